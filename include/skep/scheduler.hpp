@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace skep {
+
+/// Picks the worker for the next call. A pool tells its scheduler which slots can take a call, and asks it for one.
+/// All calls come from the pool's strand; none may block or throw.
+class scheduler {
+  public:
+    virtual ~scheduler() = default;
+
+    /// `slot` can take another call and has `load` calls now. Called again whenever its load changes.
+    virtual void offer(std::uint32_t slot, std::size_t load) = 0;
+
+    /// `slot` can take no call: at capacity, unhealthy or gone. Withdrawing a slot not on offer does nothing.
+    virtual void withdraw(std::uint32_t slot) = 0;
+
+    /// The slot for the next call, or nothing if none is on offer. The slot stays on offer: the pool follows up
+    /// with offer() or withdraw().
+    virtual std::optional<std::uint32_t> pick() = 0;
+};
+
+/// The built-in schedulers. Every operation of each is O(1) in the number of workers (round_robin: one machine word
+/// per 64 slots, and one per 4,096).
+enum class scheduling {
+    least_loaded, ///< fewest running calls; among equals the one that waited longest (default)
+    round_robin,  ///< the next slot in circular order
+    lifo,         ///< the slot that became free last: a warm few do the work, the rest stay idle
+    fifo          ///< the slot that has been free longest
+};
+
+using scheduler_factory = std::function<std::unique_ptr<scheduler>()>;
+
+std::unique_ptr<scheduler> make_scheduler(scheduling kind);
+
+} // namespace skep

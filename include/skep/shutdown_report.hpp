@@ -1,0 +1,60 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/exit_status.hpp>
+#include <skep/time.hpp>
+#include <skep/worker_id.hpp>
+#include <skep/worker_state.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace skep {
+
+/// The rungs of the stop ladder, in order.
+enum class stop_rung {
+    none,      ///< ended by itself
+    ask,       ///< `shutdown` frame
+    terminate, ///< SIGTERM to its process group
+    kill,      ///< SIGKILL to its process group
+    lost       ///< not even that ended it in time (a process stuck in the kernel); its handle is kept
+};
+
+std::string_view to_string(stop_rung rung) noexcept;
+
+/// One rung, and how long after the stop began it was reached.
+struct rung_reached {
+    stop_rung rung;
+    duration after;
+};
+
+/// How one worker ended.
+struct worker_exit {
+    worker_id id;
+    pid_t pid = 0;
+    worker_state state = worker_state::stopped; ///< its terminal state
+    exit_status status;
+    std::vector<rung_reached> rungs; ///< every rung it took, in order
+
+    /// The last rung it needed.
+    stop_rung rung() const noexcept {
+        return rungs.empty() ? stop_rung::none : rungs.back().rung;
+    }
+};
+
+/// What shutdown() did.
+struct shutdown_report {
+    std::vector<worker_exit> workers; ///< every worker alive when shutdown began
+    std::size_t calls_drained = 0;    ///< calls that still completed during the drain
+    std::size_t calls_aborted = 0;    ///< calls that ended with errc::shutting_down
+    duration took{};
+
+    /// True if no worker is left.
+    bool clean() const noexcept;
+};
+
+} // namespace skep

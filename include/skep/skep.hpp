@@ -1,0 +1,18 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/blob.hpp>
+#include <skep/error.hpp>
+#include <skep/exit_status.hpp>
+#include <skep/pool.hpp>
+#include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
+#include <skep/reply.hpp>
+#include <skep/request.hpp>
+#include <skep/scheduler.hpp>
+#include <skep/shutdown_report.hpp>
+#include <skep/time.hpp>
+#include <skep/worker_id.hpp>
+#include <skep/worker_state.hpp>

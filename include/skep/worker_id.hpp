@@ -1,0 +1,26 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace skep {
+
+/// Names one incarnation of one worker slot of a pool. An id is never reused: the process that replaces a lost
+/// worker has the same slot and the next generation.
+struct worker_id {
+    std::string pool;             ///< the pool's name
+    std::uint32_t slot = 0;       ///< 0 .. workers - 1
+    std::uint64_t generation = 0; ///< 1 for the first process of a slot
+
+    friend bool operator==(const worker_id&, const worker_id&) = default;
+    friend auto operator<=>(const worker_id&, const worker_id&) = default;
+};
+
+/// "pool/slot#generation", as it stands in logs, errors and the worker's environment.
+std::string to_string(const worker_id& id);
+
+} // namespace skep

@@ -1,0 +1,154 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/error.hpp>
+#include <skep/exit_status.hpp>
+#include <skep/time.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace skep {
+
+/// The lifecycle of one worker process.
+enum class worker_state {
+    created,   ///< exists, nothing started
+    pending,   ///< held back by restart backoff or the start limit
+    starting,  ///< process launched, handshake not complete
+    ready,     ///< accepts work
+    busy,      ///< load equals capacity
+    degraded,  ///< runs, but is kept out of rotation
+    suspended, ///< drained and paused on request
+    stopping,  ///< on the stop ladder
+    stopped,   ///< terminal: asked to end and complied, or interrupted from outside
+    finished,  ///< terminal: exited with 0 though nobody asked
+    failed,    ///< terminal: error, signal, non-zero exit or lost channel
+    killed     ///< terminal: had to be forced
+};
+inline constexpr std::size_t worker_state_count = 12;
+
+/// Whether a worker does its job, orthogonal to where it is in its life.
+enum class worker_health { unknown, healthy, unhealthy };
+
+/// The lifecycle as users of a plain pool see it. Derived, never stored.
+enum class lifecycle_view { initializing, ready, busy, degraded, terminating, terminated };
+
+/// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored.
+enum class availability_view { available, busy, tainted, recovering, dead };
+
+std::string_view to_string(worker_state state) noexcept;
+std::string_view to_string(worker_health health) noexcept;
+std::string_view to_string(lifecycle_view view) noexcept;
+std::string_view to_string(availability_view view) noexcept;
+
+/// True for stopped, finished, failed and killed.
+bool is_terminal(worker_state state) noexcept;
+
+/// True for ready, busy and degraded.
+bool is_running(worker_state state) noexcept;
+
+/// True if the lifecycle has an edge from `from` to `to`.
+bool is_legal(worker_state from, worker_state to) noexcept;
+
+lifecycle_view to_lifecycle_view(worker_state state) noexcept;
+availability_view to_availability_view(worker_state state, bool tainted) noexcept;
+
+/// What is known when a worker's process has ended; decides its terminal state.
+struct worker_outcome {
+    bool forced = false;         ///< we sent SIGKILL
+    bool stop_requested = false; ///< we asked it to stop
+    bool channel_lost = false;   ///< a channel broke, or it broke the protocol, while it should have served
+    exit_status status;
+};
+
+/// The terminal state by intent, first match wins: killed (we had to force it) > stopped (ended by SIGINT or
+/// SIGTERM, or asked to and exited with 0) > failed (error, signal, non-zero exit, lost channel) > finished.
+worker_state terminal_state(const worker_outcome& outcome) noexcept;
+
+/// One entry of a worker's history.
+struct transition {
+    worker_state from;
+    worker_state to;
+    std::string reason;
+    duration time_in_state;                   ///< time spent in `from`
+    std::chrono::system_clock::time_point at; ///< wall clock, for people
+    boost::json::object metadata;
+};
+
+/// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal change;
+/// time comes in as an argument. Not thread-safe: a pool keeps it on its strand.
+class worker_state_machine {
+  public:
+    /// At most this many transitions are remembered; the oldest go first.
+    static constexpr std::size_t history_limit = 32;
+
+    worker_state_machine(time_point now, std::chrono::system_clock::time_point wall);
+
+    /// Moves to `to` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing otherwise.
+    boost::system::error_code move_to(worker_state to, std::string reason, time_point now,
+                                      std::chrono::system_clock::time_point wall,
+                                      boost::json::object metadata = {});
+
+    void set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept;
+    void set_tainted(bool tainted, std::chrono::system_clock::time_point wall) noexcept;
+
+    worker_state state() const noexcept {
+        return state_;
+    }
+    worker_health health() const noexcept {
+        return health_;
+    }
+    bool tainted() const noexcept {
+        return tainted_;
+    }
+
+    /// True iff ready, healthy and not tainted. Load is the dispatcher's to compare with capacity.
+    bool accepts_work() const noexcept;
+
+    lifecycle_view lifecycle() const noexcept {
+        return to_lifecycle_view(state_);
+    }
+    availability_view availability() const noexcept {
+        return to_availability_view(state_, tainted_);
+    }
+
+    /// Since when it has been in its present state.
+    time_point entered_at() const noexcept {
+        return entered_at_;
+    }
+
+    /// When it first became ready; empty before that.
+    std::optional<std::chrono::system_clock::time_point> started_at() const noexcept {
+        return started_at_;
+    }
+
+    /// When its state, health or taint last changed.
+    std::chrono::system_clock::time_point updated_at() const noexcept {
+        return updated_at_;
+    }
+
+    /// Oldest first.
+    const std::deque<transition>& history() const noexcept {
+        return history_;
+    }
+
+  private:
+    worker_state state_ = worker_state::created;
+    worker_health health_ = worker_health::unknown;
+    bool tainted_ = false;
+    time_point entered_at_;
+    std::optional<std::chrono::system_clock::time_point> started_at_;
+    std::chrono::system_clock::time_point updated_at_;
+    std::deque<transition> history_;
+};
+
+} // namespace skep

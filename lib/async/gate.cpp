@@ -1,0 +1,30 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "async/gate.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace skep {
+
+void gate::open() {
+    open_ = true;
+    timer_.cancel();
+}
+
+asio::awaitable<bool> gate::wait_until(time_point deadline) {
+    while (!open_ && clock::now() < deadline) {
+        timer_.expires_at(deadline);
+        boost::system::error_code ec; // either way the loop looks at the facts
+        auto token = asio::redirect_error(asio::use_awaitable, ec);
+        co_await timer_.async_wait(std::move(token));
+    }
+    co_return open_;
+}
+
+asio::awaitable<bool> gate::wait() {
+    return wait_until(time_point::max());
+}
+
+} // namespace skep

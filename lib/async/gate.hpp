@@ -1,0 +1,37 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/timer.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+namespace skep {
+
+/// Lets one coroutine wait until another opens the gate or a deadline passes. Level-triggered: a gate opened before
+/// the wait lets it through at once. Used on one strand only, by one waiter at a time.
+class gate {
+  public:
+    explicit gate(const strand& executor) : timer_(executor) {}
+
+    void open();
+
+    void close() noexcept {
+        open_ = false;
+    }
+
+    bool is_open() const noexcept {
+        return open_;
+    }
+
+    /// True if the gate is open, false if `deadline` passed first.
+    asio::awaitable<bool> wait_until(time_point deadline);
+    asio::awaitable<bool> wait();
+
+  private:
+    timer timer_;
+    bool open_ = false;
+};
+
+} // namespace skep

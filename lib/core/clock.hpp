@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/time.hpp>
+
+#include <chrono>
+
+namespace skep {
+
+/// The one clock under every timer of the library: the monotonic clock, unless a test has taken time into its own
+/// hands with manual_time.
+struct clock {
+    using duration = skep::duration;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = skep::time_point;
+    static constexpr bool is_steady = true;
+
+    static time_point now() noexcept;
+
+    /// True while a manual_time is alive.
+    static bool is_manual() noexcept;
+};
+
+/// While alive, time stands still except for advance(). For tests; not to be nested.
+class manual_time {
+  public:
+    manual_time();
+    ~manual_time();
+    manual_time(const manual_time&) = delete;
+    manual_time& operator=(const manual_time&) = delete;
+
+    void advance(duration step) noexcept;
+};
+
+inline std::chrono::system_clock::time_point wall_now() noexcept {
+    return std::chrono::system_clock::now();
+}
+
+/// `moment` plus `limit`, where a limit of 0 means for ever.
+inline time_point after_limit(time_point moment, duration limit) noexcept {
+    if (limit == duration::zero() || limit > time_point::max() - moment) {
+        return time_point::max();
+    }
+    return moment + limit;
+}
+
+} // namespace skep

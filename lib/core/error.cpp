@@ -1,0 +1,168 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/error.hpp>
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+const char* describe(errc code) noexcept {
+    switch (code) {
+    case errc::invalid_config:
+        return "invalid configuration";
+    case errc::not_started:
+        return "the pool is not started: co_await pool.start() first";
+    case errc::starting:
+        return "the pool is still starting: wait for start() to return";
+    case errc::already_started:
+        return "the pool was already started";
+    case errc::shutting_down:
+        return "the pool is shutting down";
+    case errc::start_failed:
+        return "the pool could not start";
+    case errc::pool_saturated:
+        return "the pool is saturated: every worker is busy and the queue is full; retry later, or raise workers or "
+               "queue.limit";
+    case errc::queue_timeout:
+        return "no worker became free in time; raise workers, queue.timeout or the request's queue_timeout";
+    case errc::timeout:
+        return "the call took longer than its timeout; raise the request's timeout if the work needs it";
+    case errc::cancelled:
+        return "cancelled by the caller";
+    case errc::worker_lost:
+        return "the worker was lost while it had the call; mark the request idempotent if it may be sent again";
+    case errc::remote_error:
+        return "the worker's code raised an exception";
+    case errc::invalid_request:
+        return "the request cannot be encoded";
+    case errc::frame_too_large:
+        return "the request is too large to send; send less at a time or raise limits.frame_bytes";
+    case errc::spawn_failed:
+        return "the worker process could not be created";
+    case errc::startup_timeout:
+        return "the worker was not ready in time; raise start.timeout if loading takes that long";
+    case errc::handshake_failed:
+        return "the worker failed before it was ready";
+    case errc::heartbeat_lost:
+        return "the worker stopped answering pings";
+    case errc::protocol_error:
+        return "the worker broke the wire protocol";
+    case errc::illegal_transition:
+        return "the worker's lifecycle does not allow this change of state";
+    }
+    return "unknown error";
+}
+
+class skep_category final : public boost::system::error_category {
+  public:
+    const char* name() const noexcept override {
+        return "skep";
+    }
+
+    std::string message(int code) const override {
+        return describe(static_cast<errc>(code));
+    }
+
+    boost::system::error_condition default_error_condition(int code) const noexcept override {
+        namespace generic = boost::system::errc;
+        switch (static_cast<errc>(code)) {
+        case errc::cancelled:
+            return make_error_condition(generic::operation_canceled);
+        case errc::timeout:
+        case errc::queue_timeout:
+        case errc::startup_timeout:
+            return make_error_condition(generic::timed_out);
+        default:
+            return {code, *this};
+        }
+    }
+};
+
+std::string milliseconds(duration span) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(span).count()) + " ms";
+}
+
+std::string indented(const std::string& text) {
+    std::string out = "    ";
+    for (const char c : text) {
+        out += c;
+        if (c == '\n') {
+            out += "    ";
+        }
+    }
+    while (!out.empty() && (out.back() == ' ' || out.back() == '\n')) {
+        out.pop_back();
+    }
+    return out;
+}
+
+void append_facts(std::string& text, const error_info& info) {
+    std::string facts;
+    const auto add = [&facts](const std::string& fact) { facts += (facts.empty() ? "" : ", ") + fact; };
+    if (!info.command.empty()) {
+        add("command '" + info.command + "'");
+    }
+    if (info.worker) {
+        add("worker " + to_string(*info.worker));
+    } else if (!info.pool.empty()) {
+        add("pool " + info.pool);
+    }
+    if (info.pid != 0) {
+        add("pid " + std::to_string(info.pid));
+    }
+    if (info.status.known()) {
+        add("ended by " + to_string(info.status));
+    }
+    if (info.wait_time > duration::zero()) {
+        add("waited " + milliseconds(info.wait_time));
+    }
+    if (info.queue_depth > 0) {
+        add(std::to_string(info.queue_depth) + " calls queued");
+    }
+    if (info.attempts > 1) {
+        add("attempt " + std::to_string(info.attempts));
+    }
+    if (!facts.empty()) {
+        text += " [" + facts + "]";
+    }
+}
+
+std::string compose(errc code, const error_info& info) {
+    std::string text = describe(code);
+    if (!info.detail.empty()) {
+        text += ": " + info.detail;
+    }
+    if (!info.remote_type.empty()) {
+        text += ": " + info.remote_type + ": " + info.remote_message;
+    }
+    append_facts(text, info);
+    if (const auto cause = likely_cause(info.status); info.status.known() && !cause.empty()) {
+        text += "\n  likely cause: " + cause;
+    }
+    if (!info.remote_traceback.empty()) {
+        text += "\n  worker traceback:\n" + indented(info.remote_traceback);
+    }
+    if (!info.output_tail.empty()) {
+        text += "\n  last output of the worker:\n" + indented(info.output_tail);
+    }
+    return text;
+}
+
+} // namespace
+
+const boost::system::error_category& error_category() noexcept {
+    static const skep_category category;
+    return category;
+}
+
+boost::system::error_code make_error_code(errc code) noexcept {
+    return {static_cast<int>(code), error_category()};
+}
+
+error::error(errc code, error_info details)
+    : system_error(make_error_code(code)), info(std::move(details)), text_(compose(code, info)) {}
+
+} // namespace skep

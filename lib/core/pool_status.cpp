@@ -1,0 +1,15 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/pool_status.hpp>
+
+#include <array>
+
+namespace skep {
+
+std::string_view to_string(pool_phase phase) noexcept {
+    static constexpr std::array<std::string_view, 5> names{"created", "starting", "running", "stopping", "stopped"};
+    return names.at(static_cast<std::size_t>(phase));
+}
+
+} // namespace skep

@@ -1,0 +1,63 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/request.hpp>
+
+#include <stdexcept>
+
+namespace skep {
+
+request::request(std::string command, boost::json::value args)
+    : command_(std::move(command)), args_(std::move(args)) {
+    if (!args_.is_object()) {
+        throw std::invalid_argument("skep::request: the arguments of '" + command_ +
+                                    "' must be a JSON object whose keys are the argument names");
+    }
+}
+
+request& request::arg(std::string_view key, boost::json::value value) & {
+    args_.get_object().insert_or_assign(key, std::move(value));
+    return *this;
+}
+
+request& request::attach(blob bytes) & {
+    attachments_.push_back(std::move(bytes));
+    return *this;
+}
+
+request& request::session(std::string id) & {
+    session_ = std::move(id);
+    return *this;
+}
+
+request& request::timeout(duration limit) & {
+    timeout_ = limit;
+    return *this;
+}
+
+request& request::deadline(time_point moment) & {
+    deadline_ = moment;
+    return *this;
+}
+
+request& request::queue_timeout(duration limit) & {
+    queue_timeout_ = limit;
+    return *this;
+}
+
+request& request::idempotent(bool value) & {
+    idempotent_ = value;
+    return *this;
+}
+
+request& request::correlation_id(std::string id) & {
+    correlation_id_ = std::move(id);
+    return *this;
+}
+
+request& request::metadata(std::string_view key, boost::json::value value) & {
+    metadata_.insert_or_assign(key, std::move(value));
+    return *this;
+}
+
+} // namespace skep

@@ -1,0 +1,171 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/worker_state.hpp>
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <initializer_list>
+
+namespace skep {
+
+namespace {
+
+using edge_set = std::uint16_t;
+
+constexpr std::size_t index_of(worker_state state) {
+    return static_cast<std::size_t>(state);
+}
+
+constexpr edge_set to_any_of(std::initializer_list<worker_state> targets) {
+    edge_set edges = 0;
+    for (const auto target : targets) {
+        edges |= static_cast<edge_set>(1u << index_of(target));
+    }
+    return edges;
+}
+
+constexpr std::array<edge_set, worker_state_count> make_edges() {
+    using enum worker_state;
+    std::array<edge_set, worker_state_count> edges{};
+    edges[index_of(created)] = to_any_of({pending, starting, stopped});
+    edges[index_of(pending)] = to_any_of({starting, stopped});
+    edges[index_of(starting)] = to_any_of({ready, stopping, stopped, failed});
+    edges[index_of(ready)] = to_any_of({busy, degraded, suspended, stopping, stopped, finished, failed});
+    edges[index_of(busy)] = to_any_of({ready, degraded, suspended, stopping, stopped, finished, failed});
+    edges[index_of(degraded)] = to_any_of({ready, busy, suspended, stopping, stopped, finished, failed});
+    edges[index_of(suspended)] = to_any_of({ready, stopping, stopped, finished, failed});
+    edges[index_of(stopping)] = to_any_of({stopped, failed, killed});
+    return edges;
+}
+
+constexpr auto edges = make_edges();
+
+} // namespace
+
+std::string_view to_string(worker_state state) noexcept {
+    static constexpr std::array<std::string_view, worker_state_count> names{
+        "created",   "pending",  "starting", "ready",    "busy",   "degraded",
+        "suspended", "stopping", "stopped",  "finished", "failed", "killed"};
+    return names.at(index_of(state));
+}
+
+std::string_view to_string(worker_health health) noexcept {
+    static constexpr std::array<std::string_view, 3> names{"unknown", "healthy", "unhealthy"};
+    return names.at(static_cast<std::size_t>(health));
+}
+
+std::string_view to_string(lifecycle_view view) noexcept {
+    static constexpr std::array<std::string_view, 6> names{"initializing", "ready",       "busy",
+                                                           "degraded",     "terminating", "terminated"};
+    return names.at(static_cast<std::size_t>(view));
+}
+
+std::string_view to_string(availability_view view) noexcept {
+    static constexpr std::array<std::string_view, 5> names{"available", "busy", "tainted", "recovering", "dead"};
+    return names.at(static_cast<std::size_t>(view));
+}
+
+bool is_terminal(worker_state state) noexcept {
+    return state >= worker_state::stopped;
+}
+
+bool is_running(worker_state state) noexcept {
+    return state == worker_state::ready || state == worker_state::busy || state == worker_state::degraded;
+}
+
+bool is_legal(worker_state from, worker_state to) noexcept {
+    return (edges.at(index_of(from)) >> index_of(to) & 1u) != 0;
+}
+
+lifecycle_view to_lifecycle_view(worker_state state) noexcept {
+    switch (state) {
+    case worker_state::created:
+    case worker_state::pending:
+    case worker_state::starting:
+        return lifecycle_view::initializing;
+    case worker_state::ready:
+        return lifecycle_view::ready;
+    case worker_state::busy:
+        return lifecycle_view::busy;
+    case worker_state::degraded:
+    case worker_state::suspended:
+        return lifecycle_view::degraded;
+    case worker_state::stopping:
+        return lifecycle_view::terminating;
+    default:
+        return lifecycle_view::terminated;
+    }
+}
+
+availability_view to_availability_view(worker_state state, bool tainted) noexcept {
+    if (is_terminal(state)) {
+        return availability_view::dead;
+    }
+    if (tainted) {
+        return availability_view::tainted;
+    }
+    switch (to_lifecycle_view(state)) {
+    case lifecycle_view::initializing:
+        return availability_view::recovering;
+    case lifecycle_view::ready:
+        return availability_view::available;
+    default:
+        return availability_view::busy;
+    }
+}
+
+worker_state terminal_state(const worker_outcome& outcome) noexcept {
+    const auto& status = outcome.status;
+    const bool interrupted = status.signal() == SIGINT || status.signal() == SIGTERM;
+    if (outcome.forced && (status.signal() == SIGKILL || !status.known())) {
+        return worker_state::killed;
+    }
+    // The SIGTERM that we send to a worker whose channel is lost is no interruption from outside.
+    if ((interrupted && !outcome.channel_lost) || (outcome.stop_requested && status.success())) {
+        return worker_state::stopped;
+    }
+    if (outcome.channel_lost || !status.success()) {
+        return worker_state::failed;
+    }
+    return worker_state::finished;
+}
+
+worker_state_machine::worker_state_machine(time_point now, std::chrono::system_clock::time_point wall)
+    : entered_at_(now), updated_at_(wall) {}
+
+boost::system::error_code worker_state_machine::move_to(worker_state to, std::string reason, time_point now,
+                                                        std::chrono::system_clock::time_point wall,
+                                                        boost::json::object metadata) {
+    if (!is_legal(state_, to)) {
+        return make_error_code(errc::illegal_transition);
+    }
+    history_.push_back({state_, to, std::move(reason), now - entered_at_, wall, std::move(metadata)});
+    if (history_.size() > history_limit) {
+        history_.pop_front();
+    }
+    if (to == worker_state::ready && !started_at_) {
+        started_at_ = wall;
+    }
+    state_ = to;
+    entered_at_ = now;
+    updated_at_ = wall;
+    return {};
+}
+
+void worker_state_machine::set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept {
+    health_ = health;
+    updated_at_ = wall;
+}
+
+void worker_state_machine::set_tainted(bool tainted, std::chrono::system_clock::time_point wall) noexcept {
+    tainted_ = tainted;
+    updated_at_ = wall;
+}
+
+bool worker_state_machine::accepts_work() const noexcept {
+    return state_ == worker_state::ready && health_ == worker_health::healthy && !tainted_;
+}
+
+} // namespace skep

@@ -1,0 +1,28 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/backoff.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+int next_failure_streak(int streak, const worker_death& death, const restart_options& options) noexcept {
+    const bool fruitful = death.became_ready && (death.completed > 0 || death.uptime >= options.stable_after);
+    return fruitful ? 0 : streak + 1;
+}
+
+duration backoff_delay(int streak, double random, const restart_options& options) noexcept {
+    if (streak <= 0) {
+        return duration::zero();
+    }
+    auto delay = options.initial_backoff;
+    for (int i = 1; i < streak && delay < options.max_backoff; ++i) {
+        delay *= 2;
+    }
+    delay = std::min(delay, options.max_backoff);
+    const double factor = 1.0 + options.jitter * (2.0 * random - 1.0);
+    return duration(static_cast<duration::rep>(static_cast<double>(delay.count()) * factor));
+}
+
+} // namespace skep

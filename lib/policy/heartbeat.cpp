@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/heartbeat.hpp"
+
+namespace skep {
+
+namespace {
+
+constexpr duration stall = std::chrono::seconds(1);
+
+} // namespace
+
+heartbeat_monitor::heartbeat_monitor(const heartbeat_options& options, time_point now) noexcept
+    : options_(options), next_tick_(now + options.initial_delay) {}
+
+heartbeat_verdict heartbeat_monitor::tick(time_point now) noexcept {
+    heartbeat_verdict verdict;
+    if (now - next_tick_ > stall) {
+        heard();
+    }
+    if (silent_since_ && now - *silent_since_ >= options_.timeout) {
+        const auto overdue = 1 + (now - *silent_since_ - options_.timeout) / options_.interval;
+        verdict.new_misses = static_cast<int>(overdue) - misses_;
+        misses_ = static_cast<int>(overdue);
+        verdict.lost = misses_ >= options_.misses;
+    }
+    if (!silent_since_) {
+        silent_since_ = now;
+    }
+    verdict.ping = ++sequence_;
+    next_tick_ = now + options_.interval;
+    return verdict;
+}
+
+} // namespace skep

@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/pool_config.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace skep {
+
+/// What to do at one heartbeat tick.
+struct heartbeat_verdict {
+    std::uint64_t ping = 0; ///< the sequence number to send
+    int new_misses = 0;     ///< pings that became overdue since the last tick
+    bool lost = false;      ///< `misses` in a row are overdue: the worker is lost
+};
+
+/// Judges a worker by its answers. Any sign of life counts as an answer. A tick that comes more than a second late
+/// means that the host itself stood still: the worker then gets its time anew.
+class heartbeat_monitor {
+  public:
+    heartbeat_monitor(const heartbeat_options& options, time_point now) noexcept;
+
+    /// Something arrived from the worker.
+    void heard() noexcept {
+        silent_since_.reset();
+        misses_ = 0;
+    }
+
+    /// When the next tick is due.
+    time_point next_tick() const noexcept {
+        return next_tick_;
+    }
+
+    heartbeat_verdict tick(time_point now) noexcept;
+
+  private:
+    heartbeat_options options_;
+    time_point next_tick_;
+    std::uint64_t sequence_ = 0;
+    std::optional<time_point> silent_since_; ///< when the oldest unanswered ping was sent
+    int misses_ = 0;
+};
+
+} // namespace skep

@@ -1,0 +1,37 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/stop_ladder.hpp"
+
+namespace skep {
+
+stop_ladder::stop_ladder(const stop_options& options, stop_rung first, time_point now)
+    : options_(options), began_(now) {
+    enter(first, now);
+}
+
+void stop_ladder::descend(time_point now) {
+    if (rung() != stop_rung::lost) {
+        enter(static_cast<stop_rung>(static_cast<int>(rung()) + 1), now);
+    }
+}
+
+void stop_ladder::enter(stop_rung rung, time_point now) {
+    taken_.push_back({rung, now - began_});
+    switch (rung) {
+    case stop_rung::ask:
+        deadline_ = now + options_.ask;
+        break;
+    case stop_rung::terminate:
+        deadline_ = now + options_.grace;
+        break;
+    case stop_rung::kill:
+        deadline_ = now + options_.reap;
+        break;
+    default:
+        deadline_ = time_point::max();
+        break;
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,301 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/dispatcher.hpp"
+
+#include "core/clock.hpp"
+#include "policy/retry.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+// After this many expired deadlines others get their turn: a storm of them must not block the strand.
+constexpr int expiries_per_turn = 256;
+
+} // namespace
+
+dispatcher::dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events)
+    : config_(config), events_(events), executor_(executor),
+      scheduler_(config.custom_scheduler ? config.custom_scheduler() : make_scheduler(config.schedule)),
+      deadline_moved_(executor), drained_(executor) {}
+
+void dispatcher::submit(const call_ptr& which) {
+    ++counters_.submitted;
+    which->submitted = clock::now();
+    which->deadline = std::min(which->req.deadline().value_or(time_point::max()),
+                               after_limit(which->submitted, which->req.timeout().value_or(config_.request_timeout)));
+    if (which->deadline <= which->submitted) {
+        fail(*which, errc::timeout);
+        return;
+    }
+    place(which, false);
+}
+
+/// To a worker if one is free, else into the queue, else back.
+void dispatcher::place(const call_ptr& which, bool at_front) {
+    const auto slot = scheduler_->pick();
+    if (slot) {
+        dispatch(which, *in_service_[*slot]);
+        return;
+    }
+    if (!at_front && queue_.size() >= config_.queue.limit) {
+        fail(*which, errc::pool_saturated);
+        return;
+    }
+    which->state = call_state::queued;
+    const auto limit = which->req.queue_timeout().value_or(config_.queue.timeout);
+    set_deadline(*which, std::min(which->deadline, after_limit(clock::now(), limit)));
+    at_front ? queue_.push_front(which) : queue_.push_back(which);
+}
+
+void dispatcher::dispatch(const call_ptr& which, worker& to) {
+    which->state = call_state::running;
+    which->dispatched = clock::now();
+    ++which->attempts;
+    running_.push_back(which);
+    try {
+        to.assign(*which, which->dispatched);
+        set_deadline(*which, which->deadline);
+    } catch (const error& refused) {
+        fail(*which, static_cast<errc>(refused.code().value()), refused.info);
+    }
+    refresh(to);
+}
+
+/// The permit goes straight from the worker that became free to the oldest waiter.
+void dispatcher::serve_queue(worker& with) {
+    while (!queue_.empty() && with.accepts_call()) {
+        const auto next = queue_.pop_front();
+        dispatch(next, with);
+    }
+    refresh(with);
+}
+
+void dispatcher::refresh(worker& which) {
+    if (which.accepts_call()) {
+        scheduler_->offer(which.id().slot, which.load());
+    } else {
+        scheduler_->withdraw(which.id().slot);
+    }
+}
+
+void dispatcher::enlist(worker& fresh) {
+    const auto slot = fresh.id().slot;
+    if (slot >= in_service_.size()) {
+        in_service_.resize(slot + 1);
+    }
+    in_service_[slot] = &fresh;
+    serve_queue(fresh);
+}
+
+void dispatcher::dismiss(worker& gone) {
+    const auto slot = gone.id().slot;
+    if (slot < in_service_.size() && in_service_[slot] == &gone) {
+        in_service_[slot] = nullptr;
+        scheduler_->withdraw(slot);
+    }
+}
+
+void dispatcher::cancel(call& which, asio::cancellation_type type) {
+    if (which.state == call_state::queued) {
+        fail(which, errc::cancelled);
+    } else if (which.state == call_state::running && type != asio::cancellation_type::total) {
+        abandon(which, errc::cancelled);
+    }
+}
+
+void dispatcher::reject(call& which, errc code) {
+    ++counters_.submitted;
+    which.submitted = clock::now();
+    fail(which, code);
+}
+
+void dispatcher::on_result(worker& from, call& which, result_message& answer) {
+    if (which.state != call_state::running) {
+        settle_late(from, which);
+        return;
+    }
+    const auto now = clock::now();
+    reply result;
+    result.value = std::move(answer.value);
+    result.attachments = std::move(answer.attachments);
+    result.worker = from.id();
+    result.correlation_id = which.req.correlation_id();
+    result.queue_time = which.dispatched - which.submitted;
+    result.run_time = now - which.dispatched;
+    result.attempts = which.attempts;
+    succeed(which, std::move(result));
+    serve_queue(from);
+}
+
+void dispatcher::on_remote_error(worker& from, call& which, error_message& answer) {
+    if (which.state != call_state::running) {
+        settle_late(from, which);
+        return;
+    }
+    error_info info;
+    info.worker = from.id();
+    info.remote_type = std::move(answer.type);
+    info.remote_message = std::move(answer.message);
+    info.remote_traceback = std::move(answer.traceback);
+    fail(which, errc::remote_error, std::move(info));
+    serve_queue(from);
+}
+
+/// An answer to a call that was given up: dropped, but its worker is free again.
+void dispatcher::settle_late(worker& from, call& which) {
+    ++counters_.late_answers;
+    which.state = call_state::done;
+    deadlines_.remove(which);
+    serve_queue(from);
+}
+
+void dispatcher::on_call_lost(worker& from, call_ptr which, bool sent) {
+    if (which->state != call_state::running) {
+        which->state = call_state::done;
+        deadlines_.remove(*which);
+        return;
+    }
+    if (!may_resend(sent, which->req.idempotent(), which->attempts, config_.max_attempts)) {
+        fail(*which, errc::worker_lost, from.describe());
+        return;
+    }
+    running_.remove(*which);
+    which->attempts -= sent ? 0 : 1;
+    ++counters_.retried;
+    place(which, true);
+}
+
+std::size_t dispatcher::abort_all(errc code) {
+    const auto count = queue_.size() + running_.size();
+    while (!queue_.empty()) {
+        fail(queue_.front(), code);
+    }
+    while (!running_.empty()) {
+        abandon(running_.front(), code);
+    }
+    return count;
+}
+
+asio::awaitable<void> dispatcher::watch_deadlines() {
+    while (!closed_) {
+        const auto now = clock::now();
+        int expired = 0;
+        while (auto* const node = expired < expiries_per_turn ? deadlines_.pop_due(now) : nullptr) {
+            const call_ptr which(static_cast<call*>(node));
+            expire(*which);
+            ++expired;
+        }
+        if (expired == expiries_per_turn) {
+            co_await asio::post(executor_, asio::use_awaitable);
+            continue;
+        }
+        armed_ = deadlines_.earliest();
+        deadline_moved_.close();
+        co_await deadline_moved_.wait_until(armed_);
+    }
+}
+
+void dispatcher::close() {
+    closed_ = true;
+    deadline_moved_.open();
+}
+
+asio::awaitable<void> dispatcher::drain(time_point limit) {
+    bool in_time = true;
+    while (in_time && !(queue_.empty() && running_.empty())) {
+        drained_.close();
+        in_time = co_await drained_.wait_until(limit);
+    }
+}
+
+void dispatcher::expire(call& which) {
+    switch (which.state) {
+    case call_state::queued: {
+        const bool in_queue_only = which.deadline > clock::now();
+        error_info info;
+        info.detail = events_.shortage();
+        fail(which, in_queue_only ? errc::queue_timeout : errc::timeout, std::move(info));
+        break;
+    }
+    case call_state::running:
+        abandon(which, errc::timeout);
+        break;
+    case call_state::abandoned:
+        events_.on_overdue(*which.at);
+        break;
+    default:
+        break;
+    }
+}
+
+/// Answers the caller now; the worker has cancel_grace to notice.
+void dispatcher::abandon(call& which, errc code) {
+    const call_ptr keep(&which);
+    auto* const at = which.at;
+    error_info info;
+    info.worker = at->id();
+    fail(which, code, std::move(info));
+    which.state = call_state::abandoned;
+    at->cancel(which);
+    set_deadline(which, clock::now() + config_.cancel_grace);
+}
+
+void dispatcher::succeed(call& which, reply answer) {
+    ++counters_.succeeded;
+    const auto caller = std::move(which.done);
+    close_call(which);
+    caller->complete(nullptr, std::move(answer));
+}
+
+void dispatcher::fail(call& which, errc code, error_info info) {
+    ++counters_.failed;
+    counters_.remote_errors += code == errc::remote_error ? 1 : 0;
+    counters_.rejected += code == errc::pool_saturated ? 1 : 0;
+    counters_.queue_timeouts += code == errc::queue_timeout ? 1 : 0;
+    counters_.timeouts += code == errc::timeout ? 1 : 0;
+    counters_.cancelled += code == errc::cancelled ? 1 : 0;
+    info.pool = config_.name;
+    info.command = which.req.command();
+    info.attempts = which.attempts;
+    info.queue_depth = queue_.size();
+    info.wait_time = (which.attempts > 0 ? which.dispatched : clock::now()) - which.submitted;
+    const auto caller = std::move(which.done);
+    close_call(which);
+    caller->complete(std::make_exception_ptr(error(code, std::move(info))), reply());
+}
+
+/// Takes the call out of all lists.
+void dispatcher::close_call(call& which) {
+    const call_ptr keep(&which);
+    if (which.state == call_state::queued) {
+        queue_.remove(which);
+    } else if (which.state == call_state::running) {
+        running_.remove(which);
+    }
+    which.state = call_state::done;
+    deadlines_.remove(which);
+    if (queue_.empty() && running_.empty() && !drained_.is_open()) {
+        drained_.open();
+    }
+}
+
+void dispatcher::set_deadline(call& which, time_point due) {
+    if (due == time_point::max()) {
+        deadlines_.remove(which);
+        return;
+    }
+    deadlines_.set(which, due);
+    if (due < armed_) {
+        armed_ = due;
+        deadline_moved_.open();
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,107 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "policy/deadline_heap.hpp"
+#include "pool/call_list.hpp"
+#include "worker/worker.hpp"
+
+#include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace skep {
+
+/// What a dispatcher asks of its pool.
+class dispatcher_events {
+  public:
+    /// The worker is still at a call that was given up, though cancel_grace is over.
+    virtual void on_overdue(worker& which) = 0;
+
+    /// Why there are fewer workers than there should be; empty if there are not.
+    virtual std::string shortage() const = 0;
+
+  protected:
+    ~dispatcher_events() = default;
+};
+
+/// Brings calls to workers: one shared queue, late binding. Every call that is submitted is completed exactly once
+/// here, by an answer, an error, its deadline or its caller. On the pool's strand.
+class dispatcher {
+  public:
+    dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events);
+
+    void submit(const call_ptr& which);
+
+    /// The caller of `which` no longer waits.
+    void cancel(call& which, asio::cancellation_type type);
+
+    /// Refuses a call outright.
+    void reject(call& which, errc code);
+
+    /// The worker can take calls from now on.
+    void enlist(worker& fresh);
+
+    /// The worker takes no calls from now on.
+    void dismiss(worker& gone);
+
+    void on_result(worker& from, call& which, result_message& answer);
+    void on_remote_error(worker& from, call& which, error_message& answer);
+    void on_call_lost(worker& from, call_ptr which, bool sent);
+
+    /// Ends every open call with `code`; returns how many there were.
+    std::size_t abort_all(errc code);
+
+    /// Acts on deadlines until close().
+    asio::awaitable<void> watch_deadlines();
+    void close();
+    void reopen() noexcept {
+        closed_ = false;
+    }
+
+    /// Returns when no call is open, or at `limit`.
+    asio::awaitable<void> drain(time_point limit);
+
+    std::size_t queued() const noexcept {
+        return queue_.size();
+    }
+    std::size_t in_flight() const noexcept {
+        return running_.size();
+    }
+    const pool_counters& counters() const noexcept {
+        return counters_;
+    }
+
+  private:
+    void place(const call_ptr& which, bool at_front);
+    void dispatch(const call_ptr& which, worker& to);
+    void serve_queue(worker& with);
+    void refresh(worker& which);
+    void abandon(call& which, errc code);
+    void expire(call& which);
+    void settle_late(worker& from, call& which);
+    void succeed(call& which, reply answer);
+    void fail(call& which, errc code, error_info info = {});
+    void close_call(call& which);
+    void set_deadline(call& which, time_point due);
+
+    const pool_config& config_;
+    dispatcher_events& events_;
+    strand executor_;
+    std::unique_ptr<scheduler> scheduler_;
+    std::vector<worker*> in_service_; ///< by slot
+    call_list queue_;
+    call_list running_;
+    deadline_heap deadlines_;
+    gate deadline_moved_;
+    time_point armed_ = time_point::max();
+    gate drained_;
+    bool closed_ = false;
+    pool_counters counters_;
+};
+
+} // namespace skep

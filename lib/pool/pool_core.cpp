@@ -1,0 +1,245 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/pool_core.hpp"
+
+#include "core/clock.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+pool_core::pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime)
+    : strand_(std::move(executor)), config_(std::move(config)), log_(config_.name, config_.log),
+      runtime_(make_runtime(strand_, config_, [this](const output_line& line) { handle_output(line); })),
+      dispatcher_(strand_, config_, *this), crew_(strand_, config_, *runtime_, *this, log_),
+      loops_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
+      phases_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
+      start_ended_(strand_) {}
+
+void pool_core::start(start_waiter caller) {
+    if (phase_ != pool_phase::created) {
+        const bool ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
+        caller->complete(failure(ending ? errc::shutting_down : errc::already_started), {});
+        return;
+    }
+    phase_ = pool_phase::starting;
+    start_callers_.push_back(std::move(caller));
+    start_ended_.close();
+    phases_.spawn(shared_from_this(), run_start());
+}
+
+asio::awaitable<void> pool_core::run_start() {
+    crew_.reopen();
+    dispatcher_.reopen();
+    loops_.spawn(shared_from_this(), dispatcher_.watch_deadlines());
+    co_await launch_crew();
+    std::exception_ptr problem;
+    if (phase_ != pool_phase::starting) {
+        problem = failure(errc::shutting_down);
+    } else if (crew_.ready() < config_.min_ready) {
+        problem = start_failure();
+        co_await take_down(stop_rung::ask);
+        if (phase_ == pool_phase::starting) {
+            phase_ = pool_phase::created;
+        }
+    } else {
+        phase_ = pool_phase::running;
+        loops_.spawn(shared_from_this(), crew_.reconcile(shared_from_this()));
+    }
+    start_ended_.open();
+    complete_all(start_callers_, problem, {});
+}
+
+/// Batch after batch, until the first attempt of every slot has ended.
+asio::awaitable<void> pool_core::launch_crew() {
+    std::size_t next = 0;
+    auto batch_due = clock::now();
+    while (phase_ == pool_phase::starting && (next < crew_.size() || crew_.starting() > 0)) {
+        const bool hopeless = crew_.ready() == 0 && crew_.last_failure_code() == errc::spawn_failed;
+        if (next < crew_.size() && !hopeless && (crew_.starting() == 0 || clock::now() >= batch_due)) {
+            const auto end = std::min(crew_.size(), next + config_.start.batch_size);
+            for (; next < end; ++next) {
+                crew_.start_slot(next, shared_from_this());
+            }
+            batch_due = clock::now() + config_.start.batch_delay;
+        }
+        if (hopeless && crew_.starting() == 0) {
+            break;
+        }
+        crew_.changed().close();
+        co_await crew_.changed().wait_until(next < crew_.size() && !hopeless ? batch_due : time_point::max());
+    }
+}
+
+void pool_core::submit(const call_ptr& which) {
+    switch (phase_) {
+    case pool_phase::created:
+        dispatcher_.reject(*which, errc::not_started);
+        break;
+    case pool_phase::starting:
+        dispatcher_.reject(*which, errc::starting);
+        break;
+    case pool_phase::running:
+        dispatcher_.submit(which);
+        break;
+    default:
+        dispatcher_.reject(*which, errc::shutting_down);
+        break;
+    }
+}
+
+void pool_core::cancel(call& which, asio::cancellation_type type) {
+    dispatcher_.cancel(which, type);
+}
+
+void pool_core::shutdown(shutdown_waiter caller) {
+    if (phase_ == pool_phase::stopped) {
+        caller->complete(nullptr, report_);
+        return;
+    }
+    shutdown_callers_.push_back(std::move(caller));
+    begin_shutdown();
+}
+
+void pool_core::abandon() {
+    hurry_ = true;
+    begin_shutdown();
+    if (phase_ == pool_phase::stopping) {
+        dispatcher_.abort_all(errc::shutting_down);
+        crew_.stop_all(stop_rung::kill);
+    }
+}
+
+void pool_core::begin_shutdown() {
+    if (phase_ == pool_phase::stopping || phase_ == pool_phase::stopped) {
+        return;
+    }
+    const bool is_starting = phase_ == pool_phase::starting;
+    if (!is_starting) {
+        start_ended_.open();
+    }
+    phase_ = pool_phase::stopping;
+    crew_.changed().open();
+    phases_.spawn(shared_from_this(), run_shutdown());
+}
+
+asio::awaitable<void> pool_core::run_shutdown() {
+    const auto began = clock::now();
+    co_await start_ended_.wait();
+    crew_.close();
+    const auto before = dispatcher_.queued() + dispatcher_.in_flight();
+    if (!hurry_) {
+        co_await dispatcher_.drain(began + config_.stop.drain);
+    }
+    report_.calls_aborted = dispatcher_.abort_all(errc::shutting_down);
+    report_.calls_drained = before - report_.calls_aborted;
+    co_await take_down(hurry_ ? stop_rung::kill : stop_rung::ask);
+    report_.took = clock::now() - began;
+    phase_ = pool_phase::stopped;
+    complete_all(shutdown_callers_, nullptr, report_);
+}
+
+/// Stops every worker, ends the loops, and gives back the thread.
+asio::awaitable<void> pool_core::take_down(stop_rung first) {
+    crew_.close();
+    crew_.stop_all(first);
+    while (!crew_.is_empty()) {
+        crew_.changed().close();
+        co_await crew_.changed().wait();
+    }
+    dispatcher_.close();
+    co_await loops_.join();
+    co_await crew_.join();
+    runtime_->close();
+}
+
+pool_status pool_core::status() {
+    pool_status result;
+    result.name = config_.name;
+    result.phase = phase_;
+    result.queued = dispatcher_.queued();
+    result.in_flight = dispatcher_.in_flight();
+    result.workers = crew_.status(clock::now());
+    result.counters = dispatcher_.counters();
+    crew_.count(result.counters);
+    return result;
+}
+
+std::exception_ptr pool_core::cancelled() const {
+    return failure(errc::cancelled);
+}
+
+std::exception_ptr pool_core::failure(errc code, error_info info) const {
+    info.pool = config_.name;
+    return std::make_exception_ptr(error(code, std::move(info)));
+}
+
+std::exception_ptr pool_core::start_failure() const {
+    auto info = crew_.last_failure();
+    info.detail = std::to_string(crew_.ready()) + " of " + std::to_string(crew_.size()) + " workers came up, " +
+                  std::to_string(config_.min_ready) + " needed; the last failure was: " +
+                  make_error_code(crew_.last_failure_code()).message() + ": " + info.detail;
+    return failure(errc::start_failed, std::move(info));
+}
+
+void pool_core::handle_output(const output_line& line) noexcept {
+    if (!config_.output.handler) {
+        log_(line.is_stderr ? log_level::warning : log_level::info,
+             to_string(line.worker) + (line.is_stderr ? " stderr: " : " stdout: ") + std::string(line.text));
+        return;
+    }
+    try {
+        config_.output.handler(line);
+    } catch (const std::exception& e) {
+        log_(log_level::error, std::string("output.handler threw: ") + e.what());
+    } catch (...) {
+        log_(log_level::error, "output.handler threw");
+    }
+}
+
+void pool_core::on_ready(worker& from) {
+    crew_.on_ready(from);
+    dispatcher_.enlist(from);
+}
+
+void pool_core::on_result(worker& from, call& which, result_message& answer) {
+    dispatcher_.on_result(from, which, answer);
+    crew_.stop_if_retired(from);
+}
+
+void pool_core::on_remote_error(worker& from, call& which, error_message& answer) {
+    dispatcher_.on_remote_error(from, which, answer);
+    crew_.stop_if_retired(from);
+}
+
+void pool_core::on_out_of_service(worker& from) {
+    dispatcher_.dismiss(from);
+    crew_.on_out_of_service(from);
+}
+
+void pool_core::on_call_lost(worker& from, call_ptr which, bool sent) {
+    dispatcher_.on_call_lost(from, std::move(which), sent);
+}
+
+void pool_core::on_ended(worker& from) {
+    if (phase_ == pool_phase::stopping) {
+        report_.workers.push_back(from.exit());
+    }
+    crew_.on_ended(from);
+}
+
+void pool_core::on_overdue(worker& which) {
+    log_(log_level::warning, to_string(which.id()) + " is replaced: it is still at a call given up cancel_grace ago");
+    which.retire();
+    crew_.stop_if_retired(which);
+}
+
+std::string pool_core::shortage() const {
+    if (crew_.ready() > 0 || crew_.last_failure().detail.empty()) {
+        return {};
+    }
+    return "no worker is up; the last failure was: " + crew_.last_failure().detail;
+}
+
+} // namespace skep

@@ -1,0 +1,89 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/task_group.hpp"
+#include "async/waiter.hpp"
+#include "pool/crew.hpp"
+#include "pool/dispatcher.hpp"
+#include "process/runtime.hpp"
+#include "telemetry/log.hpp"
+
+#include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
+#include <skep/shutdown_report.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace skep {
+
+/// Makes the runtime of a pool, on its strand. `sink` takes the workers' output.
+using runtime_factory =
+    std::function<std::unique_ptr<runtime>(const strand&, const pool_config&, output_handler sink)>;
+
+/// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
+/// constructor and executor() runs on the strand.
+class pool_core : public std::enable_shared_from_this<pool_core>, private worker_events, private dispatcher_events {
+  public:
+    using start_waiter = std::shared_ptr<waiter<std::monostate>>;
+    using shutdown_waiter = std::shared_ptr<waiter<shutdown_report>>;
+
+    pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime);
+
+    const strand& executor() const noexcept {
+        return strand_;
+    }
+
+    void start(start_waiter caller);
+    void submit(const call_ptr& which);
+    void cancel(call& which, asio::cancellation_type type);
+    void shutdown(shutdown_waiter caller);
+    pool_status status();
+
+    /// The pool object is gone: ends everything, without waiting for calls.
+    void abandon();
+
+    /// What a caller gets that stops waiting for start() or shutdown().
+    std::exception_ptr cancelled() const;
+
+  private:
+    asio::awaitable<void> run_start();
+    asio::awaitable<void> launch_crew();
+    asio::awaitable<void> run_shutdown();
+    asio::awaitable<void> take_down(stop_rung first);
+    void begin_shutdown();
+
+    std::exception_ptr failure(errc code, error_info info = {}) const;
+    std::exception_ptr start_failure() const;
+    void handle_output(const output_line& line) noexcept;
+
+    void on_ready(worker& from) override;
+    void on_result(worker& from, call& which, result_message& answer) override;
+    void on_remote_error(worker& from, call& which, error_message& answer) override;
+    void on_out_of_service(worker& from) override;
+    void on_call_lost(worker& from, call_ptr which, bool sent) override;
+    void on_ended(worker& from) override;
+    void on_overdue(worker& which) override;
+    std::string shortage() const override;
+
+    strand strand_;
+    pool_config config_;
+    pool_log log_;
+    std::unique_ptr<runtime> runtime_;
+    dispatcher dispatcher_;
+    crew crew_;
+    task_group loops_; ///< reconciler and deadlines
+    task_group phases_; ///< start and shutdown
+    pool_phase phase_ = pool_phase::created;
+    bool hurry_ = false;
+    waiter_list<std::monostate> start_callers_;
+    waiter_list<shutdown_report> shutdown_callers_;
+    gate start_ended_;
+    shutdown_report report_;
+};
+
+} // namespace skep

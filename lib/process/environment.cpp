@@ -1,0 +1,99 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/environment.hpp"
+
+#include "process/python_sdk.hpp"
+
+#include <skep/error.hpp>
+
+#include <boost/process/v2/environment.hpp>
+
+#include <filesystem>
+#include <initializer_list>
+#include <unistd.h>
+
+namespace skep {
+
+namespace {
+
+namespace environment = boost::process::v2::environment;
+
+bool is_essential(const std::string& name) {
+    return name == "PATH" || name == "HOME" || name == "LANG";
+}
+
+variables inherited(bool everything) {
+    variables result;
+    for (const auto variable : environment::current()) {
+        const auto name = variable.key().string();
+        // A worker of a host that is a worker itself must not take its host's channels for its own.
+        const bool reserved = name.rfind("SKEP_", 0) == 0;
+        if (!reserved && (everything || is_essential(name))) {
+            result[name] = variable.value().string();
+        }
+    }
+    return result;
+}
+
+/// Each of these libraries starts a thread per core by default, which starves a pool of processes.
+void limit_library_threads(variables& into, std::size_t threads) {
+    for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS",
+                             "VECLIB_MAXIMUM_THREADS"}) {
+        into.try_emplace(name, std::to_string(threads));
+    }
+}
+
+[[noreturn]] void refuse(const launch_options& launch, const std::string& problem) {
+    error_info info;
+    info.detail = "program '" + launch.program + "' " + problem;
+    throw error(errc::spawn_failed, std::move(info));
+}
+
+} // namespace
+
+std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
+                                            const variables& protocol) {
+    auto merged = inherited(launch.inherit_environment);
+    for (const auto& [name, value] : launch.environment) {
+        merged[name] = value;
+    }
+    limit_library_threads(merged, threads);
+    if (const auto sdk = python_sdk_directory(); !sdk.empty()) {
+        auto& path = merged["PYTHONPATH"];
+        path = path.empty() ? sdk : sdk + ':' + path;
+    }
+    for (const auto& [name, value] : protocol) {
+        merged[name] = value;
+    }
+    std::vector<std::string> result;
+    result.reserve(merged.size());
+    for (const auto& [name, value] : merged) {
+        result.push_back(name + '=' + value);
+    }
+    return result;
+}
+
+std::string find_program(const launch_options& launch) {
+    const auto& program = launch.program;
+    if (program.find('/') != std::string::npos) {
+        std::error_code ec;
+        if (!std::filesystem::exists(program, ec)) {
+            refuse(launch, "does not exist; check launch.program");
+        }
+        if (std::filesystem::is_directory(program, ec)) {
+            refuse(launch, "is a directory; check launch.program");
+        }
+        if (::access(program.c_str(), X_OK) != 0) {
+            refuse(launch, "is not executable; check its permissions");
+        }
+        return std::filesystem::absolute(program).string();
+    }
+    const auto found = environment::find_executable(program);
+    if (found.empty()) {
+        refuse(launch, "was not found in PATH; install it or give its full path in launch.program");
+    }
+    return found.string();
+}
+
+} // namespace skep

@@ -1,0 +1,184 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/launcher.hpp"
+
+#include "process/child_setup.hpp"
+
+#include <skep/error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+namespace skep {
+
+namespace {
+
+// ThreadSanitizer turns vfork into fork.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool vfork_is_fork = true;
+#elif defined(__has_feature)
+constexpr bool vfork_is_fork = __has_feature(thread_sanitizer);
+#else
+constexpr bool vfork_is_fork = false;
+#endif
+
+/// Keeps signals away from this thread, so that none is handled in the child before it has reset the handlers.
+class signals_blocked {
+  public:
+    signals_blocked() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~signals_blocked() {
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    signals_blocked(const signals_blocked&) = delete;
+    signals_blocked& operator=(const signals_blocked&) = delete;
+
+  private:
+    sigset_t before_{};
+};
+
+std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
+    std::vector<char*> result;
+    result.reserve(strings.size() + 1);
+    for (const auto& text : strings) {
+        result.push_back(const_cast<char*>(text.c_str()));
+    }
+    result.push_back(nullptr);
+    return result;
+}
+
+std::string_view remedy(int number) noexcept {
+    switch (number) {
+    case EMFILE:
+        return "; the host is out of file descriptors: raise 'ulimit -n' (about 6 per worker)";
+    case ENFILE:
+        return "; the machine is out of file descriptors";
+    case EAGAIN:
+        return "; the limit of processes is reached: raise 'ulimit -u' or the container's pids.max";
+    case ENOMEM:
+        return "; the machine is out of memory";
+    case ENOENT:
+        return "; does the file, and the interpreter in its first line, exist?";
+    case EACCES:
+        return "; is the file executable, and its folder accessible?";
+    case ENOEXEC:
+        return "; it is not a program for this machine and has no '#!' line";
+    case E2BIG:
+        return "; arguments and environment are too long";
+    default:
+        return {};
+    }
+}
+
+/// What the child reported before it gave up; empty if it is on its way.
+child_failure read_failure(int report) {
+    if (vfork_is_fork) { // the child is not necessarily done when we get here
+        pollfd wait{report, POLLIN, 0};
+        ::poll(&wait, 1, -1);
+    }
+    child_failure failure;
+    if (::read(report, &failure, sizeof failure) != static_cast<ssize_t>(sizeof failure)) {
+        failure.error = 0;
+    }
+    return failure;
+}
+
+} // namespace
+
+launched_child::~launched_child() {
+    if (pid_ <= 0) {
+        return;
+    }
+    ::kill(pid_, SIGKILL);
+    siginfo_t info{};
+    // lint: allow process because no pidfd could be had for it; it is our child, so the pid is still its own
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
+    }
+}
+
+std::string_view to_string(launch_step step) noexcept {
+    static constexpr std::array<std::string_view, 7> names{"pipe", "socketpair", "vfork", "setup",
+                                                           "chdir", "exec",      "pidfd_open"};
+    return names.at(static_cast<std::size_t>(step));
+}
+
+void launcher::before(launch_step step) const {
+    if (const int number = fault_ ? fault_(step) : 0; number != 0) {
+        fail(step, number);
+    }
+}
+
+void launcher::fail(launch_step step, int number, std::string_view subject) {
+    error_info info;
+    info.detail = std::string(to_string(step));
+    if (!subject.empty()) {
+        info.detail.append(" of '").append(subject).append("'");
+    }
+    info.detail.append(" failed: ").append(std::strerror(number)).append(remedy(number));
+    throw error(errc::spawn_failed, std::move(info));
+}
+
+namespace {
+
+launched_child start(const child_plan& plan) {
+    const signals_blocked guard;
+    const pid_t pid = start_child(plan);
+    if (pid < 0) {
+        launcher::fail(launch_step::vfork, errno);
+    }
+    return launched_child(pid);
+}
+
+} // namespace
+
+launched_child launcher::operator()(const launch_spec& spec) const {
+    // Everything that allocates comes before vfork.
+    const auto arguments = pointers_to(spec.arguments);
+    const auto environment = pointers_to(spec.environment);
+    before(launch_step::pipe);
+    std::array<int, 2> report{};
+    if (::pipe2(report.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+        fail(launch_step::pipe, errno);
+    }
+    unique_fd report_here(report[0]);
+    unique_fd report_there(report[1]);
+    unique_fd null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (null_device.get() < 0) {
+        fail(launch_step::setup, errno, "/dev/null");
+    }
+    const child_plan plan{spec.executable.c_str(),
+                          arguments.data(),
+                          environment.data(),
+                          spec.directory.empty() ? nullptr : spec.directory.c_str(),
+                          {null_device.get(), spec.descriptors.output, spec.descriptors.errors,
+                           spec.descriptors.data, spec.descriptors.control, spec.descriptors.lifeline},
+                          report_there.get(),
+                          ::getpid()};
+    before(launch_step::vfork);
+    launched_child child = start(plan);
+    report_there.reset();
+    const auto failure = read_failure(report_here.get());
+    if (failure.error != 0) {
+        const auto subject = failure.step == launch_step::chdir ? spec.directory : spec.executable;
+        fail(failure.step, failure.error, subject);
+    }
+    before(launch_step::pidfd_open);
+    unique_fd pidfd(::pidfd_open(child.pid(), 0));
+    if (pidfd.get() < 0) {
+        fail(launch_step::pidfd_open, errno);
+    }
+    child.set_pidfd(std::move(pidfd));
+    return child;
+}
+
+} // namespace skep

@@ -1,0 +1,54 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/child.hpp"
+#include "process/line_splitter.hpp"
+#include "policy/rate_limit.hpp"
+
+#include <skep/pool_config.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace skep {
+
+/// What one worker prints: read all the time, so that it never blocks on a full pipe, handed on line by line within
+/// a rate, and its end kept for error messages.
+class output_capture {
+  public:
+    output_capture(const strand& executor, worker_id worker, const output_options& options, output_handler sink,
+                   unique_fd output, unique_fd errors);
+
+    /// Read one stream until its end, or until close().
+    asio::awaitable<void> read_output();
+    asio::awaitable<void> read_errors();
+
+    void close() noexcept;
+
+    const std::string& tail() const noexcept {
+        return tail_;
+    }
+    std::uint64_t lines_dropped() const noexcept {
+        return dropped_;
+    }
+
+  private:
+    asio::awaitable<void> read(descriptor& from, bool is_stderr);
+    void keep_tail(std::string_view text);
+    void hand_on(std::string_view line, bool is_stderr);
+
+    worker_id worker_;
+    output_options options_;
+    output_handler sink_;
+    descriptor output_;
+    descriptor errors_;
+    timer pause_;
+    rate_limit rate_;
+    std::string tail_;
+    std::uint64_t dropped_ = 0;
+    bool closed_ = false;
+};
+
+} // namespace skep

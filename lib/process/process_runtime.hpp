@@ -1,0 +1,19 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/launcher.hpp"
+#include "process/runtime.hpp"
+
+#include <skep/pool_config.hpp>
+
+#include <memory>
+
+namespace skep {
+
+/// Starts workers as processes on this machine. `sink` receives their output; it must not throw.
+std::unique_ptr<runtime> make_process_runtime(const strand& executor, const pool_config& config, output_handler sink,
+                                              launch_fault fault = {});
+
+} // namespace skep

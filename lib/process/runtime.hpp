@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/timer.hpp"
+
+#include <skep/exit_status.hpp>
+#include <skep/worker_id.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+
+namespace skep {
+
+using socket = asio::basic_stream_socket<asio::local::stream_protocol, strand>;
+
+/// What a runtime needs to know to start one worker.
+struct launch_order {
+    worker_id worker;
+    std::string token; ///< the worker proves with it that it is the one that was started
+};
+
+/// The process behind a worker, as far as a worker needs it. Used on the pool's strand.
+class worker_process {
+  public:
+    virtual ~worker_process() = default;
+
+    virtual pid_t pid() const noexcept = 0;
+
+    /// Returns when the process has ended, or after abandon(). Its pid stays taken until reap().
+    virtual asio::awaitable<void> ended() = 0;
+
+    /// SIGTERM and SIGKILL to the process and its group; nothing if it has been reaped.
+    virtual void terminate() noexcept = 0;
+    virtual void kill() noexcept = 0;
+
+    /// To be called once it has ended: its status.
+    virtual exit_status reap() noexcept = 0;
+
+    /// The end of what it printed.
+    virtual std::string output_tail() const = 0;
+    virtual std::uint64_t output_lines_dropped() const noexcept = 0;
+
+    /// Reads the rest of its output until `deadline`, then ends all of the process's tasks.
+    virtual asio::awaitable<void> finish(time_point deadline) = 0;
+
+    /// It cannot be ended: makes ended() return.
+    virtual void abandon() noexcept = 0;
+};
+
+/// A started worker: its channels and its process.
+struct worker_link {
+    socket data;
+    socket control;
+    std::unique_ptr<worker_process> process;
+};
+
+/// Port: starts workers. Processes on this machine by default; fakes in tests. Used on the pool's strand.
+class runtime {
+  public:
+    virtual ~runtime() = default;
+
+    /// Throws error(spawn_failed).
+    virtual asio::awaitable<worker_link> start(launch_order order) = 0;
+
+    /// Releases what the runtime holds beyond its workers (a thread); start() may be called again afterwards.
+    virtual void close() = 0;
+};
+
+} // namespace skep

@@ -1,0 +1,144 @@
+"""Frames: a JSON object and its attachments, as they travel between host and worker.
+
+    u32be frame_length | u32be json_length | JSON object | attachment bytes
+
+`frame_length` counts what follows it; the key "attachments" of the object holds the attachments' lengths.
+"""
+
+import json
+import socket
+import struct
+from io import FileIO
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+
+from .errors import ProtocolError
+
+DEFAULT_FRAME_LIMIT = 64 * 1024 * 1024
+
+_HEADER = struct.Struct(">II")
+_BUFFER_SIZE = 64 * 1024
+_JSON_LENGTH_SIZE = 4
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+
+
+class Frame(NamedTuple):
+    """A message and the raw data that came with it."""
+
+    message: Dict[str, Any]
+    attachments: Sequence[memoryview]
+
+
+def frame_length(body: bytes, attachments: Sequence = ()) -> int:
+    """What the length field of a frame with these parts holds; frame limits are about this number."""
+    return _JSON_LENGTH_SIZE + len(body) + sum(map(len, attachments))
+
+
+class Channel:
+    """Sends and receives frames over a blocking stream; one thread may receive while another sends."""
+
+    def __init__(self, receive_into: Callable[[memoryview], int], send_all: Callable[[Any], Any]) -> None:
+        self.limit = DEFAULT_FRAME_LIMIT
+        self._receive_into = receive_into
+        self._send_all = send_all
+        self._view = memoryview(bytearray(_BUFFER_SIZE))
+        self._start = self._end = 0
+
+    @classmethod
+    def over_socket(cls, stream: socket.socket) -> "Channel":
+        """A channel over one end of a socket pair."""
+        return cls(stream.recv_into, stream.sendall)
+
+    @classmethod
+    def over_files(cls, source: FileIO, sink: FileIO) -> "Channel":
+        """A channel that reads frames from one unbuffered file and writes them to another."""
+
+        def write_all(data: Any) -> None:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[sink.write(rest) :]
+
+        return cls(source.readinto, write_all)
+
+    @property
+    def has_input(self) -> bool:
+        """Whether bytes already received wait in the buffer, where no poll() can see them."""
+        return self._start != self._end
+
+    def receive(self) -> Optional[Frame]:
+        """The next frame, or None when the other side has closed the stream."""
+        while True:
+            available = self._end - self._start
+            wanted = _HEADER.size
+            if available >= wanted:
+                length, json_length = _HEADER.unpack_from(self._view, self._start)
+                if length > self.limit or json_length + _JSON_LENGTH_SIZE > length:
+                    raise self._bad_lengths(length, json_length)
+                wanted = length + 4
+                if available >= wanted:
+                    return self._take(wanted, json_length)
+            if self._start + wanted > len(self._view):
+                self._renew_buffer(wanted)
+            count = self._receive_into(self._view[self._end :])
+            if not count:
+                return None
+            self._end += count
+
+    def send(self, body: bytes, attachments: Sequence = ()) -> None:
+        """Sends a JSON object, already encoded, and its attachments."""
+        length = frame_length(body, attachments)
+        header = _HEADER.pack(length, len(body))
+        if length <= _BUFFER_SIZE:
+            self._send_all(b"".join((header, body, *attachments)))
+            return
+        self._send_all(header)  # a system call more is cheaper than one more copy of something big
+        for part in (body, *attachments):
+            self._send_all(part)
+
+    def _take(self, size: int, json_length: int) -> Frame:
+        json_start = self._start + _HEADER.size
+        json_end = json_start + json_length
+        frame_end = self._start + size
+        try:
+            message = _decode(str(self._view[json_start:json_end], "utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise ProtocolError(f"a frame of {size} bytes does not hold JSON: {error}") from error
+        if type(message) is not dict:
+            raise ProtocolError(f"a frame holds a JSON {type(message).__name__} instead of an object")
+        attachments: Sequence[memoryview] = ()
+        if json_end != frame_end or "attachments" in message:
+            attachments = self._split(message.get("attachments"), json_end, frame_end)
+        if frame_end == self._end:
+            self._start = self._end = 0
+        else:
+            self._start = frame_end
+        # Attachments are views of the buffer and take it with them; a buffer grown for one frame is let go.
+        if attachments or len(self._view) > _BUFFER_SIZE:
+            self._renew_buffer(_BUFFER_SIZE)
+        return Frame(message, attachments)
+
+    def _split(self, lengths: Any, start: int, end: int) -> List[memoryview]:
+        announced = lengths if type(lengths) is list else []
+        if any(type(length) is not int or length < 0 for length in announced) or sum(announced) != end - start:
+            raise ProtocolError(f"a frame carries {end - start} bytes of attachments but announces {lengths}")
+        parts = []
+        for length in announced:
+            parts.append(self._view[start : start + length].toreadonly())
+            start += length
+        return parts
+
+    def _renew_buffer(self, size: int) -> None:
+        rest = self._view[self._start : self._end]
+        self._view = memoryview(bytearray(max(size, _BUFFER_SIZE, len(rest))))
+        self._view[: len(rest)] = rest
+        self._start, self._end = 0, len(rest)
+
+    def _bad_lengths(self, length: int, json_length: int) -> ProtocolError:
+        if length > self.limit:
+            return ProtocolError(f"a frame of {length} bytes is longer than the limit of {self.limit} bytes")
+        return ProtocolError(f"a frame of {length} bytes cannot hold a JSON object of {json_length} bytes")

@@ -1,0 +1,124 @@
+"""What the pool hands a worker it starts: descriptors to talk over, and a token to prove who it is."""
+
+import functools
+import io
+import os
+import signal
+import socket
+import sys
+from typing import Callable, NoReturn, Optional
+
+from .channel import Channel
+from .version import PROTOCOL_VERSION
+
+EXIT_HOST_GONE = 70
+
+
+class ConnectError(Exception):
+    """The script was not started by a pool, or by one this SDK does not understand."""
+
+
+class Connection:
+    """The channels to the host.
+
+    `control` is None on the stdio transport, where everything goes over `data`.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        data: Channel,
+        control: Optional[Channel],
+        stop_receiving: Callable[[], None],
+        close: Callable[[], None],
+        control_fd: int = -1,
+    ) -> None:
+        self.token = token
+        self.data = data
+        self.control = control
+        self.control_fd = control_fd
+        self.stop_receiving = stop_receiving  # a blocked data.receive() then returns None
+        self.close = close
+
+
+@functools.lru_cache(maxsize=None)
+def connect() -> Connection:
+    """Takes what the pool has handed to this process. Two workers in one script share it."""
+    script = os.path.basename(sys.argv[0]) or "this script"
+    if "SKEP_PROTOCOL" not in os.environ:
+        raise ConnectError(
+            f"{script} is a skep worker: a skep pool starts it and talks to it over descriptors of its own. "
+            "Name it in the configuration of a pool instead of starting it by hand."
+        )
+    if os.environ["SKEP_PROTOCOL"] != str(PROTOCOL_VERSION):
+        raise ConnectError(
+            f"{script} was started by a pool that speaks protocol {os.environ['SKEP_PROTOCOL']}, but this "
+            f"version of the Python package skep speaks protocol {PROTOCOL_VERSION}."
+        )
+    # Taken out of the environment, so that a child of this worker is never mistaken for the worker.
+    token = os.environ.pop("SKEP_TOKEN", None)
+    if token is None:
+        raise ConnectError(
+            f"{script} was started inside a skep worker, not by a pool (SKEP_TOKEN is missing). In a module "
+            "that multiprocessing imports again, keep worker.run() under `if __name__ == '__main__':`."
+        )
+    try:
+        connection = _over_stdio(token) if os.environ["SKEP_TRANSPORT"] == "stdio" else _over_sockets(token)
+    except (KeyError, ValueError, OSError) as error:
+        raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}") from error
+    _flush_every_line()
+    return connection
+
+
+def _over_sockets(token: str) -> Connection:
+    data, control = (_take_socket(int(os.environ[name])) for name in ("SKEP_DATA_FD", "SKEP_CONTROL_FD"))
+
+    def close() -> None:
+        data.close()
+        control.close()
+
+    return Connection(
+        token,
+        Channel.over_socket(data),
+        Channel.over_socket(control),
+        functools.partial(data.shutdown, socket.SHUT_RD),
+        close,
+        control.fileno(),
+    )
+
+
+def _take_socket(descriptor: int) -> socket.socket:
+    os.set_inheritable(descriptor, False)
+    stream = socket.socket(fileno=descriptor)
+    stream.setblocking(True)
+    return stream
+
+
+def _over_stdio(token: str) -> Connection:
+    # The frames get descriptors of their own; what the script prints and reads must not touch them.
+    source, sink = io.FileIO(os.dup(0), "rb"), io.FileIO(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+
+    def close() -> None:
+        source.close()
+        sink.close()
+
+    # Nothing blocks in receive() when a shutdown comes: the main thread itself has just received it.
+    return Connection(token, Channel.over_files(source, sink), None, lambda: None, close)
+
+
+def _flush_every_line() -> None:
+    """Makes what the script prints arrive at the host in time, although its output is a pipe."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # None under pythonw-like launchers, or replaced by the user
+            stream.reconfigure(line_buffering=True)
+
+
+def leave_with_group() -> NoReturn:
+    """The host is gone: ends this process at once, and what it has started, from any thread."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(EXIT_HOST_GONE)

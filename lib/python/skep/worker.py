@@ -1,0 +1,121 @@
+"""The Worker: where a script registers its commands and hands over to the pool."""
+
+import sys
+from typing import Any, Callable, Dict, List, NoReturn, Optional, TypeVar, Union, overload
+
+from .command import Command
+from .connection import ConnectError, Connection, connect
+from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
+from .errors import ProtocolError, user_traceback
+from .interrupts import Terminate
+from .session import Session
+
+EXIT_HOOK_FAILED = 1
+EXIT_NOT_STARTED_BY_POOL = 64
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Hook = TypeVar("Hook", bound=Callable[[], Any])
+
+
+class Worker:
+    """The commands a script offers, and what to do before the first and after the last call.
+
+    Create it before the script prints anything: where frames travel over stdin and stdout, this is what moves
+    them out of print()'s way.
+    """
+
+    def __init__(self) -> None:
+        self._commands: Dict[str, Command] = {}
+        self._start_hooks: List[Callable[[], Any]] = []
+        self._stop_hooks: List[Callable[[], Any]] = []
+        self._connection: Optional[Connection] = None
+        self._why_not_connected = ""
+        try:
+            self._connection = connect()
+        except ConnectError as error:  # no reason to fail yet: the module may just be imported, by a test say
+            self._why_not_connected = str(error)
+
+    @overload
+    def command(self, target: Function) -> Function: ...
+
+    @overload
+    def command(
+        self, target: Optional[str] = None, *, name: Optional[str] = None
+    ) -> Callable[[Function], Function]: ...
+
+    def command(
+        self, target: Union[Callable[..., Any], str, None] = None, *, name: Optional[str] = None
+    ) -> Callable[..., Any]:
+        """Registers a function as a command, under its own name or the given one.
+
+        Use as `@worker.command`, `@worker.command("name")` or `@worker.command(name="name")`. The host passes
+        arguments by name. What the function returns must be JSON, or something that offers a way to become
+        JSON: dataclasses, named tuples, numpy values, dates, bytes (sent as attachments), `to_dict()` ...
+        Raises TypeError for a function that cannot be called that way and ValueError for a name taken.
+        """
+        if callable(target):
+            return self._register(target, name)
+        chosen = name if target is None else target
+        return lambda function: self._register(function, chosen)
+
+    def on_start(self, hook: Hook) -> Hook:
+        """Registers a function to run before the worker takes calls. If it raises, the start fails."""
+        self._start_hooks.append(hook)
+        return hook
+
+    def on_stop(self, hook: Hook) -> Hook:
+        """Registers a function to run once when the worker stops in an orderly way after a complete start.
+
+        The last one registered runs first. None runs when the worker crashes or its host is gone.
+        """
+        self._stop_hooks.append(hook)
+        return hook
+
+    def run(self) -> NoReturn:
+        """Serves calls until the pool asks the worker to stop, then exits the process.
+
+        Call it last, on the main thread. Exit status: 0 after an orderly stop, 1 if a start or stop hook
+        failed, 64 if no pool has started the script, 70 if the host is gone, 76 if it broke the protocol.
+        """
+        if self._connection is None:
+            print(f"skep: {self._why_not_connected}", file=sys.stderr)
+            sys.exit(EXIT_NOT_STARTED_BY_POOL)
+        status = 0
+        session = Session(self._connection, self._commands)
+        try:
+            session.greet()
+            with session.interrupts.window():
+                if not all(map(_run_hook, self._start_hooks)):
+                    sys.exit(EXIT_HOOK_FAILED)
+            try:
+                session.serve()
+            finally:
+                stopped = [_run_hook(hook) for hook in reversed(self._stop_hooks)]
+                status = 0 if all(stopped) else EXIT_HOOK_FAILED
+        except Terminate:
+            pass  # an orderly end like any other
+        except ProtocolError as error:
+            report_protocol_error(error)
+            status = EXIT_PROTOCOL_ERROR
+        sys.exit(status)
+
+    def _register(self, function: Callable[..., Any], name: Optional[str]) -> Callable[..., Any]:
+        name = name or getattr(function, "__name__", None)
+        if not isinstance(name, str):
+            raise TypeError(f"a command needs a name: use @worker.command(name=...) for {function!r}")
+        if name in self._commands:
+            raise ValueError(f"there is already a command '{name}'")
+        self._commands[name] = Command(name, function)
+        return function
+
+
+def _run_hook(hook: Callable[[], Any]) -> bool:
+    """Whether the hook ran without an error; an error goes to stderr."""
+    try:
+        hook()
+    except (Terminate, SystemExit):
+        raise
+    except BaseException as error:
+        print(user_traceback(error), end="", file=sys.stderr, flush=True)
+        return False
+    return True

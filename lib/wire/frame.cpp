@@ -1,0 +1,112 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/frame.hpp"
+
+#include "wire/protocol_violation.hpp"
+
+#include <boost/endian/conversion.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace skep {
+
+namespace endian = boost::endian;
+
+namespace {
+
+constexpr std::size_t read_size = 64u << 10;
+
+std::size_t load_length(const char* from) noexcept {
+    return endian::load_big_u32(reinterpret_cast<const unsigned char*>(from));
+}
+
+void store_length(char* to, std::size_t length) noexcept {
+    endian::store_big_u32(reinterpret_cast<unsigned char*>(to), static_cast<std::uint32_t>(length));
+}
+
+} // namespace
+
+std::size_t begin_frame(std::string& out) {
+    const auto begin = out.size();
+    out.append(frame_header_size, '\0');
+    return begin;
+}
+
+void end_frame(std::string& out, std::size_t begin, std::size_t json_end) {
+    store_length(out.data() + begin, out.size() - begin - 4);
+    store_length(out.data() + begin + 4, json_end - begin - frame_header_size);
+}
+
+frame_decoder::frame_decoder(const frame_limits& limits) : limits_(limits) {}
+
+std::span<char> frame_decoder::prepare() {
+    if (begin_ == end_) {
+        begin_ = end_ = 0;
+        if (capacity_ > 16 * read_size) {
+            buffer_.reset(); // one huge frame must not pin its memory for ever
+            capacity_ = 0;
+        }
+    }
+    if (capacity_ - end_ < read_size / 4 || wanted() > capacity_ - begin_) {
+        make_room(std::max(read_size, std::min(wanted(), 2 * available())));
+    }
+    return {buffer_.get() + end_, capacity_ - end_};
+}
+
+void frame_decoder::commit(std::size_t count) noexcept {
+    end_ += count;
+}
+
+std::optional<frame_view> frame_decoder::next() {
+    if (available() < 4) {
+        return std::nullopt;
+    }
+    const char* const start = buffer_.get() + begin_;
+    const auto frame_length = load_length(start);
+    if (frame_length > limits_.frame_bytes) {
+        throw protocol_violation("a frame of " + std::to_string(frame_length) + " bytes exceeds the limit of " +
+                                 std::to_string(limits_.frame_bytes));
+    }
+    if (frame_length < 4) {
+        throw protocol_violation("a frame of " + std::to_string(frame_length) + " bytes has no room for its header");
+    }
+    if (available() < frame_header_size) {
+        return std::nullopt;
+    }
+    const auto json_length = load_length(start + 4);
+    if (json_length > limits_.json_bytes || json_length > frame_length - 4) {
+        throw protocol_violation("a JSON part of " + std::to_string(json_length) + " bytes exceeds its frame or the limit");
+    }
+    if (available() < 4 + frame_length) {
+        return std::nullopt;
+    }
+    begin_ += 4 + frame_length;
+    const auto* payload = reinterpret_cast<const std::byte*>(start + frame_header_size + json_length);
+    return frame_view{{start + frame_header_size, json_length}, {payload, frame_length - 4 - json_length}};
+}
+
+/// How many bytes the frame at the front has in all; a header's worth if that is not known yet.
+std::size_t frame_decoder::wanted() const noexcept {
+    return available() < 4 ? frame_header_size : 4 + load_length(buffer_.get() + begin_);
+}
+
+/// Makes room for `count` bytes after the front of the unread data, moving it to the start of the buffer.
+void frame_decoder::make_room(std::size_t count) {
+    const auto size = std::max(count, available() + read_size / 4);
+    if (size <= capacity_) {
+        std::memmove(buffer_.get(), buffer_.get() + begin_, available());
+    } else {
+        auto larger = std::make_unique_for_overwrite<char[]>(size);
+        if (available() > 0) {
+            std::memcpy(larger.get(), buffer_.get() + begin_, available());
+        }
+        buffer_ = std::move(larger);
+        capacity_ = size;
+    }
+    end_ = available();
+    begin_ = 0;
+}
+
+} // namespace skep

@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace skep {
+
+/// One frame: u32be frame_length (what follows), u32be json_length, JSON text, raw payload.
+struct frame_view {
+    std::string_view json;
+    std::span<const std::byte> payload;
+};
+
+struct frame_limits {
+    std::size_t frame_bytes; ///< the whole frame without its first four bytes
+    std::size_t json_bytes;
+};
+
+inline constexpr std::size_t frame_header_size = 8;
+
+/// Opens a frame in `out`: returns its offset, to be handed to end_frame once JSON and payload are appended.
+std::size_t begin_frame(std::string& out);
+
+/// Writes the lengths of the frame that begins at `begin` and whose JSON part ends at `json_end`.
+void end_frame(std::string& out, std::size_t begin, std::size_t json_end);
+
+/// Cuts a byte stream into frames, whatever pieces it arrives in. Lengths are checked before memory is taken for them,
+/// and memory grows with the data that has arrived, not with what is announced.
+class frame_decoder {
+  public:
+    explicit frame_decoder(const frame_limits& limits);
+
+    /// Where the next bytes of the stream go. Invalidates frames returned before.
+    std::span<char> prepare();
+
+    /// `count` bytes were written to what prepare() returned.
+    void commit(std::size_t count) noexcept;
+
+    /// The next whole frame, valid until prepare(), or nothing yet. Throws protocol_violation, after which the stream
+    /// is unusable.
+    std::optional<frame_view> next();
+
+    /// True if the stream stands between two frames.
+    bool at_boundary() const noexcept {
+        return begin_ == end_;
+    }
+
+  private:
+    std::size_t available() const noexcept {
+        return end_ - begin_;
+    }
+    std::size_t wanted() const noexcept;
+    void make_room(std::size_t count);
+
+    frame_limits limits_;
+    std::unique_ptr<char[]> buffer_;
+    std::size_t capacity_ = 0;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+} // namespace skep

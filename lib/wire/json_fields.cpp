@@ -1,0 +1,220 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/json_fields.hpp"
+
+#include "wire/protocol_violation.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+/// Receives the parser's events. Values of the top-level object are built one by one on a value_stack.
+class field_builder {
+  public:
+    static constexpr std::size_t max_object_size = std::size_t(-1);
+    static constexpr std::size_t max_array_size = std::size_t(-1);
+    static constexpr std::size_t max_key_size = std::size_t(-1);
+    static constexpr std::size_t max_string_size = std::size_t(-1);
+
+    explicit field_builder(std::size_t tree_limit) : tree_limit_(tree_limit) {}
+
+    void start() {
+        fields_.clear();
+        partial_key_.clear();
+        stack_.reset();
+        depth_ = 0;
+        tree_bytes_ = 0;
+        problem_ = nullptr;
+    }
+
+    std::vector<json_field>& fields() noexcept {
+        return fields_;
+    }
+
+    const char* problem() const noexcept {
+        return problem_;
+    }
+
+    bool on_document_begin(json::error_code&) {
+        return true;
+    }
+    bool on_document_end(json::error_code&) {
+        return true;
+    }
+
+    bool on_object_begin(json::error_code& ec) {
+        return ++depth_ == 1 || grow(ec, sizeof(json::object) + table_overhead);
+    }
+    bool on_object_end(std::size_t size, json::error_code&) {
+        if (--depth_ == 0) {
+            return true;
+        }
+        stack_.push_object(size);
+        return value_done();
+    }
+
+    bool on_array_begin(json::error_code& ec) {
+        return ++depth_ > 1 ? grow(ec, sizeof(json::array) + table_overhead) : refuse(ec, "the JSON is not an object");
+    }
+    bool on_array_end(std::size_t size, json::error_code&) {
+        --depth_;
+        stack_.push_array(size);
+        return value_done();
+    }
+
+    bool on_key_part(json::string_view part, std::size_t, json::error_code& ec) {
+        if (depth_ == 1) {
+            partial_key_.append(part);
+        } else {
+            stack_.push_chars(part);
+        }
+        return grow(ec, part.size());
+    }
+    bool on_key(json::string_view part, std::size_t, json::error_code& ec) {
+        if (depth_ > 1) {
+            stack_.push_key(part);
+            return grow(ec, sizeof(json::key_value_pair) + part.size());
+        }
+        auto& key = fields_.emplace_back().key;
+        key.swap(partial_key_);
+        key.append(part);
+        const auto is_same = [&key](const json_field& field) { return field.key == key; };
+        if (std::any_of(fields_.begin(), fields_.end() - 1, is_same)) {
+            return refuse(ec, "a key of the message stands there twice");
+        }
+        return grow(ec, sizeof(json_field));
+    }
+
+    bool on_string_part(json::string_view part, std::size_t, json::error_code& ec) {
+        stack_.push_chars(part);
+        return grow(ec, part.size());
+    }
+    bool on_string(json::string_view part, std::size_t, json::error_code& ec) {
+        stack_.push_string(part);
+        return scalar_done(ec, part.size());
+    }
+
+    bool on_number_part(json::string_view, json::error_code&) {
+        return true;
+    }
+    bool on_int64(std::int64_t number, json::string_view, json::error_code& ec) {
+        stack_.push_int64(number);
+        return scalar_done(ec);
+    }
+    bool on_uint64(std::uint64_t number, json::string_view, json::error_code& ec) {
+        stack_.push_uint64(number);
+        return scalar_done(ec);
+    }
+    bool on_double(double number, json::string_view, json::error_code& ec) {
+        if (!std::isfinite(number)) {
+            return refuse(ec, "a number is not finite");
+        }
+        stack_.push_double(number);
+        return scalar_done(ec);
+    }
+    bool on_bool(bool value, json::error_code& ec) {
+        stack_.push_bool(value);
+        return scalar_done(ec);
+    }
+    bool on_null(json::error_code& ec) {
+        stack_.push_null();
+        return scalar_done(ec);
+    }
+
+    bool on_comment_part(json::string_view, json::error_code&) {
+        return true;
+    }
+    bool on_comment(json::string_view, json::error_code&) {
+        return true;
+    }
+
+  private:
+    // An array or object allocates a block with a header besides its elements.
+    static constexpr std::size_t table_overhead = 32;
+
+    bool scalar_done(json::error_code& ec, std::size_t extra = 0) {
+        if (depth_ == 0) {
+            return refuse(ec, "the JSON is not an object");
+        }
+        return grow(ec, sizeof(json::value) + extra) && value_done();
+    }
+
+    bool value_done() {
+        if (depth_ == 1) {
+            fields_.back().value = stack_.release();
+            stack_.reset();
+        }
+        return true;
+    }
+
+    bool grow(json::error_code& ec, std::size_t bytes) {
+        tree_bytes_ += bytes;
+        return tree_bytes_ <= tree_limit_ || refuse(ec, "the JSON tree exceeds limits.tree_bytes");
+    }
+
+    bool refuse(json::error_code& ec, const char* problem) {
+        problem_ = problem;
+        ec = json::error::syntax;
+        return false;
+    }
+
+    std::vector<json_field> fields_;
+    json::value_stack stack_;
+    std::string partial_key_;
+    std::size_t depth_ = 0;
+    std::size_t tree_bytes_ = 0;
+    std::size_t tree_limit_;
+    const char* problem_ = nullptr;
+};
+
+json::parse_options with_depth(std::size_t depth) {
+    json::parse_options options;
+    options.max_depth = depth;
+    return options;
+}
+
+} // namespace
+
+class json_field_reader::parser {
+  public:
+    explicit parser(const json_limits& limits) : parser_(with_depth(limits.depth), limits.tree_bytes) {}
+
+    std::vector<json_field>& read(std::string_view text) {
+        auto& builder = parser_.handler();
+        builder.start();
+        parser_.reset();
+        json::error_code ec;
+        const auto consumed = parser_.write_some(false, text.data(), text.size(), ec);
+        if (ec) {
+            throw protocol_violation("bad JSON at byte " + std::to_string(consumed) + ": " +
+                                     (builder.problem() != nullptr ? builder.problem() : ec.message()));
+        }
+        const auto rest = text.substr(consumed);
+        if (rest.find_first_not_of(" \t\r\n") != std::string_view::npos) {
+            throw protocol_violation("bad JSON at byte " + std::to_string(consumed) + ": more than one value");
+        }
+        return builder.fields();
+    }
+
+  private:
+    json::basic_parser<field_builder> parser_;
+};
+
+json_field_reader::json_field_reader(const json_limits& limits) : parser_(std::make_unique<parser>(limits)) {}
+json_field_reader::~json_field_reader() = default;
+json_field_reader::json_field_reader(json_field_reader&&) noexcept = default;
+
+std::vector<json_field>& json_field_reader::read(std::string_view text) {
+    return parser_->read(text);
+}
+
+} // namespace skep

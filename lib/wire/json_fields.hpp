@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <boost/json/value.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skep {
+
+struct json_limits {
+    std::size_t depth;
+    std::size_t tree_bytes;
+};
+
+/// One member of a message's top-level object.
+struct json_field {
+    std::string key;
+    boost::json::value value;
+};
+
+/// Reads the JSON object of a message into its members, in one pass and without a table for the object itself. Refuses
+/// what would harm the host or be read in two ways: other top-level types, too deep nesting, a tree that would grow
+/// past its limit, duplicate keys, numbers that are not finite, text that is not UTF-8. Reused for every message of
+/// a channel, to spare allocations.
+class json_field_reader {
+  public:
+    explicit json_field_reader(const json_limits& limits);
+    ~json_field_reader();
+    json_field_reader(json_field_reader&&) noexcept;
+
+    /// The members, valid until the next call; values may be moved out. Throws protocol_violation.
+    std::vector<json_field>& read(std::string_view text);
+
+  private:
+    class parser;
+    std::unique_ptr<parser> parser_;
+};
+
+} // namespace skep

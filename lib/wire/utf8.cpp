@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/utf8.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace skep {
+
+namespace {
+
+bool is_ascii_word(const char* from) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, sizeof word);
+    return (word & 0x8080808080808080u) == 0;
+}
+
+/// The length of the sequence that begins with `lead`, with the range its second byte must be in; 0 if none does
+/// (table 3-7 of the Unicode standard).
+std::size_t sequence(unsigned char lead, unsigned char& low, unsigned char& high) noexcept {
+    low = 0x80;
+    high = 0xBF;
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xC2 && lead <= 0xDF) {
+        return 2;
+    }
+    if (lead >= 0xE0 && lead <= 0xEF) {
+        low = lead == 0xE0 ? 0xA0 : 0x80;
+        high = lead == 0xED ? 0x9F : 0xBF;
+        return 3;
+    }
+    if (lead >= 0xF0 && lead <= 0xF4) {
+        low = lead == 0xF0 ? 0x90 : 0x80;
+        high = lead == 0xF4 ? 0x8F : 0xBF;
+        return 4;
+    }
+    return 0;
+}
+
+} // namespace
+
+bool is_utf8(std::string_view text) noexcept {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (text.size() - at >= 8 && is_ascii_word(text.data() + at)) {
+            at += 8;
+            continue;
+        }
+        unsigned char low = 0;
+        unsigned char high = 0;
+        const auto length = sequence(static_cast<unsigned char>(text[at]), low, high);
+        if (length == 0 || length > text.size() - at) {
+            return false;
+        }
+        for (std::size_t i = 1; i < length; ++i) {
+            const auto byte = static_cast<unsigned char>(text[at + i]);
+            if (byte < low || byte > high) {
+                return false;
+            }
+            low = 0x80;
+            high = 0xBF;
+        }
+        at += length;
+    }
+    return true;
+}
+
+} // namespace skep

@@ -1,0 +1,168 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/worker_messages.hpp"
+
+#include "wire/protocol_violation.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+/// The members of one message, fetched with the type that the protocol gives them.
+class members {
+  public:
+    members(std::vector<json_field>& fields, std::string type) : fields_(fields), type_(std::move(type)) {}
+
+    json::value* find(std::string_view key) const noexcept {
+        for (auto& field : fields_) {
+            if (field.key == key) {
+                return &field.value;
+            }
+        }
+        return nullptr;
+    }
+
+    json::value& value(std::string_view key) const {
+        if (auto* found = find(key)) {
+            return *found;
+        }
+        refuse(key, "is missing");
+    }
+
+    std::uint64_t number(std::string_view key) const {
+        json::error_code ec;
+        const auto number = value(key).to_number<std::uint64_t>(ec);
+        if (ec) {
+            refuse(key, "is not an integer of at most 64 bits, 0 or more");
+        }
+        return number;
+    }
+
+    std::string text(std::string_view key) const {
+        return to_text(key, value(key));
+    }
+
+    std::string text_or_empty(std::string_view key) const {
+        auto* found = find(key);
+        return found == nullptr ? std::string() : to_text(key, *found);
+    }
+
+    std::string to_text(std::string_view key, const json::value& value) const {
+        if (!value.is_string()) {
+            refuse(key, "is not a string");
+        }
+        return std::string(value.get_string());
+    }
+
+    [[noreturn]] void refuse(std::string_view key, const char* problem) const {
+        throw protocol_violation("field '" + std::string(key) + "' of a '" + type_ + "' message " + problem);
+    }
+
+  private:
+    std::vector<json_field>& fields_;
+    std::string type_;
+};
+
+hello_message to_hello(const members& from) {
+    hello_message hello;
+    hello.protocol = static_cast<std::int64_t>(from.number("protocol"));
+    hello.token = from.text("token");
+    hello.pid = static_cast<std::int64_t>(from.number("pid"));
+    hello.sdk = from.text_or_empty("sdk");
+    hello.capacity = from.find("capacity") != nullptr ? from.number("capacity") : 1;
+    if (hello.capacity == 0) {
+        from.refuse("capacity", "must be at least 1");
+    }
+    if (const auto* commands = from.find("commands")) {
+        if (!commands->is_array()) {
+            from.refuse("commands", "is not an array");
+        }
+        for (const auto& command : commands->get_array()) {
+            hello.commands.push_back(from.to_text("commands", command));
+        }
+    }
+    return hello;
+}
+
+std::vector<blob> to_attachments(const members& from, std::span<const std::byte> payload) {
+    std::vector<blob> attachments;
+    const auto* lengths = from.find("attachments");
+    if (lengths == nullptr) {
+        if (!payload.empty()) {
+            from.refuse("attachments", "is missing though the frame has a payload");
+        }
+        return attachments;
+    }
+    if (!lengths->is_array()) {
+        from.refuse("attachments", "is not an array");
+    }
+    for (const auto& item : lengths->get_array()) {
+        json::error_code ec;
+        const auto length = item.to_number<std::uint64_t>(ec);
+        if (ec || length > payload.size()) {
+            from.refuse("attachments", "does not match the frame's payload");
+        }
+        attachments.emplace_back(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(length));
+        payload = payload.subspan(length);
+    }
+    if (!payload.empty()) {
+        from.refuse("attachments", "does not match the frame's payload");
+    }
+    return attachments;
+}
+
+error_message to_error(const members& from) {
+    error_message error;
+    error.id = from.number("id");
+    const auto& body = from.value("error");
+    if (!body.is_object()) {
+        from.refuse("error", "is not an object");
+    }
+    const auto text = [&](std::string_view key) {
+        const auto* found = body.get_object().if_contains(key);
+        return found == nullptr ? std::string() : from.to_text(key, *found);
+    };
+    error.type = text("type");
+    error.message = text("message");
+    error.traceback = text("traceback");
+    if (error.type.empty()) {
+        from.refuse("error", "names no type");
+    }
+    return error;
+}
+
+} // namespace
+
+worker_message worker_message_decoder::decode(const frame_view& frame) {
+    auto& fields = reader_.read(frame.json);
+    const auto type = members(fields, "?").text("type");
+    const members from(fields, type);
+    auto attachments = to_attachments(from, frame.payload);
+    if (type == "result") {
+        return result_message{from.number("id"), std::move(from.value("value")), std::move(attachments)};
+    }
+    if (!attachments.empty()) {
+        from.refuse("attachments", "is allowed in a result only");
+    }
+    if (type == "pong") {
+        return pong_message{from.number("seq"), from.number("in_flight"), from.number("completed")};
+    }
+    if (type == "error") {
+        return to_error(from);
+    }
+    if (type == "ready") {
+        return ready_message{};
+    }
+    if (type == "hello") {
+        return to_hello(from);
+    }
+    throw protocol_violation("a worker may not send a message of type '" + type.substr(0, 32) + "'");
+}
+
+} // namespace skep

@@ -1,0 +1,63 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "wire/frame.hpp"
+#include "wire/json_fields.hpp"
+
+#include <skep/blob.hpp>
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace skep {
+
+inline constexpr int protocol_version = 1;
+
+/// What a worker may send. See section 6 of the design.
+struct hello_message {
+    std::int64_t protocol = 0;
+    std::string token;
+    std::int64_t pid = 0;
+    std::string sdk;
+    std::uint64_t capacity = 1;
+    std::vector<std::string> commands;
+};
+struct ready_message {};
+struct result_message {
+    std::uint64_t id = 0;
+    boost::json::value value;
+    std::vector<blob> attachments;
+};
+struct error_message {
+    std::uint64_t id = 0;
+    std::string type;
+    std::string message;
+    std::string traceback;
+};
+struct pong_message {
+    std::uint64_t sequence = 0;
+    std::uint64_t in_flight = 0;
+    std::uint64_t completed = 0;
+};
+using worker_message = std::variant<hello_message, ready_message, result_message, error_message, pong_message>;
+
+/// Turns frames of one channel into typed messages. Everything a worker sends is taken for hostile: a missing field, a
+/// wrong type, an unknown message or attachments that do not add up throw protocol_violation. Unknown fields are
+/// ignored, so that later protocol revisions may add some.
+class worker_message_decoder {
+  public:
+    explicit worker_message_decoder(const json_limits& limits) : reader_(limits) {}
+
+    worker_message decode(const frame_view& frame);
+
+  private:
+    json_field_reader reader_;
+};
+
+} // namespace skep

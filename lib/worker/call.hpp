@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/completion.hpp"
+#include "policy/deadline_heap.hpp"
+
+#include <skep/reply.hpp>
+#include <skep/request.hpp>
+
+#include <boost/intrusive/list_hook.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace skep {
+
+class worker;
+
+/// Where a call is on its way.
+enum class call_state {
+    fresh,     ///< not yet seen by the pool
+    queued,    ///< waits for a worker
+    running,   ///< a worker has it
+    abandoned, ///< its caller has been answered (timeout, cancel), but the worker is still at it
+    done
+};
+
+/// One call from execute() to its end. Its hooks tie it into the wait queue and the deadline heap without allocation.
+struct call : boost::intrusive_ref_counter<call>, boost::intrusive::list_base_hook<>, deadline_node {
+    call(request what, std::unique_ptr<completion<reply>> caller) : req(std::move(what)), done(std::move(caller)) {}
+
+    request req;
+    std::unique_ptr<completion<reply>> done;
+    call_state state = call_state::fresh;
+    time_point submitted;
+    time_point dispatched;
+    time_point deadline = time_point::max();
+    worker* at = nullptr;
+    std::uint64_t id = 0; ///< on the connection of `at`
+    int attempts = 0;
+};
+
+using call_ptr = boost::intrusive_ptr<call>;
+
+} // namespace skep

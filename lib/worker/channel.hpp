@@ -1,0 +1,73 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "process/runtime.hpp"
+#include "wire/worker_messages.hpp"
+
+#include <skep/pool_config.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace skep {
+
+/// One framed connection with a worker: decodes what comes in, and gathers what goes out so that many frames share a
+/// write. Used on one strand; one reader and one writer coroutine.
+class channel {
+  public:
+    channel(socket connection, const limit_options& limits);
+
+    /// Where frames to be sent are appended. Nothing is sent before flush().
+    std::string& outbox() noexcept {
+        return outbox_;
+    }
+
+    /// Sends what the socket takes at once and leaves the rest to write().
+    void flush();
+
+    /// The writer: sends what flush() could not. Ends when the channel is closed or broken.
+    asio::awaitable<void> write();
+
+    /// Waits for data. False at the end of the stream, after an error and after close().
+    asio::awaitable<bool> receive();
+
+    /// The next message that has arrived whole, if any. Throws protocol_violation.
+    std::optional<worker_message> next();
+
+    void close() noexcept;
+
+    /// Stream positions: the end of all that was appended, and of all that the kernel has taken.
+    std::uint64_t appended() const noexcept {
+        return sent_ + unsent();
+    }
+    std::uint64_t sent() const noexcept {
+        return sent_;
+    }
+
+    /// Bytes that the worker has been too slow to take.
+    std::size_t unsent() const noexcept {
+        return outbox_.size() + sending_.size() - sending_begin_;
+    }
+
+  private:
+    bool is_sending() const noexcept {
+        return sending_begin_ < sending_.size();
+    }
+    std::size_t send_now(const char* data, std::size_t size) noexcept;
+
+    socket socket_;
+    frame_decoder frames_;
+    worker_message_decoder messages_;
+    std::string outbox_;
+    std::string sending_; ///< must not move while the kernel reads it, so it is apart from the outbox
+    std::size_t sending_begin_ = 0;
+    std::uint64_t sent_ = 0;
+    gate has_backlog_;
+    bool closed_ = false;
+};
+
+} // namespace skep

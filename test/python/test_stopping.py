@@ -1,0 +1,273 @@
+"""A worker is cancelled, asked to stop, terminated, or left by its host."""
+
+import re
+import signal
+import unittest
+
+from host import HostCase
+
+SLEEP = """
+import time
+@worker.command
+def sleep(seconds=1000): time.sleep(seconds)
+@worker.command
+def echo(value): return value
+@worker.on_stop
+def first_hook(): print("first hook")
+@worker.on_stop
+def last_hook(): print("last hook")
+"""
+HOOKS_RAN = "last hook\nfirst hook\n"
+
+
+class Cancelling(HostCase):
+    def test_a_running_call_is_interrupted(self):
+        host = self.start(SLEEP)
+        call_id = host.send_call("sleep")
+        host.until_busy()
+        host.tell({"type": "cancel", "id": call_id})
+        reply = host.receive()
+        self.assertEqual((reply["id"], reply["error"]["type"]), (call_id, "Cancelled"))
+        self.assertIn("in sleep", reply["error"]["traceback"])
+        self.assertEqual(host.call("echo", {"value": 1}), 1)
+
+    def test_a_call_that_computes_is_interrupted(self):
+        host = self.start("@worker.command\ndef spin():\n    while True: pass\n")
+        call_id = host.send_call("spin")
+        host.until_busy()
+        host.tell({"type": "cancel", "id": call_id})
+        self.assertEqual(host.receive()["error"]["type"], "Cancelled")
+
+    def test_calls_not_started_yet_are_skipped(self):
+        host = self.start(SLEEP)
+        running, waiting, last = host.send_call("sleep"), host.send_call("sleep"), host.send_call("echo", {"value": 1})
+        for call_id in (last, waiting, running):
+            host.tell({"type": "cancel", "id": call_id})
+        for call_id in (running, waiting, last):
+            reply = host.receive()
+            self.assertEqual((reply["id"], reply["error"]["type"]), (call_id, "Cancelled"))
+
+    def test_a_cancel_may_come_before_its_call_or_after_its_end(self):
+        host = self.start(SLEEP)
+        self.assertEqual(host.call("echo", {"value": 1}), 1)
+        host.tell({"type": "cancel", "id": 1})
+        host.tell({"type": "cancel", "id": 2})
+        host.ping()
+        self.assertEqual(host.call_error("echo", {"value": 2})["type"], "Cancelled")
+        self.assertEqual(host.call("echo", {"value": 3}), 3)
+
+    def test_a_command_may_clean_up_and_is_interrupted_once(self):
+        host = self.start(
+            "import time\n"
+            "@worker.command\n"
+            "def careful():\n"
+            "    try: time.sleep(1000)\n"
+            "    except skep.Cancelled:\n"
+            "        time.sleep(0.2)\n"  # longer than the interrupt is repeated after
+            "        return ['cleaned up', skep.current().cancelled()]\n"
+        )
+        call_id = host.send_call("careful")
+        host.until_busy()
+        host.tell({"type": "cancel", "id": call_id})
+        self.assertEqual(host.receive()["value"], ["cleaned up", True])
+
+    def test_cancels_at_any_moment_reach_the_right_call(self):
+        host = self.start(SLEEP)
+        outcomes = set()
+        for round_number in range(300):
+            call_id = host.send_call("sleep", {"seconds": 0.0001 * (round_number % 3)})
+            for ping in range(round_number % 4):
+                host.ping()
+            host.tell({"type": "cancel", "id": call_id})
+            reply = host.receive()
+            self.assertEqual(reply["id"], call_id)
+            outcomes.add(reply["error"]["type"] if reply["type"] == "error" else "result")
+            self.assertEqual(host.call("echo", {"value": round_number}), round_number)
+        self.assertLessEqual(outcomes, {"Cancelled", "result"})
+
+    def test_long_sleeps_never_miss_their_cancel(self):
+        host = self.start(SLEEP)
+        for _ in range(200):
+            call_id = host.send_call("sleep")
+            host.tell({"type": "cancel", "id": call_id})
+            self.assertEqual(host.receive()["error"]["type"], "Cancelled")
+
+
+class Stopping(HostCase):
+    def test_shutdown_of_an_idle_worker(self):
+        host = self.start(SLEEP)
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertIsNone(host.receive())
+        self.assertEqual(host.finish(), (0, HOOKS_RAN, ""))
+
+    def test_shutdown_lets_the_running_call_finish_and_takes_no_other(self):
+        host = self.start(SLEEP)
+        call_id = host.send_call("sleep", {"seconds": 0.2})
+        host.until_busy()
+        host.send_call("echo", {"value": 1})
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertEqual(host.receive(), {"type": "result", "id": call_id, "value": None})
+        self.assertTrue(host.is_closed(host.data))
+        self.assertEqual(host.finish(), (0, HOOKS_RAN, ""))
+
+    def test_shutdown_during_start(self):
+        host = self.start(SLEEP + "@worker.on_start\ndef load(): print('loading'); time.sleep(0.2)\n", ready=False)
+        host.receive()
+        host.welcome()
+        self.assertEqual(host.process.stdout.readline(), b"loading\n")
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertIsNone(host.receive())
+        self.assertEqual(host.finish(), (0, HOOKS_RAN, ""))
+
+    def test_sigterm_interrupts_waiting(self):
+        for _ in range(5):
+            host = self.start(SLEEP)
+            host.signal(signal.SIGTERM)
+            self.assertIsNone(host.receive())
+            self.assertEqual(host.finish(), (0, HOOKS_RAN, ""))
+
+    def test_sigterm_interrupts_user_code(self):
+        host = self.start(SLEEP)
+        host.send_call("sleep")
+        host.until_busy()
+        host.signal(signal.SIGTERM)
+        self.assertIsNone(host.receive())
+        self.assertEqual(host.finish(), (0, HOOKS_RAN, ""))
+
+    def test_sigterm_after_shutdown_interrupts_the_call_it_waits_for(self):
+        host = self.start(SLEEP)
+        host.send_call("sleep")
+        host.until_busy()
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        host.ping()
+        host.signal(signal.SIGTERM)
+        self.assertEqual(host.finish(), (0, HOOKS_RAN, ""))
+
+    def test_sigterm_during_start_runs_no_stop_hooks(self):
+        host = self.start(SLEEP + "@worker.on_start\ndef load(): print('loading'); time.sleep(1000)\n", ready=False)
+        host.receive()
+        host.welcome()
+        self.assertEqual(host.process.stdout.readline(), b"loading\n")
+        host.signal(signal.SIGTERM)
+        self.assertEqual(host.finish(), (0, "", ""))
+
+    def test_sigterm_before_the_welcome(self):
+        host = self.start(SLEEP, ready=False)
+        host.receive()
+        host.signal(signal.SIGTERM)
+        self.assertEqual(host.finish(), (0, "", ""))
+
+    def test_a_second_sigterm_does_not_disturb_the_stop_hooks(self):
+        host = self.start(
+            SLEEP + "@worker.on_stop\ndef slow(): print('stopping'); time.sleep(0.2); print('stopped')\n"
+        )
+        host.signal(signal.SIGTERM)
+        self.assertEqual(host.process.stdout.readline(), b"stopping\n")
+        host.signal(signal.SIGTERM)
+        self.assertEqual(host.finish(), (0, "stopped\n" + HOOKS_RAN, ""))
+
+    def test_a_failing_stop_hook_shows_and_the_others_run(self):
+        host = self.start(SLEEP + "@worker.on_stop\ndef bad(): raise ValueError('mine')\n")
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        status, stdout, stderr = host.finish()
+        self.assertEqual((status, stdout), (1, HOOKS_RAN))
+        self.assertIn("ValueError: mine", stderr)
+
+
+class HostGone(HostCase):
+    FAMILY = SLEEP + (
+        "import subprocess\n"
+        "@worker.command\ndef family(): subprocess.Popen(['sleep', '1000']); time.sleep(1000)\n"
+    )
+
+    def test_the_worker_takes_its_group_along_even_while_user_code_runs(self):
+        host = self.start(self.FAMILY)
+        host.send_call("family")
+        host.until_busy()
+        host.control.close()
+        self.assertEqual(host.finish(), (-9, "", ""))
+
+    def test_either_channel_will_do(self):
+        for channel in ("data", "control"):
+            with self.subTest(channel):
+                host = self.start(SLEEP)
+                getattr(host, channel).close()
+                self.assertEqual(host.finish(), (-9, "", ""))
+
+    def test_a_host_that_is_gone_before_the_welcome(self):
+        host = self.start(SLEEP, ready=False)
+        host.receive()
+        host.control.close()
+        self.assertEqual(host.finish(), (-9, "", ""))
+
+    def test_a_worker_that_leads_no_group_just_leaves(self):
+        host = self.start_script(
+            "import os, skep\n"
+            "if os.fork(): os._exit(os.wait()[1] >> 8)\n"
+            "skep.Worker().run()\n"
+        )
+        # the forking parent still holds the channels, but what counts is that the host does not
+        host.data.close()
+        host.control.close()
+        self.assertEqual(host.finish(), (70, "", ""))
+
+
+class Children(HostCase):
+    def test_children_do_not_keep_the_channels_open(self):
+        for name, spawn in (
+            ("subprocess", "import subprocess; subprocess.Popen(['sleep', '1000'], close_fds=False)"),
+            ("os.fork", "import os\n    if os.fork() == 0: time.sleep(1000)"),
+            (
+                "multiprocessing",
+                "import multiprocessing\n"
+                "    multiprocessing.get_context('fork').Process(target=time.sleep, args=(1000,)).start()",
+            ),
+        ):
+            with self.subTest(name):
+                host = self.start(SLEEP + f"@worker.command\ndef spawn():\n    {spawn}\n    return 'spawned'\n")
+                self.assertEqual(host.call("spawn"), "spawned")
+                host.signal(signal.SIGKILL)
+                self.assertTrue(host.is_closed(host.data))
+                self.assertTrue(host.is_closed(host.control))
+
+    def test_a_forked_child_can_be_terminated(self):
+        host = self.start(
+            SLEEP + "import multiprocessing\n@worker.command\ndef spawn():\n"
+            "    child = multiprocessing.get_context('fork').Process(target=time.sleep, args=(1000,))\n"
+            "    child.start(); child.terminate(); child.join()\n"
+            "    return child.exitcode\n"
+        )
+        self.assertEqual(host.call("spawn"), -signal.SIGTERM)
+        self.assertEqual(host.call("echo", {"value": 1}), 1)
+
+    def test_a_child_of_a_child_keeps_what_the_child_has_set_up(self):
+        host = self.start(
+            SLEEP + "import os, signal\n@worker.command\ndef spawn():\n"
+            "    if os.fork() == 0:\n"
+            "        reused = [os.open('/dev/null', os.O_RDONLY) for _ in range(8)]\n"
+            "        signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "        if os.fork() == 0:\n"
+            "            open_still = all(os.fstat(fd) for fd in reused)\n"
+            "            os._exit(7 if open_still and signal.getsignal(signal.SIGTERM) == signal.SIG_IGN else 8)\n"
+            "        os._exit(os.wait()[1] >> 8)\n"
+            "    return os.wait()[1] >> 8\n"
+        )
+        self.assertEqual(host.call("spawn"), 7)
+
+    def test_a_child_that_returns_from_the_command_does_not_answer_or_kill(self):
+        host = self.start(
+            SLEEP + "import os\n@worker.command\ndef stray(): return os.getpid() if os.fork() else None\n"
+        )
+        self.assertEqual(host.call("stray"), host.process.pid)
+        self.assertEqual(host.call("echo", {"value": 1}), 1)
+
+    def test_the_lifeline_stays_open(self):
+        host = self.start(
+            "import os\n@worker.command\n"
+            "def lifeline(): return os.readlink('/proc/self/fd/' + os.environ['SKEP_LIFELINE_FD'])\n"
+        )
+        self.assertTrue(re.match("pipe:", host.call("lifeline")))
+
+
+if __name__ == "__main__":
+    unittest.main()
