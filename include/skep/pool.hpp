@@ -13,6 +13,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace skep {
 
@@ -66,6 +67,10 @@ class pool {
     boost::asio::awaitable<shutdown_report> shutdown();
 
   private:
+    friend pool make_pool(std::shared_ptr<pool_core> core);
+
+    explicit pool(std::shared_ptr<pool_core> core) : core_(std::move(core)) {}
+
     std::shared_ptr<pool_core> core_;
 };
 

@@ -66,8 +66,8 @@ class json_reader {
         if (const auto* value = take(key)) {
             constexpr auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(duration::max()).count();
             const auto count = integer(key, *value);
-            if (count > limit) {
-                reject(key, *value, "is too large");
+            if (count > limit || count < -limit) {
+                reject(key, *value, "is out of range");
             }
             target = std::chrono::milliseconds(count);
         }

@@ -4,12 +4,17 @@
 #include "policy/backoff.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 namespace skep {
 
 int next_failure_streak(int streak, const worker_death& death, const restart_options& options) noexcept {
     const bool fruitful = death.became_ready && (death.completed > 0 || death.uptime >= options.stable_after);
-    return fruitful ? 0 : streak + 1;
+    const bool killed = death.status.signal() == SIGKILL || death.status.signal() == SIGTERM;
+    if (fruitful) {
+        return 0;
+    }
+    return killed ? std::max(streak, 1) : streak + 1;
 }
 
 duration backoff_delay(int streak, double random, const restart_options& options) noexcept {

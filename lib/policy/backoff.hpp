@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/exit_status.hpp>
 #include <skep/pool_config.hpp>
 
 #include <cstdint>
@@ -14,10 +15,12 @@ struct worker_death {
     bool became_ready = false;
     duration uptime{}; ///< since ready
     std::uint64_t completed = 0;
+    exit_status status;
 };
 
 /// The slot's count of fruitless processes in a row after this death: one that did work, or lived for stable_after,
-/// forgives what came before.
+/// forgives what came before. One that somebody killed (SIGKILL, SIGTERM) counts once, however often it happens: that
+/// says little about whether the next will start, and waiting longer and longer would leave the pool empty.
 int next_failure_streak(int streak, const worker_death& death, const restart_options& options) noexcept;
 
 /// How long the slot waits before its next start: nothing after a streak of 0, then initial_backoff, doubling up to

@@ -51,17 +51,19 @@ void crew::on_ready(worker& which) {
     work_.open();
 }
 
-/// Its slot is free for another from now on; it may take a while to leave.
+/// The slot of a worker that has served is free for another at once; it may take a while to leave.
 void crew::on_out_of_service(worker& which) {
-    ready_ -= which.was_ready() ? 1 : 0;
-    auto& slot = slots_[which.id().slot];
-    leaving_.push_back(slot.current);
-    vacate(slot, which);
+    if (which.was_ready()) {
+        --ready_;
+        leaving_.push_back(slots_[which.id().slot].current);
+        vacate(which);
+    }
 }
 
-void crew::vacate(slot_state& slot, worker& leaver) {
+void crew::vacate(const worker& leaver) {
+    auto& slot = slots_[leaver.id().slot];
     const auto now = clock::now();
-    const worker_death death{leaver.was_ready(), leaver.uptime(now), leaver.completed()};
+    const worker_death death{leaver.was_ready(), leaver.uptime(now), leaver.completed(), leaver.exit().status};
     slot.failure_streak = next_failure_streak(slot.failure_streak, death, config_.restart);
     const auto random = std::uniform_real_distribution<double>()(random_);
     slot.due = now + backoff_delay(slot.failure_streak, random, config_.restart);
@@ -77,7 +79,10 @@ void crew::on_ended(worker& which) {
         slots_[which.id().slot].last_failure = failure->detail;
         ++(which.was_ready() ? past_.workers_lost : past_.start_failures);
     }
-    starting_ -= which.was_ready() ? 0 : 1; // only now is the cause of its failure known
+    if (!which.was_ready()) { // only now is the cause of its failure known
+        --starting_;
+        vacate(which);
+    }
     past_.missed_pings += which.missed_pings();
     past_.output_lines_dropped += which.output_lines_dropped();
     std::erase_if(leaving_, [&which](const auto& each) { return each.get() == &which; });

@@ -92,7 +92,7 @@ class crew {
         std::string last_failure;
     };
 
-    void vacate(slot_state& slot, worker& leaver);
+    void vacate(const worker& leaver);
     void start_due(std::size_t at_least, const std::shared_ptr<void>& owner);
     time_point next_due() const noexcept;
 

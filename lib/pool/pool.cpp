@@ -53,6 +53,10 @@ template <class T> asio::awaitable<T> await_outcome(core_ptr core, void (pool_co
 pool::pool(asio::any_io_executor executor, pool_config config)
     : core_(std::make_shared<pool_core>(std::move(executor), validated(std::move(config)), processes())) {}
 
+pool make_pool(core_ptr core) {
+    return pool(std::move(core));
+}
+
 pool::~pool() {
     if (core_) {
         asio::post(core_->executor(), [core = core_] { core->abandon(); });

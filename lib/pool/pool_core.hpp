@@ -10,6 +10,7 @@
 #include "process/runtime.hpp"
 #include "telemetry/log.hpp"
 
+#include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
@@ -85,5 +86,8 @@ class pool_core : public std::enable_shared_from_this<pool_core>, private worker
     gate start_ended_;
     shutdown_report report_;
 };
+
+/// A pool on a runtime of the caller's choice, such as a fake.
+pool make_pool(std::shared_ptr<pool_core> core);
 
 } // namespace skep

@@ -3,12 +3,13 @@
 
 #include "process/child.hpp"
 
+#include "process/pidfd.hpp"
+
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <cerrno>
 #include <csignal>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 
 namespace skep {
@@ -69,7 +70,7 @@ bool child::has_ended() const noexcept {
 }
 
 void child::signal_group(int number) noexcept {
-    if (!reaped_ && ::pidfd_send_signal(pidfd_.native_handle(), 0, nullptr, 0) == 0) {
+    if (!reaped_ && pidfd_send_signal(pidfd_.native_handle(), 0) == 0) {
         ::kill(-pid_, number);
     }
 }

@@ -4,6 +4,7 @@
 #include "process/launcher.hpp"
 
 #include "process/child_setup.hpp"
+#include "process/pidfd.hpp"
 
 #include <skep/error.hpp>
 
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 
 namespace skep {
@@ -173,7 +173,7 @@ launched_child launcher::operator()(const launch_spec& spec) const {
         fail(failure.step, failure.error, subject);
     }
     before(launch_step::pidfd_open);
-    unique_fd pidfd(::pidfd_open(child.pid(), 0));
+    unique_fd pidfd(pidfd_open(child.pid()));
     if (pidfd.get() < 0) {
         fail(launch_step::pidfd_open, errno);
     }

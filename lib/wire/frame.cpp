@@ -49,7 +49,7 @@ std::span<char> frame_decoder::prepare() {
             capacity_ = 0;
         }
     }
-    if (capacity_ - end_ < read_size / 4 || wanted() > capacity_ - begin_) {
+    if (capacity_ - end_ < read_size / 4) {
         make_room(std::max(read_size, std::min(wanted(), 2 * available())));
     }
     return {buffer_.get() + end_, capacity_ - end_};

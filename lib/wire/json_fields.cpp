@@ -91,7 +91,7 @@ class field_builder {
         if (std::any_of(fields_.begin(), fields_.end() - 1, is_same)) {
             return refuse(ec, "a key of the message stands there twice");
         }
-        return grow(ec, sizeof(json_field));
+        return grow(ec, sizeof(json_field) + part.size());
     }
 
     bool on_string_part(json::string_view part, std::size_t, json::error_code& ec) {

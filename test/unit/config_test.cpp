@@ -14,6 +14,8 @@
 #include <csignal>
 #include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -89,8 +91,12 @@ struct range {
     std::function<long long(const pool_config&)> get;
 };
 
-template <class Access> range count(std::string path, long long low, long long high, Access access) {
-    return {std::move(path), unit::count, low, high,
+template <class Access>
+range count(std::string path, long long low, long long high, Access access) {
+    return {std::move(path),
+            unit::count,
+            low,
+            high,
             [access](pool_config& config, long long value) {
                 auto& field = access(config);
                 field = static_cast<std::remove_reference_t<decltype(field)>>(value);
@@ -101,17 +107,25 @@ template <class Access> range count(std::string path, long long low, long long h
             }};
 }
 
-template <class Access> range time(std::string path, duration low, duration high, Access access) {
-    return {std::move(path), unit::milliseconds, low / 1ms, high / 1ms,
-            [access](pool_config& config, long long value) { access(config) = std::chrono::milliseconds(value); },
-            [access](const pool_config& config) {
-                auto copy = config;
-                return static_cast<long long>(access(copy) / 1ms);
-            }};
+template <class Access>
+range time(std::string path, duration low, duration high, Access access) {
+    return {
+        std::move(path),
+        unit::milliseconds,
+        low / 1ms,
+        high / 1ms,
+        [access](pool_config& config, long long value) { access(config) = std::chrono::milliseconds(value); },
+        [access](const pool_config& config) {
+            auto copy = config;
+            return static_cast<long long>(access(copy) / 1ms);
+        }};
 }
 
 // NOLINTNEXTLINE: one row per field
-#define FIELD(path) [](pool_config& c) -> auto& { return c.path; }
+#define FIELD(path)                                                                                          \
+    [](pool_config & c) -> auto& {                                                                           \
+        return c.path;                                                                                       \
+    }
 #define COUNT(path, low, high) count(#path, low, high, FIELD(path))
 #define TIME(path, low, high) time(#path, low, high, FIELD(path))
 
@@ -184,8 +198,8 @@ constexpr std::string_view every_key = R"({
     "start": {"batch_size": 3, "batch_delay_ms": 11, "timeout_ms": 12000},
     "queue": {"limit": 77, "timeout_ms": 0},
     "request_timeout_ms": 500, "cancel_grace_ms": 501, "max_attempts": 5,
-    "heartbeat": {"enabled": false, "interval_ms": 101, "timeout_ms": 102, "misses": 9, "initial_delay_ms": 103,
-                  "dependent": false},
+    "heartbeat": {"enabled": false, "interval_ms": 101, "timeout_ms": 102, "misses": 9,
+                  "initial_delay_ms": 103, "dependent": false},
     "stop": {"drain_ms": 1, "ask_ms": 2, "grace_ms": 3, "reap_ms": 14},
     "restart": {"initial_backoff_ms": 21, "max_backoff_ms": 22, "jitter": 0.5, "stable_after_ms": 23,
                 "safety_tick_ms": 24, "starts_per_tick": 25},
@@ -251,10 +265,11 @@ BOOST_AUTO_TEST_CASE(every_range_is_inclusive_and_its_violation_tells_field_valu
                 field.set(config, bad);
                 const auto problem = complaint(config);
                 BOOST_TEST(contains(problem, field.path + " = "), problem);
-                if (bad >= 0 || field.in == unit::milliseconds || field.get(config) < 0) {
-                    BOOST_TEST(contains(problem, shown(field, bad) + ":"), problem);
-                }
-                BOOST_TEST(contains(problem, shown(field, field.low) + ".." + shown(field, field.high)), problem);
+                const auto wrapped = std::to_string(static_cast<std::size_t>(bad)); // of a field without sign
+                BOOST_TEST((contains(problem, shown(field, bad) + ":") || contains(problem, wrapped + ":")),
+                           problem);
+                BOOST_TEST(contains(problem, shown(field, field.low) + ".." + shown(field, field.high)),
+                           problem);
             }
         }
     }
@@ -262,17 +277,10 @@ BOOST_AUTO_TEST_CASE(every_range_is_inclusive_and_its_violation_tells_field_valu
 
 BOOST_AUTO_TEST_CASE(extreme_values_are_refused) {
     for (const auto& field : ranges()) {
-        auto config = roomy();
         if (field.in == unit::count) {
-            for (const auto value : {-1LL, std::numeric_limits<long long>::min() + 1}) {
-                if (value < std::numeric_limits<int>::min() && field.path == "max_attempts") {
-                    continue; // it is an int
-                }
-                field.set(config, value);
-                if (field.get(config) != 1) {
-                    BOOST_TEST(contains(complaint(config), field.path), field.path);
-                }
-            }
+            auto config = roomy();
+            field.set(config, std::numeric_limits<int>::min()); // huge if the field has no sign
+            BOOST_TEST(contains(complaint(config), field.path), field.path);
         }
     }
     auto config = roomy();
@@ -305,7 +313,8 @@ BOOST_DATA_TEST_CASE(good_names, data::make({"a", "0", "default", "Blue-2_x.y", 
     BOOST_TEST(complaint(config).empty());
 }
 
-BOOST_DATA_TEST_CASE(bad_names, data::make({"", ".a", "-a", "_a", "a b", "a/b", "a#1", "a\n", "\xC3\xA4", "a\xC3\xA4"}),
+BOOST_DATA_TEST_CASE(bad_names,
+                     data::make({"", ".a", "-a", "_a", "a b", "a/b", "a#1", "a\n", "\xC3\xA4", "a\xC3\xA4"}),
                      name) {
     auto config = runnable();
     config.name = name;
@@ -331,13 +340,34 @@ BOOST_AUTO_TEST_CASE(rules_of_launch) {
     };
     const std::vector<row> table{
         {"launch.program", [&](launch_options& launch) { launch.program = nul; }},
-        {"launch.args[1]", [&](launch_options& launch) { launch.args = {"good", nul}; }},
-        {"launch.environment", [&](launch_options& launch) { launch.environment = {{"", "x"}}; }},
-        {"launch.environment", [&](launch_options& launch) { launch.environment = {{"A=B", "x"}}; }},
-        {"launch.environment", [&](launch_options& launch) { launch.environment = {{nul, "x"}}; }},
-        {"launch.environment = \"A\"", [&](launch_options& launch) { launch.environment = {{"A", nul}}; }},
-        {"\"SKEP_TOKEN\"", [&](launch_options& launch) { launch.environment = {{"SKEP_TOKEN", "x"}}; }},
-        {"\"SKEP_\"", [&](launch_options& launch) { launch.environment = {{"SKEP_", "x"}}; }},
+        {"launch.args[1]",
+         [&](launch_options& launch) {
+             launch.args = {"good", nul};
+         }},
+        {"launch.environment",
+         [&](launch_options& launch) {
+             launch.environment = {{"", "x"}};
+         }},
+        {"launch.environment",
+         [&](launch_options& launch) {
+             launch.environment = {{"A=B", "x"}};
+         }},
+        {"launch.environment",
+         [&](launch_options& launch) {
+             launch.environment = {{nul, "x"}};
+         }},
+        {"launch.environment = \"A\"",
+         [&](launch_options& launch) {
+             launch.environment = {{"A", nul}};
+         }},
+        {"\"SKEP_TOKEN\"",
+         [&](launch_options& launch) {
+             launch.environment = {{"SKEP_TOKEN", "x"}};
+         }},
+        {"\"SKEP_\"",
+         [&](launch_options& launch) {
+             launch.environment = {{"SKEP_", "x"}};
+         }},
         {"launch.working_directory = \"/no/such/place\"",
          [&](launch_options& launch) { launch.working_directory = "/no/such/place"; }},
         {"launch.working_directory", [&](launch_options& launch) { launch.working_directory = "/dev/null"; }},
@@ -401,7 +431,8 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     const auto config = pool_config::from_json(json::parse(every_key));
     BOOST_TEST(config.name == "blue");
     BOOST_TEST(config.launch.program == "python3.11");
-    BOOST_TEST(config.launch.args == (std::vector<std::string>{"-u", "worker.py"}), boost::test_tools::per_element());
+    BOOST_TEST(config.launch.args == (std::vector<std::string>{"-u", "worker.py"}),
+               boost::test_tools::per_element());
     BOOST_TEST((config.launch.environment == std::map<std::string, std::string>{{"A", "1"}, {"B", ""}}));
     BOOST_TEST(!config.launch.inherit_environment);
     BOOST_TEST(config.launch.working_directory == "/");
@@ -444,21 +475,26 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
 }
 
 BOOST_AUTO_TEST_CASE(json_leaves_out_what_it_does_not_say) {
-    const auto config = pool_config::from_json(json::parse(R"({"launch":{"program":"p"},"queue":{"limit":5}})"));
+    const auto config =
+        pool_config::from_json(json::parse(R"({"launch":{"program":"p"},"queue":{"limit":5}})"));
     const pool_config defaults;
     BOOST_TEST(config.queue.limit == 5u);
     BOOST_TEST((config.queue.timeout == defaults.queue.timeout));
     BOOST_TEST(config.name == defaults.name);
     BOOST_TEST(config.launch.inherit_environment);
     BOOST_TEST((config.log == defaults.log));
-    BOOST_TEST(pool_config::from_json(json::parse(R"({"launch":{"program":"p"},"start":{}})")).start.batch_size == 10u);
+    BOOST_TEST(
+        pool_config::from_json(json::parse(R"({"launch":{"program":"p"},"start":{}})")).start.batch_size ==
+        10u);
 }
 
 BOOST_AUTO_TEST_CASE(json_is_validated) {
     BOOST_TEST(contains(complaint_of_text("{}"), "launch.program"));
-    BOOST_TEST(contains(complaint_of_text(R"({"launch":{"program":"p"},"workers":2,"min_ready":3})"), "min_ready = 3"));
+    BOOST_TEST(contains(complaint_of_text(R"({"launch":{"program":"p"},"workers":2,"min_ready":3})"),
+                        "min_ready = 3"));
     BOOST_TEST(contains(complaint_of_text(R"({"launch":{"program":"p"},"name":"a b"})"), "name"));
-    BOOST_TEST(contains(complaint_of_text(R"({"launch":{"program":"p"},"restart":{"jitter":1.5}})"), "restart.jitter"));
+    BOOST_TEST(contains(complaint_of_text(R"({"launch":{"program":"p"},"restart":{"jitter":1.5}})"),
+                        "restart.jitter"));
 }
 
 BOOST_AUTO_TEST_CASE(json_has_the_same_ranges) {
@@ -507,7 +543,8 @@ BOOST_AUTO_TEST_CASE(numbers_in_json_must_be_integers) {
 }
 
 BOOST_DATA_TEST_CASE(unknown_keys_of_groups_are_rejected_by_path,
-                     data::make({"launch", "start", "queue", "heartbeat", "stop", "restart", "limits", "output"}),
+                     data::make({"launch", "start", "queue", "heartbeat", "stop", "restart", "limits",
+                                 "output"}),
                      group) {
     for (const std::string key : {"limt", "", "timeout", "handler", "nested.key"}) {
         const std::string path = std::string(group) + "." + key;
@@ -523,16 +560,19 @@ BOOST_DATA_TEST_CASE(unknown_keys_of_groups_are_rejected_by_path,
 }
 
 BOOST_AUTO_TEST_CASE(unknown_keys_at_the_top_are_rejected) {
-    for (const std::string key : {"wokers", "request_timeout", "timeout_ms", "custom_scheduler", "", "Name", "queue.limit"}) {
+    for (const std::string key :
+         {"wokers", "request_timeout", "timeout_ms", "custom_scheduler", "", "Name", "queue.limit"}) {
         const auto problem = complaint_of_json(json::object{{"launch", {{"program", "p"}}}, {key, 1}});
         BOOST_TEST(contains(problem, " " + key + ": is not a known key"), problem);
     }
     // A group that stands behind it is read all the same.
     BOOST_TEST(contains(complaint_of_text(R"({"queue":{"limt":1},"launch":{"program":"p"}})"), "queue.limt"));
-    BOOST_TEST(contains(complaint_of_text(R"({"launch":{"program":"p","limit":1},"queue":{"limit":1}})"), "launch.limit"));
+    BOOST_TEST(contains(complaint_of_text(R"({"launch":{"program":"p","limit":1},"queue":{"limit":1}})"),
+                        "launch.limit"));
 }
 
-BOOST_DATA_TEST_CASE(json_that_is_no_object_is_rejected, data::make({"null", "1", "[]", R"("x")", "true"}), text) {
+BOOST_DATA_TEST_CASE(json_that_is_no_object_is_rejected, data::make({"null", "1", "[]", R"("x")", "true"}),
+                     text) {
     BOOST_TEST(contains(complaint_of_text(std::string_view(text)), "object"));
 }
 
@@ -543,22 +583,26 @@ BOOST_AUTO_TEST_CASE(wrong_types_in_json) {
     };
     std::vector<row> table;
     for (const auto* const path : {"name", "launch.program", "launch.working_directory", "schedule", "log"}) {
-        for (const auto& bad : {json::value(1), json::value(nullptr), json::value(true), json::value(json::array{"x"}),
-                                json::value(json::object())}) {
+        for (const auto& bad : {json::value(1), json::value(nullptr), json::value(true),
+                                json::value(json::array{"x"}), json::value(json::object())}) {
             table.push_back({path, bad});
         }
     }
-    for (const auto* const path : {"launch.inherit_environment", "heartbeat.enabled", "heartbeat.dependent"}) {
+    for (const auto* const path :
+         {"launch.inherit_environment", "heartbeat.enabled", "heartbeat.dependent"}) {
         for (const auto& bad : {json::value(1), json::value("true"), json::value(nullptr)}) {
             table.push_back({path, bad});
         }
     }
-    for (const auto* const path : {"launch", "start", "queue", "heartbeat", "stop", "restart", "limits", "output"}) {
-        for (const auto& bad : {json::value(1), json::value("x"), json::value(nullptr), json::value(json::array())}) {
+    for (const auto* const path :
+         {"launch", "start", "queue", "heartbeat", "stop", "restart", "limits", "output"}) {
+        for (const auto& bad :
+             {json::value(1), json::value("x"), json::value(nullptr), json::value(json::array())}) {
             table.push_back({path, bad});
         }
     }
-    for (const auto& bad : {json::value("x"), json::value(json::object()), json::value(json::array{"x", 1})}) {
+    for (const auto& bad :
+         {json::value("x"), json::value(json::object()), json::value(json::array{"x", 1})}) {
         table.push_back({"launch.args", bad});
     }
     for (const auto& bad : {json::value("0.5"), json::value(true), json::value(nullptr)}) {
@@ -571,10 +615,11 @@ BOOST_AUTO_TEST_CASE(wrong_types_in_json) {
 }
 
 BOOST_AUTO_TEST_CASE(enumerations_in_json) {
-    const std::vector<std::pair<std::string, scheduling>> schedules{{"least_loaded", scheduling::least_loaded},
-                                                                    {"round_robin", scheduling::round_robin},
-                                                                    {"lifo", scheduling::lifo},
-                                                                    {"fifo", scheduling::fifo}};
+    const std::vector<std::pair<std::string, scheduling>> schedules{
+        {"least_loaded", scheduling::least_loaded},
+        {"round_robin", scheduling::round_robin},
+        {"lifo", scheduling::lifo},
+        {"fifo", scheduling::fifo}};
     for (const auto& [name, value] : schedules) {
         BOOST_TEST((pool_config::from_json(with("schedule", json::value(name))).schedule == value), name);
     }
@@ -605,8 +650,9 @@ BOOST_AUTO_TEST_CASE(values_of_the_environment_are_never_shown) {
         BOOST_TEST(!contains(problem, "s3cret"), problem);
     }
     for (const auto* const environment :
-         {R"("A=s3cret")", R"(["A=s3cret"])", R"({"A":["s3cret"]})", R"({"A":{"s3cret":1}})", R"({"SKEP_A":"s3cret"})",
-          R"({"":"s3cret"})", R"({"A":"s3cret\u0000"})", R"({"B":"s3cret","A":5433537})", R"({"A":null,"B":"s3cret"})"}) {
+         {R"("A=s3cret")", R"(["A=s3cret"])", R"({"A":["s3cret"]})", R"({"A":{"s3cret":1}})",
+          R"({"SKEP_A":"s3cret"})", R"({"":"s3cret"})", R"({"A":"s3cret\u0000"})",
+          R"({"B":"s3cret","A":5433537})", R"({"A":null,"B":"s3cret"})"}) {
         const auto problem =
             complaint_of_text(R"({"launch":{"program":"p","environment":)" + std::string(environment) + "}}");
         BOOST_TEST(contains(problem, "launch.environment"), problem);
@@ -619,9 +665,7 @@ BOOST_AUTO_TEST_CASE(values_of_the_environment_are_never_shown) {
     BOOST_TEST(!contains(complaint(config), "s3cret"));
 }
 
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(error_test)
+BOOST_AUTO_TEST_SUITE(errors)
 
 BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
     std::set<std::string> messages;
@@ -648,7 +692,8 @@ BOOST_AUTO_TEST_CASE(conditions) {
     for (int code = 1; code <= last; ++code) {
         const auto value = static_cast<errc>(code);
         const auto ec = make_error_code(value);
-        const bool times_out = value == errc::timeout || value == errc::queue_timeout || value == errc::startup_timeout;
+        const bool times_out =
+            value == errc::timeout || value == errc::queue_timeout || value == errc::startup_timeout;
         BOOST_TEST((ec == generic::operation_canceled) == (value == errc::cancelled), code);
         BOOST_TEST((ec == generic::timed_out) == times_out, code);
         BOOST_TEST((ec == value));
@@ -721,5 +766,7 @@ BOOST_AUTO_TEST_CASE(an_error_can_be_copied_and_keeps_its_text) {
     BOOST_TEST(second.what() == text);
     BOOST_TEST((second.code() == errc::timeout));
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <set>
@@ -41,8 +42,8 @@ std::string big_endian(std::uint64_t number) {
 
 // Written out anew, so that encoder and decoder cannot agree on a mistake.
 std::string to_bytes(const content& frame) {
-    return big_endian(4 + frame.json.size() + frame.payload.size()) + big_endian(frame.json.size()) + frame.json +
-           frame.payload;
+    return big_endian(4 + frame.json.size() + frame.payload.size()) + big_endian(frame.json.size()) +
+           frame.json + frame.payload;
 }
 
 std::string to_bytes(const std::vector<content>& frames) {
@@ -64,7 +65,7 @@ std::string noise(std::size_t size, unsigned seed) {
 
 // Plays the reader of a channel: hands bytes over and takes out whatever frames are whole.
 class receiver {
-  public:
+public:
     explicit receiver(const frame_limits& limits = wide) : decoder_(limits) {}
 
     void feed(std::string_view bytes) {
@@ -83,22 +84,22 @@ class receiver {
         }
     }
 
-    const std::vector<content>& frames() const {
-        return frames_;
-    }
-    frame_decoder& decoder() {
-        return decoder_;
-    }
+    const std::vector<content>& frames() const { return frames_; }
+    frame_decoder& decoder() { return decoder_; }
 
-  private:
+private:
     frame_decoder decoder_;
     std::vector<content> frames_;
 };
 
 const std::vector<content>& small_frames() {
-    static const std::vector<content> frames{
-        {"{}", ""}, {R"({"type":"ready"})", ""}, {"", ""}, {"", "payload only"}, {"{}", std::string(3, '\0')},
-        {R"({"type":"result","id":1,"value":null})", noise(60, 1)}, {"x", ""}};
+    static const std::vector<content> frames{{"{}", ""},
+                                             {R"({"type":"ready"})", ""},
+                                             {"", ""},
+                                             {"", "payload only"},
+                                             {"{}", std::string(3, '\0')},
+                                             {R"({"type":"result","id":1,"value":null})", noise(60, 1)},
+                                             {"x", ""}};
     return frames;
 }
 
@@ -177,7 +178,8 @@ BOOST_AUTO_TEST_CASE(a_small_stream_cut_in_three_everywhere) {
 }
 
 BOOST_AUTO_TEST_CASE(a_large_stream_cut_in_two_around_every_boundary) {
-    const std::vector<content> frames{{"{}", noise(200 * kib, 4)}, {"{}", ""}, {std::string(90 * kib, ' '), "x"}};
+    const std::vector<content> frames{
+        {"{}", noise(200 * kib, 4)}, {"{}", ""}, {std::string(90 * kib, ' '), "x"}};
     const auto bytes = to_bytes(frames);
     std::set<std::size_t> cuts;
     for (std::size_t at = 0, i = 0; i <= frames.size(); ++i) {
@@ -211,7 +213,8 @@ BOOST_AUTO_TEST_CASE(a_stream_byte_by_byte) {
 BOOST_DATA_TEST_CASE(a_stream_in_random_pieces, data::xrange(40), seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     constexpr std::array<std::size_t, 6> sizes{7, 60, 1000, 16 * kib, 64 * kib, 300 * kib};
-    std::uniform_int_distribution<std::size_t> size(1, sizes.at(static_cast<std::size_t>(seed) % sizes.size()));
+    std::uniform_int_distribution<std::size_t> size(1,
+                                                    sizes.at(static_cast<std::size_t>(seed) % sizes.size()));
     receiver to;
     const auto bytes = to_bytes(mixed_frames());
     for (std::string_view rest = bytes; !rest.empty();) {
@@ -287,7 +290,8 @@ BOOST_AUTO_TEST_CASE(lengths_beyond_the_default_limit_are_refused_by_their_first
 }
 
 BOOST_AUTO_TEST_CASE(a_json_length_that_lies_is_refused) {
-    for (const std::uint64_t json_length : {97ull, 100ull, 1000ull, 1ull << 31, (1ull << 32) - 1, (1ull << 32) - 4}) {
+    for (const std::uint64_t json_length :
+         {97ull, 100ull, 1000ull, 1ull << 31, (1ull << 32) - 1, (1ull << 32) - 4}) {
         BOOST_TEST(!complaint(100, json_length, wide).empty(), "JSON length " << json_length);
     }
     BOOST_TEST(complaint(100, 96, wide).empty());
@@ -321,7 +325,8 @@ BOOST_AUTO_TEST_CASE(no_memory_is_taken_for_an_announcement) {
     const auto piece = noise(32 * kib, 5);
     for (std::size_t sent = piece.size(); sent <= 4 * mib; sent += piece.size()) {
         to.feed(piece);
-        BOOST_TEST(to.decoder().prepare().size() <= std::max(128 * kib, 2 * sent), "after " << sent << " bytes");
+        BOOST_TEST(to.decoder().prepare().size() <= std::max(128 * kib, 2 * sent),
+                   "after " << sent << " bytes");
     }
 }
 

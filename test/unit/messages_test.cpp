@@ -6,7 +6,6 @@
 #include "wire/protocol_violation.hpp"
 #include "wire/utf8.hpp"
 #include "wire/worker_messages.hpp"
-
 #include <skep/error.hpp>
 
 #include <boost/json/parse.hpp>
@@ -15,9 +14,14 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 using namespace skep;
@@ -36,7 +40,8 @@ worker_message decode(std::string_view text, std::string_view payload = {}) {
     return decoder.decode({text, std::as_bytes(std::span(payload))});
 }
 
-template <class Message> Message decode_as(std::string_view text, std::string_view payload = {}) {
+template <class Message>
+Message decode_as(std::string_view text, std::string_view payload = {}) {
     auto message = decode(text, payload);
     BOOST_REQUIRE(std::holds_alternative<Message>(message));
     return std::get<Message>(std::move(message));
@@ -144,6 +149,11 @@ sent_frame encode_call(const request& call, std::optional<duration> time_left = 
     return take_apart(out);
 }
 
+template <class Value>
+concept argument_value = requires(request call, Value value) {
+    call.arg("key", value);
+};
+
 errc refusal(host_message_encoder& encoder, const request& call, std::string& out) {
     try {
         encoder.call(out, 1, call, 1s);
@@ -203,7 +213,8 @@ BOOST_AUTO_TEST_CASE(ready) {
 }
 
 BOOST_AUTO_TEST_CASE(result) {
-    const auto result = decode_as<result_message>(R"({"type":"result","id":18446744073709551615,"value":[1,{"a":2}]})");
+    const auto result =
+        decode_as<result_message>(R"({"type":"result","id":18446744073709551615,"value":[1,{"a":2}]})");
     BOOST_TEST(result.id == max_id);
     BOOST_TEST(json::serialize(result.value) == R"([1,{"a":2}])");
     BOOST_TEST(result.attachments.empty());
@@ -224,8 +235,8 @@ BOOST_AUTO_TEST_CASE(remote_error) {
 
 BOOST_DATA_TEST_CASE(an_error_body_must_name_a_type,
                      data::make({"null", "1", R"("E")", "[]", "{}", R"({"type":""})", R"({"type":1})",
-                                 R"({"message":"x"})", R"({"type":"E","message":1})", R"({"type":"E","traceback":[]})",
-                                 R"({"type":null})"}),
+                                 R"({"message":"x"})", R"({"type":"E","message":1})",
+                                 R"({"type":"E","traceback":[]})", R"({"type":null})"}),
                      body) {
     BOOST_TEST(contains(complaint(R"({"type":"error","id":1,"error":)" + std::string(body) + "}"), "'"));
 }
@@ -247,13 +258,15 @@ BOOST_AUTO_TEST_CASE(every_required_number_is_checked) {
             BOOST_TEST_CONTEXT(key << " of " << sample.name) {
                 BOOST_TEST(contains(complaint(without(sample.message, key)), "'" + key + "'"));
                 for (const auto& bad :
-                     {json::value(-1), json::value(std::numeric_limits<std::int64_t>::min()), json::value(1.5),
-                      json::value("1"), json::value(true), json::value(nullptr), json::value(json::array{1}),
-                      json::value(json::object()), json::value(1.8446744073709552e19), json::value(-1e300)}) {
+                     {json::value(-1), json::value(std::numeric_limits<std::int64_t>::min()),
+                      json::value(1.5), json::value("1"), json::value(true), json::value(nullptr),
+                      json::value(json::array{1}), json::value(json::object()),
+                      json::value(1.8446744073709552e19), json::value(-1e300)}) {
                     BOOST_TEST(contains(complaint(with(sample.message, key, bad)), "'" + key + "'"),
                                json::serialize(bad));
                 }
-                for (const auto* const literal : {"18446744073709551616", "99999999999999999999999999", "1e30"}) {
+                for (const auto* const literal :
+                     {"18446744073709551616", "99999999999999999999999999", "1e30"}) {
                     auto text = with(sample.message, key, "@");
                     text.replace(text.find("\"@\""), 3, literal);
                     BOOST_TEST(contains(complaint(text), "'" + key + "'"), literal);
@@ -282,22 +295,19 @@ BOOST_AUTO_TEST_CASE(every_required_text_is_checked) {
 
 BOOST_AUTO_TEST_CASE(unknown_members_are_ignored) {
     for (const auto& sample : samples()) {
-        for (const auto& value : {json::value(nullptr), json::value(-1), json::value(json::object{{"type", 1}})}) {
+        for (const auto& value :
+             {json::value(nullptr), json::value(-1), json::value(json::object{{"type", 1}})}) {
             BOOST_TEST(complaint(with(sample.message, "from a later revision", value)).empty(), sample.name);
         }
     }
 }
 
 BOOST_DATA_TEST_CASE(messages_that_a_worker_may_not_send_are_refused,
-                     data::make({"welcome", "call", "cancel", "credit", "ping", "tool_result", "tool_error", "shutdown",
-                                 "", "Ready", "ready ", "RESULT", "nonsense"}),
+                     data::make({"welcome", "call", "cancel", "credit", "ping", "tool_result", "tool_error",
+                                 "shutdown", "", "Ready", "ready ", "RESULT", "nonsense"}),
                      type) {
-    const auto text = json::serialize(json::object{{"type", type},
-                                                   {"id", 1},
-                                                   {"seq", 1},
-                                                   {"command", "echo"},
-                                                   {"args", json::object()},
-                                                   {"value", 1}});
+    const auto text = json::serialize(json::object{
+        {"type", type}, {"id", 1}, {"seq", 1}, {"command", "echo"}, {"args", json::object()}, {"value", 1}});
     BOOST_TEST(!complaint(text).empty());
 }
 
@@ -315,13 +325,31 @@ BOOST_AUTO_TEST_CASE(attachments_are_cut_from_the_payload_in_order) {
     BOOST_TEST(to_text(result.attachments[0]) == "abc");
     BOOST_TEST(result.attachments[1].empty());
     BOOST_TEST(to_text(result.attachments[2]) == std::string("\0efgh", 5));
-    BOOST_TEST(decode_as<result_message>(R"({"type":"result","id":1,"value":1,"attachments":[]})").attachments.empty());
+    BOOST_TEST(decode_as<result_message>(R"({"type":"result","id":1,"value":1,"attachments":[]})")
+                   .attachments.empty());
 }
 
 BOOST_DATA_TEST_CASE(attachments_that_do_not_add_up_are_refused,
-                     data::make({"[]", "[7]", "[9]", "[8,1]", "[4,5]", "[4,3]", "[18446744073709551615]",
-                                 "[18446744073709551615,9]", "[9223372036854775808]", "[-1,9]", "[8.5]", R"(["8"])",
-                                 "[null]", "[[8]]", "8", "null", R"("8")", R"({"0":8})", "[true,7]", "[1e30]"}),
+                     data::make({"[]",
+                                 "[7]",
+                                 "[9]",
+                                 "[8,1]",
+                                 "[4,5]",
+                                 "[4,3]",
+                                 "[18446744073709551615]",
+                                 "[18446744073709551615,9]",
+                                 "[9223372036854775808]",
+                                 "[-1,9]",
+                                 "[8.5]",
+                                 R"(["8"])",
+                                 "[null]",
+                                 "[[8]]",
+                                 "8",
+                                 "null",
+                                 R"("8")",
+                                 R"({"0":8})",
+                                 "[true,7]",
+                                 "[1e30]"}),
                      lengths) {
     const auto text = R"({"type":"result","id":1,"value":null,"attachments":)" + std::string(lengths) + "}";
     BOOST_TEST(contains(complaint(text, "12345678"), "'attachments'"));
@@ -329,7 +357,8 @@ BOOST_DATA_TEST_CASE(attachments_that_do_not_add_up_are_refused,
 
 BOOST_AUTO_TEST_CASE(a_payload_needs_attachments_and_the_other_way_round) {
     BOOST_TEST(contains(complaint(R"({"type":"result","id":1,"value":null})", "x"), "'attachments'"));
-    BOOST_TEST(contains(complaint(R"({"type":"result","id":1,"value":null,"attachments":[1]})"), "'attachments'"));
+    BOOST_TEST(
+        contains(complaint(R"({"type":"result","id":1,"value":null,"attachments":[1]})"), "'attachments'"));
 }
 
 BOOST_AUTO_TEST_CASE(only_a_result_may_have_attachments) {
@@ -342,16 +371,18 @@ BOOST_AUTO_TEST_CASE(only_a_result_may_have_attachments) {
 BOOST_AUTO_TEST_CASE(a_complaint_is_short_whatever_the_worker_sends) {
     const std::string huge(mib, 'x');
     const auto quoted = "\"" + huge + "\"";
-    for (const auto& text :
-         {R"({"type":)" + quoted + "}", R"({"type":)" + quoted + R"(,"attachments":1})",
-          R"({"type":)" + quoted + R"(,"attachments":[1]})", R"({"type":"result","id":)" + quoted + R"(,"value":1})",
-          R"({"type":"error","id":1,"error":)" + quoted + "}", R"({"type":"hello","protocol":)" + quoted + "}"}) {
+    for (const auto& text : {R"({"type":)" + quoted + "}", R"({"type":)" + quoted + R"(,"attachments":1})",
+                             R"({"type":)" + quoted + R"(,"attachments":[1]})",
+                             R"({"type":"result","id":)" + quoted + R"(,"value":1})",
+                             R"({"type":"error","id":1,"error":)" + quoted + "}",
+                             R"({"type":"hello","protocol":)" + quoted + "}"}) {
         const auto problem = complaint(text);
         BOOST_REQUIRE(!problem.empty());
         BOOST_TEST(problem.size() < 300u, text.substr(0, 40) << " ...");
     }
     for (std::size_t before = 24; before < 40; ++before) {
-        BOOST_TEST(is_utf8(complaint(R"({"type":")" + std::string(before, 'a') + "\xF0\x9F\x98\x80\"}")), before);
+        BOOST_TEST(is_utf8(complaint(R"({"type":")" + std::string(before, 'a') + "\xF0\x9F\x98\x80\"}")),
+                   before);
     }
 }
 
@@ -363,6 +394,56 @@ BOOST_AUTO_TEST_CASE(a_decoder_goes_on_after_a_refusal) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_request_takes_json_objects_only) {
+    for (const auto& bad :
+         {json::value(), json::value(1), json::value("x"), json::value(json::array{1, 2})}) {
+        BOOST_CHECK_THROW(request("f", bad), std::invalid_argument);
+    }
+    BOOST_TEST((request("f", {{"a", 1}}).arg("a", 2).arg("b", 3).args() == json::object{{"a", 2}, {"b", 3}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_takes_the_everyday_types_as_arguments) {
+    BOOST_TEST(argument_value<int>);
+    BOOST_TEST(argument_value<double>);
+    BOOST_TEST(argument_value<bool>);
+    BOOST_TEST(argument_value<const char*>);
+    BOOST_TEST(argument_value<json::array>);
+    BOOST_TEST(argument_value<std::string_view>);
+    BOOST_TEST(argument_value<std::string>); // the example of the design: .arg("text", text)
+}
+
+BOOST_AUTO_TEST_CASE(every_setter_works_on_a_named_request_and_in_a_chain) {
+    const auto moment = time_point(5s);
+    request named("f");
+    named.session("s").timeout(1s).deadline(moment).queue_timeout(2s).idempotent(true).correlation_id("c");
+    named.metadata("m", 1).attach(to_blob("x")).arg("a", 1);
+    const auto chained = request("f")
+                             .session("s")
+                             .timeout(1s)
+                             .deadline(moment)
+                             .queue_timeout(2s)
+                             .idempotent(true)
+                             .correlation_id("c")
+                             .metadata("m", 1)
+                             .attach(to_blob("x"))
+                             .arg("a", 1);
+    for (const auto* const call : std::initializer_list<const request*>{&named, &chained}) {
+        BOOST_TEST(call->command() == "f");
+        BOOST_TEST(call->session() == "s");
+        BOOST_TEST((call->timeout() == 1s));
+        BOOST_TEST((call->deadline() == moment));
+        BOOST_TEST((call->queue_timeout() == 2s));
+        BOOST_TEST(call->idempotent());
+        BOOST_TEST(call->correlation_id() == "c");
+        BOOST_TEST((call->metadata() == json::object{{"m", 1}}));
+        BOOST_TEST((call->args() == json::object{{"a", 1}}));
+        BOOST_TEST(call->attachments().size() == 1u);
+    }
+    const request bare("f");
+    BOOST_TEST((!bare.timeout() && !bare.deadline() && !bare.queue_timeout() && !bare.idempotent()));
+    BOOST_TEST(bare.args().as_object().empty());
+}
+
 BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     heartbeat_options heartbeat;
     heartbeat.interval = 1500ms;
@@ -371,11 +452,12 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     std::string out;
     encoder.welcome(out, worker_id{"blue \"pool\"", 3, 17}, heartbeat);
     const auto frame = take_apart(out);
-    const json::object expected{{"type", "welcome"},
-                                {"worker", "blue \"pool\"/3#17"},
-                                {"pool", "blue \"pool\""},
-                                {"heartbeat", {{"enabled", true}, {"interval_ms", 1500}, {"timeout_ms", 7000}}},
-                                {"limits", {{"frame_bytes", 123456}}}};
+    const json::object expected{
+        {"type", "welcome"},
+        {"worker", "blue \"pool\"/3#17"},
+        {"pool", "blue \"pool\""},
+        {"heartbeat", {{"enabled", true}, {"interval_ms", 1500}, {"timeout_ms", 7000}}},
+        {"limits", {{"frame_bytes", 123456}}}};
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());
     heartbeat.enabled = false;
@@ -386,14 +468,18 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
 
 BOOST_AUTO_TEST_CASE(the_least_a_call_says) {
     const auto frame = encode_call(request("echo"), {}, max_id);
-    const json::object expected{{"type", "call"}, {"id", max_id}, {"command", "echo"}, {"args", json::object()}};
+    const json::object expected{
+        {"type", "call"}, {"id", max_id}, {"command", "echo"}, {"args", json::object()}};
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_most_a_call_says) {
     request call("predict");
-    call.arg("text", "h\xC3\xA4llo").arg("n", {1, 2.5, nullptr, true}).session("user-42").correlation_id("c-1");
+    call.arg("text", "h\xC3\xA4llo")
+        .arg("n", {1, 2.5, nullptr, true})
+        .session("user-42")
+        .correlation_id("c-1");
     call.metadata("tenant", "blue").metadata("try", 2);
     call.attach(to_blob("abc")).attach({}).attach(to_blob(std::string_view("\0\xFF", 2)));
     const auto frame = encode_call(call, 2500ms, 12);
@@ -418,8 +504,8 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_has_passed_is_none_of_the_workers_time) {
 }
 
 BOOST_DATA_TEST_CASE(ids_are_escaped,
-                     data::make({"\"", "\\", "\"},{\"type\":\"shutdown\"", "\n\r\t\b\f", "\x01\x1F\x7F", "</script>",
-                                 "\xE2\x80\xA8", "\xF0\x9F\x98\x80", " ", "'"}),
+                     data::make({"\"", "\\", "\"},{\"type\":\"shutdown\"", "\n\r\t\b\f", "\x01\x1F\x7F",
+                                 "</script>", "\xE2\x80\xA8", "\xF0\x9F\x98\x80", " ", "'"}),
                      text) {
     request call{text};
     call.session(text).correlation_id(text).arg(text, text).metadata(text, text);
@@ -450,21 +536,26 @@ BOOST_AUTO_TEST_CASE(texts_longer_than_any_buffer) {
 }
 
 BOOST_AUTO_TEST_CASE(numbers_survive_the_journey) {
-    const json::object args{{"max", max_id},          {"min", std::numeric_limits<std::int64_t>::min()},
-                            {"tenth", 0.1},           {"tiny", 5e-324},
-                            {"huge", 1.7976931348623157e308}, {"whole", 1.0}};
+    const json::object args{{"max", max_id},
+                            {"min", std::numeric_limits<std::int64_t>::min()},
+                            {"tenth", 0.1},
+                            {"tiny", 5e-324},
+                            {"huge", 1.7976931348623157e308},
+                            {"whole", 1.0}};
     const auto frame = encode_call(request("f", args));
     const auto& sent = frame.message.at("args").as_object();
     for (const auto& [key, value] : args) {
-        const bool same = value.is_double() ? sent.at(key).to_number<double>() == value.as_double() : sent.at(key) == value;
+        const bool same =
+            value.is_double() ? sent.at(key).to_number<double>() == value.as_double() : sent.at(key) == value;
         BOOST_TEST(same, std::string_view(key));
     }
 }
 
-// JSON knows no such numbers: sent as they are, they would break the worker's parser and with it the calls of others.
+// JSON knows no such numbers: sent as they are, they would end the worker and with it the calls of others.
 BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_are_refused_or_sent_as_json) {
-    for (const double number : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
-                                std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double number :
+         {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::quiet_NaN()}) {
         host_message_encoder encoder(64 * mib);
         std::string out;
         try {
@@ -542,9 +633,9 @@ BOOST_DATA_TEST_CASE(text_that_is_not_utf8_is_refused_wherever_it_stands,
     const json::value value = text;
     const json::value deep = json::array{1, json::object{{"k", value}}};
     for (const auto& call :
-         {request(bad), request("f").session(bad), request("f").correlation_id(bad), request("f").arg("x", value),
-          request("f").arg(bad, 1), request("f").arg("x", deep), request("f").metadata("x", value),
-          request("f").metadata(bad, 1)}) {
+         {request(bad), request("f").session(bad), request("f").correlation_id(bad),
+          request("f").arg("x", value), request("f").arg(bad, 1), request("f").arg("x", deep),
+          request("f").metadata("x", value), request("f").metadata(bad, 1)}) {
         host_message_encoder encoder(64 * mib);
         std::string out = "before";
         BOOST_TEST((refusal(encoder, call, out) == errc::invalid_request));

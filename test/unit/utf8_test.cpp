@@ -53,7 +53,8 @@ bool naive_is_utf8(std::string_view text) {
     return true;
 }
 
-template <class... Bytes> std::string bytes(Bytes... values) {
+template <class... Bytes>
+std::string bytes(Bytes... values) {
     return {static_cast<char>(values)...};
 }
 
@@ -67,7 +68,8 @@ std::string encode(std::uint32_t point) {
     if (point < 0x10000) {
         return bytes(0xE0 | point >> 12, 0x80 | (point >> 6 & 0x3F), 0x80 | (point & 0x3F));
     }
-    return bytes(0xF0 | point >> 18, 0x80 | (point >> 12 & 0x3F), 0x80 | (point >> 6 & 0x3F), 0x80 | (point & 0x3F));
+    return bytes(0xF0 | point >> 18, 0x80 | (point >> 12 & 0x3F), 0x80 | (point >> 6 & 0x3F),
+                 0x80 | (point & 0x3F));
 }
 
 constexpr std::array third_bytes{0x00, 0x7F, 0x80, 0x81, 0x8F, 0x90, 0x9F, 0xA0, 0xBE, 0xBF, 0xC0, 0xFF};

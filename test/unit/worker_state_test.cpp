@@ -24,10 +24,10 @@ using wall_time = std::chrono::system_clock::time_point;
 constexpr time_point start{1000s};
 constexpr wall_time wall_start{1'700'000'000s};
 
-constexpr std::array all_states{
-    worker_state::created,   worker_state::pending,  worker_state::starting, worker_state::ready,
-    worker_state::busy,      worker_state::degraded, worker_state::suspended, worker_state::stopping,
-    worker_state::stopped,   worker_state::finished, worker_state::failed,   worker_state::killed};
+constexpr std::array all_states{worker_state::created,   worker_state::pending,  worker_state::starting,
+                                worker_state::ready,     worker_state::busy,     worker_state::degraded,
+                                worker_state::suspended, worker_state::stopping, worker_state::stopped,
+                                worker_state::finished,  worker_state::failed,   worker_state::killed};
 static_assert(all_states.size() == worker_state_count);
 
 // The table of section 5 of the design. Rows: from; columns: to, both in the order of all_states.
@@ -104,7 +104,8 @@ BOOST_AUTO_TEST_CASE(the_machine_makes_every_legal_move_and_refuses_every_other)
                 machine.set_health(worker_health::healthy, wall_start + 1s);
                 machine.set_tainted(true, wall_start + 2s);
                 const auto before = machine;
-                const auto ec = machine.move_to(all_states[to], "why", start + 7s, wall_start + 9s, {{"k", 1}});
+                const auto ec =
+                    machine.move_to(all_states[to], "why", start + 7s, wall_start + 9s, {{"k", 1}});
                 if (expected_legal(from, to)) {
                     BOOST_TEST(!ec);
                     BOOST_TEST(name(machine.state()) == name(all_states[to]));
@@ -156,8 +157,9 @@ BOOST_AUTO_TEST_CASE(every_name_is_its_own) {
     for (const auto state : all_states) {
         names.insert(name(state));
     }
-    const std::set<std::string> expected{"created",   "pending",  "starting", "ready",    "busy",   "degraded",
-                                         "suspended", "stopping", "stopped",  "finished", "failed", "killed"};
+    const std::set<std::string> expected{"created", "pending",  "starting",  "ready",
+                                         "busy",    "degraded", "suspended", "stopping",
+                                         "stopped", "finished", "failed",    "killed"};
     BOOST_TEST(names == expected, boost::test_tools::per_element());
     BOOST_TEST(to_string(worker_health::unknown) == "unknown");
     BOOST_TEST(to_string(worker_health::healthy) == "healthy");
@@ -165,16 +167,19 @@ BOOST_AUTO_TEST_CASE(every_name_is_its_own) {
 }
 
 // One row per combination of flags, one column per status; each letter is what the worker shall have been.
-// Intent, first match wins: killed > stopped > failed > finished. Two refinements: SIGKILL that came too late to be
-// what ended the process forced nothing, and after a lost channel a SIGTERM is the one that we sent ourselves.
+// Intent, first match wins: killed > stopped > failed > finished. Two refinements: a SIGKILL that came too late
+// to end the process forced nothing, and after a lost channel a SIGTERM is the one that we sent ourselves.
 BOOST_AUTO_TEST_CASE(terminal_state_over_the_full_product) {
     struct row {
         bool forced, stop_requested, channel_lost;
         std::string_view expected;
     };
-    const std::array statuses{exit_status::exited(0),           exit_status::exited(3),
-                              exit_status::signalled(SIGKILL),  exit_status::signalled(SIGTERM),
-                              exit_status::signalled(SIGINT),   exit_status::signalled(SIGSEGV),
+    const std::array statuses{exit_status::exited(0),
+                              exit_status::exited(3),
+                              exit_status::signalled(SIGKILL),
+                              exit_status::signalled(SIGTERM),
+                              exit_status::signalled(SIGINT),
+                              exit_status::signalled(SIGSEGV),
                               exit_status()};
     constexpr bool no = false;
     constexpr bool yes = true;
@@ -209,8 +214,9 @@ BOOST_AUTO_TEST_CASE(terminal_state_over_the_full_product) {
 }
 
 BOOST_AUTO_TEST_CASE(every_outcome_has_an_edge_from_the_state_it_arises_in) {
-    for (const auto& status : {exit_status::exited(0), exit_status::exited(1), exit_status::signalled(SIGKILL),
-                               exit_status::signalled(SIGTERM), exit_status()}) {
+    for (const auto& status :
+         {exit_status::exited(0), exit_status::exited(1), exit_status::signalled(SIGKILL),
+          exit_status::signalled(SIGTERM), exit_status()}) {
         for (int bits = 0; bits < 8; ++bits) {
             worker_outcome outcome;
             outcome.forced = (bits & 1) != 0;

@@ -1,0 +1,117 @@
+"""The well-behaved worker of the tests."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import skep
+
+worker = skep.Worker()
+
+
+@worker.command
+def echo(value):
+    return value
+
+
+@worker.command
+def add(a, b=1):
+    return a + b
+
+
+@worker.command
+def pid():
+    return os.getpid()
+
+
+@worker.command
+def sleep(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+@worker.command
+def spin(seconds):
+    """Computes in Python code, which lets other threads run."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+    return seconds
+
+
+@worker.command
+def hold_gil():
+    """Computes in C code that never lets other threads run; takes longer than any test."""
+    import re
+
+    return bool(re.match(r"(a+)+$", "a" * 64 + "b"))
+
+
+@worker.command
+def fail(message):
+    raise ValueError(message)
+
+
+@worker.command
+def die(number=signal.SIGKILL):
+    os.kill(os.getpid(), number)
+    time.sleep(60)
+
+
+@worker.command
+def leave(status):
+    raise SystemExit(status)
+
+
+@worker.command
+def say(text, stream="stdout"):
+    print(text, file=getattr(sys, stream))
+
+
+@worker.command
+def environment(name):
+    return os.environ.get(name)
+
+
+@worker.command
+def directory():
+    return os.getcwd()
+
+
+@worker.command
+def descriptors():
+    """What this process has open, by number."""
+    return {name: os.readlink("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd")
+            if os.path.exists("/proc/self/fd/" + name)}
+
+
+@worker.command
+def signals():
+    """The ignored and blocked signals, as in /proc/self/status."""
+    with open("/proc/self/status") as status:
+        lines = dict(line.split(":", 1) for line in status)
+    return {name: lines[name].strip() for name in ("SigIgn", "SigBlk")}
+
+
+@worker.command
+def grandchild():
+    """A process of this worker's group that would live for long."""
+    return subprocess.Popen(["sleep", "1000"]).pid
+
+
+@worker.command
+def reverse():
+    """The call's attachments, each reversed."""
+    return [bytes(attachment)[::-1] for attachment in skep.attachments()]
+
+
+@worker.command
+def context():
+    call = skep.current()
+    return {"session": call.session, "correlation_id": call.correlation_id, "metadata": call.metadata,
+            "has_deadline": call.remaining is not None}
+
+
+worker.run()

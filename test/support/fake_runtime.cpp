@@ -1,0 +1,265 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <sys/socket.h>
+
+namespace skep::test {
+
+namespace json = boost::json;
+
+class fake_process final : public worker_process {
+  public:
+    explicit fake_process(std::shared_ptr<fake_worker> script) : script_(std::move(script)) {}
+
+    pid_t pid() const noexcept override {
+        return 1000000; // beyond pid_max: cannot name a real process
+    }
+    asio::awaitable<void> ended() override {
+        co_await script_->exited_.wait();
+    }
+    void terminate() noexcept override {
+        ++script_->terminations;
+        if (script_->obeys_terminate) {
+            script_->exit(exit_status::signalled(SIGTERM));
+        }
+    }
+    void kill() noexcept override {
+        ++script_->kills;
+        if (script_->obeys_kill) {
+            script_->exit(exit_status::signalled(SIGKILL));
+        }
+    }
+    exit_status reap() noexcept override {
+        return script_->status_;
+    }
+    std::string output_tail() const override {
+        return "the fake's last words";
+    }
+    std::uint64_t output_lines_dropped() const noexcept override {
+        return 0;
+    }
+    asio::awaitable<void> finish(time_point) override {
+        co_return;
+    }
+    void abandon() noexcept override {
+        script_->exited_.open();
+    }
+
+  private:
+    std::shared_ptr<fake_worker> script_;
+};
+
+fake_worker::fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control)
+    : order_(std::move(order)), exited_(executor) {
+    data_.fd = std::move(data);
+    control_.fd = std::move(control);
+}
+
+void fake_worker::shake_hands(std::size_t capacity) {
+    json::object hello{{"type", "hello"}, {"protocol", 1},        {"token", order_.token},
+                       {"pid", 1000000},  {"capacity", capacity}, {"control", true}};
+    send_data(hello);
+    send_data({{"type", "ready"}});
+}
+
+std::vector<json::object> fake_worker::take_calls() {
+    return take(data_);
+}
+
+std::vector<json::object> fake_worker::take_controls() {
+    return take(control_);
+}
+
+void fake_worker::reply(std::uint64_t id, json::value value) {
+    send_data({{"type", "result"}, {"id", id}, {"value", std::move(value)}});
+}
+
+void fake_worker::fail(std::uint64_t id, std::string type, std::string message) {
+    json::object body{{"type", std::move(type)}, {"message", std::move(message)}, {"traceback", ""}};
+    send_data({{"type", "error"}, {"id", id}, {"error", std::move(body)}});
+}
+
+std::size_t fake_worker::answer_pings() {
+    std::size_t count = 0;
+    for (const auto& message : take_controls()) {
+        if (message.at("type") == "ping") {
+            send_control({{"type", "pong"}, {"seq", message.at("seq")}, {"in_flight", 0}, {"completed", 0}});
+            ++count;
+        }
+    }
+    return count;
+}
+
+void fake_worker::send_data(const json::object& message) {
+    const auto text = json::serialize(message);
+    std::string frame;
+    begin_frame(frame);
+    frame += text;
+    end_frame(frame, 0, frame.size());
+    send(data_, frame);
+}
+
+void fake_worker::send_control(const json::object& message) {
+    std::string frame;
+    begin_frame(frame);
+    frame += json::serialize(message);
+    end_frame(frame, 0, frame.size());
+    send(control_, frame);
+}
+
+void fake_worker::send_raw(std::string_view bytes) {
+    send(data_, bytes);
+}
+
+void fake_worker::close_data() {
+    data_.fd.reset();
+}
+
+void fake_worker::exit(exit_status status) {
+    if (has_exited()) {
+        return;
+    }
+    status_ = status;
+    data_.fd.reset();
+    control_.fd.reset();
+    exited_.open();
+}
+
+void fake_worker::send(far_end& to, std::string_view bytes) {
+    const auto count = ::send(to.fd.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    BOOST_REQUIRE_EQUAL(count, static_cast<ssize_t>(bytes.size()));
+}
+
+std::vector<json::object> fake_worker::take(far_end& from) {
+    for (;;) {
+        const auto room = from.frames.prepare();
+        const auto count = ::recv(from.fd.get(), room.data(), room.size(), MSG_DONTWAIT);
+        if (count <= 0) {
+            break;
+        }
+        from.frames.commit(static_cast<std::size_t>(count));
+    }
+    std::vector<json::object> result;
+    while (const auto frame = from.frames.next()) {
+        result.push_back(json::parse(frame->json).as_object());
+    }
+    return result;
+}
+
+asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
+    std::array<int, 2> data{};
+    std::array<int, 2> control{};
+    BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, data.data()), 0);
+    BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()), 0);
+    const asio::local::stream_protocol protocol;
+    socket data_here(executor_, protocol, data[0]);
+    socket control_here(executor_, protocol, control[0]);
+    auto fresh = std::make_shared<fake_worker>(executor_, std::move(order), unique_fd(data[1]), unique_fd(control[1]));
+    workers.push_back(fresh);
+    on_start(*fresh);
+    co_return worker_link{std::move(data_here), std::move(control_here), std::make_unique<fake_process>(fresh)};
+}
+
+manual_pool::manual_pool(pool_config config) {
+    const auto make = [this](const strand& executor, const pool_config&, output_handler) {
+        auto fakes = std::make_unique<fake_runtime>(executor);
+        runtime_ = fakes.get();
+        return fakes;
+    };
+    pool_.emplace(make_pool(std::make_shared<pool_core>(context.get_executor(), std::move(config), make)));
+}
+
+manual_pool::~manual_pool() {
+    const auto ended = shutdown();
+    settle();
+    for (int i = 0; i < 2000 && !ended->done; ++i) {
+        advance(std::chrono::milliseconds(100), std::chrono::milliseconds(100));
+    }
+    BOOST_CHECK_MESSAGE(ended->done, "the pool did not shut down");
+    pool_.reset();
+    settle();
+    context.restart();
+    context.poll();
+    BOOST_CHECK_MESSAGE(context.stopped(), "something is still running in the context");
+}
+
+void manual_pool::settle() {
+    // A timer that is due at once makes the reactor look at the clock.
+    using probe = asio::basic_waitable_timer<skep::clock>;
+    for (int idle = 0; idle < 3;) {
+        probe kick(context, time_point::min());
+        kick.async_wait([](const boost::system::error_code&) {});
+        context.restart();
+        idle = context.poll() <= 1 ? idle + 1 : 0;
+    }
+}
+
+void manual_pool::advance(duration span, duration step) {
+    settle();
+    while (span > duration::zero()) {
+        const auto next = std::min(span, step);
+        time.advance(next);
+        settle();
+        span -= next;
+    }
+}
+
+template <class T> std::shared_ptr<manual_pool::outcome<T>> manual_pool::launch(asio::awaitable<T> operation) {
+    auto result = std::make_shared<outcome<T>>();
+    asio::co_spawn(context, std::move(operation),
+                   asio::bind_cancellation_slot(result->cancel.slot(), [result](std::exception_ptr problem, T value) {
+                       result->done = true;
+                       if (!problem) {
+                           result->value = std::move(value);
+                           return;
+                       }
+                       try {
+                           std::rethrow_exception(problem);
+                       } catch (const error& e) {
+                           result->problem = e;
+                       }
+                   }));
+    settle();
+    return result;
+}
+
+std::shared_ptr<manual_pool::outcome<reply>> manual_pool::execute(request call) {
+    return launch(pool_->execute(std::move(call)));
+}
+
+std::shared_ptr<manual_pool::outcome<bool>> manual_pool::start() {
+    auto operation = [](pool& which) -> asio::awaitable<bool> {
+        co_await which.start();
+        co_return true;
+    };
+    return launch(operation(*pool_));
+}
+
+std::shared_ptr<manual_pool::outcome<shutdown_report>> manual_pool::shutdown() {
+    return launch(pool_->shutdown());
+}
+
+pool_status manual_pool::status() {
+    const auto result = launch(pool_->status());
+    BOOST_REQUIRE(result->value);
+    return *result->value;
+}
+
+pool_config fake_config(std::size_t workers) {
+    pool_config config;
+    config.launch.program = "fake";
+    config.workers = workers;
+    config.log = log_level::off;
+    return config;
+}
+
+} // namespace skep::test

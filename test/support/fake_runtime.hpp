@@ -1,0 +1,148 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "core/clock.hpp"
+#include "pool/pool_core.hpp"
+#include "process/runtime.hpp"
+#include "process/unique_fd.hpp"
+#include "wire/frame.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json/object.hpp>
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace skep::test {
+
+/// The far side of a worker's channels, played by the test; no process is behind it.
+class fake_worker {
+  public:
+    fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control);
+
+    // What it does when it is signalled.
+    bool obeys_terminate = true;
+    bool obeys_kill = true;
+
+    // What it has been asked for so far.
+    int terminations = 0;
+    int kills = 0;
+
+    const launch_order& order() const noexcept {
+        return order_;
+    }
+
+    /// Says hello and ready.
+    void shake_hands(std::size_t capacity = 1);
+
+    /// Messages received since the last call, per channel.
+    std::vector<boost::json::object> take_calls();
+    std::vector<boost::json::object> take_controls();
+
+    void reply(std::uint64_t id, boost::json::value value = nullptr);
+    void fail(std::uint64_t id, std::string type, std::string message);
+
+    /// Answers the pings received since the last call; returns how many there were.
+    std::size_t answer_pings();
+
+    void send_data(const boost::json::object& message);
+    void send_control(const boost::json::object& message);
+    void send_raw(std::string_view bytes);
+    void close_data();
+
+    /// Ends the "process".
+    void exit(exit_status status);
+    bool has_exited() const noexcept {
+        return exited_.is_open();
+    }
+
+  private:
+    friend class fake_process;
+
+    struct far_end {
+        unique_fd fd;
+        frame_decoder frames{frame_limits{64u << 20, 64u << 20}};
+    };
+
+    static void send(far_end& to, std::string_view bytes);
+    static std::vector<boost::json::object> take(far_end& from);
+
+    launch_order order_;
+    far_end data_;
+    far_end control_;
+    exit_status status_;
+    gate exited_;
+};
+
+/// Starts fake workers.
+class fake_runtime final : public runtime {
+  public:
+    explicit fake_runtime(const strand& executor) : executor_(executor) {}
+
+    /// Called for each new worker; by default it shakes hands at once. May throw error(spawn_failed).
+    std::function<void(fake_worker&)> on_start = [](fake_worker& fresh) { fresh.shake_hands(); };
+
+    /// Every worker ever started, in order.
+    std::vector<std::shared_ptr<fake_worker>> workers;
+
+    int closed = 0;
+
+    asio::awaitable<worker_link> start(launch_order order) override;
+    void close() override {
+        ++closed;
+    }
+
+  private:
+    strand executor_;
+};
+
+/// A pool of fake workers in an io_context whose time the test moves by hand.
+class manual_pool {
+  public:
+    explicit manual_pool(pool_config config);
+    ~manual_pool();
+
+    /// Runs everything that can run without time passing.
+    void settle();
+
+    /// Lets time pass, in steps small enough that no timer is noticed late.
+    void advance(duration span, duration step = std::chrono::milliseconds(10));
+
+    /// Starts `operation` and returns where its outcome will be.
+    template <class T> struct outcome {
+        bool done = false;
+        std::optional<T> value;
+        std::optional<error> problem;
+        asio::cancellation_signal cancel;
+    };
+    std::shared_ptr<outcome<reply>> execute(request call);
+    std::shared_ptr<outcome<bool>> start();
+    std::shared_ptr<outcome<shutdown_report>> shutdown();
+
+    pool_status status();
+    fake_runtime& runtime() noexcept {
+        return *runtime_;
+    }
+    fake_worker& worker(std::size_t index) {
+        return *runtime_->workers.at(index);
+    }
+
+    manual_time time;
+    asio::io_context context{1};
+
+  private:
+    template <class T> std::shared_ptr<outcome<T>> launch(asio::awaitable<T> operation);
+
+    fake_runtime* runtime_ = nullptr;
+    std::optional<pool> pool_;
+};
+
+/// A configuration that validates, for a pool of fakes.
+pool_config fake_config(std::size_t workers = 1);
+
+} // namespace skep::test

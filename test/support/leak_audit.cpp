@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/leak_audit.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace skep::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The fields of /proc/PID/stat after the program name: state, parent, ...
+std::vector<std::string> stat_of(const fs::path& process) {
+    std::ifstream file(process / "stat");
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    const auto name_end = text.rfind(')');
+    std::vector<std::string> fields;
+    if (name_end == std::string::npos) {
+        return fields;
+    }
+    std::istringstream rest(text.substr(name_end + 2));
+    for (std::string field; rest >> field;) {
+        fields.push_back(field);
+    }
+    return fields;
+}
+
+} // namespace
+
+std::vector<pid_t> children() {
+    std::vector<pid_t> result;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const auto name = entry.path().filename().string();
+        if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+            continue;
+        }
+        const auto fields = stat_of(entry.path());
+        if (fields.size() > 1 && fields[1] == std::to_string(::getpid())) {
+            result.push_back(std::stoi(name));
+        }
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+std::size_t threads() {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
+}
+
+std::set<std::string> descriptors() {
+    std::set<std::string> result;
+    for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+        std::error_code ec;
+        const auto target = fs::read_symlink(entry.path(), ec).string();
+        if (target.find("/proc/") != 0) { // the listing itself
+            result.insert(entry.path().filename().string() + " -> " + target);
+        }
+    }
+    return result;
+}
+
+bool is_alive(pid_t pid) {
+    const auto fields = stat_of("/proc/" + std::to_string(pid));
+    return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
+}
+
+leak_audit::leak_audit() : descriptors_(descriptors()), threads_(threads()), children_(children()) {}
+
+leak_audit::~leak_audit() {
+    for (const auto& open : descriptors()) {
+        BOOST_CHECK_MESSAGE(descriptors_.count(open) == 1, "leaked descriptor " << open);
+    }
+    BOOST_CHECK_EQUAL(threads(), threads_);
+    const auto now = children();
+    BOOST_CHECK_EQUAL_COLLECTIONS(now.begin(), now.end(), children_.begin(), children_.end());
+}
+
+} // namespace skep::test
