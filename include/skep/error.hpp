@@ -18,27 +18,28 @@
 
 namespace skep {
 
-/// Every way in which an operation of the library fails. Each call ends with a reply or with exactly one of these.
+/// Every way in which an operation of the library fails. Each call ends with a reply or with exactly one of
+/// these.
 enum class errc {
     invalid_config = 1, ///< a field of pool_config breaks its rule; the text names field, value and rule
     not_started,        ///< the pool has not been started
     starting,           ///< the pool is still starting; await start() first
     already_started,    ///< start() was called twice
     shutting_down,      ///< the pool is shutting down or has shut down
-    start_failed,       ///< too few workers came up; carries the cause and the output tail of the last failure
-    pool_saturated,     ///< the wait queue is full: the call was refused at once
-    queue_timeout,      ///< no worker became free within queue_timeout
-    timeout,            ///< the call's timeout or deadline passed
-    cancelled,          ///< the caller cancelled the operation
-    worker_lost,        ///< the worker died, froze or broke the protocol while it had the call
-    remote_error,       ///< the worker's code raised an exception: see error_info::remote_*
-    invalid_request,    ///< the request cannot be encoded (text that is not UTF-8); nothing was sent
-    frame_too_large,    ///< the request's encoding exceeds the frame limit; nothing was sent
-    spawn_failed,       ///< the worker process could not be created; the text names the step and its cause
-    startup_timeout,    ///< the worker did not complete its handshake in time
-    handshake_failed,   ///< the worker exited or spoke wrongly before it was ready
-    heartbeat_lost,     ///< the worker stopped answering pings
-    protocol_error,     ///< the worker broke the wire protocol
+    start_failed,     ///< too few workers came up; carries the cause and the output tail of the last failure
+    pool_saturated,   ///< the wait queue is full: the call was refused at once
+    queue_timeout,    ///< no worker became free within queue_timeout
+    timeout,          ///< the call's timeout or deadline passed
+    cancelled,        ///< the caller cancelled the operation
+    worker_lost,      ///< the worker died, froze or broke the protocol while it had the call
+    remote_error,     ///< the worker's code raised an exception: see error_info::remote_*
+    invalid_request,  ///< the request cannot be encoded (text that is not UTF-8); nothing was sent
+    frame_too_large,  ///< the request's encoding exceeds the frame limit; nothing was sent
+    spawn_failed,     ///< the worker process could not be created; the text names the step and its cause
+    startup_timeout,  ///< the worker did not complete its handshake in time
+    handshake_failed, ///< the worker exited or spoke wrongly before it was ready
+    heartbeat_lost,   ///< the worker stopped answering pings
+    protocol_error,   ///< the worker broke the wire protocol
     illegal_transition, ///< a worker state change that the lifecycle does not allow
 };
 
@@ -64,22 +65,21 @@ struct error_info {
     std::string remote_traceback;    ///< its traceback
 };
 
-/// The exception thrown by every operation of the library. what() holds the whole story, ready to be logged; it
-/// contains neither arguments nor environment.
+/// The exception thrown by every operation of the library. what() holds the whole story, ready to be logged;
+/// it contains neither arguments nor environment.
 class error : public boost::system::system_error {
-  public:
+public:
     error(errc code, error_info details);
 
-    const char* what() const noexcept override {
-        return text_.c_str();
-    }
+    const char* what() const noexcept override { return text_.c_str(); }
 
     error_info info;
 
-  private:
+private:
     std::string text_;
 };
 
 } // namespace skep
 
-template <> struct boost::system::is_error_code_enum<skep::errc> : std::true_type {};
+template <>
+struct boost::system::is_error_code_enum<skep::errc> : std::true_type {};

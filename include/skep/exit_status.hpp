@@ -9,42 +9,28 @@ namespace skep {
 
 /// How a process ended: with an exit code, by a signal, or unknown (somebody else reaped it).
 class exit_status {
-  public:
+public:
     exit_status() = default;
 
     /// The process called exit() with `code` (0..255).
-    static exit_status exited(int code) noexcept {
-        return exit_status(kind::exited, code);
-    }
+    static exit_status exited(int code) noexcept { return exit_status(kind::exited, code); }
 
     /// The process was ended by signal number `number`.
-    static exit_status signalled(int number) noexcept {
-        return exit_status(kind::signalled, number);
-    }
+    static exit_status signalled(int number) noexcept { return exit_status(kind::signalled, number); }
 
-    bool known() const noexcept {
-        return kind_ != kind::unknown;
-    }
-    bool success() const noexcept {
-        return kind_ == kind::exited && value_ == 0;
-    }
-    bool by_signal() const noexcept {
-        return kind_ == kind::signalled;
-    }
+    bool known() const noexcept { return kind_ != kind::unknown; }
+    bool success() const noexcept { return kind_ == kind::exited && value_ == 0; }
+    bool by_signal() const noexcept { return kind_ == kind::signalled; }
 
     /// The exit code, or -1 if it did not exit by itself.
-    int code() const noexcept {
-        return kind_ == kind::exited ? value_ : -1;
-    }
+    int code() const noexcept { return kind_ == kind::exited ? value_ : -1; }
 
     /// The signal number, or 0 if no signal ended it.
-    int signal() const noexcept {
-        return kind_ == kind::signalled ? value_ : 0;
-    }
+    int signal() const noexcept { return kind_ == kind::signalled ? value_ : 0; }
 
     friend bool operator==(const exit_status&, const exit_status&) = default;
 
-  private:
+private:
     enum class kind { unknown, exited, signalled };
 
     exit_status(kind what, int value) noexcept : kind_(what), value_(value) {}
@@ -56,8 +42,8 @@ class exit_status {
 /// "exit code 3", "signal 11 (Segmentation fault)" or "unknown exit status".
 std::string to_string(const exit_status& status);
 
-/// What usually lies behind such an end, as a clause ("out of memory, or killed from outside"); empty if there is
-/// nothing to add to the status itself.
+/// What usually lies behind such an end, as a clause ("out of memory, or killed from outside"); empty if
+/// there is nothing to add to the status itself.
 std::string likely_cause(const exit_status& status);
 
 } // namespace skep

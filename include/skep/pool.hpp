@@ -21,19 +21,20 @@ class pool_core;
 
 /// A pool of worker processes.
 ///
-/// Executor: the pool runs on its own strand over the given executor; every operation may be awaited from a coroutine
-/// on any executor and completes on that coroutine's executor, never before the initiating call has returned.
-/// Thread safety: operations of one pool may be started from several threads at once. Moving, assigning and destroying
-/// the pool object must not race with them.
+/// Executor: the pool runs on its own strand over the given executor; every operation may be awaited from a
+/// coroutine on any executor and completes on that coroutine's executor, never before the initiating call has
+/// returned.
+/// Thread safety: operations of one pool may be started from several threads at once. Moving, assigning and
+/// destroying the pool object must not race with them.
 /// Errors: every operation throws skep::error.
 class pool {
-  public:
+public:
     /// Validates `config`; starts nothing. Throws errc::invalid_config naming field, value and rule.
     pool(boost::asio::any_io_executor executor, pool_config config);
 
-    /// A pool that was not shut down kills its workers' process groups; they are reaped as the executor runs on, or
-    /// at the latest when the execution context is destroyed. Calls in progress end with errc::shutting_down. Does
-    /// not block.
+    /// A pool that was not shut down kills its workers' process groups; they are reaped as the executor runs
+    /// on, or at the latest when the execution context is destroyed. Calls in progress end with
+    /// errc::shutting_down. Does not block.
     ~pool();
 
     pool(pool&&) noexcept;
@@ -41,32 +42,35 @@ class pool {
 
     /// Starts the workers, in batches, and returns when the first attempt of each has ended and at least
     /// pool_config::min_ready are ready. Those that failed are retried in the background.
-    /// Errors: start_failed (cause and output tail of the last failure; everything is stopped again, start() may be
-    /// repeated), already_started, shutting_down, cancelled.
-    /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to stop it.
+    /// Errors: start_failed (cause and output tail of the last failure; everything is stopped again, start()
+    /// may be repeated), already_started, shutting_down, cancelled.
+    /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to
+    /// stop it.
     boost::asio::awaitable<void> start();
 
     /// Runs one call and returns its answer.
-    /// Errors: remote_error (the worker's exception), pool_saturated, queue_timeout, timeout, cancelled, worker_lost,
-    /// frame_too_large, not_started, starting, shutting_down. Each call ends with a reply or exactly one of them.
-    /// A call that a dead worker had not received is sent to another; one that it had is sent again only if
-    /// request::idempotent, up to pool_config::max_attempts workers.
-    /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and partial), it
-    /// ends at once with cancelled, the worker is told, and is replaced if it is still at it after cancel_grace. Total
-    /// cancellation of a running call is ignored, as its effects cannot be undone.
+    /// Errors: remote_error (the worker's exception), pool_saturated, queue_timeout, timeout, cancelled,
+    /// worker_lost, frame_too_large, not_started, starting, shutting_down. Each call ends with a reply or
+    /// exactly one of them. A call that a dead worker had not received is sent to another; one that it had is
+    /// sent again only if request::idempotent, up to pool_config::max_attempts workers.
+    /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
+    /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
+    /// after cancel_grace. Total cancellation of a running call is ignored, as its effects cannot be undone.
     boost::asio::awaitable<reply> execute(request call);
-    boost::asio::awaitable<reply> execute(std::string command, boost::json::value args = boost::json::object());
+    boost::asio::awaitable<reply> execute(std::string command,
+                                          boost::json::value args = boost::json::object());
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
     boost::asio::awaitable<pool_status> status();
 
-    /// Stops admitting calls, lets accepted ones finish for stop.drain, then takes every worker down the stop ladder.
-    /// Idempotent: later and concurrent calls get the same report. Afterwards no child, zombie, descriptor or thread
-    /// of the pool is left. Takes at most drain + ask + grace + reap.
+    /// Stops admitting calls, lets accepted ones finish for stop.drain, then takes every worker down the stop
+    /// ladder.
+    /// Idempotent: later and concurrent calls get the same report. Afterwards no child, zombie, descriptor or
+    /// thread of the pool is left. Takes at most drain + ask + grace + reap.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
     boost::asio::awaitable<shutdown_report> shutdown();
 
-  private:
+private:
     friend pool make_pool(std::shared_ptr<pool_core> core);
 
     explicit pool(std::shared_ptr<pool_core> core) : core_(std::move(core)) {}

@@ -25,8 +25,8 @@ struct launch_options {
     std::string program;
     std::vector<std::string> args;
 
-    /// Added to the worker's environment; wins over inherited and automatic variables. Names must be non-empty and
-    /// hold neither '=' nor NUL; names starting with SKEP_ are reserved.
+    /// Added to the worker's environment; wins over inherited and automatic variables. Names must be
+    /// non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved.
     std::map<std::string, std::string> environment;
 
     /// False: the worker sees only `environment`, PATH, HOME, LANG and what skep sets.
@@ -38,26 +38,29 @@ struct launch_options {
 
 /// How the initial workers come up.
 struct start_options {
-    std::size_t batch_size = 10;                                ///< workers started together, 1..1000
-    duration batch_delay = std::chrono::milliseconds(500);      ///< a batch starts when the one before is up, at the
-                                                                ///< latest after this, 0..60 s; 0 = all at once
-    duration timeout = std::chrono::seconds(30);                ///< per worker, launch to ready, 10 ms..1 h
+    std::size_t batch_size = 10; ///< workers started together, 1..1000
+    duration batch_delay =
+        std::chrono::milliseconds(500);          ///< a batch starts when the one before is up, at the
+                                                 ///< latest after this, 0..60 s; 0 = all at once
+    duration timeout = std::chrono::seconds(30); ///< per worker, launch to ready, 10 ms..1 h
 };
 
 /// The wait for a free worker.
 struct queue_options {
-    std::size_t limit = 1000;                  ///< calls that may wait, 0..10,000,000; 0 = refuse when all are busy
-    duration timeout = std::chrono::seconds(5); ///< longest wait, 0..24 h; 0 = bounded by the call's deadline only
+    std::size_t limit = 1000; ///< calls that may wait, 0..10,000,000; 0 = refuse when all are busy
+    duration timeout =
+        std::chrono::seconds(5); ///< longest wait, 0..24 h; 0 = bounded by the call's deadline only
 };
 
-/// Pings over the control channel. A worker is lost when `misses` pings in a row stay unanswered for `timeout`.
+/// Pings over the control channel. A worker is lost when `misses` pings in a row stay unanswered for
+/// `timeout`.
 struct heartbeat_options {
     bool enabled = true;
     duration interval = std::chrono::seconds(2); ///< 10 ms..1 h
     duration timeout = std::chrono::seconds(10); ///< 10 ms..1 h
     int misses = 3;                              ///< 1..100
     duration initial_delay{};                    ///< from ready to the first ping, 0..1 h
-    bool dependent = true;                       ///< true: a lost worker is replaced; false: only counted and logged
+    bool dependent = true; ///< true: a lost worker is replaced; false: only counted and logged
 };
 
 /// The stop ladder: drain, ask, SIGTERM, SIGKILL, reap.
@@ -68,15 +71,15 @@ struct stop_options {
     duration reap = std::chrono::seconds(2);  ///< from SIGKILL to giving the process up as lost, 10 ms..1 h
 };
 
-/// Replacing lost workers. A worker that dies is replaced at once; one that keeps dying before it has done any work
-/// waits initial_backoff, then twice as long each time.
+/// Replacing lost workers. A worker that dies is replaced at once; one that keeps dying before it has done
+/// any work waits initial_backoff, then twice as long each time.
 struct restart_options {
     duration initial_backoff = std::chrono::milliseconds(100); ///< 1 ms..1 h
     duration max_backoff = std::chrono::seconds(30);           ///< initial_backoff..24 h
     double jitter = 0.25;                                      ///< each wait varies by this share, 0..1
-    duration stable_after = std::chrono::seconds(10);          ///< a run this long forgives earlier failures, 0..24 h
-    duration safety_tick = std::chrono::seconds(1);            ///< period of the safety check, 10 ms..1 h
-    std::size_t starts_per_tick = 2;                           ///< workers it may start each time, 1..1000
+    duration stable_after = std::chrono::seconds(10); ///< a run this long forgives earlier failures, 0..24 h
+    duration safety_tick = std::chrono::seconds(1);   ///< period of the safety check, 10 ms..1 h
+    std::size_t starts_per_tick = 2;                  ///< workers it may start each time, 1..1000
 };
 
 /// What a worker may send and be sent.
@@ -97,24 +100,26 @@ using output_handler = std::function<void(const output_line&)>;
 
 /// Capturing what workers print.
 struct output_options {
-    std::size_t line_bytes = 8192;       ///< longer lines are cut into pieces of this size, 80..1 MiB
-    std::size_t lines_per_second = 1000; ///< per worker; more are dropped and counted, 0..1,000,000; 0 = drop all
-    std::size_t tail_bytes = 4096;       ///< kept per worker for error messages, 0..1 MiB
+    std::size_t line_bytes = 8192; ///< longer lines are cut into pieces of this size, 80..1 MiB
+    std::size_t lines_per_second =
+        1000;                      ///< per worker; more are dropped and counted, 0..1,000,000; 0 = drop all
+    std::size_t tail_bytes = 4096; ///< kept per worker for error messages, 0..1 MiB
 
-    /// Called for each line on the pool's strand; must not block; exceptions are logged. Empty: lines go to the log.
+    /// Called for each line on the pool's strand; must not block; exceptions are logged. Empty: lines go to
+    /// the log.
     output_handler handler;
 };
 
 enum class log_level { debug, info, warning, error, off };
 
-/// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in its
-/// constructor. Defaults come from section 8 of the design.
+/// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in
+/// its constructor. Defaults come from section 8 of the design.
 struct pool_config {
     std::string name = "default"; ///< [A-Za-z0-9][A-Za-z0-9_.-]*, at most 64 characters
     launch_options launch;
-    std::size_t workers = 0;    ///< processes, 0..10,000; 0 = one per hardware thread
-    std::size_t min_ready = 1;  ///< start() succeeds with this many, 1..workers
-    std::size_t capacity = 1;   ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
+    std::size_t workers = 0;   ///< processes, 0..10,000; 0 = one per hardware thread
+    std::size_t min_ready = 1; ///< start() succeeds with this many, 1..workers
+    std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
     scheduling schedule = scheduling::least_loaded;
     scheduler_factory custom_scheduler; ///< if set, used instead of `schedule`
 
@@ -123,7 +128,7 @@ struct pool_config {
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     duration cancel_grace = std::chrono::seconds(2);     ///< for a cancelled call to end before its worker is
                                                          ///< replaced, 0..1 h
-    int max_attempts = 3;                                ///< workers an idempotent call may be sent to, 1..100
+    int max_attempts = 3; ///< workers an idempotent call may be sent to, 1..100
     heartbeat_options heartbeat;
     stop_options stop;
     restart_options restart;
@@ -134,9 +139,10 @@ struct pool_config {
     /// A pool of Python workers running `script` (a file that ends in worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");
 
-    /// Reads the same fields from JSON: nested objects by the member names above, durations as integer keys with the
-    /// suffix _ms ("request_timeout_ms": 500), enums by name. Unknown keys and wrong types are rejected with
-    /// errc::invalid_config naming the path. Handlers and custom schedulers cannot be given in JSON.
+    /// Reads the same fields from JSON: nested objects by the member names above, durations as integer keys
+    /// with the suffix _ms ("request_timeout_ms": 500), enums by name. Unknown keys and wrong types are
+    /// rejected with errc::invalid_config naming the path. Handlers and custom schedulers cannot be given in
+    /// JSON.
     static pool_config from_json(const boost::json::value& document);
 
     /// Throws error(errc::invalid_config) naming the field, its value and the rule.

@@ -43,11 +43,11 @@ struct pool_counters {
     std::uint64_t queue_timeouts = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t cancelled = 0;
-    std::uint64_t retried = 0;          ///< sent to another worker after one was lost
-    std::uint64_t late_answers = 0;     ///< answers to calls that had been given up; dropped
-    std::uint64_t workers_started = 0;  ///< became ready
-    std::uint64_t workers_lost = 0;     ///< ended though the pool did not want it
-    std::uint64_t start_failures = 0;   ///< ended before they became ready
+    std::uint64_t retried = 0;         ///< sent to another worker after one was lost
+    std::uint64_t late_answers = 0;    ///< answers to calls that had been given up; dropped
+    std::uint64_t workers_started = 0; ///< became ready
+    std::uint64_t workers_lost = 0;    ///< ended though the pool did not want it
+    std::uint64_t start_failures = 0;  ///< ended before they became ready
     std::uint64_t missed_pings = 0;
     std::uint64_t output_lines_dropped = 0;
 };

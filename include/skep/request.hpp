@@ -17,12 +17,12 @@
 
 namespace skep {
 
-/// One call to a worker: a command, its arguments by name, and how long it may take. A plain value; every setter
-/// works on a named request and in a chain:
+/// One call to a worker: a command, its arguments by name, and how long it may take. A plain value; every
+/// setter works on a named request and in a chain:
 ///
 ///     skep::request req = skep::request("predict").arg("text", text).timeout(2s);
 class request {
-  public:
+public:
     /// `args` must be a JSON object (its keys are the argument names).
     /// Throws std::invalid_argument if it is anything else.
     explicit request(std::string command, boost::json::value args = boost::json::object());
@@ -36,7 +36,8 @@ class request {
     /// Names the session this call belongs to; it travels to the worker with the call.
     request& session(std::string id) &;
 
-    /// Limits the whole call: queue, dispatch and execution. Default: pool_config::request_timeout. 0 = no limit.
+    /// Limits the whole call: queue, dispatch and execution. Default: pool_config::request_timeout. 0 = no
+    /// limit.
     request& timeout(duration limit) &;
 
     /// The same as a moment; the earlier of the two holds.
@@ -57,63 +58,29 @@ class request {
     request&& arg(std::string_view key, boost::json::value value) && {
         return std::move(arg(key, std::move(value)));
     }
-    request&& attach(blob bytes) && {
-        return std::move(attach(std::move(bytes)));
-    }
-    request&& session(std::string id) && {
-        return std::move(session(std::move(id)));
-    }
-    request&& timeout(duration limit) && {
-        return std::move(timeout(limit));
-    }
-    request&& deadline(time_point moment) && {
-        return std::move(deadline(moment));
-    }
-    request&& queue_timeout(duration limit) && {
-        return std::move(queue_timeout(limit));
-    }
-    request&& idempotent(bool value) && {
-        return std::move(idempotent(value));
-    }
-    request&& correlation_id(std::string id) && {
-        return std::move(correlation_id(std::move(id)));
-    }
+    request&& attach(blob bytes) && { return std::move(attach(std::move(bytes))); }
+    request&& session(std::string id) && { return std::move(session(std::move(id))); }
+    request&& timeout(duration limit) && { return std::move(timeout(limit)); }
+    request&& deadline(time_point moment) && { return std::move(deadline(moment)); }
+    request&& queue_timeout(duration limit) && { return std::move(queue_timeout(limit)); }
+    request&& idempotent(bool value) && { return std::move(idempotent(value)); }
+    request&& correlation_id(std::string id) && { return std::move(correlation_id(std::move(id))); }
     request&& metadata(std::string_view key, boost::json::value value) && {
         return std::move(metadata(key, std::move(value)));
     }
 
-    const std::string& command() const noexcept {
-        return command_;
-    }
-    const boost::json::value& args() const noexcept {
-        return args_;
-    }
-    const std::vector<blob>& attachments() const noexcept {
-        return attachments_;
-    }
-    const std::string& session() const noexcept {
-        return session_;
-    }
-    std::optional<duration> timeout() const noexcept {
-        return timeout_;
-    }
-    std::optional<time_point> deadline() const noexcept {
-        return deadline_;
-    }
-    std::optional<duration> queue_timeout() const noexcept {
-        return queue_timeout_;
-    }
-    bool idempotent() const noexcept {
-        return idempotent_;
-    }
-    const std::string& correlation_id() const noexcept {
-        return correlation_id_;
-    }
-    const boost::json::object& metadata() const noexcept {
-        return metadata_;
-    }
+    const std::string& command() const noexcept { return command_; }
+    const boost::json::value& args() const noexcept { return args_; }
+    const std::vector<blob>& attachments() const noexcept { return attachments_; }
+    const std::string& session() const noexcept { return session_; }
+    std::optional<duration> timeout() const noexcept { return timeout_; }
+    std::optional<time_point> deadline() const noexcept { return deadline_; }
+    std::optional<duration> queue_timeout() const noexcept { return queue_timeout_; }
+    bool idempotent() const noexcept { return idempotent_; }
+    const std::string& correlation_id() const noexcept { return correlation_id_; }
+    const boost::json::object& metadata() const noexcept { return metadata_; }
 
-  private:
+private:
     std::string command_;
     boost::json::value args_;
     std::vector<blob> attachments_;

@@ -11,10 +11,10 @@
 
 namespace skep {
 
-/// Picks the worker for the next call. A pool tells its scheduler which slots can take a call, and asks it for one.
-/// All calls come from the pool's strand; none may block or throw.
+/// Picks the worker for the next call. A pool tells its scheduler which slots can take a call, and asks it
+/// for one. All calls come from the pool's strand; none may block or throw.
 class scheduler {
-  public:
+public:
     virtual ~scheduler() = default;
 
     /// `slot` can take another call and has `load` calls now. Called again whenever its load changes.
@@ -23,13 +23,13 @@ class scheduler {
     /// `slot` can take no call: at capacity, unhealthy or gone. Withdrawing a slot not on offer does nothing.
     virtual void withdraw(std::uint32_t slot) = 0;
 
-    /// The slot for the next call, or nothing if none is on offer. The slot stays on offer: the pool follows up
-    /// with offer() or withdraw().
+    /// The slot for the next call, or nothing if none is on offer. The slot stays on offer: the pool follows
+    /// up with offer() or withdraw().
     virtual std::optional<std::uint32_t> pick() = 0;
 };
 
-/// The built-in schedulers. Every operation of each is O(1) in the number of workers (round_robin: one machine word
-/// per 64 slots, and one per 4,096).
+/// The built-in schedulers. Every operation of each is O(1) in the number of workers (round_robin: one
+/// machine word per 64 slots, and one per 4,096).
 enum class scheduling {
     least_loaded, ///< fewest running calls; among equals the one that waited longest (default)
     round_robin,  ///< the next slot in circular order

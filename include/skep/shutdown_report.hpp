@@ -41,9 +41,7 @@ struct worker_exit {
     std::vector<rung_reached> rungs; ///< every rung it took, in order
 
     /// The last rung it needed.
-    stop_rung rung() const noexcept {
-        return rungs.empty() ? stop_rung::none : rungs.back().rung;
-    }
+    stop_rung rung() const noexcept { return rungs.empty() ? stop_rung::none : rungs.back().rung; }
 };
 
 /// What shutdown() did.

@@ -9,8 +9,8 @@
 
 namespace skep {
 
-/// Names one incarnation of one worker slot of a pool. An id is never reused: the process that replaces a lost
-/// worker has the same slot and the next generation.
+/// Names one incarnation of one worker slot of a pool. An id is never reused: the process that replaces a
+/// lost worker has the same slot and the next generation.
 struct worker_id {
     std::string pool;             ///< the pool's name
     std::uint32_t slot = 0;       ///< 0 .. workers - 1

@@ -84,16 +84,17 @@ struct transition {
     boost::json::object metadata;
 };
 
-/// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal change;
-/// time comes in as an argument. Not thread-safe: a pool keeps it on its strand.
+/// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal
+/// change; time comes in as an argument. Not thread-safe: a pool keeps it on its strand.
 class worker_state_machine {
-  public:
+public:
     /// At most this many transitions are remembered; the oldest go first.
     static constexpr std::size_t history_limit = 32;
 
     worker_state_machine(time_point now, std::chrono::system_clock::time_point wall);
 
-    /// Moves to `to` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing otherwise.
+    /// Moves to `to` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing
+    /// otherwise.
     boost::system::error_code move_to(worker_state to, std::string reason, time_point now,
                                       std::chrono::system_clock::time_point wall,
                                       boost::json::object metadata = {});
@@ -101,47 +102,29 @@ class worker_state_machine {
     void set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept;
     void set_tainted(bool tainted, std::chrono::system_clock::time_point wall) noexcept;
 
-    worker_state state() const noexcept {
-        return state_;
-    }
-    worker_health health() const noexcept {
-        return health_;
-    }
-    bool tainted() const noexcept {
-        return tainted_;
-    }
+    worker_state state() const noexcept { return state_; }
+    worker_health health() const noexcept { return health_; }
+    bool tainted() const noexcept { return tainted_; }
 
     /// True iff ready, healthy and not tainted. Load is the dispatcher's to compare with capacity.
     bool accepts_work() const noexcept;
 
-    lifecycle_view lifecycle() const noexcept {
-        return to_lifecycle_view(state_);
-    }
-    availability_view availability() const noexcept {
-        return to_availability_view(state_, tainted_);
-    }
+    lifecycle_view lifecycle() const noexcept { return to_lifecycle_view(state_); }
+    availability_view availability() const noexcept { return to_availability_view(state_, tainted_); }
 
     /// Since when it has been in its present state.
-    time_point entered_at() const noexcept {
-        return entered_at_;
-    }
+    time_point entered_at() const noexcept { return entered_at_; }
 
     /// When it first became ready; empty before that.
-    std::optional<std::chrono::system_clock::time_point> started_at() const noexcept {
-        return started_at_;
-    }
+    std::optional<std::chrono::system_clock::time_point> started_at() const noexcept { return started_at_; }
 
     /// When its state, health or taint last changed.
-    std::chrono::system_clock::time_point updated_at() const noexcept {
-        return updated_at_;
-    }
+    std::chrono::system_clock::time_point updated_at() const noexcept { return updated_at_; }
 
     /// Oldest first.
-    const std::deque<transition>& history() const noexcept {
-        return history_;
-    }
+    const std::deque<transition>& history() const noexcept { return history_; }
 
-  private:
+private:
     worker_state state_ = worker_state::created;
     worker_health health_ = worker_health::unknown;
     bool tainted_ = false;

@@ -22,8 +22,9 @@ namespace skep {
 namespace asio = boost::asio;
 
 /// A caller that waits outside the strand for one value of type T. Its executor is kept at work until then.
-template <class T> class completion {
-  public:
+template <class T>
+class completion {
+public:
     virtual ~completion() = default;
 
     /// Resumes the caller on its own executor, never from within this call. To be called at most once.
@@ -35,8 +36,9 @@ template <class T> class completion {
 
 namespace detail {
 
-template <class T, class Handler> class handler_completion final : public completion<T> {
-  public:
+template <class T, class Handler>
+class handler_completion final : public completion<T> {
+public:
     explicit handler_completion(Handler handler)
         : work_(asio::prefer(asio::any_io_executor(asio::get_associated_executor(handler)),
                              asio::execution::outstanding_work.tracked)),
@@ -55,7 +57,7 @@ template <class T, class Handler> class handler_completion final : public comple
         return asio::get_associated_cancellation_slot(handler_);
     }
 
-  private:
+private:
     asio::any_io_executor work_;
     Handler handler_;
 };
@@ -63,7 +65,8 @@ template <class T, class Handler> class handler_completion final : public comple
 } // namespace detail
 
 /// Suspends the calling coroutine, hands `start` a completion, and returns what it is completed with.
-template <class T, class Start> asio::awaitable<T> await_completion(Start start) {
+template <class T, class Start>
+asio::awaitable<T> await_completion(Start start) {
     auto initiate = []<class Handler>(Handler handler, Start begin) {
         begin(std::make_unique<detail::handler_completion<T, Handler>>(std::move(handler)));
     };

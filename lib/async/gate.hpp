@@ -9,27 +9,23 @@
 
 namespace skep {
 
-/// Lets one coroutine wait until another opens the gate or a deadline passes. Level-triggered: a gate opened before
-/// the wait lets it through at once. Used on one strand only, by one waiter at a time.
+/// Lets one coroutine wait until another opens the gate or a deadline passes. Level-triggered: a gate opened
+/// before the wait lets it through at once. Used on one strand only, by one waiter at a time.
 class gate {
-  public:
+public:
     explicit gate(const strand& executor) : timer_(executor) {}
 
     void open();
 
-    void close() noexcept {
-        open_ = false;
-    }
+    void close() noexcept { open_ = false; }
 
-    bool is_open() const noexcept {
-        return open_;
-    }
+    bool is_open() const noexcept { return open_; }
 
     /// True if the gate is open, false if `deadline` passed first.
     asio::awaitable<bool> wait_until(time_point deadline);
     asio::awaitable<bool> wait();
 
-  private:
+private:
     timer timer_;
     bool open_ = false;
 };

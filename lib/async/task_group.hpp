@@ -12,10 +12,11 @@
 
 namespace skep {
 
-/// Owns the coroutines of one object: each task started in it has ended when join() returns. Tasks end because what
-/// they wait for is closed by their owner. An exception that leaves a task goes to `on_error`. Used on one strand.
+/// Owns the coroutines of one object: each task started in it has ended when join() returns. Tasks end
+/// because what they wait for is closed by their owner. An exception that leaves a task goes to `on_error`.
+/// Used on one strand.
 class task_group {
-  public:
+public:
     using error_handler = std::function<void(std::exception_ptr)>;
 
     task_group(const strand& executor, error_handler on_error);
@@ -26,11 +27,9 @@ class task_group {
     /// Waits for every task. One caller at a time.
     asio::awaitable<void> join();
 
-    std::size_t running() const noexcept {
-        return state_->running;
-    }
+    std::size_t running() const noexcept { return state_->running; }
 
-  private:
+private:
     struct state {
         explicit state(const strand& executor) : ended(executor) {}
 

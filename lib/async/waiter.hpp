@@ -10,9 +10,11 @@
 
 namespace skep {
 
-/// One caller among several that wait for the same thing. It is answered once: by the outcome, or by cancelling.
-template <class T> class waiter {
-  public:
+/// One caller among several that wait for the same thing. It is answered once: by the outcome, or by
+/// cancelling.
+template <class T>
+class waiter {
+public:
     explicit waiter(std::unique_ptr<completion<T>> caller) : caller_(std::move(caller)) {}
 
     void complete(std::exception_ptr error, const T& value) {
@@ -21,17 +23,17 @@ template <class T> class waiter {
         }
     }
 
-    asio::cancellation_slot cancellation() const noexcept {
-        return caller_->cancellation();
-    }
+    asio::cancellation_slot cancellation() const noexcept { return caller_->cancellation(); }
 
-  private:
+private:
     std::unique_ptr<completion<T>> caller_;
 };
 
-template <class T> using waiter_list = std::vector<std::shared_ptr<waiter<T>>>;
+template <class T>
+using waiter_list = std::vector<std::shared_ptr<waiter<T>>>;
 
-template <class T> void complete_all(waiter_list<T>& waiters, std::exception_ptr error, const T& value) {
+template <class T>
+void complete_all(waiter_list<T>& waiters, std::exception_ptr error, const T& value) {
     for (auto& each : std::exchange(waiters, {})) {
         each->complete(error, value);
     }

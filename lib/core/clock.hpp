@@ -9,8 +9,8 @@
 
 namespace skep {
 
-/// The one clock under every timer of the library: the monotonic clock, unless a test has taken time into its own
-/// hands with manual_time.
+/// The one clock under every timer of the library: the monotonic clock, unless a test has taken time into its
+/// own hands with manual_time.
 struct clock {
     using duration = skep::duration;
     using rep = duration::rep;
@@ -26,7 +26,7 @@ struct clock {
 
 /// While alive, time stands still except for advance(). For tests; not to be nested.
 class manual_time {
-  public:
+public:
     manual_time();
     ~manual_time();
     manual_time(const manual_time&) = delete;

@@ -19,10 +19,11 @@ namespace {
 
 /// Fills the fields it meets from a JSON object, and rejects the keys that no field asked for.
 class json_reader {
-  public:
+public:
     explicit json_reader(const json::object& object) : object_(&object) {}
 
-    template <class Function> void group(std::string_view name, Function&& function) {
+    template <class Function>
+    void group(std::string_view name, Function&& function) {
         const auto* value = take(name);
         if (value == nullptr) {
             return;
@@ -42,7 +43,8 @@ class json_reader {
         taken_.swap(outer_taken);
     }
 
-    template <class Integer> void number(std::string_view field, Integer& target, long long low, long long high) {
+    template <class Integer>
+    void number(std::string_view field, Integer& target, long long low, long long high) {
         if (const auto* value = take(field)) {
             const auto number = integer(field, *value);
             if (number < low || number > high) {
@@ -64,7 +66,8 @@ class json_reader {
     void time(std::string_view field, duration& target, duration, duration) {
         const auto key = std::string(field) + "_ms";
         if (const auto* value = take(key)) {
-            constexpr auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(duration::max()).count();
+            constexpr auto limit =
+                std::chrono::duration_cast<std::chrono::milliseconds>(duration::max()).count();
             const auto count = integer(key, *value);
             if (count > limit || count < -limit) {
                 reject(key, *value, "is out of range");
@@ -152,7 +155,7 @@ class json_reader {
         }
     }
 
-  private:
+private:
     const json::value* take(std::string_view field) {
         taken_.emplace(field);
         return object_->if_contains(field);
@@ -174,7 +177,8 @@ class json_reader {
         return std::string(value.get_string());
     }
 
-    [[noreturn]] void reject(std::string_view field, const json::value& value, const std::string& rule) const {
+    [[noreturn]] void reject(std::string_view field, const json::value& value,
+                             const std::string& rule) const {
         path_.reject(field, value.is_structured() ? "" : json::serialize(value), rule);
     }
 

@@ -13,25 +13,25 @@ namespace skep {
 
 /// Where in a configuration a visitor is, for messages such as "queue.limit = -1: must be 0..10000000".
 class config_path {
-  public:
-    template <class Function> void inside(std::string_view group, Function&& function) {
+public:
+    template <class Function>
+    void inside(std::string_view group, Function&& function) {
         const auto length = prefix_.size();
         prefix_.append(group).append(".");
         function();
         prefix_.resize(length);
     }
 
-    std::string of(std::string_view field) const {
-        return prefix_ + std::string(field);
-    }
+    std::string of(std::string_view field) const { return prefix_ + std::string(field); }
 
-    [[noreturn]] void reject(std::string_view field, const std::string& value, const std::string& rule) const {
+    [[noreturn]] void reject(std::string_view field, const std::string& value,
+                             const std::string& rule) const {
         error_info info;
         info.detail = of(field) + (value.empty() ? "" : " = " + value) + ": " + rule;
         throw error(errc::invalid_config, std::move(info));
     }
 
-  private:
+private:
     std::string prefix_;
 };
 

@@ -15,13 +15,16 @@ namespace {
 
 /// Checks each field against its own range.
 class range_check {
-  public:
-    template <class Function> void group(std::string_view name, Function&& function) {
+public:
+    template <class Function>
+    void group(std::string_view name, Function&& function) {
         path_.inside(name, function);
     }
 
-    template <class Integer> void number(std::string_view field, Integer value, long long low, long long high) {
-        if (static_cast<long long>(value) < low || static_cast<unsigned long long>(value) > as_unsigned(high)) {
+    template <class Integer>
+    void number(std::string_view field, Integer value, long long low, long long high) {
+        if (static_cast<long long>(value) < low ||
+            static_cast<unsigned long long>(value) > as_unsigned(high)) {
             path_.reject(field, std::to_string(value),
                          "must be " + std::to_string(low) + ".." + std::to_string(high));
         }
@@ -55,20 +58,22 @@ class range_check {
     void flag(std::string_view, bool) {}
     void path(std::string_view, const std::filesystem::path&) {}
 
-  private:
-    static unsigned long long as_unsigned(long long value) {
-        return static_cast<unsigned long long>(value);
-    }
+private:
+    static unsigned long long as_unsigned(long long value) { return static_cast<unsigned long long>(value); }
 
     config_path path_;
 };
 
 void check_name(const std::string& name) {
-    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-'; };
-    const bool good = !name.empty() && name.size() <= 64 && std::isalnum(static_cast<unsigned char>(name[0])) != 0 &&
+    const auto allowed = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+    };
+    const bool good = !name.empty() && name.size() <= 64 &&
+                      std::isalnum(static_cast<unsigned char>(name[0])) != 0 &&
                       std::all_of(name.begin(), name.end(), allowed);
     if (!good) {
-        config_path().reject("name", in_quotes(name), "must match [A-Za-z0-9][A-Za-z0-9_.-]* and have at most 64 characters");
+        config_path().reject("name", in_quotes(name),
+                             "must match [A-Za-z0-9][A-Za-z0-9_.-]* and have at most 64 characters");
     }
 }
 
@@ -79,7 +84,8 @@ bool holds_nul(const std::string& text) {
 void check_launch(const launch_options& launch) {
     const config_path path;
     if (launch.program.empty()) {
-        path.reject("launch.program", in_quotes(""), "is required: the program that runs a worker, e.g. \"python3\"");
+        path.reject("launch.program", in_quotes(""),
+                    "is required: the program that runs a worker, e.g. \"python3\"");
     }
     if (holds_nul(launch.program)) {
         path.reject("launch.program", "", "must not hold a NUL character");
@@ -91,7 +97,8 @@ void check_launch(const launch_options& launch) {
     }
     for (const auto& [name, value] : launch.environment) {
         if (name.empty() || name.find('=') != std::string::npos || holds_nul(name) || holds_nul(value)) {
-            path.reject("launch.environment", in_quotes(name), "a name must not be empty or hold '=' or NUL, a value no NUL");
+            path.reject("launch.environment", in_quotes(name),
+                        "a name must not be empty or hold '=' or NUL, a value no NUL");
         }
         if (name.rfind("SKEP_", 0) == 0) {
             path.reject("launch.environment", in_quotes(name), "names starting with SKEP_ are reserved");
@@ -99,7 +106,8 @@ void check_launch(const launch_options& launch) {
     }
     std::error_code ec;
     if (!launch.working_directory.empty() && !std::filesystem::is_directory(launch.working_directory, ec)) {
-        path.reject("launch.working_directory", in_quotes(launch.working_directory.string()), "is not a directory");
+        path.reject("launch.working_directory", in_quotes(launch.working_directory.string()),
+                    "is not a directory");
     }
 }
 

@@ -11,72 +11,53 @@ namespace {
 
 const char* describe(errc code) noexcept {
     switch (code) {
-    case errc::invalid_config:
-        return "invalid configuration";
-    case errc::not_started:
-        return "the pool is not started: co_await pool.start() first";
-    case errc::starting:
-        return "the pool is still starting: wait for start() to return";
-    case errc::already_started:
-        return "the pool was already started";
-    case errc::shutting_down:
-        return "the pool is shutting down";
-    case errc::start_failed:
-        return "the pool could not start";
+    case errc::invalid_config: return "invalid configuration";
+    case errc::not_started: return "the pool is not started: co_await pool.start() first";
+    case errc::starting: return "the pool is still starting: wait for start() to return";
+    case errc::already_started: return "the pool was already started";
+    case errc::shutting_down: return "the pool is shutting down";
+    case errc::start_failed: return "the pool could not start";
     case errc::pool_saturated:
-        return "the pool is saturated: every worker is busy and the queue is full; retry later, or raise workers or "
+        return "the pool is saturated: every worker is busy and the queue is full; retry later, or raise "
+               "workers or "
                "queue.limit";
     case errc::queue_timeout:
         return "no worker became free in time; raise workers, queue.timeout or the request's queue_timeout";
     case errc::timeout:
         return "the call took longer than its timeout; raise the request's timeout if the work needs it";
-    case errc::cancelled:
-        return "cancelled by the caller";
+    case errc::cancelled: return "cancelled by the caller";
     case errc::worker_lost:
-        return "the worker was lost while it had the call; mark the request idempotent if it may be sent again";
-    case errc::remote_error:
-        return "the worker's code raised an exception";
-    case errc::invalid_request:
-        return "the request cannot be encoded";
+        return "the worker was lost while it had the call; mark the request idempotent if it may be sent "
+               "again";
+    case errc::remote_error: return "the worker's code raised an exception";
+    case errc::invalid_request: return "the request cannot be encoded";
     case errc::frame_too_large:
         return "the request is too large to send; send less at a time or raise limits.frame_bytes";
-    case errc::spawn_failed:
-        return "the worker process could not be created";
+    case errc::spawn_failed: return "the worker process could not be created";
     case errc::startup_timeout:
         return "the worker was not ready in time; raise start.timeout if loading takes that long";
-    case errc::handshake_failed:
-        return "the worker failed before it was ready";
-    case errc::heartbeat_lost:
-        return "the worker stopped answering pings";
-    case errc::protocol_error:
-        return "the worker broke the wire protocol";
-    case errc::illegal_transition:
-        return "the worker's lifecycle does not allow this change of state";
+    case errc::handshake_failed: return "the worker failed before it was ready";
+    case errc::heartbeat_lost: return "the worker stopped answering pings";
+    case errc::protocol_error: return "the worker broke the wire protocol";
+    case errc::illegal_transition: return "the worker's lifecycle does not allow this change of state";
     }
     return "unknown error";
 }
 
 class skep_category final : public boost::system::error_category {
-  public:
-    const char* name() const noexcept override {
-        return "skep";
-    }
+public:
+    const char* name() const noexcept override { return "skep"; }
 
-    std::string message(int code) const override {
-        return describe(static_cast<errc>(code));
-    }
+    std::string message(int code) const override { return describe(static_cast<errc>(code)); }
 
     boost::system::error_condition default_error_condition(int code) const noexcept override {
         namespace generic = boost::system::errc;
         switch (static_cast<errc>(code)) {
-        case errc::cancelled:
-            return make_error_condition(generic::operation_canceled);
+        case errc::cancelled: return make_error_condition(generic::operation_canceled);
         case errc::timeout:
         case errc::queue_timeout:
-        case errc::startup_timeout:
-            return make_error_condition(generic::timed_out);
-        default:
-            return {code, *this};
+        case errc::startup_timeout: return make_error_condition(generic::timed_out);
+        default: return {code, *this};
         }
     }
 };

@@ -20,35 +20,24 @@ std::string to_string(const exit_status& status) {
 
 std::string likely_cause(const exit_status& status) {
     switch (status.signal()) {
-    case SIGKILL:
-        return "killed from outside, often by the kernel for lack of memory";
+    case SIGKILL: return "killed from outside, often by the kernel for lack of memory";
     case SIGSEGV:
-    case SIGBUS:
-        return "a crash in native code";
-    case SIGABRT:
-        return "native code gave up (failed assertion or uncaught C++ exception)";
-    case SIGILL:
-        return "native code built for another processor";
-    case SIGFPE:
-        return "an integer division by zero in native code";
-    case SIGXCPU:
-        return "its CPU time limit was reached";
-    default:
-        break;
+    case SIGBUS: return "a crash in native code";
+    case SIGABRT: return "native code gave up (failed assertion or uncaught C++ exception)";
+    case SIGILL: return "native code built for another processor";
+    case SIGFPE: return "an integer division by zero in native code";
+    case SIGXCPU: return "its CPU time limit was reached";
+    default: break;
     }
     if (!status.known()) {
         return "somebody else reaped it: does the host ignore SIGCHLD or call waitpid(-1)?";
     }
     switch (status.code()) {
-    case 70:
-        return "it found its host's channel closed";
-    case 76:
-        return "it received a frame that breaks the protocol";
+    case 70: return "it found its host's channel closed";
+    case 76: return "it received a frame that breaks the protocol";
     case 126:
-    case 127:
-        return "a launcher in between did not find or could not run the program";
-    default:
-        return {};
+    case 127: return "a launcher in between did not find or could not run the program";
+    default: return {};
     }
 }
 

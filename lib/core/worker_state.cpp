@@ -63,7 +63,8 @@ std::string_view to_string(lifecycle_view view) noexcept {
 }
 
 std::string_view to_string(availability_view view) noexcept {
-    static constexpr std::array<std::string_view, 5> names{"available", "busy", "tainted", "recovering", "dead"};
+    static constexpr std::array<std::string_view, 5> names{"available", "busy", "tainted", "recovering",
+                                                           "dead"};
     return names.at(static_cast<std::size_t>(view));
 }
 
@@ -83,19 +84,13 @@ lifecycle_view to_lifecycle_view(worker_state state) noexcept {
     switch (state) {
     case worker_state::created:
     case worker_state::pending:
-    case worker_state::starting:
-        return lifecycle_view::initializing;
-    case worker_state::ready:
-        return lifecycle_view::ready;
-    case worker_state::busy:
-        return lifecycle_view::busy;
+    case worker_state::starting: return lifecycle_view::initializing;
+    case worker_state::ready: return lifecycle_view::ready;
+    case worker_state::busy: return lifecycle_view::busy;
     case worker_state::degraded:
-    case worker_state::suspended:
-        return lifecycle_view::degraded;
-    case worker_state::stopping:
-        return lifecycle_view::terminating;
-    default:
-        return lifecycle_view::terminated;
+    case worker_state::suspended: return lifecycle_view::degraded;
+    case worker_state::stopping: return lifecycle_view::terminating;
+    default: return lifecycle_view::terminated;
     }
 }
 
@@ -107,12 +102,9 @@ availability_view to_availability_view(worker_state state, bool tainted) noexcep
         return availability_view::tainted;
     }
     switch (to_lifecycle_view(state)) {
-    case lifecycle_view::initializing:
-        return availability_view::recovering;
-    case lifecycle_view::ready:
-        return availability_view::available;
-    default:
-        return availability_view::busy;
+    case lifecycle_view::initializing: return availability_view::recovering;
+    case lifecycle_view::ready: return availability_view::available;
+    default: return availability_view::busy;
     }
 }
 
@@ -154,7 +146,8 @@ boost::system::error_code worker_state_machine::move_to(worker_state to, std::st
     return {};
 }
 
-void worker_state_machine::set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept {
+void worker_state_machine::set_health(worker_health health,
+                                      std::chrono::system_clock::time_point wall) noexcept {
     health_ = health;
     updated_at_ = wall;
 }

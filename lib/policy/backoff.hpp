@@ -18,13 +18,14 @@ struct worker_death {
     exit_status status;
 };
 
-/// The slot's count of fruitless processes in a row after this death: one that did work, or lived for stable_after,
-/// forgives what came before. One that somebody killed (SIGKILL, SIGTERM) counts once, however often it happens: that
-/// says little about whether the next will start, and waiting longer and longer would leave the pool empty.
+/// The slot's count of fruitless processes in a row after this death: one that did work, or lived for
+/// stable_after, forgives what came before. One that somebody killed (SIGKILL, SIGTERM) counts once, however
+/// often it happens: that says little about whether the next will start, and waiting longer and longer would
+/// leave the pool empty.
 int next_failure_streak(int streak, const worker_death& death, const restart_options& options) noexcept;
 
-/// How long the slot waits before its next start: nothing after a streak of 0, then initial_backoff, doubling up to
-/// max_backoff, varied by `jitter`. `random` is uniform in [0, 1).
+/// How long the slot waits before its next start: nothing after a streak of 0, then initial_backoff, doubling
+/// up to max_backoff, varied by `jitter`. `random` is uniform in [0, 1).
 duration backoff_delay(int streak, double random, const restart_options& options) noexcept;
 
 } // namespace skep

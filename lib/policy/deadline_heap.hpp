@@ -18,11 +18,11 @@ struct deadline_node {
     static constexpr std::size_t outside = static_cast<std::size_t>(-1);
 };
 
-/// All deadlines of a pool, so that one timer serves them: cheaper than a timer per call, which must be armed and
-/// cancelled through the event loop though it hardly ever fires. An entry with the latest deadline, the usual case
-/// for a new call, is added and removed in O(1); any other in O(log n).
+/// All deadlines of a pool, so that one timer serves them: cheaper than a timer per call, which must be armed
+/// and cancelled through the event loop though it hardly ever fires. An entry with the latest deadline, the
+/// usual case for a new call, is added and removed in O(1); any other in O(log n).
 class deadline_heap {
-  public:
+public:
     /// Adds `node`, or moves it if it is in the heap. The node must stay alive until removed.
     void set(deadline_node& node, time_point due);
 
@@ -35,11 +35,9 @@ class deadline_heap {
     /// Takes out and returns an entry whose deadline is not after `now`; nullptr if there is none.
     deadline_node* pop_due(time_point now) noexcept;
 
-    std::size_t size() const noexcept {
-        return nodes_.size();
-    }
+    std::size_t size() const noexcept { return nodes_.size(); }
 
-  private:
+private:
     void put(std::size_t place, deadline_node* node) noexcept;
     void sift(std::size_t place) noexcept;
     void sift_up(std::size_t place) noexcept;

@@ -17,10 +17,10 @@ struct heartbeat_verdict {
     bool lost = false;      ///< `misses` in a row are overdue: the worker is lost
 };
 
-/// Judges a worker by its answers. Any sign of life counts as an answer. A tick that comes more than a second late
-/// means that the host itself stood still: the worker then gets its time anew.
+/// Judges a worker by its answers. Any sign of life counts as an answer. A tick that comes more than a second
+/// late means that the host itself stood still: the worker then gets its time anew.
 class heartbeat_monitor {
-  public:
+public:
     heartbeat_monitor(const heartbeat_options& options, time_point now) noexcept;
 
     /// Something arrived from the worker.
@@ -30,13 +30,11 @@ class heartbeat_monitor {
     }
 
     /// When the next tick is due.
-    time_point next_tick() const noexcept {
-        return next_tick_;
-    }
+    time_point next_tick() const noexcept { return next_tick_; }
 
     heartbeat_verdict tick(time_point now) noexcept;
 
-  private:
+private:
     heartbeat_options options_;
     time_point next_tick_;
     std::uint64_t sequence_ = 0;

@@ -12,7 +12,7 @@ namespace skep {
 
 /// A token bucket: `per_second` on average, up to one second's worth in a burst. 0 admits nothing.
 class rate_limit {
-  public:
+public:
     rate_limit(std::size_t per_second, time_point now) noexcept
         : rate_(static_cast<double>(per_second)), tokens_(rate_), last_(now) {}
 
@@ -27,7 +27,7 @@ class rate_limit {
         return true;
     }
 
-  private:
+private:
     double rate_;
     double tokens_;
     time_point last_;

@@ -19,18 +19,10 @@ void stop_ladder::descend(time_point now) {
 void stop_ladder::enter(stop_rung rung, time_point now) {
     taken_.push_back({rung, now - began_});
     switch (rung) {
-    case stop_rung::ask:
-        deadline_ = now + options_.ask;
-        break;
-    case stop_rung::terminate:
-        deadline_ = now + options_.grace;
-        break;
-    case stop_rung::kill:
-        deadline_ = now + options_.reap;
-        break;
-    default:
-        deadline_ = time_point::max();
-        break;
+    case stop_rung::ask: deadline_ = now + options_.ask; break;
+    case stop_rung::terminate: deadline_ = now + options_.grace; break;
+    case stop_rung::kill: deadline_ = now + options_.reap; break;
+    default: deadline_ = time_point::max(); break;
     }
 }
 

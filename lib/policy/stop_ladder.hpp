@@ -10,28 +10,23 @@
 
 namespace skep {
 
-/// The way down for one worker: which rung it is on, until when, and which comes next. Draining lies before it.
+/// The way down for one worker: which rung it is on, until when, and which comes next. Draining lies before
+/// it.
 class stop_ladder {
-  public:
+public:
     stop_ladder(const stop_options& options, stop_rung first, time_point now);
 
-    stop_rung rung() const noexcept {
-        return taken_.back().rung;
-    }
+    stop_rung rung() const noexcept { return taken_.back().rung; }
 
     /// When this rung has had its time.
-    time_point deadline() const noexcept {
-        return deadline_;
-    }
+    time_point deadline() const noexcept { return deadline_; }
 
     /// This rung was in vain: moves to the next. Stays on `lost`.
     void descend(time_point now);
 
-    const std::vector<rung_reached>& taken() const noexcept {
-        return taken_;
-    }
+    const std::vector<rung_reached>& taken() const noexcept { return taken_; }
 
-  private:
+private:
     void enter(stop_rung rung, time_point now);
 
     stop_options options_;

@@ -11,10 +11,10 @@
 
 namespace skep {
 
-/// Calls in order of arrival. The calls themselves are the links, so that adding, taking and removing any of them is
-/// O(1) and allocates nothing. Holds a reference to each.
+/// Calls in order of arrival. The calls themselves are the links, so that adding, taking and removing any of
+/// them is O(1) and allocates nothing. Holds a reference to each.
 class call_list {
-  public:
+public:
     call_list() = default;
     ~call_list() {
         while (!list_.empty()) {
@@ -24,25 +24,13 @@ class call_list {
     call_list(const call_list&) = delete;
     call_list& operator=(const call_list&) = delete;
 
-    bool empty() const noexcept {
-        return list_.empty();
-    }
-    std::size_t size() const noexcept {
-        return list_.size();
-    }
-    call& front() noexcept {
-        return list_.front();
-    }
+    bool empty() const noexcept { return list_.empty(); }
+    std::size_t size() const noexcept { return list_.size(); }
+    call& front() noexcept { return list_.front(); }
 
-    void push_back(call_ptr which) noexcept {
-        list_.push_back(*which.detach());
-    }
-    void push_front(call_ptr which) noexcept {
-        list_.push_front(*which.detach());
-    }
-    call_ptr pop_front() noexcept {
-        return remove(list_.front());
-    }
+    void push_back(call_ptr which) noexcept { list_.push_back(*which.detach()); }
+    void push_front(call_ptr which) noexcept { list_.push_front(*which.detach()); }
+    call_ptr pop_front() noexcept { return remove(list_.front()); }
 
     /// `which` must be in this list.
     call_ptr remove(call& which) noexcept {
@@ -50,7 +38,7 @@ class call_list {
         return {&which, false};
     }
 
-  private:
+private:
     boost::intrusive::list<call> list_;
 };
 

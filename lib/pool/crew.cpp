@@ -15,17 +15,25 @@ namespace skep {
 namespace {
 
 std::size_t slot_count(const pool_config& config) {
-    return config.workers != 0 ? config.workers : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    return config.workers != 0 ? config.workers
+                               : std::max<std::size_t>(1, std::thread::hardware_concurrency());
 }
 
 } // namespace
 
 crew::crew(const strand& executor, const pool_config& config, runtime& starter, worker_events& events,
            const pool_log& log)
-    : executor_(executor), config_(config), runtime_(starter), events_(events), log_(log),
+    : executor_(executor),
+      config_(config),
+      runtime_(starter),
+      events_(events),
+      log_(log),
       slots_(slot_count(config)),
-      lives_(executor, [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
-      changed_(executor), work_(executor), random_(std::random_device{}()) {
+      lives_(executor,
+             [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
+      changed_(executor),
+      work_(executor),
+      random_(std::random_device{}()) {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         vacant_.insert(vacant_.end(), i);
     }
@@ -38,7 +46,8 @@ void crew::start_slot(std::size_t index, const std::shared_ptr<void>& owner) {
     slot.current = std::make_shared<worker>(executor_, config_, std::move(id), runtime_, events_, log_);
     ++starting_;
     // The pool outlives its workers: their tasks refer to what it owns.
-    const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(owner, slot.current);
+    const auto both =
+        std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(owner, slot.current);
     lives_.spawn(both, slot.current->run());
 }
 
@@ -63,7 +72,8 @@ void crew::on_out_of_service(worker& which) {
 void crew::vacate(const worker& leaver) {
     auto& slot = slots_[leaver.id().slot];
     const auto now = clock::now();
-    const worker_death death{leaver.was_ready(), leaver.uptime(now), leaver.completed(), leaver.exit().status};
+    const worker_death death{leaver.was_ready(), leaver.uptime(now), leaver.completed(),
+                             leaver.exit().status};
     slot.failure_streak = next_failure_streak(slot.failure_streak, death, config_.restart);
     const auto random = std::uniform_real_distribution<double>()(random_);
     slot.due = now + backoff_delay(slot.failure_streak, random, config_.restart);
@@ -112,7 +122,8 @@ void crew::start_due(std::size_t at_least, const std::shared_ptr<void>& owner) {
     }
 }
 
-/// The next moment at which a slot's backoff ends. Those that are due already wait for room, that is for changed_.
+/// The next moment at which a slot's backoff ends. Those that are due already wait for room, that is for
+/// changed_.
 time_point crew::next_due() const noexcept {
     const auto now = clock::now();
     auto next = time_point::max();

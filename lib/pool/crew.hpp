@@ -7,7 +7,6 @@
 #include "process/runtime.hpp"
 #include "telemetry/log.hpp"
 #include "worker/worker.hpp"
-
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 
@@ -19,22 +18,16 @@
 
 namespace skep {
 
-/// The workers of a pool, slot by slot: starts them, and replaces those that are lost, with backoff where a slot
-/// keeps failing. On the pool's strand.
+/// The workers of a pool, slot by slot: starts them, and replaces those that are lost, with backoff where a
+/// slot keeps failing. On the pool's strand.
 class crew {
-  public:
+public:
     crew(const strand& executor, const pool_config& config, runtime& starter, worker_events& events,
          const pool_log& log);
 
-    std::size_t size() const noexcept {
-        return slots_.size();
-    }
-    std::size_t ready() const noexcept {
-        return ready_;
-    }
-    std::size_t starting() const noexcept {
-        return starting_;
-    }
+    std::size_t size() const noexcept { return slots_.size(); }
+    std::size_t ready() const noexcept { return ready_; }
+    std::size_t starting() const noexcept { return starting_; }
 
     /// Starts a fresh worker in `slot`, which must be vacant.
     void start_slot(std::size_t slot, const std::shared_ptr<void>& owner);
@@ -45,9 +38,7 @@ class crew {
     void on_ended(worker& which);
 
     /// Opens whenever a worker becomes ready or ends.
-    gate& changed() noexcept {
-        return changed_;
-    }
+    gate& changed() noexcept { return changed_; }
 
     /// Keeps every slot filled until close().
     asio::awaitable<void> reconcile(std::shared_ptr<void> owner);
@@ -61,29 +52,21 @@ class crew {
     void stop_all(stop_rung first);
 
     /// True if no worker is left, not even one on its way out.
-    bool is_empty() const noexcept {
-        return leaving_.empty() && ready_ == 0 && starting_ == 0;
-    }
+    bool is_empty() const noexcept { return leaving_.empty() && ready_ == 0 && starting_ == 0; }
 
     /// Returns when the last trace of every worker is gone.
-    asio::awaitable<void> join() {
-        return lives_.join();
-    }
+    asio::awaitable<void> join() { return lives_.join(); }
 
     /// The failure of the worker that failed last; empty detail if none did.
-    const error_info& last_failure() const noexcept {
-        return last_failure_;
-    }
-    errc last_failure_code() const noexcept {
-        return last_failure_code_;
-    }
+    const error_info& last_failure() const noexcept { return last_failure_; }
+    errc last_failure_code() const noexcept { return last_failure_code_; }
 
     std::vector<worker_status> status(time_point now) const;
 
     /// Adds the totals of living and past workers to `counters`.
     void count(pool_counters& counters) const;
 
-  private:
+private:
     struct slot_state {
         std::shared_ptr<worker> current;
         std::uint64_t generation = 0;

@@ -21,15 +21,19 @@ constexpr int expiries_per_turn = 256;
 } // namespace
 
 dispatcher::dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events)
-    : config_(config), events_(events), executor_(executor),
+    : config_(config),
+      events_(events),
+      executor_(executor),
       scheduler_(config.custom_scheduler ? config.custom_scheduler() : make_scheduler(config.schedule)),
-      deadline_moved_(executor), drained_(executor) {}
+      deadline_moved_(executor),
+      drained_(executor) {}
 
 void dispatcher::submit(const call_ptr& which) {
     ++counters_.submitted;
     which->submitted = clock::now();
-    which->deadline = std::min(which->req.deadline().value_or(time_point::max()),
-                               after_limit(which->submitted, which->req.timeout().value_or(config_.request_timeout)));
+    which->deadline =
+        std::min(which->req.deadline().value_or(time_point::max()),
+                 after_limit(which->submitted, which->req.timeout().value_or(config_.request_timeout)));
     if (which->deadline <= which->submitted) {
         fail(*which, errc::timeout);
         return;
@@ -224,14 +228,9 @@ void dispatcher::expire(call& which) {
         fail(which, in_queue_only ? errc::queue_timeout : errc::timeout, std::move(info));
         break;
     }
-    case call_state::running:
-        abandon(which, errc::timeout);
-        break;
-    case call_state::abandoned:
-        events_.on_overdue(*which.at);
-        break;
-    default:
-        break;
+    case call_state::running: abandon(which, errc::timeout); break;
+    case call_state::abandoned: events_.on_overdue(*which.at); break;
+    default: break;
     }
 }
 

@@ -7,7 +7,6 @@
 #include "policy/deadline_heap.hpp"
 #include "pool/call_list.hpp"
 #include "worker/worker.hpp"
-
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 
@@ -18,21 +17,21 @@ namespace skep {
 
 /// What a dispatcher asks of its pool.
 class dispatcher_events {
-  public:
+public:
     /// The worker is still at a call that was given up, though cancel_grace is over.
     virtual void on_overdue(worker& which) = 0;
 
     /// Why there are fewer workers than there should be; empty if there are not.
     virtual std::string shortage() const = 0;
 
-  protected:
+protected:
     ~dispatcher_events() = default;
 };
 
-/// Brings calls to workers: one shared queue, late binding. Every call that is submitted is completed exactly once
-/// here, by an answer, an error, its deadline or its caller. On the pool's strand.
+/// Brings calls to workers: one shared queue, late binding. Every call that is submitted is completed exactly
+/// once here, by an answer, an error, its deadline or its caller. On the pool's strand.
 class dispatcher {
-  public:
+public:
     dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events);
 
     void submit(const call_ptr& which);
@@ -59,24 +58,16 @@ class dispatcher {
     /// Acts on deadlines until close().
     asio::awaitable<void> watch_deadlines();
     void close();
-    void reopen() noexcept {
-        closed_ = false;
-    }
+    void reopen() noexcept { closed_ = false; }
 
     /// Returns when no call is open, or at `limit`.
     asio::awaitable<void> drain(time_point limit);
 
-    std::size_t queued() const noexcept {
-        return queue_.size();
-    }
-    std::size_t in_flight() const noexcept {
-        return running_.size();
-    }
-    const pool_counters& counters() const noexcept {
-        return counters_;
-    }
+    std::size_t queued() const noexcept { return queue_.size(); }
+    std::size_t in_flight() const noexcept { return running_.size(); }
+    const pool_counters& counters() const noexcept { return counters_; }
 
-  private:
+private:
     void place(const call_ptr& which, bool at_front);
     void dispatch(const call_ptr& which, worker& to);
     void serve_queue(worker& with);

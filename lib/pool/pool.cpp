@@ -1,10 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include <skep/pool.hpp>
-
 #include "pool/pool_core.hpp"
 #include "process/process_runtime.hpp"
+#include <skep/pool.hpp>
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
@@ -26,9 +25,10 @@ pool_config validated(pool_config config) {
     return config;
 }
 
-/// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done on the
-/// strand.
-template <class Cancel> void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Cancel cancel) {
+/// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
+/// on the strand.
+template <class Cancel>
+void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Cancel cancel) {
     if (slot.is_connected()) {
         slot.assign([core, cancel](asio::cancellation_type type) {
             asio::post(core->executor(), [core, cancel, type] { cancel(*core, type); });
@@ -37,7 +37,8 @@ template <class Cancel> void forward_cancellation(asio::cancellation_slot slot, 
 }
 
 /// Waits for something that others may wait for too; cancelling ends the wait, not the thing.
-template <class T> asio::awaitable<T> await_outcome(core_ptr core, void (pool_core::*begin)(std::shared_ptr<waiter<T>>)) {
+template <class T>
+asio::awaitable<T> await_outcome(core_ptr core, void (pool_core::*begin)(std::shared_ptr<waiter<T>>)) {
     auto start = [core, begin](std::unique_ptr<completion<T>> caller) {
         const auto mine = std::make_shared<waiter<T>>(std::move(caller));
         forward_cancellation(mine->cancellation(), core, [mine](pool_core& of, asio::cancellation_type) {
@@ -93,7 +94,8 @@ asio::awaitable<reply> pool::execute(std::string command, boost::json::value arg
 asio::awaitable<pool_status> pool::status() {
     const auto core = core_;
     auto start = [core](std::unique_ptr<completion<pool_status>> caller) {
-        asio::dispatch(core->executor(), [core, caller = std::move(caller)] { caller->complete(nullptr, core->status()); });
+        asio::dispatch(core->executor(),
+                       [core, caller = std::move(caller)] { caller->complete(nullptr, core->status()); });
     };
     return await_completion<pool_status>(std::move(start));
 }

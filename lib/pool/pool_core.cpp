@@ -10,9 +10,12 @@
 namespace skep {
 
 pool_core::pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime)
-    : strand_(std::move(executor)), config_(std::move(config)), log_(config_.name, config_.log),
+    : strand_(std::move(executor)),
+      config_(std::move(config)),
+      log_(config_.name, config_.log),
       runtime_(make_runtime(strand_, config_, [this](const output_line& line) { handle_output(line); })),
-      dispatcher_(strand_, config_, *this), crew_(strand_, config_, *runtime_, *this, log_),
+      dispatcher_(strand_, config_, *this),
+      crew_(strand_, config_, *runtime_, *this, log_),
       loops_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       phases_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
       start_ended_(strand_) {}
@@ -74,18 +77,10 @@ asio::awaitable<void> pool_core::launch_crew() {
 
 void pool_core::submit(const call_ptr& which) {
     switch (phase_) {
-    case pool_phase::created:
-        dispatcher_.reject(*which, errc::not_started);
-        break;
-    case pool_phase::starting:
-        dispatcher_.reject(*which, errc::starting);
-        break;
-    case pool_phase::running:
-        dispatcher_.submit(which);
-        break;
-    default:
-        dispatcher_.reject(*which, errc::shutting_down);
-        break;
+    case pool_phase::created: dispatcher_.reject(*which, errc::not_started); break;
+    case pool_phase::starting: dispatcher_.reject(*which, errc::starting); break;
+    case pool_phase::running: dispatcher_.submit(which); break;
+    default: dispatcher_.reject(*which, errc::shutting_down); break;
     }
 }
 
@@ -177,9 +172,10 @@ std::exception_ptr pool_core::failure(errc code, error_info info) const {
 
 std::exception_ptr pool_core::start_failure() const {
     auto info = crew_.last_failure();
-    info.detail = std::to_string(crew_.ready()) + " of " + std::to_string(crew_.size()) + " workers came up, " +
-                  std::to_string(config_.min_ready) + " needed; the last failure was: " +
-                  make_error_code(crew_.last_failure_code()).message() + ": " + info.detail;
+    info.detail = std::to_string(crew_.ready()) + " of " + std::to_string(crew_.size()) +
+                  " workers came up, " + std::to_string(config_.min_ready) +
+                  " needed; the last failure was: " + make_error_code(crew_.last_failure_code()).message() +
+                  ": " + info.detail;
     return failure(errc::start_failed, std::move(info));
 }
 
@@ -230,7 +226,8 @@ void pool_core::on_ended(worker& from) {
 }
 
 void pool_core::on_overdue(worker& which) {
-    log_(log_level::warning, to_string(which.id()) + " is replaced: it is still at a call given up cancel_grace ago");
+    log_(log_level::warning,
+         to_string(which.id()) + " is replaced: it is still at a call given up cancel_grace ago");
     which.retire();
     crew_.stop_if_retired(which);
 }

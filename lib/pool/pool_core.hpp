@@ -9,7 +9,6 @@
 #include "pool/dispatcher.hpp"
 #include "process/runtime.hpp"
 #include "telemetry/log.hpp"
-
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -28,16 +27,16 @@ using runtime_factory =
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor and executor() runs on the strand.
-class pool_core : public std::enable_shared_from_this<pool_core>, private worker_events, private dispatcher_events {
-  public:
+class pool_core : public std::enable_shared_from_this<pool_core>,
+                  private worker_events,
+                  private dispatcher_events {
+public:
     using start_waiter = std::shared_ptr<waiter<std::monostate>>;
     using shutdown_waiter = std::shared_ptr<waiter<shutdown_report>>;
 
     pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime);
 
-    const strand& executor() const noexcept {
-        return strand_;
-    }
+    const strand& executor() const noexcept { return strand_; }
 
     void start(start_waiter caller);
     void submit(const call_ptr& which);
@@ -51,7 +50,7 @@ class pool_core : public std::enable_shared_from_this<pool_core>, private worker
     /// What a caller gets that stops waiting for start() or shutdown().
     std::exception_ptr cancelled() const;
 
-  private:
+private:
     asio::awaitable<void> run_start();
     asio::awaitable<void> launch_crew();
     asio::awaitable<void> run_shutdown();
@@ -77,7 +76,7 @@ class pool_core : public std::enable_shared_from_this<pool_core>, private worker
     std::unique_ptr<runtime> runtime_;
     dispatcher dispatcher_;
     crew crew_;
-    task_group loops_; ///< reconciler and deadlines
+    task_group loops_;  ///< reconciler and deadlines
     task_group phases_; ///< start and shutdown
     pool_phase phase_ = pool_phase::created;
     bool hurry_ = false;

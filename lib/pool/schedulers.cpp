@@ -1,10 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include <skep/scheduler.hpp>
-
 #include "pool/slot_bitmap.hpp"
 #include "pool/slot_list.hpp"
+#include <skep/scheduler.hpp>
 
 #include <algorithm>
 
@@ -14,7 +13,7 @@ namespace {
 
 /// Slots in the order in which they became free; a slot that stays on offer keeps its place.
 class order_scheduler final : public scheduler {
-  public:
+public:
     explicit order_scheduler(bool newest_first) : newest_first_(newest_first) {}
 
     void offer(std::uint32_t slot, std::size_t) override {
@@ -22,26 +21,18 @@ class order_scheduler final : public scheduler {
             free_.push_back(slot);
         }
     }
-    void withdraw(std::uint32_t slot) override {
-        free_.remove(slot);
-    }
-    std::optional<std::uint32_t> pick() override {
-        return newest_first_ ? free_.back() : free_.front();
-    }
+    void withdraw(std::uint32_t slot) override { free_.remove(slot); }
+    std::optional<std::uint32_t> pick() override { return newest_first_ ? free_.back() : free_.front(); }
 
-  private:
+private:
     bool newest_first_;
     slot_list free_;
 };
 
 class round_robin_scheduler final : public scheduler {
-  public:
-    void offer(std::uint32_t slot, std::size_t) override {
-        free_.set(slot);
-    }
-    void withdraw(std::uint32_t slot) override {
-        free_.clear(slot);
-    }
+public:
+    void offer(std::uint32_t slot, std::size_t) override { free_.set(slot); }
+    void withdraw(std::uint32_t slot) override { free_.clear(slot); }
     std::optional<std::uint32_t> pick() override {
         auto slot = free_.first_from(next_);
         if (!slot) {
@@ -53,14 +44,14 @@ class round_robin_scheduler final : public scheduler {
         return slot;
     }
 
-  private:
+private:
     slot_bitmap free_;
     std::uint32_t next_ = 0;
 };
 
 /// One list of slots per load. Loads change by one at a time, so the lowest one in use is found in O(1).
 class least_loaded_scheduler final : public scheduler {
-  public:
+public:
     void offer(std::uint32_t slot, std::size_t load) override {
         if (slot >= load_of_.size()) {
             load_of_.resize(slot + 1, nowhere);
@@ -91,7 +82,7 @@ class least_loaded_scheduler final : public scheduler {
         return lowest_ < by_load_.size() ? by_load_[lowest_].front() : std::nullopt;
     }
 
-  private:
+private:
     static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
     std::vector<slot_list> by_load_;
@@ -103,14 +94,10 @@ class least_loaded_scheduler final : public scheduler {
 
 std::unique_ptr<scheduler> make_scheduler(scheduling kind) {
     switch (kind) {
-    case scheduling::round_robin:
-        return std::make_unique<round_robin_scheduler>();
-    case scheduling::lifo:
-        return std::make_unique<order_scheduler>(true);
-    case scheduling::fifo:
-        return std::make_unique<order_scheduler>(false);
-    default:
-        return std::make_unique<least_loaded_scheduler>();
+    case scheduling::round_robin: return std::make_unique<round_robin_scheduler>();
+    case scheduling::lifo: return std::make_unique<order_scheduler>(true);
+    case scheduling::fifo: return std::make_unique<order_scheduler>(false);
+    default: return std::make_unique<least_loaded_scheduler>();
     }
 }
 

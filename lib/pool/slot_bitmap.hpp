@@ -10,10 +10,10 @@
 
 namespace skep {
 
-/// A set of slot numbers that finds the next member in one machine word per 64 slots skipped, and skips empty words
-/// 64 at a time.
+/// A set of slot numbers that finds the next member in one machine word per 64 slots skipped, and skips empty
+/// words 64 at a time.
 class slot_bitmap {
-  public:
+public:
     void set(std::uint32_t slot) {
         const auto word = slot / 64;
         if (word >= words_.size()) {
@@ -44,16 +44,13 @@ class slot_bitmap {
             return word * 64 + lowest(here);
         }
         const auto next_word = first_word_from(word + 1);
-        return next_word < words_.size() ? std::optional(next_word * 64 + lowest(words_[next_word])) : std::nullopt;
+        return next_word < words_.size() ? std::optional(next_word * 64 + lowest(words_[next_word]))
+                                         : std::nullopt;
     }
 
-  private:
-    static std::uint64_t bit(std::uint32_t at) noexcept {
-        return std::uint64_t(1) << (at % 64);
-    }
-    static std::uint64_t from(std::uint32_t at) noexcept {
-        return ~std::uint64_t(0) << (at % 64);
-    }
+private:
+    static std::uint64_t bit(std::uint32_t at) noexcept { return std::uint64_t(1) << (at % 64); }
+    static std::uint64_t from(std::uint32_t at) noexcept { return ~std::uint64_t(0) << (at % 64); }
     static std::uint32_t lowest(std::uint64_t bits) noexcept {
         return static_cast<std::uint32_t>(std::countr_zero(bits));
     }

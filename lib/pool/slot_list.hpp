@@ -11,19 +11,13 @@ namespace skep {
 
 /// A doubly linked list of slot numbers, each at most once, kept in an array: every operation is O(1).
 class slot_list {
-  public:
-    bool empty() const noexcept {
-        return links_[end].next == end;
-    }
+public:
+    bool empty() const noexcept { return links_[end].next == end; }
     bool contains(std::uint32_t slot) const noexcept {
         return slot + 1 < links_.size() && links_[slot + 1].next != outside;
     }
-    std::optional<std::uint32_t> front() const noexcept {
-        return to_slot(links_[end].next);
-    }
-    std::optional<std::uint32_t> back() const noexcept {
-        return to_slot(links_[end].previous);
-    }
+    std::optional<std::uint32_t> front() const noexcept { return to_slot(links_[end].next); }
+    std::optional<std::uint32_t> back() const noexcept { return to_slot(links_[end].previous); }
 
     /// `slot` must not be in the list.
     void push_back(std::uint32_t slot) {
@@ -46,7 +40,7 @@ class slot_list {
         }
     }
 
-  private:
+private:
     static constexpr std::uint32_t end = 0; ///< the ring's anchor; slot n is at n + 1
     static constexpr std::uint32_t outside = static_cast<std::uint32_t>(-1);
 

@@ -18,17 +18,15 @@ namespace {
 
 exit_status to_status(const siginfo_t& info) noexcept {
     switch (info.si_code) {
-    case CLD_EXITED:
-        return exit_status::exited(info.si_status);
+    case CLD_EXITED: return exit_status::exited(info.si_status);
     case CLD_KILLED:
-    case CLD_DUMPED:
-        return exit_status::signalled(info.si_status);
-    default:
-        return {};
+    case CLD_DUMPED: return exit_status::signalled(info.si_status);
+    default: return {};
     }
 }
 
-/// waitid on a pidfd, which unlike a pid cannot name another process. Empty status: not ended, or reaped by others.
+/// waitid on a pidfd, which unlike a pid cannot name another process. Empty status: not ended, or reaped by
+/// others.
 int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
     info = {};
     int result = 0;

@@ -5,7 +5,6 @@
 
 #include "async/timer.hpp"
 #include "process/launcher.hpp"
-
 #include <skep/exit_status.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -15,25 +14,23 @@ namespace skep {
 
 using descriptor = asio::posix::basic_stream_descriptor<strand>;
 
-/// A child process and its process group: the one place that signals and reaps it. Never waits blockingly, except in
-/// the destructor, and there only for a process that has got SIGKILL.
+/// A child process and its process group: the one place that signals and reaps it. Never waits blockingly,
+/// except in the destructor, and there only for a process that has got SIGKILL.
 class child {
-  public:
+public:
     /// `lifeline` is the host's end of the lifeline.
     child(const strand& executor, launched_child launched, unique_fd lifeline);
     ~child();
     child(const child&) = delete;
     child& operator=(const child&) = delete;
 
-    pid_t pid() const noexcept {
-        return pid_;
-    }
+    pid_t pid() const noexcept { return pid_; }
 
     /// Returns when the process has ended, or after abandon().
     asio::awaitable<void> ended();
 
-    /// Sends `number` to the process group, as long as its leader has not been reaped: until then the kernel gives
-    /// its id to no other.
+    /// Sends `number` to the process group, as long as its leader has not been reaped: until then the kernel
+    /// gives its id to no other.
     void signal_group(int number) noexcept;
 
     /// Kills what is left of the group and collects the leader's status. The leader must have ended.
@@ -41,7 +38,7 @@ class child {
 
     void abandon() noexcept;
 
-  private:
+private:
     bool has_ended() const noexcept;
 
     pid_t pid_;

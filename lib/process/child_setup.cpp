@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The code that runs in the child between vfork and exec. It shares the host's memory, whose other threads may hold any
-// lock: only async-signal-safe calls, no allocation, nothing that must be destroyed.
+// The code that runs in the child between vfork and exec. It shares the host's memory, whose other threads
+// may hold any lock: only async-signal-safe calls, no allocation, nothing that must be destroyed.
 
 #include "process/child_setup.hpp"
 
@@ -34,8 +34,9 @@ void reset_signals() noexcept {
     }
 }
 
-/// Leads its own group (for group signals, and out of the terminal's Ctrl-C) and ends if the host's spawner thread
-/// does. SIGTERM, not SIGKILL: the lifeline kills the whole group, which it can only do while the leader holds it.
+/// Leads its own group (for group signals, and out of the terminal's Ctrl-C) and ends if the host's spawner
+/// thread does. SIGTERM, not SIGKILL: the lifeline kills the whole group, which it can only do while the
+/// leader holds it.
 bool join_host(const child_plan& plan) noexcept {
     if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) {
         return false;
@@ -43,12 +44,14 @@ bool join_host(const child_plan& plan) noexcept {
     return ::getppid() == plan.parent; // it may have died before prctl took effect
 }
 
-/// Moves the descriptors to 0..5. All go up first, so that none is overwritten before it is moved; dup2 then clears
-/// close-on-exec.
+/// Moves the descriptors to 0..5. All go up first, so that none is overwritten before it is moved; dup2 then
+/// clears close-on-exec.
 bool place_descriptors(const child_plan& plan) noexcept {
     std::array<int, 6> spare{};
     for (std::size_t i = 0; i < spare.size(); ++i) {
-        spare[i] = plan.descriptors[i] < 0 ? -1 : ::fcntl(plan.descriptors[i], F_DUPFD_CLOEXEC, first_spare_descriptor);
+        spare[i] = plan.descriptors[i] < 0
+                       ? -1
+                       : ::fcntl(plan.descriptors[i], F_DUPFD_CLOEXEC, first_spare_descriptor);
         if (plan.descriptors[i] >= 0 && spare[i] < 0) {
             return false;
         }
@@ -61,8 +64,8 @@ bool place_descriptors(const child_plan& plan) noexcept {
     return ::close_range(spare.size(), ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-/// Asks the kernel to kill this process group when something happens on the lifeline. Nothing is ever written to it,
-/// so that can only be its end: the host has died.
+/// Asks the kernel to kill this process group when something happens on the lifeline. Nothing is ever written
+/// to it, so that can only be its end: the host has died.
 bool arm_lifeline(const child_plan& plan) noexcept {
     if (plan.descriptors[lifeline_descriptor] < 0) {
         return true;

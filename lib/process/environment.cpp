@@ -4,7 +4,6 @@
 #include "process/environment.hpp"
 
 #include "process/python_sdk.hpp"
-
 #include <skep/error.hpp>
 
 #include <boost/process/v2/environment.hpp>
@@ -38,8 +37,8 @@ variables inherited(bool everything) {
 
 /// Each of these libraries starts a thread per core by default, which starves a pool of processes.
 void limit_library_threads(variables& into, std::size_t threads) {
-    for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-                             "VECLIB_MAXIMUM_THREADS"}) {
+    for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+                             "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"}) {
         into.try_emplace(name, std::to_string(threads));
     }
 }

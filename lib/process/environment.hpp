@@ -13,8 +13,8 @@ namespace skep {
 
 using variables = std::map<std::string, std::string>;
 
-/// The environment of a worker as "NAME=value" strings: inherited, then the library's defaults (one thread for each
-/// numeric library, the Python SDK on PYTHONPATH), then the user's own, then `protocol`.
+/// The environment of a worker as "NAME=value" strings: inherited, then the library's defaults (one thread
+/// for each numeric library, the Python SDK on PYTHONPATH), then the user's own, then `protocol`.
 std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
                                             const variables& protocol);
 

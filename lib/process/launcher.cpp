@@ -5,7 +5,6 @@
 
 #include "process/child_setup.hpp"
 #include "process/pidfd.hpp"
-
 #include <skep/error.hpp>
 
 #include <array>
@@ -29,21 +28,20 @@ constexpr bool vfork_is_fork = __has_feature(thread_sanitizer);
 constexpr bool vfork_is_fork = false;
 #endif
 
-/// Keeps signals away from this thread, so that none is handled in the child before it has reset the handlers.
+/// Keeps signals away from this thread, so that none is handled in the child before it has reset the
+/// handlers.
 class signals_blocked {
-  public:
+public:
     signals_blocked() noexcept {
         sigset_t all;
         ::sigfillset(&all);
         ::pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
-    ~signals_blocked() {
-        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
+    ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
     signals_blocked(const signals_blocked&) = delete;
     signals_blocked& operator=(const signals_blocked&) = delete;
 
-  private:
+private:
     sigset_t before_{};
 };
 
@@ -59,24 +57,15 @@ std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
 
 std::string_view remedy(int number) noexcept {
     switch (number) {
-    case EMFILE:
-        return "; the host is out of file descriptors: raise 'ulimit -n' (about 6 per worker)";
-    case ENFILE:
-        return "; the machine is out of file descriptors";
-    case EAGAIN:
-        return "; the limit of processes is reached: raise 'ulimit -u' or the container's pids.max";
-    case ENOMEM:
-        return "; the machine is out of memory";
-    case ENOENT:
-        return "; does the file, and the interpreter in its first line, exist?";
-    case EACCES:
-        return "; is the file executable, and its folder accessible?";
-    case ENOEXEC:
-        return "; it is not a program for this machine and has no '#!' line";
-    case E2BIG:
-        return "; arguments and environment are too long";
-    default:
-        return {};
+    case EMFILE: return "; the host is out of file descriptors: raise 'ulimit -n' (about 6 per worker)";
+    case ENFILE: return "; the machine is out of file descriptors";
+    case EAGAIN: return "; the limit of processes is reached: raise 'ulimit -u' or the container's pids.max";
+    case ENOMEM: return "; the machine is out of memory";
+    case ENOENT: return "; does the file, and the interpreter in its first line, exist?";
+    case EACCES: return "; is the file executable, and its folder accessible?";
+    case ENOEXEC: return "; it is not a program for this machine and has no '#!' line";
+    case E2BIG: return "; arguments and environment are too long";
+    default: return {};
     }
 }
 
@@ -101,14 +90,16 @@ launched_child::~launched_child() {
     }
     ::kill(pid_, SIGKILL);
     siginfo_t info{};
-    // lint: allow process because no pidfd could be had for it; it is our child, so the pid is still its own
-    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
-    }
+    int result = 0;
+    do { // it is our child and not reaped, so the pid is still its own
+        result =
+            ::waitid(P_PID, pid_, &info, WEXITED); // lint: allow process because it may have no pidfd yet
+    } while (result != 0 && errno == EINTR);
 }
 
 std::string_view to_string(launch_step step) noexcept {
-    static constexpr std::array<std::string_view, 7> names{"pipe", "socketpair", "vfork", "setup",
-                                                           "chdir", "exec",      "pidfd_open"};
+    static constexpr std::array<std::string_view, 7> names{"pipe",  "socketpair", "vfork",     "setup",
+                                                           "chdir", "exec",       "pidfd_open"};
     return names.at(static_cast<std::size_t>(step));
 }
 

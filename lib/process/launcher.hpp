@@ -39,10 +39,10 @@ struct launch_spec {
     child_descriptors descriptors;
 };
 
-/// A child that was just started: its pid, and a descriptor that names it even after its end. Kills and reaps it if
-/// nobody takes it over.
+/// A child that was just started: its pid, and a descriptor that names it even after its end. Kills and reaps
+/// it if nobody takes it over.
 class launched_child {
-  public:
+public:
     launched_child() = default;
     explicit launched_child(pid_t pid) noexcept : pid_(pid) {}
     launched_child(launched_child&& other) noexcept
@@ -54,12 +54,8 @@ class launched_child {
     }
     ~launched_child();
 
-    pid_t pid() const noexcept {
-        return pid_;
-    }
-    void set_pidfd(unique_fd pidfd) noexcept {
-        pidfd_ = std::move(pidfd);
-    }
+    pid_t pid() const noexcept { return pid_; }
+    void set_pidfd(unique_fd pidfd) noexcept { pidfd_ = std::move(pidfd); }
 
     /// The caller now answers for the process. Returns the pidfd.
     int release() noexcept {
@@ -67,22 +63,22 @@ class launched_child {
         return pidfd_.release();
     }
 
-  private:
+private:
     pid_t pid_ = 0;
     unique_fd pidfd_;
 };
 
-/// Starts a process. In the shape of Boost.Process v2's launchers (an object called with executable, arguments and
-/// what to set up), but safe in a host with other threads: those fork, run handlers of the execution context in the
-/// child, and can hang or multiply it.
+/// Starts a process. In the shape of Boost.Process v2's launchers (an object called with executable,
+/// arguments and what to set up), but safe in a host with other threads: those fork, run handlers of the
+/// execution context in the child, and can hang or multiply it.
 ///
-/// To be called from one permanent thread: the child gets a SIGTERM when that thread ends. The child leads its own
-/// process group, has default signal handling and an empty signal mask, and no descriptor but 0 (null device) to 5.
-/// The lifeline is the read end of a pipe whose other end only the host holds: when the host dies, even by SIGKILL,
-/// the kernel sends SIGKILL to the whole group, without any help from the child. Throws error(spawn_failed) naming
-/// step and cause; then no process is left.
+/// To be called from one permanent thread: the child gets a SIGTERM when that thread ends. The child leads
+/// its own process group, has default signal handling and an empty signal mask, and no descriptor but 0 (null
+/// device) to 5. The lifeline is the read end of a pipe whose other end only the host holds: when the host
+/// dies, even by SIGKILL, the kernel sends SIGKILL to the whole group, without any help from the child.
+/// Throws error(spawn_failed) naming step and cause; then no process is left.
 class launcher {
-  public:
+public:
     explicit launcher(launch_fault fault = {}) : fault_(std::move(fault)) {}
 
     launched_child operator()(const launch_spec& spec) const;
@@ -93,7 +89,7 @@ class launcher {
     /// Throws error(spawn_failed) for `step` with the meaning of `number` (an errno).
     [[noreturn]] static void fail(launch_step step, int number, std::string_view subject = {});
 
-  private:
+private:
     launch_fault fault_;
 };
 

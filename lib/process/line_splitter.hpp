@@ -11,11 +11,12 @@ namespace skep {
 
 /// Cuts a stream of text into lines. A line longer than the limit comes in pieces.
 class line_splitter {
-  public:
+public:
     explicit line_splitter(std::size_t limit) : limit_(limit) {}
 
     /// Calls `sink(std::string_view)` for each line that `text` completes; the view is valid during the call.
-    template <class Sink> void feed(std::string_view text, Sink&& sink) {
+    template <class Sink>
+    void feed(std::string_view text, Sink&& sink) {
         while (!text.empty()) {
             const auto end = text.find('\n');
             const auto room = limit_ - partial_.size();
@@ -31,14 +32,16 @@ class line_splitter {
     }
 
     /// Hands out what came after the last line end.
-    template <class Sink> void finish(Sink&& sink) {
+    template <class Sink>
+    void finish(Sink&& sink) {
         if (!partial_.empty()) {
             emit({}, sink);
         }
     }
 
-  private:
-    template <class Sink> void emit(std::string_view rest, Sink&& sink) {
+private:
+    template <class Sink>
+    void emit(std::string_view rest, Sink&& sink) {
         if (partial_.empty()) {
             sink(rest);
             return;

@@ -15,8 +15,8 @@ namespace skep {
 
 namespace {
 
-// A worker that prints without pause is slowed down to about this much per pause, so that it cannot keep the pool's
-// strand busy: 64 MiB/s.
+// A worker that prints without pause is slowed down to about this much per pause, so that it cannot keep the
+// pool's strand busy: 64 MiB/s.
 constexpr std::size_t bytes_per_pause = 256u << 10;
 constexpr duration pause_length = std::chrono::milliseconds(4);
 constexpr std::size_t read_size = 64u << 10;
@@ -25,8 +25,13 @@ constexpr std::size_t read_size = 64u << 10;
 
 output_capture::output_capture(const strand& executor, worker_id worker, const output_options& options,
                                output_handler sink, unique_fd output, unique_fd errors)
-    : worker_(std::move(worker)), options_(options), sink_(std::move(sink)), output_(executor, output.release()),
-      errors_(executor, errors.release()), pause_(executor), rate_(options.lines_per_second, clock::now()) {}
+    : worker_(std::move(worker)),
+      options_(options),
+      sink_(std::move(sink)),
+      output_(executor, output.release()),
+      errors_(executor, errors.release()),
+      pause_(executor),
+      rate_(options.lines_per_second, clock::now()) {}
 
 asio::awaitable<void> output_capture::read_output() {
     return read(output_, false);

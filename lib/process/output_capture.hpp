@@ -3,10 +3,9 @@
 
 #pragma once
 
+#include "policy/rate_limit.hpp"
 #include "process/child.hpp"
 #include "process/line_splitter.hpp"
-#include "policy/rate_limit.hpp"
-
 #include <skep/pool_config.hpp>
 
 #include <cstdint>
@@ -14,12 +13,12 @@
 
 namespace skep {
 
-/// What one worker prints: read all the time, so that it never blocks on a full pipe, handed on line by line within
-/// a rate, and its end kept for error messages.
+/// What one worker prints: read all the time, so that it never blocks on a full pipe, handed on line by line
+/// within a rate, and its end kept for error messages.
 class output_capture {
-  public:
-    output_capture(const strand& executor, worker_id worker, const output_options& options, output_handler sink,
-                   unique_fd output, unique_fd errors);
+public:
+    output_capture(const strand& executor, worker_id worker, const output_options& options,
+                   output_handler sink, unique_fd output, unique_fd errors);
 
     /// Read one stream until its end, or until close().
     asio::awaitable<void> read_output();
@@ -27,14 +26,10 @@ class output_capture {
 
     void close() noexcept;
 
-    const std::string& tail() const noexcept {
-        return tail_;
-    }
-    std::uint64_t lines_dropped() const noexcept {
-        return dropped_;
-    }
+    const std::string& tail() const noexcept { return tail_; }
+    std::uint64_t lines_dropped() const noexcept { return dropped_; }
 
-  private:
+private:
     asio::awaitable<void> read(descriptor& from, bool is_stderr);
     void keep_tail(std::string_view text);
     void hand_on(std::string_view line, bool is_stderr);

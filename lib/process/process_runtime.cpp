@@ -52,11 +52,15 @@ fd_pair make_pipe(const launcher& launch, bool from_child) {
 /// Everything that a new worker is connected by.
 struct connections {
     explicit connections(const launcher& launch)
-        : data(make_socketpair(launch)), control(make_socketpair(launch)), output(make_pipe(launch, true)),
-          errors(make_pipe(launch, true)), lifeline(make_pipe(launch, false)) {}
+        : data(make_socketpair(launch)),
+          control(make_socketpair(launch)),
+          output(make_pipe(launch, true)),
+          errors(make_pipe(launch, true)),
+          lifeline(make_pipe(launch, false)) {}
 
     child_descriptors for_child() const noexcept {
-        return {output.there.get(), errors.there.get(), data.there.get(), control.there.get(), lifeline.there.get()};
+        return {output.there.get(), errors.there.get(), data.there.get(), control.there.get(),
+                lifeline.there.get()};
     }
 
     fd_pair data;
@@ -72,9 +76,7 @@ struct launch_job {
         spec.descriptors = wires.for_child();
     }
 
-    void run() {
-        child = launch(spec);
-    }
+    void run() { child = launch(spec); }
 
     launcher launch;
     launch_spec spec;
@@ -83,7 +85,7 @@ struct launch_job {
 };
 
 class local_process final : public worker_process {
-  public:
+public:
     local_process(const strand& executor, const launch_order& order, const output_options& options,
                   const output_handler& sink, launched_child launched, connections& wires)
         : state_(std::make_shared<state>(executor, order, options, sink, std::move(launched), wires)),
@@ -92,30 +94,14 @@ class local_process final : public worker_process {
         readers_.spawn(state_, state_->output.read_errors());
     }
 
-    pid_t pid() const noexcept override {
-        return state_->process.pid();
-    }
-    asio::awaitable<void> ended() override {
-        return state_->process.ended();
-    }
-    void terminate() noexcept override {
-        state_->process.signal_group(SIGTERM);
-    }
-    void kill() noexcept override {
-        state_->process.signal_group(SIGKILL);
-    }
-    exit_status reap() noexcept override {
-        return state_->process.reap();
-    }
-    std::string output_tail() const override {
-        return state_->output.tail();
-    }
-    std::uint64_t output_lines_dropped() const noexcept override {
-        return state_->output.lines_dropped();
-    }
-    void abandon() noexcept override {
-        state_->process.abandon();
-    }
+    pid_t pid() const noexcept override { return state_->process.pid(); }
+    asio::awaitable<void> ended() override { return state_->process.ended(); }
+    void terminate() noexcept override { state_->process.signal_group(SIGTERM); }
+    void kill() noexcept override { state_->process.signal_group(SIGKILL); }
+    exit_status reap() noexcept override { return state_->process.reap(); }
+    std::string output_tail() const override { return state_->output.tail(); }
+    std::uint64_t output_lines_dropped() const noexcept override { return state_->output.lines_dropped(); }
+    void abandon() noexcept override { state_->process.abandon(); }
 
     asio::awaitable<void> finish(time_point deadline) override {
         // Whoever inherited the pipes may hold them open for ever.
@@ -130,12 +116,14 @@ class local_process final : public worker_process {
         state_->output.close();
     }
 
-  private:
+private:
     struct state {
-        state(const strand& on, const launch_order& order, const output_options& options, const output_handler& sink,
-              launched_child launched, connections& wires)
-            : executor(on), process(on, std::move(launched), std::move(wires.lifeline.here)),
-              output(on, order.worker, options, sink, std::move(wires.output.here), std::move(wires.errors.here)) {}
+        state(const strand& on, const launch_order& order, const output_options& options,
+              const output_handler& sink, launched_child launched, connections& wires)
+            : executor(on),
+              process(on, std::move(launched), std::move(wires.lifeline.here)),
+              output(on, order.worker, options, sink, std::move(wires.output.here),
+                     std::move(wires.errors.here)) {}
 
         strand executor;
         child process;
@@ -147,9 +135,13 @@ class local_process final : public worker_process {
 };
 
 class process_runtime final : public runtime {
-  public:
-    process_runtime(const strand& executor, const pool_config& config, output_handler sink, launch_fault fault)
-        : executor_(executor), launch_options_(config.launch), output_options_(config.output), sink_(std::move(sink)),
+public:
+    process_runtime(const strand& executor, const pool_config& config, output_handler sink,
+                    launch_fault fault)
+        : executor_(executor),
+          launch_options_(config.launch),
+          output_options_(config.output),
+          sink_(std::move(sink)),
           launch_(std::move(fault)) {}
 
     asio::awaitable<worker_link> start(launch_order order) override {
@@ -170,7 +162,7 @@ class process_runtime final : public runtime {
         }
     }
 
-  private:
+private:
     /// One permanent thread: children are told when the thread that created them ends.
     asio::thread_pool::executor_type spawner_executor() {
         if (!spawner_) {
@@ -181,7 +173,8 @@ class process_runtime final : public runtime {
 
     launch_spec make_spec(const launch_order& order) {
         if (executable_.empty()) {
-            executable_ = find_program(launch_options_); // once: a later change of PATH or directory is not ours
+            executable_ =
+                find_program(launch_options_); // once: a later change of PATH or directory is not ours
         }
         launch_spec spec;
         spec.executable = executable_;
@@ -201,8 +194,8 @@ class process_runtime final : public runtime {
     }
 
     worker_link connect(const launch_order& order, launch_job& job) {
-        auto process = std::make_unique<local_process>(executor_, order, output_options_, sink_, std::move(job.child),
-                                                       job.wires);
+        auto process = std::make_unique<local_process>(executor_, order, output_options_, sink_,
+                                                       std::move(job.child), job.wires);
         const asio::local::stream_protocol protocol;
         return {socket(executor_, protocol, job.wires.data.here.release()),
                 socket(executor_, protocol, job.wires.control.here.release()), std::move(process)};
@@ -219,8 +212,8 @@ class process_runtime final : public runtime {
 
 } // namespace
 
-std::unique_ptr<runtime> make_process_runtime(const strand& executor, const pool_config& config, output_handler sink,
-                                              launch_fault fault) {
+std::unique_ptr<runtime> make_process_runtime(const strand& executor, const pool_config& config,
+                                              output_handler sink, launch_fault fault) {
     return std::make_unique<process_runtime>(executor, config, std::move(sink), std::move(fault));
 }
 

@@ -5,7 +5,6 @@
 
 #include "process/launcher.hpp"
 #include "process/runtime.hpp"
-
 #include <skep/pool_config.hpp>
 
 #include <memory>
@@ -13,7 +12,7 @@
 namespace skep {
 
 /// Starts workers as processes on this machine. `sink` receives their output; it must not throw.
-std::unique_ptr<runtime> make_process_runtime(const strand& executor, const pool_config& config, output_handler sink,
-                                              launch_fault fault = {});
+std::unique_ptr<runtime> make_process_runtime(const strand& executor, const pool_config& config,
+                                              output_handler sink, launch_fault fault = {});
 
 } // namespace skep

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 /// PREFIX/bin.
 fs::path beside_this_library(int levels_up) {
     Dl_info info{};
-    if (::dladdr(reinterpret_cast<const void*>(&python_sdk_directory), &info) == 0 || info.dli_fname == nullptr) {
+    if (::dladdr(reinterpret_cast<const void*>(&python_sdk_directory), &info) == 0 ||
+        info.dli_fname == nullptr) {
         return {};
     }
     std::error_code ec;

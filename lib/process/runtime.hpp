@@ -4,7 +4,6 @@
 #pragma once
 
 #include "async/timer.hpp"
-
 #include <skep/exit_status.hpp>
 #include <skep/worker_id.hpp>
 
@@ -28,7 +27,7 @@ struct launch_order {
 
 /// The process behind a worker, as far as a worker needs it. Used on the pool's strand.
 class worker_process {
-  public:
+public:
     virtual ~worker_process() = default;
 
     virtual pid_t pid() const noexcept = 0;
@@ -63,7 +62,7 @@ struct worker_link {
 
 /// Port: starts workers. Processes on this machine by default; fakes in tests. Used on the pool's strand.
 class runtime {
-  public:
+public:
     virtual ~runtime() = default;
 
     /// Throws error(spawn_failed).

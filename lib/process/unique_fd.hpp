@@ -10,7 +10,7 @@ namespace skep {
 
 /// Owns a file descriptor.
 class unique_fd {
-  public:
+public:
     unique_fd() = default;
     explicit unique_fd(int fd) noexcept : fd_(fd) {}
     unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
@@ -18,16 +18,10 @@ class unique_fd {
         reset(other.release());
         return *this;
     }
-    ~unique_fd() {
-        reset();
-    }
+    ~unique_fd() { reset(); }
 
-    int get() const noexcept {
-        return fd_;
-    }
-    int release() noexcept {
-        return std::exchange(fd_, -1);
-    }
+    int get() const noexcept { return fd_; }
+    int release() noexcept { return std::exchange(fd_, -1); }
     void reset(int fd = -1) noexcept {
         if (fd_ >= 0) {
             ::close(fd_);
@@ -35,7 +29,7 @@ class unique_fd {
         fd_ = fd;
     }
 
-  private:
+private:
     int fd_ = -1;
 };
 

@@ -22,14 +22,10 @@ logger& shared_logger() {
 
 logging::trivial::severity_level to_severity(log_level level) noexcept {
     switch (level) {
-    case log_level::debug:
-        return logging::trivial::debug;
-    case log_level::info:
-        return logging::trivial::info;
-    case log_level::warning:
-        return logging::trivial::warning;
-    default:
-        return logging::trivial::error;
+    case log_level::debug: return logging::trivial::debug;
+    case log_level::info: return logging::trivial::info;
+    case log_level::warning: return logging::trivial::warning;
+    default: return logging::trivial::error;
     }
 }
 

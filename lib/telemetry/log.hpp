@@ -10,19 +10,17 @@
 
 namespace skep {
 
-/// Writes a pool's messages to Boost.Log, channel "skep". Never throws. Texts hold no arguments, frame bodies or
-/// environments.
+/// Writes a pool's messages to Boost.Log, channel "skep". Never throws. Texts hold no arguments, frame bodies
+/// or environments.
 class pool_log {
-  public:
+public:
     pool_log(std::string pool, log_level least) : pool_(std::move(pool)), least_(least) {}
 
-    bool wants(log_level level) const noexcept {
-        return level >= least_ && level != log_level::off;
-    }
+    bool wants(log_level level) const noexcept { return level >= least_ && level != log_level::off; }
 
     void operator()(log_level level, std::string_view text) const noexcept;
 
-  private:
+private:
     std::string pool_;
     log_level least_;
 };

@@ -66,18 +66,20 @@ std::optional<frame_view> frame_decoder::next() {
     const char* const start = buffer_.get() + begin_;
     const auto frame_length = load_length(start);
     if (frame_length > limits_.frame_bytes) {
-        throw protocol_violation("a frame of " + std::to_string(frame_length) + " bytes exceeds the limit of " +
-                                 std::to_string(limits_.frame_bytes));
+        throw protocol_violation("a frame of " + std::to_string(frame_length) +
+                                 " bytes exceeds the limit of " + std::to_string(limits_.frame_bytes));
     }
     if (frame_length < 4) {
-        throw protocol_violation("a frame of " + std::to_string(frame_length) + " bytes has no room for its header");
+        throw protocol_violation("a frame of " + std::to_string(frame_length) +
+                                 " bytes has no room for its header");
     }
     if (available() < frame_header_size) {
         return std::nullopt;
     }
     const auto json_length = load_length(start + 4);
     if (json_length > limits_.json_bytes || json_length > frame_length - 4) {
-        throw protocol_violation("a JSON part of " + std::to_string(json_length) + " bytes exceeds its frame or the limit");
+        throw protocol_violation("a JSON part of " + std::to_string(json_length) +
+                                 " bytes exceeds its frame or the limit");
     }
     if (available() < 4 + frame_length) {
         return std::nullopt;

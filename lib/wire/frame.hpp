@@ -32,10 +32,10 @@ std::size_t begin_frame(std::string& out);
 /// Writes the lengths of the frame that begins at `begin` and whose JSON part ends at `json_end`.
 void end_frame(std::string& out, std::size_t begin, std::size_t json_end);
 
-/// Cuts a byte stream into frames, whatever pieces it arrives in. Lengths are checked before memory is taken for them,
-/// and memory grows with the data that has arrived, not with what is announced.
+/// Cuts a byte stream into frames, whatever pieces it arrives in. Lengths are checked before memory is taken
+/// for them, and memory grows with the data that has arrived, not with what is announced.
 class frame_decoder {
-  public:
+public:
     explicit frame_decoder(const frame_limits& limits);
 
     /// Where the next bytes of the stream go. Invalidates frames returned before.
@@ -44,19 +44,15 @@ class frame_decoder {
     /// `count` bytes were written to what prepare() returned.
     void commit(std::size_t count) noexcept;
 
-    /// The next whole frame, valid until prepare(), or nothing yet. Throws protocol_violation, after which the stream
-    /// is unusable.
+    /// The next whole frame, valid until prepare(), or nothing yet. Throws protocol_violation, after which
+    /// the stream is unusable.
     std::optional<frame_view> next();
 
     /// True if the stream stands between two frames.
-    bool at_boundary() const noexcept {
-        return begin_ == end_;
-    }
+    bool at_boundary() const noexcept { return begin_ == end_; }
 
-  private:
-    std::size_t available() const noexcept {
-        return end_ - begin_;
-    }
+private:
+    std::size_t available() const noexcept { return end_ - begin_; }
     std::size_t wanted() const noexcept;
     void make_room(std::size_t count);
 

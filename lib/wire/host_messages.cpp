@@ -5,7 +5,6 @@
 
 #include "wire/frame.hpp"
 #include "wire/utf8.hpp"
-
 #include <skep/error.hpp>
 
 #include <array>
@@ -31,7 +30,8 @@ std::uint64_t to_milliseconds(duration span) {
 
 } // namespace
 
-void host_message_encoder::welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat) {
+void host_message_encoder::welcome(std::string& out, const worker_id& worker,
+                                   const heartbeat_options& heartbeat) {
     std::string json = R"({"type":"welcome","worker":)";
     append_text(json, to_string(worker));
     json += R"(,"pool":)";

@@ -19,25 +19,26 @@ namespace skep {
 
 /// Appends whole frames with the host's messages to an output buffer. Reused for every message of a worker.
 class host_message_encoder {
-  public:
+public:
     explicit host_message_encoder(std::size_t frame_limit) : frame_limit_(frame_limit) {}
 
     void welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat);
 
-    /// Appends nothing and throws error(frame_too_large) or error(invalid_request) if the call cannot be sent.
-    /// `time_left` is what remains until its deadline, if it has one.
+    /// Appends nothing and throws error(frame_too_large) or error(invalid_request) if the call cannot be
+    /// sent. `time_left` is what remains until its deadline, if it has one.
     void call(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left);
 
     void cancel(std::string& out, std::uint64_t id);
     void ping(std::string& out, std::uint64_t sequence);
     void shutdown(std::string& out, duration grace);
 
-  private:
+private:
     void append_json(std::string& out, const boost::json::value& value);
     void append_json(std::string& out, const boost::json::object& object);
     void append_text(std::string& out, std::string_view text);
     void append_serialized(std::string& out);
-    void append_call(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left);
+    void append_call(std::string& out, std::uint64_t id, const request& call,
+                     std::optional<duration> time_left);
     static void append_message(std::string& out, std::string_view json);
 
     std::size_t frame_limit_;

@@ -19,7 +19,7 @@ namespace {
 
 /// Receives the parser's events. Values of the top-level object are built one by one on a value_stack.
 class field_builder {
-  public:
+public:
     static constexpr std::size_t max_object_size = std::size_t(-1);
     static constexpr std::size_t max_array_size = std::size_t(-1);
     static constexpr std::size_t max_key_size = std::size_t(-1);
@@ -36,20 +36,12 @@ class field_builder {
         problem_ = nullptr;
     }
 
-    std::vector<json_field>& fields() noexcept {
-        return fields_;
-    }
+    std::vector<json_field>& fields() noexcept { return fields_; }
 
-    const char* problem() const noexcept {
-        return problem_;
-    }
+    const char* problem() const noexcept { return problem_; }
 
-    bool on_document_begin(json::error_code&) {
-        return true;
-    }
-    bool on_document_end(json::error_code&) {
-        return true;
-    }
+    bool on_document_begin(json::error_code&) { return true; }
+    bool on_document_end(json::error_code&) { return true; }
 
     bool on_object_begin(json::error_code& ec) {
         return ++depth_ == 1 || grow(ec, sizeof(json::object) + table_overhead);
@@ -63,7 +55,8 @@ class field_builder {
     }
 
     bool on_array_begin(json::error_code& ec) {
-        return ++depth_ > 1 ? grow(ec, sizeof(json::array) + table_overhead) : refuse(ec, "the JSON is not an object");
+        return ++depth_ > 1 ? grow(ec, sizeof(json::array) + table_overhead)
+                            : refuse(ec, "the JSON is not an object");
     }
     bool on_array_end(std::size_t size, json::error_code&) {
         --depth_;
@@ -103,9 +96,7 @@ class field_builder {
         return scalar_done(ec, part.size());
     }
 
-    bool on_number_part(json::string_view, json::error_code&) {
-        return true;
-    }
+    bool on_number_part(json::string_view, json::error_code&) { return true; }
     bool on_int64(std::int64_t number, json::string_view, json::error_code& ec) {
         stack_.push_int64(number);
         return scalar_done(ec);
@@ -130,14 +121,10 @@ class field_builder {
         return scalar_done(ec);
     }
 
-    bool on_comment_part(json::string_view, json::error_code&) {
-        return true;
-    }
-    bool on_comment(json::string_view, json::error_code&) {
-        return true;
-    }
+    bool on_comment_part(json::string_view, json::error_code&) { return true; }
+    bool on_comment(json::string_view, json::error_code&) { return true; }
 
-  private:
+private:
     // An array or object allocates a block with a header besides its elements.
     static constexpr std::size_t table_overhead = 32;
 
@@ -185,7 +172,7 @@ json::parse_options with_depth(std::size_t depth) {
 } // namespace
 
 class json_field_reader::parser {
-  public:
+public:
     explicit parser(const json_limits& limits) : parser_(with_depth(limits.depth), limits.tree_bytes) {}
 
     std::vector<json_field>& read(std::string_view text) {
@@ -200,12 +187,13 @@ class json_field_reader::parser {
         }
         const auto rest = text.substr(consumed);
         if (rest.find_first_not_of(" \t\r\n") != std::string_view::npos) {
-            throw protocol_violation("bad JSON at byte " + std::to_string(consumed) + ": more than one value");
+            throw protocol_violation("bad JSON at byte " + std::to_string(consumed) +
+                                     ": more than one value");
         }
         return builder.fields();
     }
 
-  private:
+private:
     json::basic_parser<field_builder> parser_;
 };
 

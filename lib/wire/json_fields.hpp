@@ -24,12 +24,12 @@ struct json_field {
     boost::json::value value;
 };
 
-/// Reads the JSON object of a message into its members, in one pass and without a table for the object itself. Refuses
-/// what would harm the host or be read in two ways: other top-level types, too deep nesting, a tree that would grow
-/// past its limit, duplicate keys, numbers that are not finite, text that is not UTF-8. Reused for every message of
-/// a channel, to spare allocations.
+/// Reads the JSON object of a message into its members, in one pass and without a table for the object
+/// itself. Refuses what would harm the host or be read in two ways: other top-level types, too deep nesting,
+/// a tree that would grow past its limit, duplicate keys, numbers that are not finite, text that is not
+/// UTF-8. Reused for every message of a channel, to spare allocations.
 class json_field_reader {
-  public:
+public:
     explicit json_field_reader(const json_limits& limits);
     ~json_field_reader();
     json_field_reader(json_field_reader&&) noexcept;
@@ -37,7 +37,7 @@ class json_field_reader {
     /// The members, valid until the next call; values may be moved out. Throws protocol_violation.
     std::vector<json_field>& read(std::string_view text);
 
-  private:
+private:
     class parser;
     std::unique_ptr<parser> parser_;
 };

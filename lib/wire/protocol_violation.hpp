@@ -9,7 +9,7 @@ namespace skep {
 
 /// The peer broke the wire protocol. The text names the rule; it never holds the peer's data.
 class protocol_violation : public std::runtime_error {
-  public:
+public:
     using std::runtime_error::runtime_error;
 };
 

@@ -16,8 +16,8 @@ bool is_ascii_word(const char* from) noexcept {
     return (word & 0x8080808080808080u) == 0;
 }
 
-/// The length of the sequence that begins with `lead`, with the range its second byte must be in; 0 if none does
-/// (table 3-7 of the Unicode standard).
+/// The length of the sequence that begins with `lead`, with the range its second byte must be in; 0 if none
+/// does (table 3-7 of the Unicode standard).
 std::size_t sequence(unsigned char lead, unsigned char& low, unsigned char& high) noexcept {
     low = 0x80;
     high = 0xBF;

@@ -16,7 +16,7 @@ namespace {
 
 /// The members of one message, fetched with the type that the protocol gives them.
 class members {
-  public:
+public:
     members(std::vector<json_field>& fields, std::string type) : fields_(fields), type_(std::move(type)) {}
 
     json::value* find(std::string_view key) const noexcept {
@@ -44,9 +44,7 @@ class members {
         return number;
     }
 
-    std::string text(std::string_view key) const {
-        return to_text(key, value(key));
-    }
+    std::string text(std::string_view key) const { return to_text(key, value(key)); }
 
     std::string text_or_empty(std::string_view key) const {
         auto* found = find(key);
@@ -64,7 +62,7 @@ class members {
         throw protocol_violation("field '" + std::string(key) + "' of a '" + type_ + "' message " + problem);
     }
 
-  private:
+private:
     std::vector<json_field>& fields_;
     std::string type_;
 };

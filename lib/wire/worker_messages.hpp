@@ -5,7 +5,6 @@
 
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
-
 #include <skep/blob.hpp>
 
 #include <boost/json/value.hpp>
@@ -45,18 +44,19 @@ struct pong_message {
     std::uint64_t in_flight = 0;
     std::uint64_t completed = 0;
 };
-using worker_message = std::variant<hello_message, ready_message, result_message, error_message, pong_message>;
+using worker_message =
+    std::variant<hello_message, ready_message, result_message, error_message, pong_message>;
 
-/// Turns frames of one channel into typed messages. Everything a worker sends is taken for hostile: a missing field, a
-/// wrong type, an unknown message or attachments that do not add up throw protocol_violation. Unknown fields are
-/// ignored, so that later protocol revisions may add some.
+/// Turns frames of one channel into typed messages. Everything a worker sends is taken for hostile: a missing
+/// field, a wrong type, an unknown message or attachments that do not add up throw protocol_violation.
+/// Unknown fields are ignored, so that later protocol revisions may add some.
 class worker_message_decoder {
-  public:
+public:
     explicit worker_message_decoder(const json_limits& limits) : reader_(limits) {}
 
     worker_message decode(const frame_view& frame);
 
-  private:
+private:
     json_field_reader reader_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "async/completion.hpp"
 #include "policy/deadline_heap.hpp"
-
 #include <skep/reply.hpp>
 #include <skep/request.hpp>
 
@@ -29,9 +28,11 @@ enum class call_state {
     done
 };
 
-/// One call from execute() to its end. Its hooks tie it into the wait queue and the deadline heap without allocation.
+/// One call from execute() to its end. Its hooks tie it into the wait queue and the deadline heap without
+/// allocation.
 struct call : boost::intrusive_ref_counter<call>, boost::intrusive::list_base_hook<>, deadline_node {
-    call(request what, std::unique_ptr<completion<reply>> caller) : req(std::move(what)), done(std::move(caller)) {}
+    call(request what, std::unique_ptr<completion<reply>> caller)
+        : req(std::move(what)), done(std::move(caller)) {}
 
     request req;
     std::unique_ptr<completion<reply>> done;

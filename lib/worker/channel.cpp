@@ -19,8 +19,10 @@ constexpr std::size_t buffer_to_keep = 1u << 20;
 } // namespace
 
 channel::channel(socket connection, const limit_options& limits)
-    : socket_(std::move(connection)), frames_({limits.frame_bytes, limits.json_bytes}),
-      messages_({limits.json_depth, limits.tree_bytes}), has_backlog_(socket_.get_executor()) {
+    : socket_(std::move(connection)),
+      frames_({limits.frame_bytes, limits.json_bytes}),
+      messages_({limits.json_depth, limits.tree_bytes}),
+      has_backlog_(socket_.get_executor()) {
     socket_.native_non_blocking(true);
 }
 

@@ -6,7 +6,6 @@
 #include "async/gate.hpp"
 #include "process/runtime.hpp"
 #include "wire/worker_messages.hpp"
-
 #include <skep/pool_config.hpp>
 
 #include <cstdint>
@@ -15,16 +14,14 @@
 
 namespace skep {
 
-/// One framed connection with a worker: decodes what comes in, and gathers what goes out so that many frames share a
-/// write. Used on one strand; one reader and one writer coroutine.
+/// One framed connection with a worker: decodes what comes in, and gathers what goes out so that many frames
+/// share a write. Used on one strand; one reader and one writer coroutine.
 class channel {
-  public:
+public:
     channel(socket connection, const limit_options& limits);
 
     /// Where frames to be sent are appended. Nothing is sent before flush().
-    std::string& outbox() noexcept {
-        return outbox_;
-    }
+    std::string& outbox() noexcept { return outbox_; }
 
     /// Sends what the socket takes at once and leaves the rest to write().
     void flush();
@@ -41,22 +38,14 @@ class channel {
     void close() noexcept;
 
     /// Stream positions: the end of all that was appended, and of all that the kernel has taken.
-    std::uint64_t appended() const noexcept {
-        return sent_ + unsent();
-    }
-    std::uint64_t sent() const noexcept {
-        return sent_;
-    }
+    std::uint64_t appended() const noexcept { return sent_ + unsent(); }
+    std::uint64_t sent() const noexcept { return sent_; }
 
     /// Bytes that the worker has been too slow to take.
-    std::size_t unsent() const noexcept {
-        return outbox_.size() + sending_.size() - sending_begin_;
-    }
+    std::size_t unsent() const noexcept { return outbox_.size() + sending_.size() - sending_begin_; }
 
-  private:
-    bool is_sending() const noexcept {
-        return sending_begin_ < sending_.size();
-    }
+private:
+    bool is_sending() const noexcept { return sending_begin_ < sending_.size(); }
     std::size_t send_now(const char* data, std::size_t size) noexcept;
 
     socket socket_;

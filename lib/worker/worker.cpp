@@ -4,7 +4,6 @@
 #include "worker/worker.hpp"
 
 #include "core/clock.hpp"
-#include "policy/stop_ladder.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/token.hpp"
 
@@ -15,9 +14,6 @@
 namespace skep {
 
 namespace {
-
-// How long the end of the process and the end of its channels may lie apart.
-constexpr duration aftermath = std::chrono::milliseconds(250);
 
 std::string text_of(const std::exception_ptr& error) {
     try {
@@ -33,203 +29,18 @@ std::string text_of(const std::exception_ptr& error) {
 
 worker::worker(const strand& executor, const pool_config& config, worker_id id, runtime& starter,
                worker_events& events, const pool_log& log)
-    : executor_(executor), config_(config), id_(std::move(id)), runtime_(starter), events_(events), log_(log),
-      machine_(clock::now(), wall_now()), token_(make_token()), encoder_(config.limits.frame_bytes),
+    : executor_(executor),
+      config_(config),
+      id_(std::move(id)),
+      runtime_(starter),
+      events_(events),
+      log_(log),
+      machine_(clock::now(), wall_now()),
+      token_(make_token()),
+      encoder_(config.limits.frame_bytes),
       tasks_(executor, [this](std::exception_ptr error) { fail(errc::protocol_error, text_of(error)); }),
-      wake_(executor), beat_now_(executor) {}
-
-asio::awaitable<void> worker::run() {
-    move_to(worker_state::starting, "launch");
-    co_await launch();
-    if (process_) {
-        co_await await_ready();
-        co_await await_end();
-        leave_service();
-        co_await settle_calls();
-        co_await descend();
-        co_await collect();
-    }
-    leave_service();
-    const bool never_served = !was_ready() && !stop_from_;
-    const worker_outcome outcome{!rungs_.empty() && rungs_.back().rung >= stop_rung::kill, stop_from_.has_value(),
-                                 failure_.has_value() || never_served, status_};
-    move_to(terminal_state(outcome), failure_ ? failure_->detail : to_string(status_));
-    log_(failure_ ? log_level::warning : log_level::info,
-         to_string(id_) + " " + std::string(to_string(machine_.state())) + ", " + to_string(status_) +
-             (failure_ ? ": " + failure_->detail : ""));
-    events_.on_ended(*this);
-}
-
-asio::awaitable<void> worker::launch() {
-    std::optional<worker_link> link;
-    try {
-        launch_order order{id_, token_};
-        link = co_await runtime_.start(std::move(order));
-    } catch (const error& e) {
-        failure_ = worker_failure{e.code() == errc::spawn_failed ? errc::spawn_failed : errc::handshake_failed,
-                                  e.info.detail};
-        co_return;
-    }
-    process_ = std::move(link->process);
-    pid_ = process_->pid();
-    data_.emplace(std::move(link->data), config_.limits);
-    control_.emplace(std::move(link->control), config_.limits);
-    const auto self = shared_from_this();
-    tasks_.spawn(self, watch_process());
-    tasks_.spawn(self, read_data());
-    tasks_.spawn(self, read_control());
-    tasks_.spawn(self, data_->write());
-    tasks_.spawn(self, control_->write());
-}
-
-asio::awaitable<void> worker::await_ready() {
-    const auto deadline = after_limit(clock::now(), config_.start.timeout);
-    while (!was_ready() && !is_over()) {
-        wake_.close();
-        const bool woken = co_await wake_.wait_until(deadline);
-        if (!woken && !was_ready() && !is_over()) {
-            fail(errc::startup_timeout, said_hello_ ? "it said hello but its on_start did not end in time"
-                                                    : "it did not say hello in time; does its script call worker.run()?");
-        }
-    }
-}
-
-asio::awaitable<void> worker::await_end() {
-    while (!is_over()) {
-        wake_.close();
-        co_await wake_.wait();
-    }
-}
-
-/// Gives back every call that will get no answer: after the answers that were sent before the end have been read,
-/// and if the process has ended, with its status and last words.
-asio::awaitable<void> worker::settle_calls() {
-    const bool told_to = stop_from_ || (failure_ && failure_->code != errc::worker_lost);
-    const auto deadline = clock::now() + (told_to ? duration::zero() : aftermath);
-    bool in_time = true;
-    while (in_time && !(process_ended_ && data_ended_)) {
-        if (process_ended_) {
-            process_->kill(); // its group: nobody else may hold the channels open
-        }
-        wake_.close();
-        in_time = co_await wake_.wait_until(deadline);
-    }
-    if (process_ended_) {
-        status_ = process_->reap();
-        co_await process_->finish(clock::now() + aftermath);
-        if (!stop_from_ && (!failure_ || failure_->code == errc::worker_lost)) {
-            failure_ = was_ready() ? worker_failure{errc::worker_lost, "its process ended"}
-                                   : worker_failure{errc::handshake_failed, "its process ended before it was ready"};
-        }
-    }
-    release_calls();
-}
-
-/// The stop ladder: each rung with its time, until the process has ended.
-asio::awaitable<void> worker::descend() {
-    if (process_ended_) {
-        co_return;
-    }
-    move_to(worker_state::stopping, failure_ ? failure_->detail : "asked to stop");
-    const auto first = stop_from_.value_or(stop_rung::terminate);
-    stop_ladder ladder(config_.stop, first == stop_rung::ask && !was_ready() ? stop_rung::terminate : first,
-                       clock::now());
-    take_rung(ladder.rung());
-    while (!process_ended_ && ladder.rung() != stop_rung::lost) {
-        wake_.close();
-        const bool woken = co_await wake_.wait_until(ladder.deadline());
-        bool down = !woken || (stop_from_ && *stop_from_ > ladder.rung());
-        while (!process_ended_ && down) {
-            ladder.descend(clock::now());
-            take_rung(ladder.rung());
-            down = stop_from_ && *stop_from_ > ladder.rung();
-        }
-    }
-    rungs_ = ladder.taken();
-}
-
-asio::awaitable<void> worker::collect() {
-    data_->close();
-    control_->close();
-    if (process_ended_ && !status_.known()) {
-        status_ = process_->reap();
-    }
-    if (!process_ended_) {
-        log_(log_level::error, to_string(id_) + " (pid " + std::to_string(pid_) + ") does not end even after SIGKILL");
-        process_->abandon();
-    }
-    co_await process_->finish(clock::now() + aftermath);
-    beat_now_.open();
-    co_await tasks_.join();
-}
-
-asio::awaitable<void> worker::watch_process() {
-    co_await process_->ended();
-    process_ended_ = true;
-    leave_service();
-    wake_.open();
-}
-
-asio::awaitable<void> worker::read_data() {
-    bool more = true;
-    while (more) {
-        more = co_await data_->receive();
-        try {
-            while (auto message = data_->next()) {
-                std::visit([this](auto& content) { on_message(content); }, *message);
-            }
-        } catch (const protocol_violation& violation) {
-            fail(errc::protocol_error, violation.what());
-            more = false;
-        }
-        if (heartbeat_) {
-            heartbeat_->heard();
-        }
-    }
-    data_ended_ = true;
-    fail(errc::worker_lost, "it closed its data channel");
-    wake_.open();
-}
-
-asio::awaitable<void> worker::read_control() {
-    bool more = true;
-    while (more) {
-        more = co_await control_->receive();
-        try {
-            while (auto message = control_->next()) {
-                auto* const pong = std::get_if<pong_message>(&*message);
-                if (pong == nullptr) {
-                    throw protocol_violation("only pong may come over the control channel");
-                }
-                on_message(*pong);
-            }
-        } catch (const protocol_violation& violation) {
-            fail(errc::protocol_error, violation.what());
-            more = false;
-        }
-    }
-    fail(errc::worker_lost, "it closed its control channel");
-}
-
-asio::awaitable<void> worker::beat() {
-    while (!is_over()) {
-        co_await beat_now_.wait_until(heartbeat_->next_tick());
-        if (is_over()) {
-            break;
-        }
-        const auto verdict = heartbeat_->tick(clock::now());
-        missed_pings_ += static_cast<std::uint64_t>(verdict.new_misses);
-        if (verdict.lost && config_.heartbeat.dependent) {
-            fail(errc::heartbeat_lost, "no answer to " + std::to_string(config_.heartbeat.misses) + " pings");
-            break;
-        }
-        if (verdict.new_misses > 0) {
-            log_(log_level::warning, to_string(id_) + " missed " + std::to_string(missed_pings_) + " pings so far");
-        }
-        encoder_.ping(control_->outbox(), verdict.ping);
-        control_->flush();
-    }
-}
+      wake_(executor),
+      beat_now_(executor) {}
 
 bool worker::accepts_call() const noexcept {
     return in_service_ && load() < capacity_ && data_->unsent() <= config_.limits.frame_bytes;
@@ -348,32 +159,8 @@ void worker::show_load() {
     const bool full = capacity_ > 0 && load() >= capacity_;
     const auto state = machine_.state();
     if ((state == worker_state::ready && full) || (state == worker_state::busy && !full)) {
-        machine_.move_to(full ? worker_state::busy : worker_state::ready, full ? "at capacity" : "has room", clock::now(),
-                         wall_now());
-    }
-}
-
-void worker::take_rung(stop_rung rung) {
-    switch (rung) {
-    case stop_rung::ask:
-        encoder_.shutdown(control_->outbox(), config_.stop.ask + config_.stop.grace);
-        control_->flush();
-        break;
-    case stop_rung::terminate:
-        process_->terminate();
-        break;
-    case stop_rung::kill:
-        process_->kill();
-        break;
-    default:
-        break;
-    }
-}
-
-void worker::release_calls() {
-    auto calls = std::exchange(calls_, {});
-    for (auto& [id, lost] : calls) {
-        events_.on_call_lost(*this, std::move(lost.which), data_->sent() > lost.begin);
+        machine_.move_to(full ? worker_state::busy : worker_state::ready, full ? "at capacity" : "has room",
+                         clock::now(), wall_now());
     }
 }
 
@@ -382,8 +169,9 @@ void worker::on_message(hello_message& hello) {
         throw protocol_violation("a second hello");
     }
     if (hello.protocol != protocol_version) {
-        throw protocol_violation("it speaks protocol version " + std::to_string(hello.protocol) + ", this host " +
-                                 std::to_string(protocol_version) + "; update the older side");
+        throw protocol_violation("it speaks protocol version " + std::to_string(hello.protocol) +
+                                 ", this host " + std::to_string(protocol_version) +
+                                 "; update the older side");
     }
     if (hello.token != token_) {
         throw protocol_violation("its token is not the one it was started with");
@@ -431,8 +219,8 @@ void worker::on_message(pong_message&) {
     heartbeat_->heard();
 }
 
-/// Calls given up by their callers stay in the table until they are answered, so an id that is not there was never
-/// given out, or has been answered before.
+/// Calls given up by their callers stay in the table until they are answered, so an id that is not there was
+/// never given out, or has been answered before.
 call_ptr worker::take_call(std::uint64_t id) {
     const auto found = calls_.find(id);
     if (found == calls_.end()) {

@@ -10,7 +10,6 @@
 #include "wire/host_messages.hpp"
 #include "worker/call.hpp"
 #include "worker/channel.hpp"
-
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/worker_state.hpp>
@@ -28,7 +27,7 @@ class worker;
 
 /// What a worker tells its pool. All calls come on the pool's strand.
 class worker_events {
-  public:
+public:
     virtual void on_ready(worker& from) = 0;
     virtual void on_result(worker& from, call& which, result_message& answer) = 0;
     virtual void on_remote_error(worker& from, call& which, error_message& answer) = 0;
@@ -42,7 +41,7 @@ class worker_events {
     /// Its process is gone and so is everything that belonged to it. The last event.
     virtual void on_ended(worker& from) = 0;
 
-  protected:
+protected:
     ~worker_events() = default;
 };
 
@@ -52,12 +51,12 @@ struct worker_failure {
     std::string detail;
 };
 
-/// One incarnation of a slot: a process, its channels, the calls it has, from launch to reaping. run() is its whole
-/// life; every other function is called on the pool's strand meanwhile.
+/// One incarnation of a slot: a process, its channels, the calls it has, from launch to reaping. run() is its
+/// whole life; every other function is called on the pool's strand meanwhile.
 class worker : public std::enable_shared_from_this<worker> {
-  public:
-    worker(const strand& executor, const pool_config& config, worker_id id, runtime& starter, worker_events& events,
-           const pool_log& log);
+public:
+    worker(const strand& executor, const pool_config& config, worker_id id, runtime& starter,
+           worker_events& events, const pool_log& log);
 
     asio::awaitable<void> run();
 
@@ -67,46 +66,33 @@ class worker : public std::enable_shared_from_this<worker> {
     /// Sends the call. Throws error if it cannot be encoded; the worker is none the worse for it.
     void assign(call& next, time_point now);
 
-    /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker answers.
+    /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker
+    /// answers.
     void cancel(const call& which);
 
     /// Takes it out of service; it keeps the calls it has.
     void retire();
 
-    bool is_retired() const noexcept {
-        return retired_;
-    }
+    bool is_retired() const noexcept { return retired_; }
 
     /// Takes it down the stop ladder, beginning at `first`. A later call may begin lower.
     void stop(stop_rung first);
 
-    const worker_id& id() const noexcept {
-        return id_;
-    }
-    std::size_t load() const noexcept {
-        return calls_.size();
-    }
-    bool was_ready() const noexcept {
-        return ready_since_.has_value();
-    }
+    const worker_id& id() const noexcept { return id_; }
+    std::size_t load() const noexcept { return calls_.size(); }
+    bool was_ready() const noexcept { return ready_since_.has_value(); }
     duration uptime(time_point now) const noexcept {
         return ready_since_ ? now - *ready_since_ : duration::zero();
     }
-    std::uint64_t completed() const noexcept {
-        return completed_;
-    }
-    std::uint64_t missed_pings() const noexcept {
-        return missed_pings_;
-    }
+    std::uint64_t completed() const noexcept { return completed_; }
+    std::uint64_t missed_pings() const noexcept { return missed_pings_; }
     std::uint64_t output_lines_dropped() const noexcept;
 
     /// True if it has no call whose caller still waits.
     bool is_drained() const noexcept;
 
     /// Why it failed, if it did: for errors and logs.
-    const std::optional<worker_failure>& failure() const noexcept {
-        return failure_;
-    }
+    const std::optional<worker_failure>& failure() const noexcept { return failure_; }
 
     /// What is known about its end, as the base of an error.
     error_info describe() const;
@@ -116,7 +102,7 @@ class worker : public std::enable_shared_from_this<worker> {
     /// How it ended; to be asked in on_ended.
     worker_exit exit() const;
 
-  private:
+private:
     struct flight {
         call_ptr which;
         std::uint64_t begin; ///< where its frame begins in the data stream
@@ -136,9 +122,7 @@ class worker : public std::enable_shared_from_this<worker> {
     asio::awaitable<void> read_control();
     asio::awaitable<void> beat();
 
-    bool is_over() const noexcept {
-        return process_ended_ || failure_ || stop_from_;
-    }
+    bool is_over() const noexcept { return process_ended_ || failure_ || stop_from_; }
     void fail(errc code, std::string detail);
     void leave_service();
     void move_to(worker_state state, std::string reason);
@@ -177,8 +161,8 @@ class worker : public std::enable_shared_from_this<worker> {
     std::uint64_t missed_pings_ = 0;
 
     task_group tasks_;
-    gate wake_;      ///< something that run() waits for may have happened
-    gate beat_now_;  ///< the heartbeat task is to look up
+    gate wake_;     ///< something that run() waits for may have happened
+    gate beat_now_; ///< the heartbeat task is to look up
     bool said_hello_ = false;
     bool in_service_ = false;
     bool left_service_ = false;

@@ -21,7 +21,7 @@ constexpr std::size_t packages_shown = 15;
 std::string number(std::uint64_t value) {
     auto digits = std::to_string(value);
     for (auto i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3) {
-        digits.insert(static_cast<std::size_t>(i), ",");
+        digits.insert(static_cast<std::size_t>(i), 1, ',');
     }
     return digits;
 }

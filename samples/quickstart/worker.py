@@ -23,8 +23,8 @@ def introduce():
 @worker.command
 def modules():
     """Where the library is, and the path of every module in it."""
-    paths = (path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.py") if path.is_file())
-    return {"root": LIBRARY, "paths": sorted(p for p in paths if INSTALLED_INTO_IT.isdisjoint(p.parts))}
+    paths = (path for path in LIBRARY.rglob("*.py") if INSTALLED_INTO_IT.isdisjoint(path.parts))
+    return {"root": LIBRARY, "paths": sorted(path.relative_to(LIBRARY) for path in paths if path.is_file())}
 
 
 @worker.command

@@ -10,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -27,6 +28,16 @@ restart_options without_jitter() {
     restart_options options;
     options.jitter = 0;
     return options;
+}
+
+worker_death death(bool became_ready, duration uptime, std::uint64_t completed,
+                   exit_status status = exit_status::exited(1)) {
+    worker_death result;
+    result.became_ready = became_ready;
+    result.uptime = uptime;
+    result.completed = completed;
+    result.status = status;
+    return result;
 }
 
 double in_ms(duration span) {
@@ -115,29 +126,49 @@ BOOST_AUTO_TEST_CASE(next_failure_streak_table) {
         worker_death death;
         bool forgiven;
     };
-    const std::vector<row>
-        table{
-            {{false, 0s, 0}, false}, {{false, 1h, 0}, false},
-            {{false, 0s, 5}, false}, // never ready: never forgiven
-            {{true, 0s, 0}, false},  {{true, 9999ms, 0}, false},
-            {{true, 10s, 0}, true},  {{true, 1h, 0}, true},
-            {{true, 0s, 1}, true},   {{true, 10s, 100}, true},
-        };
+    const auto killed = exit_status::signalled(SIGKILL);
+    const auto fine = exit_status::exited(0);
+    const std::vector<row> table{
+        {death(false, 0s, 0), false},        {death(false, 1h, 0), false},
+        {death(false, 0s, 5), false}, // never ready: never forgiven
+        {death(true, 0s, 0), false},         {death(true, 9999ms, 0), false},
+        {death(true, 0s, 0, fine), false},   {death(true, 10s, 0), true},
+        {death(true, 1h, 0), true},          {death(true, 0s, 1), true},
+        {death(true, 10s, 100), true},       {death(true, 0s, 1, killed), true},
+        {death(true, 10s, 0, killed), true},
+    };
     for (const auto& [death, forgiven] : table) {
         for (const int streak : {0, 1, 7}) {
             BOOST_TEST_CONTEXT("ready " << death.became_ready << ", up " << in_ms(death.uptime)
-                                        << " ms, completed " << death.completed << ", streak " << streak) {
+                                        << " ms, completed " << death.completed << ", "
+                                        << to_string(death.status) << ", streak " << streak) {
                 BOOST_TEST(next_failure_streak(streak, death, options) == (forgiven ? 0 : streak + 1));
             }
         }
     }
 }
 
+BOOST_AUTO_TEST_CASE(deaths_by_the_hand_of_others_count_once) {
+    const restart_options options;
+    for (const int signal : {SIGKILL, SIGTERM}) {
+        for (const bool ready : {false, true}) {
+            const auto killed = death(ready, 1s, 0, exit_status::signalled(signal));
+            BOOST_TEST(next_failure_streak(0, killed, options) == 1);
+            BOOST_TEST(next_failure_streak(1, killed, options) == 1);
+            BOOST_TEST(next_failure_streak(7, killed, options) == 7); // nor does it forgive
+        }
+    }
+    for (const auto& status : {exit_status::signalled(SIGSEGV), exit_status::signalled(SIGABRT),
+                               exit_status::exited(SIGKILL), exit_status()}) {
+        BOOST_TEST(next_failure_streak(7, death(true, 1s, 0, status), options) == 8, to_string(status));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(stable_after_zero_forgives_whatever_became_ready) {
     restart_options options;
     options.stable_after = 0s;
-    BOOST_TEST(next_failure_streak(3, {true, 0s, 0}, options) == 0);
-    BOOST_TEST(next_failure_streak(3, {false, 0s, 0}, options) == 4);
+    BOOST_TEST(next_failure_streak(3, death(true, 0s, 0), options) == 0);
+    BOOST_TEST(next_failure_streak(3, death(false, 0s, 0), options) == 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_crash_loop_slows_down_and_one_success_speeds_it_up_again) {
@@ -145,11 +176,11 @@ BOOST_AUTO_TEST_CASE(a_crash_loop_slows_down_and_one_success_speeds_it_up_again)
     int streak = 0;
     duration total{};
     for (int i = 0; i < 100; ++i) {
-        streak = next_failure_streak(streak, {}, options);
+        streak = next_failure_streak(streak, death(false, 0s, 0), options);
         total += backoff_delay(streak, 0.5, options);
     }
     BOOST_TEST((total > 45min && total <= 50min)); // not 100 starts in a row
-    streak = next_failure_streak(streak, {true, 1ms, 1}, options);
+    streak = next_failure_streak(streak, death(true, 1ms, 1), options);
     BOOST_TEST((backoff_delay(streak, 0.5, options) == 0s));
 }
 
