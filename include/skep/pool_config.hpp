@@ -120,6 +120,12 @@ struct pool_config {
     std::size_t workers = 0;   ///< processes, 0..10,000; 0 = one per hardware thread
     std::size_t min_ready = 1; ///< start() succeeds with this many, 1..workers
     std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
+
+    /// Calls sent ahead to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a
+    /// call waits in the pool's queue until a worker is free. More raises throughput where calls are short, but
+    /// a call may then wait behind a long one though another worker becomes free.
+    std::size_t pipeline_depth = 0;
+
     scheduling schedule = scheduling::least_loaded;
     scheduler_factory custom_scheduler; ///< if set, used instead of `schedule`
 

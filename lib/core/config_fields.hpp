@@ -26,6 +26,7 @@ void visit_fields(Config& config, Visitor& visit) {
     visit.number("workers", config.workers, 0, 10'000);
     visit.number("min_ready", config.min_ready, 1, 10'000);
     visit.number("capacity", config.capacity, 1, 65'536);
+    visit.number("pipeline_depth", config.pipeline_depth, 0, 65'536);
     visit.choice("schedule", config.schedule, {"least_loaded", "round_robin", "lifo", "fifo"});
     visit.group("start", [&] {
         visit.number("batch_size", config.start.batch_size, 1, 1'000);

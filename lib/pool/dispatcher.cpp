@@ -25,6 +25,7 @@ dispatcher::dispatcher(const strand& executor, const pool_config& config, dispat
       events_(events),
       executor_(executor),
       scheduler_(config.custom_scheduler ? config.custom_scheduler() : make_scheduler(config.schedule)),
+      ahead_(make_scheduler(scheduling::least_loaded)),
       deadline_moved_(executor),
       drained_(executor) {}
 
@@ -43,9 +44,8 @@ void dispatcher::submit(const call_ptr& which) {
 
 /// To a worker if one is free, else into the queue, else back.
 void dispatcher::place(const call_ptr& which, bool at_front) {
-    const auto slot = scheduler_->pick();
-    if (slot) {
-        dispatch(which, *in_service_[*slot]);
+    if (auto* const free = pick()) {
+        dispatch(which, *free);
         return;
     }
     if (!at_front && queue_.size() >= config_.queue.limit) {
@@ -72,9 +72,17 @@ void dispatcher::dispatch(const call_ptr& which, worker& to) {
     refresh(to);
 }
 
+worker* dispatcher::pick() {
+    auto slot = scheduler_->pick();
+    if (!slot) {
+        slot = ahead_->pick();
+    }
+    return slot ? in_service_[*slot] : nullptr;
+}
+
 /// The permit goes straight from the worker that became free to the oldest waiter.
 void dispatcher::serve_queue(worker& with) {
-    while (!queue_.empty() && with.accepts_call()) {
+    while (!queue_.empty() && (with.accepts_call() || with.accepts_call_ahead())) {
         const auto next = queue_.pop_front();
         dispatch(next, with);
     }
@@ -82,10 +90,16 @@ void dispatcher::serve_queue(worker& with) {
 }
 
 void dispatcher::refresh(worker& which) {
-    if (which.accepts_call()) {
-        scheduler_->offer(which.id().slot, which.load());
-    } else {
-        scheduler_->withdraw(which.id().slot);
+    const auto slot = which.id().slot;
+    if (in_service_[slot] != &which) {
+        return; // the slot may be another's by now
+    }
+    const auto tell = [&](scheduler& who, bool takes) {
+        takes ? who.offer(slot, which.load()) : who.withdraw(slot);
+    };
+    tell(*scheduler_, which.accepts_call());
+    if (config_.pipeline_depth > 0) {
+        tell(*ahead_, which.accepts_call_ahead());
     }
 }
 
@@ -103,6 +117,7 @@ void dispatcher::dismiss(worker& gone) {
     if (slot < in_service_.size() && in_service_[slot] == &gone) {
         in_service_[slot] = nullptr;
         scheduler_->withdraw(slot);
+        ahead_->withdraw(slot);
     }
 }
 
@@ -160,20 +175,24 @@ void dispatcher::settle_late(worker& from, call& which) {
     serve_queue(from);
 }
 
-void dispatcher::on_call_lost(worker& from, call_ptr which, bool sent) {
+void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun) {
     if (which->state != call_state::running) {
         which->state = call_state::done;
         deadlines_.remove(*which);
         return;
     }
-    if (!may_resend(sent, which->req.idempotent(), which->attempts, config_.max_attempts)) {
+    if (!may_resend(may_have_begun, which->req.idempotent(), which->attempts, config_.max_attempts)) {
         fail(*which, errc::worker_lost, from.describe());
         return;
     }
     running_.remove(*which);
-    which->attempts -= sent ? 0 : 1;
+    which->attempts -= may_have_begun ? 0 : 1;
     ++counters_.retried;
     place(which, true);
+}
+
+void dispatcher::on_begun_in_vain(call& which) {
+    set_deadline(which, clock::now() + config_.cancel_grace);
 }
 
 std::size_t dispatcher::abort_all(errc code) {
@@ -243,7 +262,9 @@ void dispatcher::abandon(call& which, errc code) {
     fail(which, code, std::move(info));
     which.state = call_state::abandoned;
     at->cancel(which);
-    set_deadline(which, clock::now() + config_.cancel_grace);
+    if (!at->is_ahead(which)) { // else the worker will skip it, and nothing is wrong with the worker
+        set_deadline(which, clock::now() + config_.cancel_grace);
+    }
 }
 
 void dispatcher::succeed(call& which, reply answer) {

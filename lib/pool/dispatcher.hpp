@@ -50,7 +50,8 @@ public:
 
     void on_result(worker& from, call& which, result_message& answer);
     void on_remote_error(worker& from, call& which, error_message& answer);
-    void on_call_lost(worker& from, call_ptr which, bool sent);
+    void on_call_lost(worker& from, call_ptr which, bool may_have_begun);
+    void on_begun_in_vain(call& which);
 
     /// Ends every open call with `code`; returns how many there were.
     std::size_t abort_all(errc code);
@@ -72,6 +73,7 @@ private:
     void dispatch(const call_ptr& which, worker& to);
     void serve_queue(worker& with);
     void refresh(worker& which);
+    worker* pick();
     void abandon(call& which, errc code);
     void expire(call& which);
     void settle_late(worker& from, call& which);
@@ -83,8 +85,9 @@ private:
     const pool_config& config_;
     dispatcher_events& events_;
     strand executor_;
-    std::unique_ptr<scheduler> scheduler_;
-    std::vector<worker*> in_service_; ///< by slot
+    std::unique_ptr<scheduler> scheduler_; ///< workers that can begin a call now
+    std::unique_ptr<scheduler> ahead_;     ///< workers at capacity that a call can be sent ahead to
+    std::vector<worker*> in_service_;      ///< by slot
     call_list queue_;
     call_list running_;
     deadline_heap deadlines_;

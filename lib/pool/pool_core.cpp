@@ -214,8 +214,12 @@ void pool_core::on_out_of_service(worker& from) {
     crew_.on_out_of_service(from);
 }
 
-void pool_core::on_call_lost(worker& from, call_ptr which, bool sent) {
-    dispatcher_.on_call_lost(from, std::move(which), sent);
+void pool_core::on_call_lost(worker& from, call_ptr which, bool may_have_begun) {
+    dispatcher_.on_call_lost(from, std::move(which), may_have_begun);
+}
+
+void pool_core::on_begun_in_vain(worker&, call& which) {
+    dispatcher_.on_begun_in_vain(which);
 }
 
 void pool_core::on_ended(worker& from) {

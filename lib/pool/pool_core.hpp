@@ -27,9 +27,9 @@ using runtime_factory =
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor and executor() runs on the strand.
-class pool_core : public std::enable_shared_from_this<pool_core>,
-                  private worker_events,
-                  private dispatcher_events {
+class pool_core final : public std::enable_shared_from_this<pool_core>,
+                        private worker_events,
+                        private dispatcher_events {
 public:
     using start_waiter = std::shared_ptr<waiter<std::monostate>>;
     using shutdown_waiter = std::shared_ptr<waiter<shutdown_report>>;
@@ -65,7 +65,8 @@ private:
     void on_result(worker& from, call& which, result_message& answer) override;
     void on_remote_error(worker& from, call& which, error_message& answer) override;
     void on_out_of_service(worker& from) override;
-    void on_call_lost(worker& from, call_ptr which, bool sent) override;
+    void on_call_lost(worker& from, call_ptr which, bool may_have_begun) override;
+    void on_begun_in_vain(worker& from, call& which) override;
     void on_ended(worker& from) override;
     void on_overdue(worker& which) override;
     std::string shortage() const override;

@@ -42,8 +42,8 @@ worker::worker(const strand& executor, const pool_config& config, worker_id id, 
       wake_(executor),
       beat_now_(executor) {}
 
-bool worker::accepts_call() const noexcept {
-    return in_service_ && load() < capacity_ && data_->unsent() <= config_.limits.frame_bytes;
+bool worker::is_ahead(const call& which) const noexcept {
+    return load() > capacity_ && which.id >= (calls_.begin() + static_cast<std::ptrdiff_t>(capacity_))->first;
 }
 
 void worker::assign(call& next, time_point now) {
@@ -93,7 +93,8 @@ void worker::stop(stop_rung first) {
 }
 
 bool worker::is_drained() const noexcept {
-    return std::all_of(calls_.begin(), calls_.end(),
+    const auto begun = static_cast<std::ptrdiff_t>(std::min(load(), capacity_));
+    return std::all_of(calls_.begin(), calls_.begin() + begun,
                        [](const auto& entry) { return entry.second.which->state == call_state::abandoned; });
 }
 
@@ -229,6 +230,12 @@ call_ptr worker::take_call(std::uint64_t id) {
     auto which = std::move(found->second.which);
     calls_.erase(found);
     ++completed_;
+    if (load() >= capacity_) {
+        auto& begun = *(calls_.begin() + static_cast<std::ptrdiff_t>(capacity_ - 1))->second.which;
+        if (begun.state == call_state::abandoned && begun.heap_place == deadline_node::outside) {
+            events_.on_begun_in_vain(*this, begun);
+        }
+    }
     return which;
 }
 

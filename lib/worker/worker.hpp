@@ -14,7 +14,7 @@
 #include <skep/shutdown_report.hpp>
 #include <skep/worker_state.hpp>
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/container/flat_map.hpp>
 
 #include <memory>
 #include <optional>
@@ -35,8 +35,11 @@ public:
     /// It takes no more calls, for whatever reason. Comes once, before any on_call_lost.
     virtual void on_out_of_service(worker& from) = 0;
 
-    /// The call will get no answer from this worker. `sent`: the worker may have begun it.
-    virtual void on_call_lost(worker& from, call_ptr which, bool sent) = 0;
+    /// The call will get no answer from this worker.
+    virtual void on_call_lost(worker& from, call_ptr which, bool may_have_begun) = 0;
+
+    /// A call that was sent ahead may have begun now, though its caller no longer waits.
+    virtual void on_begun_in_vain(worker& from, call& which) = 0;
 
     /// Its process is gone and so is everything that belonged to it. The last event.
     virtual void on_ended(worker& from) = 0;
@@ -60,8 +63,17 @@ public:
 
     asio::awaitable<void> run();
 
-    /// Whether it can take another call now.
-    bool accepts_call() const noexcept;
+    /// Whether it can begin another call now.
+    bool accepts_call() const noexcept { return takes_calls() && load() < capacity_; }
+
+    /// Whether it is at capacity, but a call may be sent ahead to it.
+    bool accepts_call_ahead() const noexcept {
+        return takes_calls() && load() >= capacity_ && load() < capacity_ + config_.pipeline_depth;
+    }
+
+    /// True if the worker cannot have begun the call yet: it begins calls in the order sent, no more than its
+    /// capacity at a time, and answers one before it begins the next.
+    bool is_ahead(const call& which) const noexcept;
 
     /// Sends the call. Throws error if it cannot be encoded; the worker is none the worse for it.
     void assign(call& next, time_point now);
@@ -88,7 +100,7 @@ public:
     std::uint64_t missed_pings() const noexcept { return missed_pings_; }
     std::uint64_t output_lines_dropped() const noexcept;
 
-    /// True if it has no call whose caller still waits.
+    /// True if it can have begun no call whose caller still waits.
     bool is_drained() const noexcept;
 
     /// Why it failed, if it did: for errors and logs.
@@ -112,8 +124,9 @@ private:
     asio::awaitable<void> launch();
     asio::awaitable<void> await_ready();
     asio::awaitable<void> await_end();
-    asio::awaitable<void> settle_calls();
+    asio::awaitable<void> await_aftermath();
     asio::awaitable<void> descend();
+    asio::awaitable<void> settle();
     asio::awaitable<void> collect();
 
     // Tasks that run beside it.
@@ -122,6 +135,7 @@ private:
     asio::awaitable<void> read_control();
     asio::awaitable<void> beat();
 
+    bool takes_calls() const noexcept { return in_service_ && data_->unsent() <= config_.limits.frame_bytes; }
     bool is_over() const noexcept { return process_ended_ || failure_ || stop_from_; }
     void fail(errc code, std::string detail);
     void leave_service();
@@ -129,6 +143,7 @@ private:
     void show_load();
     void take_rung(stop_rung rung);
     void release_calls();
+    void note_own_end();
     void schedule_flush();
 
     void on_message(hello_message& hello);
@@ -154,7 +169,7 @@ private:
     std::unique_ptr<worker_process> process_;
     pid_t pid_ = 0;
 
-    boost::unordered_flat_map<std::uint64_t, flight> calls_;
+    boost::container::flat_map<std::uint64_t, flight> calls_; ///< in the order sent
     std::uint64_t next_id_ = 1;
     std::size_t capacity_ = 0;
     std::uint64_t completed_ = 0;
@@ -169,6 +184,7 @@ private:
     bool retired_ = false;
     bool data_ended_ = false;
     bool process_ended_ = false;
+    bool ended_by_itself_ = false;
     bool flush_scheduled_ = false;
     std::optional<time_point> ready_since_;
     std::optional<stop_rung> stop_from_;

@@ -24,14 +24,15 @@ asio::awaitable<void> worker::run() {
         co_await await_ready();
         co_await await_end();
         leave_service();
-        co_await settle_calls();
+        co_await await_aftermath();
         co_await descend();
+        co_await settle();
         co_await collect();
     }
     leave_service();
-    const bool never_served = !was_ready() && !stop_from_;
+    const bool broke = failure_ && !(was_ready() && ended_by_itself_);
     const worker_outcome outcome{!rungs_.empty() && rungs_.back().rung >= stop_rung::kill,
-                                 stop_from_.has_value(), failure_.has_value() || never_served, status_};
+                                 stop_from_.has_value(), broke, status_};
     move_to(terminal_state(outcome), failure_ ? failure_->detail : to_string(status_));
     log_(failure_ ? log_level::warning : log_level::info,
          to_string(id_) + " " + std::string(to_string(machine_.state())) + ", " + to_string(status_) +
@@ -40,19 +41,20 @@ asio::awaitable<void> worker::run() {
 }
 
 asio::awaitable<void> worker::launch() {
-    std::optional<worker_link> link;
     try {
         launch_order order{id_, token_};
-        link = co_await runtime_.start(std::move(order));
+        worker_link link = co_await runtime_.start(std::move(order));
+        data_.emplace(std::move(link.data), config_.limits);
+        control_.emplace(std::move(link.control), config_.limits);
+        process_ = std::move(link.process);
+        pid_ = process_->pid();
     } catch (const error& e) {
-        failure_ = worker_failure{
-            e.code() == errc::spawn_failed ? errc::spawn_failed : errc::handshake_failed, e.info.detail};
+        failure_ = worker_failure{errc::spawn_failed, e.info.detail};
+        co_return;
+    } catch (const std::exception& e) {
+        failure_ = worker_failure{errc::spawn_failed, e.what()};
         co_return;
     }
-    process_ = std::move(link->process);
-    pid_ = process_->pid();
-    data_.emplace(std::move(link->data), config_.limits);
-    control_.emplace(std::move(link->control), config_.limits);
     const auto self = shared_from_this();
     tasks_.spawn(self, watch_process());
     tasks_.spawn(self, read_data());
@@ -81,35 +83,24 @@ asio::awaitable<void> worker::await_end() {
     }
 }
 
-/// Gives back every call that will get no answer: after the answers that were sent before the end have been
-/// read, and if the process has ended, with its status and last words.
-asio::awaitable<void> worker::settle_calls() {
-    const bool told_to = stop_from_ || (failure_ && failure_->code != errc::worker_lost);
-    const auto deadline = clock::now() + (told_to ? duration::zero() : aftermath);
-    bool in_time = true;
-    while (in_time && !(process_ended_ && data_ended_)) {
-        if (process_ended_) {
-            process_->kill(); // its group: nobody else may hold the channels open
-        }
+/// Where one channel or the process has ended by itself, the rest follows within moments as a rule.
+asio::awaitable<void> worker::await_aftermath() {
+    const bool ending = !stop_from_ && (!failure_ || failure_->code == errc::worker_lost);
+    const auto deadline = clock::now() + aftermath;
+    bool in_time = ending;
+    while (in_time && !process_ended_) {
         wake_.close();
         in_time = co_await wake_.wait_until(deadline);
     }
-    if (process_ended_) {
-        status_ = process_->reap();
-        co_await process_->finish(clock::now() + aftermath);
-        if (!stop_from_ && (!failure_ || failure_->code == errc::worker_lost)) {
-            failure_ = was_ready()
-                           ? worker_failure{errc::worker_lost, "its process ended"}
-                           : worker_failure{errc::handshake_failed, "its process ended before it was ready"};
-        }
-    }
-    release_calls();
 }
 
 /// The stop ladder: each rung with its time, until the process has ended.
 asio::awaitable<void> worker::descend() {
     if (process_ended_) {
         co_return;
+    }
+    if (failure_) {
+        release_calls(); // nothing more is to be expected of it; its callers need not wait for its end
     }
     move_to(worker_state::stopping, failure_ ? failure_->detail : "asked to stop");
     const auto first = stop_from_.value_or(stop_rung::terminate);
@@ -129,12 +120,37 @@ asio::awaitable<void> worker::descend() {
     rungs_ = ladder.taken();
 }
 
+/// Reads what it sent before its end, learns how it ended, and gives back every call that got no answer.
+asio::awaitable<void> worker::settle() {
+    if (process_ended_) {
+        process_->kill(); // its group: nobody else may hold the channels open
+        const auto deadline = clock::now() + aftermath;
+        bool in_time = true;
+        while (in_time && !data_ended_) {
+            wake_.close();
+            in_time = co_await wake_.wait_until(deadline);
+        }
+        status_ = process_->reap();
+        co_await process_->finish(clock::now() + aftermath);
+        note_own_end();
+    }
+    release_calls();
+}
+
+void worker::note_own_end() {
+    const bool by_itself =
+        !stop_from_ && rungs_.empty() && (!failure_ || failure_->code == errc::worker_lost);
+    if (by_itself) {
+        ended_by_itself_ = true;
+        failure_ = was_ready()
+                       ? worker_failure{errc::worker_lost, "its process ended"}
+                       : worker_failure{errc::handshake_failed, "its process ended before it was ready"};
+    }
+}
+
 asio::awaitable<void> worker::collect() {
     data_->close();
     control_->close();
-    if (process_ended_ && !status_.known()) {
-        status_ = process_->reap();
-    }
     if (!process_ended_) {
         log_(log_level::error,
              to_string(id_) + " (pid " + std::to_string(pid_) + ") does not end even after SIGKILL");
@@ -227,9 +243,13 @@ void worker::take_rung(stop_rung rung) {
 }
 
 void worker::release_calls() {
+    // Only of a worker that is dead can be said what it has not begun; see is_ahead.
+    std::size_t begun = process_ended_ ? capacity_ : calls_.size();
     auto calls = std::exchange(calls_, {});
     for (auto& [id, lost] : calls) {
-        events_.on_call_lost(*this, std::move(lost.which), data_->sent() > lost.begin);
+        const bool may_have_begun = begun > 0 && data_->sent() > lost.begin;
+        begun -= begun > 0 ? 1 : 0;
+        events_.on_call_lost(*this, std::move(lost.which), may_have_begun);
     }
 }
 

@@ -3,6 +3,7 @@
 
     evil_worker.py --fault=NAME      misbehave at start or stop, or on the first call
     evil_worker.py --fault=NAME@N    answer N-1 calls properly, then misbehave on call N
+    evil_worker.py --once=FILE ...   misbehave only if FILE is not there yet, and create it: successors are good
     evil_worker.py --list            the names
 
 It speaks the protocol by hand, so that it can break it. Without a fault it is a plain worker with the commands
@@ -469,10 +470,20 @@ def spawn_grandchild(worker):
     worker.grandchild = subprocess.Popen(["sleep", "1000"]).pid
 
 
+def is_first(path):
+    """Whether this process is the first to create the file."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fault", metavar="NAME[@N]", default="")
     parser.add_argument("--delay", type=float, default=1.0, metavar="SECONDS")
+    parser.add_argument("--once", metavar="FILE", default="")
     parser.add_argument("--list", action="store_true", help="print the names of all faults")
     options = parser.parse_args()
     if options.list:
@@ -481,6 +492,8 @@ def main():
     name, _, nth = options.fault.partition("@")
     if name and name not in FAULTS:
         parser.error(f"no fault '{name}'; see --list")
+    if options.once and not is_first(options.once):
+        name = ""
     when, function = FAULTS.get(name, (None, None))
     worker = Worker(int(nth or 1), options.delay)
     if when == AT_SETUP:

@@ -4,7 +4,9 @@
 #include "support/fake_runtime.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/test/unit_test.hpp>
@@ -17,15 +19,13 @@ namespace skep::test {
 namespace json = boost::json;
 
 class fake_process final : public worker_process {
-  public:
+public:
     explicit fake_process(std::shared_ptr<fake_worker> script) : script_(std::move(script)) {}
 
     pid_t pid() const noexcept override {
         return 1000000; // beyond pid_max: cannot name a real process
     }
-    asio::awaitable<void> ended() override {
-        co_await script_->exited_.wait();
-    }
+    asio::awaitable<void> ended() override { co_await script_->exited_.wait(); }
     void terminate() noexcept override {
         ++script_->terminations;
         if (script_->obeys_terminate) {
@@ -38,23 +38,13 @@ class fake_process final : public worker_process {
             script_->exit(exit_status::signalled(SIGKILL));
         }
     }
-    exit_status reap() noexcept override {
-        return script_->status_;
-    }
-    std::string output_tail() const override {
-        return "the fake's last words";
-    }
-    std::uint64_t output_lines_dropped() const noexcept override {
-        return 0;
-    }
-    asio::awaitable<void> finish(time_point) override {
-        co_return;
-    }
-    void abandon() noexcept override {
-        script_->exited_.open();
-    }
+    exit_status reap() noexcept override { return script_->status_; }
+    std::string output_tail() const override { return "the fake's last words"; }
+    std::uint64_t output_lines_dropped() const noexcept override { return 0; }
+    asio::awaitable<void> finish(time_point) override { co_return; }
+    void abandon() noexcept override { script_->exited_.open(); }
 
-  private:
+private:
     std::shared_ptr<fake_worker> script_;
 };
 
@@ -72,11 +62,32 @@ void fake_worker::shake_hands(std::size_t capacity) {
 }
 
 std::vector<json::object> fake_worker::take_calls() {
-    return take(data_);
+    std::vector<json::object> calls;
+    take(data_, calls);
+    return calls;
 }
 
-std::vector<json::object> fake_worker::take_controls() {
-    return take(control_);
+std::vector<json::object> fake_worker::take_controls(std::string_view type) {
+    take(control_, controls_);
+    std::vector<json::object> wanted;
+    std::erase_if(controls_, [&](auto& message) {
+        const bool is_wanted = message.at("type").as_string() == type;
+        if (is_wanted) {
+            wanted.push_back(std::move(message));
+        }
+        return is_wanted;
+    });
+    return wanted;
+}
+
+std::uint64_t fake_worker::take_call() {
+    const auto calls = take_calls();
+    BOOST_REQUIRE_EQUAL(calls.size(), 1u);
+    return id_of(calls[0]);
+}
+
+void fake_worker::answer_call(json::value value) {
+    reply(take_call(), std::move(value));
 }
 
 void fake_worker::reply(std::uint64_t id, json::value value) {
@@ -89,14 +100,11 @@ void fake_worker::fail(std::uint64_t id, std::string type, std::string message) 
 }
 
 std::size_t fake_worker::answer_pings() {
-    std::size_t count = 0;
-    for (const auto& message : take_controls()) {
-        if (message.at("type") == "ping") {
-            send_control({{"type", "pong"}, {"seq", message.at("seq")}, {"in_flight", 0}, {"completed", 0}});
-            ++count;
-        }
+    const auto pings = take_controls("ping");
+    for (const auto& ping : pings) {
+        send_control({{"type", "pong"}, {"seq", ping.at("seq")}, {"in_flight", 0}, {"completed", 0}});
     }
-    return count;
+    return pings.size();
 }
 
 void fake_worker::send_data(const json::object& message) {
@@ -139,7 +147,7 @@ void fake_worker::send(far_end& to, std::string_view bytes) {
     BOOST_REQUIRE_EQUAL(count, static_cast<ssize_t>(bytes.size()));
 }
 
-std::vector<json::object> fake_worker::take(far_end& from) {
+void fake_worker::take(far_end& from, std::vector<json::object>& into) {
     for (;;) {
         const auto room = from.frames.prepare();
         const auto count = ::recv(from.fd.get(), room.data(), room.size(), MSG_DONTWAIT);
@@ -148,11 +156,13 @@ std::vector<json::object> fake_worker::take(far_end& from) {
         }
         from.frames.commit(static_cast<std::size_t>(count));
     }
-    std::vector<json::object> result;
     while (const auto frame = from.frames.next()) {
-        result.push_back(json::parse(frame->json).as_object());
+        into.push_back(json::parse(frame->json).as_object());
     }
-    return result;
+}
+
+std::uint64_t id_of(const json::object& message) {
+    return message.at("id").to_number<std::uint64_t>();
 }
 
 asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
@@ -163,10 +173,12 @@ asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
     const asio::local::stream_protocol protocol;
     socket data_here(executor_, protocol, data[0]);
     socket control_here(executor_, protocol, control[0]);
-    auto fresh = std::make_shared<fake_worker>(executor_, std::move(order), unique_fd(data[1]), unique_fd(control[1]));
+    auto fresh =
+        std::make_shared<fake_worker>(executor_, std::move(order), unique_fd(data[1]), unique_fd(control[1]));
     workers.push_back(fresh);
     on_start(*fresh);
-    co_return worker_link{std::move(data_here), std::move(control_here), std::make_unique<fake_process>(fresh)};
+    co_return worker_link{std::move(data_here), std::move(control_here),
+                          std::make_unique<fake_process>(fresh)};
 }
 
 manual_pool::manual_pool(pool_config config) {
@@ -179,17 +191,22 @@ manual_pool::manual_pool(pool_config config) {
 }
 
 manual_pool::~manual_pool() {
-    const auto ended = shutdown();
-    settle();
-    for (int i = 0; i < 2000 && !ended->done; ++i) {
-        advance(std::chrono::milliseconds(100), std::chrono::milliseconds(100));
+    if (pool_) {
+        const auto ended = shutdown();
+        for (int i = 0; i < 2000 && !ended->done; ++i) {
+            advance(std::chrono::milliseconds(100), std::chrono::milliseconds(100));
+        }
+        BOOST_CHECK_MESSAGE(ended->done, "the pool did not shut down");
+        destroy_pool();
     }
-    BOOST_CHECK_MESSAGE(ended->done, "the pool did not shut down");
-    pool_.reset();
-    settle();
     context.restart();
     context.poll();
     BOOST_CHECK_MESSAGE(context.stopped(), "something is still running in the context");
+}
+
+void manual_pool::destroy_pool() {
+    pool_.reset();
+    settle();
 }
 
 void manual_pool::settle() {
@@ -209,25 +226,52 @@ void manual_pool::advance(duration span, duration step) {
         const auto next = std::min(span, step);
         time.advance(next);
         settle();
+        answer_pings();
         span -= next;
     }
 }
 
-template <class T> std::shared_ptr<manual_pool::outcome<T>> manual_pool::launch(asio::awaitable<T> operation) {
+void manual_pool::answer_pings() {
+    std::size_t answered = 0;
+    for (const auto& each : runtime_->workers) {
+        if (each->answers_pings && !each->has_exited()) {
+            answered += each->answer_pings();
+        }
+    }
+    if (answered > 0) {
+        settle();
+    }
+}
+
+namespace {
+
+template <class T>
+asio::awaitable<T> accept_every_cancellation(asio::awaitable<T> operation) {
+    const auto every_type = asio::enable_total_cancellation();
+    co_await asio::this_coro::reset_cancellation_state(every_type);
+    T value = co_await std::move(operation);
+    co_return value;
+}
+
+} // namespace
+
+template <class T>
+std::shared_ptr<manual_pool::outcome<T>> manual_pool::launch(asio::awaitable<T> operation) {
     auto result = std::make_shared<outcome<T>>();
-    asio::co_spawn(context, std::move(operation),
-                   asio::bind_cancellation_slot(result->cancel.slot(), [result](std::exception_ptr problem, T value) {
-                       result->done = true;
-                       if (!problem) {
-                           result->value = std::move(value);
-                           return;
-                       }
-                       try {
-                           std::rethrow_exception(problem);
-                       } catch (const error& e) {
-                           result->problem = e;
-                       }
-                   }));
+    asio::co_spawn(
+        context, accept_every_cancellation(std::move(operation)),
+        asio::bind_cancellation_slot(result->cancel.slot(), [result](std::exception_ptr problem, T value) {
+            result->done = true;
+            if (!problem) {
+                result->value = std::move(value);
+                return;
+            }
+            try {
+                std::rethrow_exception(problem);
+            } catch (const error& e) {
+                result->problem = e;
+            }
+        }));
     settle();
     return result;
 }

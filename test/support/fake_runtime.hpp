@@ -16,36 +16,43 @@
 #include <csignal>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace skep::test {
 
 /// The far side of a worker's channels, played by the test; no process is behind it.
 class fake_worker {
-  public:
+public:
     fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control);
 
-    // What it does when it is signalled.
+    // What it does when it is signalled, and when manual_pool::advance() passes by.
     bool obeys_terminate = true;
     bool obeys_kill = true;
+    bool answers_pings = true;
 
     // What it has been asked for so far.
     int terminations = 0;
     int kills = 0;
 
-    const launch_order& order() const noexcept {
-        return order_;
-    }
+    const launch_order& order() const noexcept { return order_; }
 
     /// Says hello and ready.
     void shake_hands(std::size_t capacity = 1);
 
-    /// Messages received since the last call, per channel.
+    /// Messages received since the last call, per channel; of the control channel, those of one type.
     std::vector<boost::json::object> take_calls();
-    std::vector<boost::json::object> take_controls();
+    std::vector<boost::json::object> take_controls(std::string_view type);
+
+    /// The id of the one call received since the last look. Fails the test if there is none or another.
+    std::uint64_t take_call();
 
     void reply(std::uint64_t id, boost::json::value value = nullptr);
     void fail(std::uint64_t id, std::string type, std::string message);
+
+    /// Takes the one call received since the last look and answers it.
+    void answer_call(boost::json::value value = nullptr);
 
     /// Answers the pings received since the last call; returns how many there were.
     std::size_t answer_pings();
@@ -57,11 +64,9 @@ class fake_worker {
 
     /// Ends the "process".
     void exit(exit_status status);
-    bool has_exited() const noexcept {
-        return exited_.is_open();
-    }
+    bool has_exited() const noexcept { return exited_.is_open(); }
 
-  private:
+private:
     friend class fake_process;
 
     struct far_end {
@@ -70,18 +75,21 @@ class fake_worker {
     };
 
     static void send(far_end& to, std::string_view bytes);
-    static std::vector<boost::json::object> take(far_end& from);
+    static void take(far_end& from, std::vector<boost::json::object>& into);
 
     launch_order order_;
     far_end data_;
     far_end control_;
+    std::vector<boost::json::object> controls_; ///< received and not yet taken
     exit_status status_;
     gate exited_;
 };
 
+std::uint64_t id_of(const boost::json::object& message);
+
 /// Starts fake workers.
 class fake_runtime final : public runtime {
-  public:
+public:
     explicit fake_runtime(const strand& executor) : executor_(executor) {}
 
     /// Called for each new worker; by default it shakes hands at once. May throw error(spawn_failed).
@@ -93,50 +101,65 @@ class fake_runtime final : public runtime {
     int closed = 0;
 
     asio::awaitable<worker_link> start(launch_order order) override;
-    void close() override {
-        ++closed;
-    }
+    void close() override { ++closed; }
 
-  private:
+private:
     strand executor_;
 };
 
 /// A pool of fake workers in an io_context whose time the test moves by hand.
 class manual_pool {
-  public:
+public:
     explicit manual_pool(pool_config config);
     ~manual_pool();
 
     /// Runs everything that can run without time passing.
     void settle();
 
-    /// Lets time pass, in steps small enough that no timer is noticed late.
+    /// Lets time pass, in steps small enough that no timer is noticed late; workers answer their pings if they
+    /// are of that kind.
     void advance(duration span, duration step = std::chrono::milliseconds(10));
 
-    /// Starts `operation` and returns where its outcome will be.
-    template <class T> struct outcome {
+    /// How an operation ended, if it has.
+    template <class T>
+    struct outcome {
         bool done = false;
         std::optional<T> value;
         std::optional<error> problem;
-        asio::cancellation_signal cancel;
+        asio::cancellation_signal cancel; ///< every type reaches the operation
+
+        /// No error unless it has failed.
+        boost::system::error_code code() const noexcept {
+            return problem ? problem->code() : boost::system::error_code();
+        }
+        std::string text() const { return problem ? problem->what() : ""; }
     };
+
+    // Each starts an operation, lets it run as far as it comes without time passing, and returns where its outcome
+    // is or will be.
     std::shared_ptr<outcome<reply>> execute(request call);
     std::shared_ptr<outcome<bool>> start();
     std::shared_ptr<outcome<shutdown_report>> shutdown();
 
+    /// Ends the pool object, without a shutdown unless there was one.
+    void destroy_pool();
+
     pool_status status();
-    fake_runtime& runtime() noexcept {
-        return *runtime_;
-    }
-    fake_worker& worker(std::size_t index) {
-        return *runtime_->workers.at(index);
-    }
+    pool_counters counters() { return status().counters; }
+    skep::pool& facade() { return *pool_; }
+    fake_runtime& runtime() noexcept { return *runtime_; }
+    fake_worker& worker(std::size_t index) { return *runtime_->workers.at(index); }
+
+    /// How many workers have been started so far.
+    std::size_t launched() const noexcept { return runtime_->workers.size(); }
 
     manual_time time;
     asio::io_context context{1};
 
-  private:
-    template <class T> std::shared_ptr<outcome<T>> launch(asio::awaitable<T> operation);
+private:
+    template <class T>
+    std::shared_ptr<outcome<T>> launch(asio::awaitable<T> operation);
+    void answer_pings();
 
     fake_runtime* runtime_ = nullptr;
     std::optional<pool> pool_;

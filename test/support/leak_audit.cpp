@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <chrono>
+#include <thread>
 #include <unistd.h>
 
 namespace skep::test {
@@ -72,11 +74,21 @@ bool is_alive(pid_t pid) {
     return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
 }
 
-leak_audit::leak_audit() : descriptors_(descriptors()), threads_(threads()), children_(children()) {}
+leak_audit::leak_audit() {
+    std::thread([] {}).join(); // sanitizers start a thread of their own with the first
+    descriptors_ = descriptors();
+    threads_ = threads();
+    children_ = children();
+}
 
 leak_audit::~leak_audit() {
     for (const auto& open : descriptors()) {
         BOOST_CHECK_MESSAGE(descriptors_.count(open) == 1, "leaked descriptor " << open);
+    }
+    // A thread that was joined may be listed a moment longer.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (threads() != threads_ && std::chrono::steady_clock::now() < end) {
+        std::this_thread::yield();
     }
     BOOST_CHECK_EQUAL(threads(), threads_);
     const auto now = children();

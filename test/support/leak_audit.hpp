@@ -32,7 +32,7 @@ class leak_audit {
 
   private:
     std::set<std::string> descriptors_;
-    std::size_t threads_;
+    std::size_t threads_ = 0;
     std::vector<pid_t> children_;
 };
 

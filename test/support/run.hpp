@@ -4,9 +4,10 @@
 #pragma once
 
 #include "support/leak_audit.hpp"
-
 #include <skep/skep.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -16,9 +17,13 @@
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace skep::test {
@@ -29,7 +34,8 @@ using namespace std::chrono_literals;
 
 /// Runs `body(context)`, a coroutine, to its end and everything it started, on `thread_count` threads; then audits for
 /// leaks. A test that hangs fails after two minutes.
-template <class Body> void run(Body body, int thread_count = 1) {
+template <class Body>
+void run(Body body, int thread_count = 1) {
     const leak_audit audit;
     asio::io_context context(thread_count);
     std::exception_ptr problem;
@@ -73,7 +79,8 @@ inline pool_config evil_pool(const std::string& fault, std::size_t workers = 1) 
 }
 
 /// Awaits `operation` and returns the error it ends with, or fails the test if it succeeds.
-template <class T> asio::awaitable<error> failure_of(asio::awaitable<T> operation) {
+template <class T>
+asio::awaitable<error> failure_of(asio::awaitable<T> operation) {
     try {
         co_await std::move(operation);
     } catch (const error& e) {
@@ -89,17 +96,129 @@ asio::awaitable<void> inline pause(duration length) {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// Looks every few milliseconds until `condition()`, an awaitable<bool>, holds. False if it never does.
-template <class Condition> asio::awaitable<bool> eventually(Condition condition, duration limit = 20s) {
+/// Looks every few milliseconds until `condition()`, a bool or an awaitable<bool>, holds. False if it never does.
+template <class Condition>
+asio::awaitable<bool> eventually(Condition condition, duration limit = 20s) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (std::chrono::steady_clock::now() < end) {
-        const bool holds = co_await condition();
+        bool holds = false;
+        if constexpr (std::is_same_v<std::invoke_result_t<Condition&>, bool>) {
+            holds = condition();
+        } else {
+            holds = co_await condition();
+        }
         if (holds) {
             co_return true;
         }
         co_await pause(5ms);
     }
     co_return false;
+}
+
+/// The same configuration with a stop ladder, replacement and cancelling that take tenths of a second.
+inline pool_config quick(pool_config config) {
+    config.stop.ask = 300ms;
+    config.stop.grace = 200ms;
+    config.cancel_grace = 100ms;
+    config.queue.timeout = 20s;
+    config.restart.initial_backoff = 10ms;
+    config.restart.max_backoff = 100ms;
+    config.restart.safety_tick = 50ms;
+    return config;
+}
+
+/// Starts a pool, runs `body(pool)`, a coroutine, and shuts the pool down, all as run() does.
+template <class Body>
+void with_pool(const pool_config& config, Body body) {
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        co_await workers.start();
+        co_await body(workers);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+}
+
+/// What a command returns.
+inline asio::awaitable<json::value> value_of(pool& workers, request call) {
+    auto answer = co_await workers.execute(std::move(call));
+    co_return std::move(answer.value);
+}
+
+/// The pid of the worker that answers next.
+inline asio::awaitable<pid_t> pid_of(pool& workers) {
+    request call("pid");
+    const auto answer = co_await workers.execute(std::move(call));
+    co_return answer.value.to_number<pid_t>();
+}
+
+/// Waits until `count` workers are ready to work.
+inline asio::awaitable<bool> is_healed(pool& workers, std::size_t count = 1) {
+    auto all_ready = [&workers, count]() -> asio::awaitable<bool> {
+        const auto status = co_await workers.status();
+        std::size_t ready = 0;
+        for (const auto& worker : status.workers) {
+            ready += worker.state == worker_state::ready ? 1 : 0;
+        }
+        co_return ready == count;
+    };
+    const bool healed = co_await eventually(all_ready);
+    co_return healed;
+}
+
+/// A call that runs beside the test, and what has become of it.
+struct background_call {
+    asio::cancellation_signal cancel;
+    std::optional<reply> answer;
+    std::optional<error> problem;
+
+    bool is_done() const { return answer || problem; }
+};
+
+inline std::shared_ptr<background_call> begin_call(asio::io_context& context, pool& workers, request what) {
+    auto call = std::make_shared<background_call>();
+    auto keep = [call](std::exception_ptr problem, reply answer) {
+        if (!problem) {
+            call->answer = std::move(answer);
+            return;
+        }
+        try {
+            std::rethrow_exception(problem);
+        } catch (const error& e) {
+            call->problem = e;
+        }
+    };
+    asio::co_spawn(context, workers.execute(std::move(what)),
+                   asio::bind_cancellation_slot(call->cancel.slot(), std::move(keep)));
+    return call;
+}
+
+inline asio::awaitable<bool> is_ended(std::shared_ptr<background_call> call, duration limit = 20s) {
+    auto has_ended = [&call] { return call->is_done(); };
+    const bool ended = co_await eventually(has_ended, limit);
+    co_return ended;
+}
+
+/// A folder for the test's files, removed with all it holds.
+class scratch_folder {
+public:
+    scratch_folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "skep.XXXXXX").string();
+        path_ = ::mkdtemp(name.data());
+    }
+    ~scratch_folder() { std::filesystem::remove_all(path_); }
+    scratch_folder(const scratch_folder&) = delete;
+    scratch_folder& operator=(const scratch_folder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
 }
 
 } // namespace skep::test

@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(every_name_is_its_own) {
 }
 
 // One row per combination of flags, one column per status; each letter is what the worker shall have been.
-// Intent, first match wins: killed > stopped > failed > finished. Two refinements: a SIGKILL that came too late
-// to end the process forced nothing, and after a lost channel a SIGTERM is the one that we sent ourselves.
+// Intent, first match wins: killed > stopped > failed > finished. Two refinements: a SIGKILL that came too
+// late to end the process forced nothing, and after a lost channel a SIGTERM is the one we sent ourselves.
 BOOST_AUTO_TEST_CASE(terminal_state_over_the_full_product) {
     struct row {
         bool forced, stop_requested, channel_lost;

@@ -1,0 +1,13 @@
+"""The worker of the consumer test. Tells where the SDK came from."""
+
+import skep
+
+worker = skep.Worker()
+
+
+@worker.command
+def greet(name):
+    return "hello " + name + " from " + skep.__file__
+
+
+worker.run()
