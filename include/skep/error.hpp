@@ -33,7 +33,7 @@ enum class errc {
     cancelled,        ///< the caller cancelled the operation
     worker_lost,      ///< the worker died, froze or broke the protocol while it had the call
     remote_error,     ///< the worker's code raised an exception: see error_info::remote_*
-    invalid_request,  ///< the request cannot be encoded (text that is not UTF-8); nothing was sent
+    invalid_request,  ///< the request cannot be encoded (text that is not UTF-8, NaN); nothing was sent
     frame_too_large,  ///< the request's encoding exceeds the frame limit; nothing was sent
     spawn_failed,     ///< the worker process could not be created; the text names the step and its cause
     startup_timeout,  ///< the worker did not complete its handshake in time

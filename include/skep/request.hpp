@@ -8,6 +8,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <boost/json/value_from.hpp>
 
 #include <optional>
 #include <string>
@@ -27,8 +28,12 @@ public:
     /// Throws std::invalid_argument if it is anything else.
     explicit request(std::string command, boost::json::value args = boost::json::object());
 
-    /// Adds or replaces one argument.
+    /// Adds or replaces one argument. Anything that boost::json::value_from converts will do.
     request& arg(std::string_view key, boost::json::value value) &;
+    template <class T>
+    request& arg(std::string_view key, const T& value) & {
+        return arg(key, boost::json::value_from(value));
+    }
 
     /// Sends bytes beside the JSON, without encoding. They arrive in the order attached.
     request& attach(blob bytes) &;
@@ -54,9 +59,17 @@ public:
 
     /// Free-form facts for the worker's code, not arguments.
     request& metadata(std::string_view key, boost::json::value value) &;
+    template <class T>
+    request& metadata(std::string_view key, const T& value) & {
+        return metadata(key, boost::json::value_from(value));
+    }
 
     request&& arg(std::string_view key, boost::json::value value) && {
         return std::move(arg(key, std::move(value)));
+    }
+    template <class T>
+    request&& arg(std::string_view key, const T& value) && {
+        return std::move(arg(key, boost::json::value_from(value)));
     }
     request&& attach(blob bytes) && { return std::move(attach(std::move(bytes))); }
     request&& session(std::string id) && { return std::move(session(std::move(id))); }
@@ -67,6 +80,11 @@ public:
     request&& correlation_id(std::string id) && { return std::move(correlation_id(std::move(id))); }
     request&& metadata(std::string_view key, boost::json::value value) && {
         return std::move(metadata(key, std::move(value)));
+    }
+
+    template <class T>
+    request&& metadata(std::string_view key, const T& value) && {
+        return std::move(metadata(key, boost::json::value_from(value)));
     }
 
     const std::string& command() const noexcept { return command_; }

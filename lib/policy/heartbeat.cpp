@@ -20,9 +20,9 @@ heartbeat_verdict heartbeat_monitor::tick(time_point now) noexcept {
         heard();
     }
     if (silent_since_ && now - *silent_since_ >= options_.timeout) {
-        const auto overdue = 1 + (now - *silent_since_ - options_.timeout) / options_.interval;
-        verdict.new_misses = static_cast<int>(overdue) - misses_;
-        misses_ = static_cast<int>(overdue);
+        // Pings go out one per tick, so at most one becomes overdue in each, however late the tick is.
+        verdict.new_misses = 1;
+        ++misses_;
         verdict.lost = misses_ >= options_.misses;
     }
     if (!silent_since_) {

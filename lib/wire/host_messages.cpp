@@ -8,6 +8,7 @@
 #include <skep/error.hpp>
 
 #include <array>
+#include <cmath>
 
 namespace skep {
 
@@ -22,10 +23,40 @@ std::uint64_t to_milliseconds(duration span) {
     return count < 0 ? 0 : static_cast<std::uint64_t>(count);
 }
 
+// Python's JSON decoder goes no deeper than about 1000.
+constexpr int deepest = 500;
+
+/// Why `value` cannot be sent; nullptr if it can.
+const char* objection_to(const boost::json::value& value, int depth = 0) noexcept {
+    if (depth > deepest) {
+        return "it is nested more than 500 levels deep";
+    }
+    if (const auto* number = value.if_double(); number != nullptr && !std::isfinite(*number)) {
+        return "it holds a number that is not finite; JSON knows no NaN and no infinity";
+    }
+    const char* objection = nullptr;
+    if (const auto* array = value.if_array()) {
+        for (auto each = array->begin(); objection == nullptr && each != array->end(); ++each) {
+            objection = objection_to(*each, depth + 1);
+        }
+    } else if (const auto* object = value.if_object()) {
+        for (auto each = object->begin(); objection == nullptr && each != object->end(); ++each) {
+            objection = objection_to(each->value(), depth + 1);
+        }
+    }
+    return objection;
+}
+
 [[noreturn]] void refuse(errc code, std::string detail) {
     error_info info;
     info.detail = std::move(detail);
     throw error(code, std::move(info));
+}
+
+void require_sendable(const boost::json::value& value) {
+    if (const char* objection = objection_to(value)) {
+        refuse(errc::invalid_request, objection);
+    }
 }
 
 } // namespace
@@ -61,6 +92,10 @@ void host_message_encoder::call(std::string& out, std::uint64_t id, const reques
 
 void host_message_encoder::append_call(std::string& out, std::uint64_t id, const request& call,
                                        std::optional<duration> time_left) {
+    require_sendable(call.args());
+    for (const auto& member : call.metadata()) {
+        require_sendable(member.value());
+    }
     const auto begin = begin_frame(out);
     out += R"({"type":"call","id":)";
     append_number(out, id);

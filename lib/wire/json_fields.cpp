@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace skep {
 
@@ -29,8 +30,12 @@ public:
 
     void start() {
         fields_.clear();
+        if (tree_bytes_ > keep_bytes) { // one huge message must not pin its memory for ever
+            std::string().swap(partial_key_);
+            stack_.emplace();
+        }
         partial_key_.clear();
-        stack_.reset();
+        stack_->reset();
         depth_ = 0;
         tree_bytes_ = 0;
         problem_ = nullptr;
@@ -50,7 +55,7 @@ public:
         if (--depth_ == 0) {
             return true;
         }
-        stack_.push_object(size);
+        stack_->push_object(size);
         return value_done();
     }
 
@@ -60,22 +65,34 @@ public:
     }
     bool on_array_end(std::size_t size, json::error_code&) {
         --depth_;
-        stack_.push_array(size);
+        stack_->push_array(size);
         return value_done();
     }
 
     bool on_key_part(json::string_view part, std::size_t, json::error_code& ec) {
+        if (!grow(ec, part.size())) {
+            return false;
+        }
         if (depth_ == 1) {
             partial_key_.append(part);
         } else {
-            stack_.push_chars(part);
+            stack_->push_chars(part);
         }
-        return grow(ec, part.size());
+        return true;
     }
     bool on_key(json::string_view part, std::size_t, json::error_code& ec) {
         if (depth_ > 1) {
-            stack_.push_key(part);
-            return grow(ec, sizeof(json::key_value_pair) + part.size());
+            if (!grow(ec, sizeof(json::key_value_pair) + part.size())) {
+                return false;
+            }
+            stack_->push_key(part);
+            return true;
+        }
+        if (fields_.size() == max_fields) {
+            return refuse(ec, "the message has too many members");
+        }
+        if (!grow(ec, sizeof(json_field) + part.size())) {
+            return false;
         }
         auto& key = fields_.emplace_back().key;
         key.swap(partial_key_);
@@ -84,40 +101,46 @@ public:
         if (std::any_of(fields_.begin(), fields_.end() - 1, is_same)) {
             return refuse(ec, "a key of the message stands there twice");
         }
-        return grow(ec, sizeof(json_field) + part.size());
+        return true;
     }
 
     bool on_string_part(json::string_view part, std::size_t, json::error_code& ec) {
-        stack_.push_chars(part);
-        return grow(ec, part.size());
+        if (!grow(ec, part.size())) {
+            return false;
+        }
+        stack_->push_chars(part);
+        return true;
     }
     bool on_string(json::string_view part, std::size_t, json::error_code& ec) {
-        stack_.push_string(part);
-        return scalar_done(ec, part.size());
+        if (!grow(ec, part.size())) {
+            return false;
+        }
+        stack_->push_string(part);
+        return scalar_done(ec);
     }
 
     bool on_number_part(json::string_view, json::error_code&) { return true; }
     bool on_int64(std::int64_t number, json::string_view, json::error_code& ec) {
-        stack_.push_int64(number);
+        stack_->push_int64(number);
         return scalar_done(ec);
     }
     bool on_uint64(std::uint64_t number, json::string_view, json::error_code& ec) {
-        stack_.push_uint64(number);
+        stack_->push_uint64(number);
         return scalar_done(ec);
     }
     bool on_double(double number, json::string_view, json::error_code& ec) {
         if (!std::isfinite(number)) {
             return refuse(ec, "a number is not finite");
         }
-        stack_.push_double(number);
+        stack_->push_double(number);
         return scalar_done(ec);
     }
     bool on_bool(bool value, json::error_code& ec) {
-        stack_.push_bool(value);
+        stack_->push_bool(value);
         return scalar_done(ec);
     }
     bool on_null(json::error_code& ec) {
-        stack_.push_null();
+        stack_->push_null();
         return scalar_done(ec);
     }
 
@@ -127,18 +150,21 @@ public:
 private:
     // An array or object allocates a block with a header besides its elements.
     static constexpr std::size_t table_overhead = 32;
+    // Messages of the protocol have at most a dozen; looking for duplicates costs the square of it.
+    static constexpr std::size_t max_fields = 256;
+    static constexpr std::size_t keep_bytes = 1u << 20;
 
-    bool scalar_done(json::error_code& ec, std::size_t extra = 0) {
+    bool scalar_done(json::error_code& ec) {
         if (depth_ == 0) {
             return refuse(ec, "the JSON is not an object");
         }
-        return grow(ec, sizeof(json::value) + extra) && value_done();
+        return grow(ec, sizeof(json::value)) && value_done();
     }
 
     bool value_done() {
         if (depth_ == 1) {
-            fields_.back().value = stack_.release();
-            stack_.reset();
+            fields_.back().value = stack_->release();
+            stack_->reset();
         }
         return true;
     }
@@ -155,7 +181,7 @@ private:
     }
 
     std::vector<json_field> fields_;
-    json::value_stack stack_;
+    std::optional<json::value_stack> stack_{std::in_place};
     std::string partial_key_;
     std::size_t depth_ = 0;
     std::size_t tree_bytes_ = 0;

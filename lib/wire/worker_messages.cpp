@@ -8,6 +8,10 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <algorithm>
+#include <array>
+#include <limits>
+
 namespace skep {
 
 namespace json = boost::json;
@@ -44,6 +48,14 @@ public:
         return number;
     }
 
+    std::int64_t signed_number(std::string_view key) const {
+        const auto found = number(key);
+        if (found > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+            refuse(key, "is too large");
+        }
+        return static_cast<std::int64_t>(found);
+    }
+
     std::string text(std::string_view key) const { return to_text(key, value(key)); }
 
     std::string text_or_empty(std::string_view key) const {
@@ -69,9 +81,9 @@ private:
 
 hello_message to_hello(const members& from) {
     hello_message hello;
-    hello.protocol = static_cast<std::int64_t>(from.number("protocol"));
+    hello.protocol = from.signed_number("protocol");
     hello.token = from.text("token");
-    hello.pid = static_cast<std::int64_t>(from.number("pid"));
+    hello.pid = from.signed_number("pid");
     hello.sdk = from.text_or_empty("sdk");
     hello.capacity = from.find("capacity") != nullptr ? from.number("capacity") : 1;
     if (hello.capacity == 0) {
@@ -140,6 +152,10 @@ error_message to_error(const members& from) {
 worker_message worker_message_decoder::decode(const frame_view& frame) {
     auto& fields = reader_.read(frame.json);
     const auto type = members(fields, "?").text("type");
+    static constexpr std::array<std::string_view, 5> known{"result", "pong", "error", "ready", "hello"};
+    if (std::find(known.begin(), known.end(), type) == known.end()) {
+        throw protocol_violation("a worker may not send a message of that type");
+    }
     const members from(fields, type);
     auto attachments = to_attachments(from, frame.payload);
     if (type == "result") {
@@ -157,10 +173,7 @@ worker_message worker_message_decoder::decode(const frame_view& frame) {
     if (type == "ready") {
         return ready_message{};
     }
-    if (type == "hello") {
-        return to_hello(from);
-    }
-    throw protocol_violation("a worker may not send a message of type '" + type.substr(0, 32) + "'");
+    return to_hello(from);
 }
 
 } // namespace skep
