@@ -36,7 +36,10 @@ private:
 };
 
 inline std::string in_quotes(std::string_view text) {
-    return "\"" + std::string(text) + "\"";
+    std::string quoted(1, '"');
+    quoted.append(text);
+    quoted += '"';
+    return quoted;
 }
 
 inline std::string in_milliseconds(std::chrono::nanoseconds span) {

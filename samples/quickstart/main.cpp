@@ -22,6 +22,9 @@
 #include <exception>
 #include <iostream>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -87,7 +90,8 @@ skep::pool_config configure(const options& chosen, screen& output) {
     return config;
 }
 
-/// SIGINT and SIGTERM. The first one cancels what was started with slot(); later ones find it at its end already.
+/// SIGINT and SIGTERM. The first one cancels what was started with slot(); later ones find it at its end
+/// already.
 class stop_signals {
 public:
     stop_signals(asio::io_context& context, screen& output)

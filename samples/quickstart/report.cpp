@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t packages_shown = 15;
+constexpr std::size_t name_width = 18;
 
 /// "1,234,567"
 std::string number(std::uint64_t value) {
@@ -39,9 +40,10 @@ std::string package_of(const std::string& path) {
 }
 
 void print_row(const std::string& name, const package_facts& facts) {
-    std::cout << std::left << std::setw(18) << name << std::right << std::setw(8) << number(facts.modules)
-              << std::setw(11) << number(facts.lines) << std::setw(11) << number(facts.functions)
-              << std::setw(9) << number(facts.classes);
+    const auto label = name.size() > name_width ? name.substr(0, name_width - 2) + ".." : name;
+    std::cout << std::left << std::setw(name_width) << label << std::right << std::setw(8)
+              << number(facts.modules) << std::setw(11) << number(facts.lines) << std::setw(11)
+              << number(facts.functions) << std::setw(9) << number(facts.classes);
     if (!facts.longest.empty()) {
         std::cout << std::setw(6) << number(facts.longest_lines) << "  " << facts.longest;
     }
@@ -103,6 +105,7 @@ void package_facts::add(const package_facts& more) {
 
 void findings::add(const std::string& path, const module_facts& facts) {
     packages[package_of(path)].add(facts);
+    ++parsed;
 }
 
 package_facts findings::total() const {
@@ -111,10 +114,6 @@ package_facts findings::total() const {
         sum.add(facts);
     }
     return sum;
-}
-
-std::size_t findings::done() const {
-    return total().modules + not_parsed.size() + lost.size();
 }
 
 screen::screen() : is_terminal_(::isatty(STDOUT_FILENO) == 1) {}
@@ -159,7 +158,8 @@ void screen::draw_bar() {
 }
 
 std::string describe(const skep::worker_status& worker) {
-    return to_string(worker.id) + " (pid " + std::to_string(worker.pid) + ")";
+    return to_string(worker.id) +
+           (worker.pid == 0 ? " (no process)" : " (pid " + std::to_string(worker.pid) + ")");
 }
 
 void print_packages(const findings& found) {
@@ -227,9 +227,12 @@ void print_shutdown(const skep::shutdown_report& report) {
 bool verify(const findings& found) {
     const auto again = count_again(found);
     const auto lines = found.total().lines;
-    const bool agrees = again.modules == found.done() && again.lines == lines && found.lost.empty();
+    const bool agrees = again.modules == found.done() && again.lines == lines;
     std::cout << "\ncounted again in C++: " << number(again.modules) << " modules, " << number(again.lines)
               << " lines in those parsed; by the workers: " << number(found.done()) << " modules, "
               << number(lines) << " lines: " << (agrees ? "equal" : "NOT EQUAL") << '\n';
-    return agrees;
+    if (!found.lost.empty()) {
+        std::cout << "FAILED: " << found.lost.size() << " modules were lost\n";
+    }
+    return agrees && found.lost.empty();
 }

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// What one module holds.
@@ -40,6 +39,7 @@ struct findings {
     std::string root;               ///< its folder
     std::vector<std::string> paths; ///< its modules, relative to it
     std::map<std::string, package_facts> packages;
+    std::size_t parsed = 0;           ///< modules that the packages hold together
     std::vector<failure> not_parsed;  ///< a worker read it, and it is no Python
     std::vector<failure> lost;        ///< nobody could read it
     std::vector<std::string> retried; ///< read, by another worker than the first that had it
@@ -50,10 +50,11 @@ struct findings {
     package_facts total() const;
 
     /// How many modules there is an outcome for.
-    std::size_t done() const;
+    std::size_t done() const noexcept { return parsed + not_parsed.size() + lost.size(); }
 };
 
-/// The terminal, or whatever stands for it: lines, with a progress bar below them if there is somebody to watch it.
+/// The terminal, or whatever stands for it: lines, with a progress bar below them if there is somebody to
+/// watch it.
 class screen {
 public:
     screen();
@@ -73,7 +74,7 @@ private:
     std::size_t step_ = 0; ///< the last step shown: a per mille on a terminal, ten per cent elsewhere
 };
 
-/// "quickstart/2#1 (pid 4711)"
+/// "quickstart/2#1 (pid 4711)"; between two processes of a slot there is none
 std::string describe(const skep::worker_status& worker);
 
 void print_packages(const findings& found);
@@ -81,5 +82,5 @@ void print_exceptions(const findings& found);
 void print_status(const skep::pool_status& status);
 void print_shutdown(const skep::shutdown_report& report);
 
-/// Counts again, without workers and without Python. True if every module has an outcome and the counts agree.
+/// Counts again, without workers and without Python. True if the counts agree and no module was lost.
 bool verify(const findings& found);

@@ -36,11 +36,6 @@ module_facts to_facts(const std::string& path, const json::value& answer) {
     return facts;
 }
 
-/// The calls in progress end with `errc::cancelled`, everything else that waits with Asio's own code.
-bool is_cancellation(const skep::error& problem) {
-    return problem.code() == skep::errc::cancelled;
-}
-
 } // namespace
 
 asio::awaitable<void> survey::run() {
@@ -55,8 +50,8 @@ asio::awaitable<void> survey::list_modules() {
     found_.paths = json::value_to<std::vector<std::string>>(answer.value.at("paths"));
 }
 
-/// Several coroutines take modules from one list, which bounds the calls in flight. The first one to fail, or a
-/// cancellation from above, ends the others; none is left when this returns.
+/// Several coroutines take modules from one list, which bounds the calls in flight. The first one to fail, or
+/// a cancellation from above, ends the others; none is left when this returns.
 asio::awaitable<void> survey::read_modules() {
     const auto executor = co_await asio::this_coro::executor;
     const auto reader = [&] { return asio::co_spawn(executor, read_until_none_is_left(), asio::deferred); };
@@ -89,7 +84,7 @@ asio::awaitable<void> survey::read_until_none_is_left() {
 
 asio::awaitable<void> survey::read_module(std::string path) {
     // Reading a file twice does no harm, so the pool may repeat the call if a worker dies with it.
-    auto call = skep::request("read").arg("path", json::value(path)).idempotent(true);
+    auto call = skep::request("read").arg("path", path).idempotent(true);
     try {
         const auto answer = co_await pool_.execute(std::move(call));
         found_.add(path, to_facts(path, answer.value));
@@ -97,7 +92,7 @@ asio::awaitable<void> survey::read_module(std::string path) {
             found_.retried.push_back(path);
         }
     } catch (const skep::error& problem) {
-        if (is_cancellation(problem)) throw;
+        if (problem.code() == skep::errc::cancelled) throw;
         note_failure(path, problem);
     }
 }

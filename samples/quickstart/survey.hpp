@@ -9,13 +9,14 @@
 #include <cstddef>
 #include <string>
 
-/// Has a pool's workers read the whole standard library, and kills one of them half-way to show that nothing is lost.
+/// Has a pool's workers read the whole standard library, and kills one of them half-way to show that nothing
+/// is lost.
 class survey {
 public:
     survey(skep::pool& workers, screen& output) : pool_(workers), screen_(output) {}
 
-    /// Starts the pool and returns when every module was read. Cancelling it cancels the calls in flight; what they
-    /// have found by then stays in result(). The pool is left running in any case.
+    /// Starts the pool and returns when every module was read. Cancelling it cancels the calls in flight;
+    /// what was found by then stays in result(). Shutting the pool down is left to the caller.
     boost::asio::awaitable<void> run();
 
     const findings& result() const noexcept { return found_; }

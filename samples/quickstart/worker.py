@@ -29,7 +29,7 @@ def modules():
 
 @worker.command
 def read(path):
-    """Counts what is in one module. A module that is not Python raises SyntaxError, and the caller sees it."""
+    """Counts what is in one module. One that is not Python raises SyntaxError, and the caller sees that."""
     source = (LIBRARY / path).read_bytes()
     nodes = list(ast.walk(ast.parse(source, path)))
     functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]

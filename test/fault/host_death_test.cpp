@@ -15,7 +15,7 @@ namespace {
 
 /// A host program in a process of its own, started by a shell-free fork and exec; its output is read here.
 class host {
-  public:
+public:
     host() {
         std::array<int, 2> pipe{};
         BOOST_REQUIRE_EQUAL(::pipe(pipe.data()), 0);
@@ -29,9 +29,7 @@ class host {
         ::close(pipe[1]);
         output_ = ::fdopen(pipe[0], "r");
     }
-    ~host() {
-        ::fclose(output_);
-    }
+    ~host() { ::fclose(output_); }
     host(const host&) = delete;
     host& operator=(const host&) = delete;
 
@@ -47,7 +45,7 @@ class host {
         ::waitpid(pid_, nullptr, 0);
     }
 
-  private:
+private:
     pid_t pid_ = 0;
     std::FILE* output_ = nullptr;
 };
@@ -63,13 +61,16 @@ BOOST_AUTO_TEST_CASE(kill_9_of_the_host_takes_workers_and_grandchildren_along) {
         const auto pids = doomed.read_pids();
         doomed.kill();
         const auto killed = std::chrono::steady_clock::now();
-        const auto any_alive = [&pids] { return is_alive(pids[0]) || is_alive(pids[1]) || is_alive(pids[2]); };
+        const auto any_alive = [&pids] {
+            return is_alive(pids[0]) || is_alive(pids[1]) || is_alive(pids[2]);
+        };
         while (any_alive() && std::chrono::steady_clock::now() - killed < 2s) {
             std::this_thread::sleep_for(1ms);
         }
         const auto took = std::chrono::steady_clock::now() - killed;
         BOOST_TEST(!any_alive(), "round " << round << ": somebody outlived the host by 2 s");
-        BOOST_TEST_MESSAGE("gone after " << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms");
+        BOOST_TEST_MESSAGE("gone after "
+                           << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms");
     }
 }
 

@@ -12,7 +12,16 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <ostream>
 #include <sys/socket.h>
+
+namespace skep {
+
+std::ostream& operator<<(std::ostream& out, errc code) {
+    return out << (code == errc() ? "no error" : make_error_code(code).message());
+}
+
+} // namespace skep
 
 namespace skep::test {
 
@@ -55,10 +64,13 @@ fake_worker::fake_worker(const strand& executor, launch_order order, unique_fd d
 }
 
 void fake_worker::shake_hands(std::size_t capacity) {
-    json::object hello{{"type", "hello"}, {"protocol", 1},        {"token", order_.token},
-                       {"pid", 1000000},  {"capacity", capacity}, {"control", true}};
-    send_data(hello);
+    send_data(hello(capacity));
     send_data({{"type", "ready"}});
+}
+
+json::object fake_worker::hello(std::size_t capacity) const {
+    return {{"type", "hello"}, {"protocol", 1},        {"token", order_.token},
+            {"pid", 1000000},  {"capacity", capacity}, {"control", true}};
 }
 
 std::vector<json::object> fake_worker::take_calls() {
@@ -232,6 +244,9 @@ void manual_pool::advance(duration span, duration step) {
 }
 
 void manual_pool::answer_pings() {
+    if (!pool_) {
+        return; // and the runtime may be gone with it
+    }
     std::size_t answered = 0;
     for (const auto& each : runtime_->workers) {
         if (each->answers_pings && !each->has_exited()) {
@@ -296,6 +311,19 @@ pool_status manual_pool::status() {
     const auto result = launch(pool_->status());
     BOOST_REQUIRE(result->value);
     return *result->value;
+}
+
+std::string manual_pool::serve(std::size_t index) {
+    const auto calls = worker(index).take_calls();
+    BOOST_REQUIRE_EQUAL(calls.size(), 1u);
+    worker(index).reply(id_of(calls[0]));
+    settle();
+    return std::string(calls[0].at("command").as_string());
+}
+
+running_pool::running_pool(pool_config config) : manual_pool(std::move(config)) {
+    const auto started = start();
+    BOOST_REQUIRE_MESSAGE(started->value, "start: " << started->text());
 }
 
 pool_config fake_config(std::size_t workers) {

@@ -15,10 +15,18 @@
 
 #include <csignal>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace skep {
+
+/// For Boost.Test.
+std::ostream& operator<<(std::ostream& out, errc code);
+
+} // namespace skep
 
 namespace skep::test {
 
@@ -38,8 +46,11 @@ public:
 
     const launch_order& order() const noexcept { return order_; }
 
-    /// Says hello and ready.
-    void shake_hands(std::size_t capacity = 1);
+    /// Says hello and ready. By default it offers more room than any pool asks for.
+    void shake_hands(std::size_t capacity = 65'536);
+
+    /// The hello that it would be right to say.
+    boost::json::object hello(std::size_t capacity = 1) const;
 
     /// Messages received since the last call, per channel; of the control channel, those of one type.
     std::vector<boost::json::object> take_calls();
@@ -128,10 +139,8 @@ public:
         std::optional<error> problem;
         asio::cancellation_signal cancel; ///< every type reaches the operation
 
-        /// No error unless it has failed.
-        boost::system::error_code code() const noexcept {
-            return problem ? problem->code() : boost::system::error_code();
-        }
+        /// 0 unless it has failed.
+        errc code() const noexcept { return problem ? static_cast<errc>(problem->code().value()) : errc(); }
         std::string text() const { return problem ? problem->what() : ""; }
     };
 
@@ -150,6 +159,9 @@ public:
     fake_runtime& runtime() noexcept { return *runtime_; }
     fake_worker& worker(std::size_t index) { return *runtime_->workers.at(index); }
 
+    /// Answers the one call that a worker has received since the last look; returns the call's command.
+    std::string serve(std::size_t index = 0);
+
     /// How many workers have been started so far.
     std::size_t launched() const noexcept { return runtime_->workers.size(); }
 
@@ -163,6 +175,12 @@ private:
 
     fake_runtime* runtime_ = nullptr;
     std::optional<pool> pool_;
+};
+
+/// One that has been started.
+class running_pool : public manual_pool {
+public:
+    explicit running_pool(pool_config config);
 };
 
 /// A configuration that validates, for a pool of fakes.

@@ -21,10 +21,26 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
+
+namespace skep {
+
+// How Boost.Test shows what it compares.
+inline std::ostream& boost_test_print_type(std::ostream& out, errc code) {
+    return out << make_error_code(code);
+}
+inline std::ostream& boost_test_print_type(std::ostream& out, worker_state state) {
+    return out << to_string(state);
+}
+inline std::ostream& boost_test_print_type(std::ostream& out, stop_rung rung) {
+    return out << to_string(rung);
+}
+
+} // namespace skep
 
 namespace skep::test {
 

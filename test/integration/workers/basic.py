@@ -22,6 +22,11 @@ def add(a, b=1):
 
 
 @worker.command
+def repeat(text, times):
+    return text * times
+
+
+@worker.command
 def pid():
     return os.getpid()
 

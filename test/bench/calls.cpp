@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Calls: how long one takes, and how many there are in a second.
+
+#include "load.hpp"
+#include "modes.hpp"
+
+namespace skep::bench {
+
+figures measure_serial(const arguments& args) {
+    std::vector<double> samples;
+    double cpu_per_call = 0;
+    const auto span = args.span("span");
+    auto body = [&](pool& workers) -> asio::awaitable<void> {
+        const auto before = cpu_time();
+        samples = co_await measure_latencies(workers, small_value, span);
+        // the warm-up is measured too, hence its share of the calls
+        cpu_per_call = (cpu_time() - before).count() * 1e6 / (1.1 * static_cast<double>(samples.size()));
+    };
+    with_pool(make_config(args), body);
+    return {{"p50_us", percentile(samples, 0.5)},
+            {"p99_us", percentile(samples, 0.99)},
+            {"cpu_us", cpu_per_call}};
+}
+
+figures measure_throughput(const arguments& args) {
+    call_rate rate{};
+    const auto callers = args.number("callers");
+    const auto span = args.span("span");
+    auto body = [&](pool& workers) -> asio::awaitable<void> {
+        rate = co_await measure_rate(workers, callers, span);
+    };
+    with_pool(make_config(args), body, static_cast<int>(args.number("threads", 1)));
+    return {{"calls_per_s", rate.calls_per_second}, {"cpu_us", rate.host_cpu_per_call}};
+}
+
+figures measure_payload(const arguments& args) {
+    std::vector<double> samples;
+    const std::string text(args.number("bytes"), 'x');
+    const auto span = args.span("span");
+    auto body = [&](pool& workers) -> asio::awaitable<void> {
+        samples = co_await measure_latencies(workers, text, span);
+    };
+    with_pool(make_config(args), body);
+    return {{"call_us", median(samples)}};
+}
+
+} // namespace skep::bench

@@ -1,0 +1,252 @@
+"""What is measured, and against what. A figure's keys are those that the programs print."""
+
+import pathlib
+import sys
+from typing import Dict, List, NamedTuple, Tuple
+
+HERE = pathlib.Path(__file__).resolve().parent
+SDK = HERE.parent.parent / "lib" / "python"
+
+
+class Figure(NamedTuple):
+    """One measured value, and the values it is divided by: (label, side, key) each."""
+
+    name: str
+    unit: str
+    side: str
+    key: str
+    versus: List[Tuple[str, str, str]] = []
+
+
+class Comparison(NamedTuple):
+    """Sides that take turns: their names and commands."""
+
+    sides: Dict[str, List[str]]
+    figures: List[Figure]
+    rounds: int
+    pin: bool = False  # to one core, host and worker alike
+
+
+class Settings:
+    """How long to measure, and with which programs."""
+
+    def __init__(self, build, quick):
+        self.programs = build / "test" / "bench"
+        self.quick = quick
+
+    def rounds(self, count):
+        return 1 if self.quick else count
+
+    def span(self, seconds):
+        return f"span={seconds / 4 if self.quick else seconds}"
+
+    def pick(self, full, quick):
+        return quick if self.quick else full
+
+    def program(self, name, mode, *pairs):
+        return [str(self.programs / name), mode, *pairs]
+
+    def skep(self, mode, *pairs):
+        return self.program("skep_bench", mode, *pairs)
+
+    def raw(self, mode, *pairs):
+        return self.program("skep_bench_raw", mode, *pairs)
+
+    def memory(self, mode, *pairs):
+        return self.program("skep_bench_memory", mode, *pairs)
+
+    def echo_worker(self):
+        return f"worker={self.programs / 'skep_bench_echo_worker'}"
+
+
+# sys.executable, not python3: PATH may lead to a version manager's shim, which takes longer than what it starts.
+PYTHON_WORKER = (f"script={HERE / 'worker.py'}", f"python={sys.executable}")
+
+
+def counterpart(mode, *pairs):
+    return [sys.executable, str(HERE / "counterparts.py"), mode, *pairs]
+
+
+def serial(with_):
+    """One caller, one Python worker. Where the kernel spreads host and worker over cores, it is waking up that takes
+    the time, and both sides jump between two speeds; on one core they tell the cost of the code."""
+    for place, pin in (("", False), (", one core", True)):
+        sides = {
+            "skep": with_.skep("serial", *PYTHON_WORKER, with_.span(0.6)),
+            "raw": with_.raw("serial", *PYTHON_WORKER, with_.span(0.6)),
+        }
+        figures = [
+            Figure(f"serial{place}: {name}", "us", "skep", key, [("blocking C client", "raw", key)])
+            for name, key in (("p50", "p50_us"), ("p99", "p99_us"), ("host CPU per call", "cpu_us"))
+        ]
+        yield Comparison(sides, figures, with_.rounds(7), pin)
+
+
+def throughput(with_):
+    """Two Python workers, strictly one call at a time each, 16 calls in flight."""
+    load = ("workers=2", "callers=16", with_.span(0.6))
+    sides = {
+        "skep": with_.skep("throughput", *PYTHON_WORKER, *load),
+        "pool": counterpart("multiprocessing-throughput", *load),
+        "executor": counterpart("executor-throughput", *load),
+    }
+    others = [
+        ("multiprocessing.Pool", "pool", "calls_per_s"),
+        ("ProcessPoolExecutor", "executor", "calls_per_s"),
+    ]
+    figures = [
+        Figure("throughput: 2 workers, 16 callers", "calls/s", "skep", "calls_per_s", others),
+        Figure("throughput: host CPU per call", "us", "skep", "cpu_us"),
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
+
+
+def pipelined(with_):
+    """One worker with calls sent ahead to it, or with room for many."""
+    kinds = [
+        ("Python worker, 16 in flight", "16", (*PYTHON_WORKER, "pipeline=16")),
+        ("C++ worker, 64 in flight", "64", (with_.echo_worker(), "capacity=64")),
+    ]
+    for name, depth, worker in kinds:
+        sides = {
+            "skep": with_.skep("throughput", *worker, f"callers={depth}", with_.span(0.6)),
+            "raw": with_.raw("pipelined", *worker, f"depth={depth}", with_.span(0.6)),
+        }
+        figures = [
+            Figure(f"pipelined: {name}", "calls/s", "skep", "calls_per_s", [("blocking C client", "raw", "calls_per_s")]),
+            Figure("pipelined: host CPU per call", "us", "skep", "cpu_us", [("blocking C client", "raw", "cpu_us")]),
+        ]
+        yield Comparison(sides, figures, with_.rounds(7))
+
+
+def payload(with_):
+    """A JSON string there and back; the raw side moves as many bytes as the frames have."""
+    for name, size in (("1 KiB", 1 << 10), ("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("16 MiB", 16 << 20)):
+        sides = {
+            "skep": with_.skep("payload", *PYTHON_WORKER, f"bytes={size}", with_.span(0.6)),
+            "pool": counterpart("multiprocessing-payload", f"bytes={size}", with_.span(0.6)),
+            "raw": with_.raw("socketpair", f"bytes={size + 80}", with_.span(0.6)),
+        }
+        others = [("multiprocessing.Pool", "pool", "call_us"), ("raw socketpair, no JSON", "raw", "call_us")]
+        yield Comparison(sides, [Figure(f"payload: echo {name}", "us", "skep", "call_us", others)], with_.rounds(5))
+
+
+def scaling(name, key, unit, sizes, noun):
+    """A figure per size, the first of them the counterpart of the others."""
+    first = sizes[0]
+    for size in sizes:
+        versus = [(f"{first:,} {noun}", str(first), key)] if size != first else []
+        yield Figure(f"{name}, {size:,} {noun}", unit, str(size), key, versus)
+
+
+def queue(with_):
+    """Waiters for a worker that is busy for ever, and schedulers of workers that are no processes."""
+    sizes = (1_000, 10_000, 100_000)
+    sides = {str(size): with_.skep("queue", f"waiters={size}") for size in sizes}
+    figures = [
+        figure
+        for name, key in (("enqueue", "enqueue_ns"), ("cancel", "cancel_ns"), ("time out", "time_out_ns"))
+        for figure in scaling(f"queue: {name}", key, "ns/waiter", sizes, "waiters")
+    ]
+    yield Comparison(sides, figures, with_.rounds(3))
+    sizes = (4, 64, 1_000)
+    calls = f"calls={with_.pick(50_000, 5_000)}"
+    sides = {str(size): with_.skep("schedulers", f"workers={size}", calls) for size in sizes}
+    figures = [
+        figure
+        for kind in ("least_loaded", "round_robin", "lifo", "fifo")
+        for figure in scaling(f"pick: {kind}", f"{kind}_ns", "ns", sizes, "workers")
+    ]
+    figures += scaling("pick: in a whole call", "call_ns", "ns", sizes, "workers")
+    yield Comparison(sides, figures, with_.rounds(5))
+
+
+def start(with_):
+    """Until all workers are ready, with everything as it is by default."""
+    for count, rounds in with_.pick(((1, 7), (16, 5), (100, 3)), ((1, 1), (16, 1))):
+        sides = {
+            "skep": with_.skep("start", *PYTHON_WORKER, f"workers={count}"),
+            "xargs": counterpart("interpreters", f"count={count}", f"sdk={SDK}"),
+        }
+        figure = Figure(f"start: {count} worker{'s' * (count > 1)}", "ms", "skep", "ms", [("xargs -P2, import skep", "xargs", "ms")])
+        yield Comparison(sides, [figure], with_.rounds(rounds))
+
+
+def idle(with_):
+    """Workers that nobody calls: their pings, and the memory they take in the host."""
+    workers, seconds = with_.pick((100, 20), (20, 3))
+    sides = {"skep": with_.skep("idle", *PYTHON_WORKER, f"workers={workers}", f"span={seconds}")}
+    figures = [
+        Figure(f"idle: host CPU, {workers} workers", "ms/s", "skep", "cpu_ms_per_s"),
+        Figure("idle: host memory per worker", "KiB", "skep", "kib_per_worker"),
+    ]
+    yield Comparison(sides, figures, 1)
+
+
+def large_host(with_):
+    """A fork would copy the page tables of the host."""
+    gib = with_.pick(4, 1)
+    one = (*PYTHON_WORKER, "workers=1", f"repeats={with_.pick(5, 2)}")
+    sides = {
+        "large": with_.skep("start", *one, f"ballast_mib={gib * 1024}"),
+        "small": with_.skep("start", *one),
+    }
+    versus = [("start from a small host", "small", "ms")]
+    figure = Figure(f"large host: start with {gib} GiB touched", "ms", "large", "ms", versus)
+    yield Comparison(sides, [figure], with_.rounds(5))
+
+
+def threads(with_):
+    """The load of `throughput` on an io_context with more threads than the strand of a pool can use."""
+    load = ("workers=2", "callers=16", with_.span(0.6))
+    sides = {count: with_.skep("throughput", *PYTHON_WORKER, *load, f"threads={count}") for count in ("1", "4")}
+    figures = [
+        Figure("threads: 4, 2 workers, 16 callers", "calls/s", "4", "calls_per_s", [("1 thread", "1", "calls_per_s")]),
+        Figure("threads: 4, host CPU per call", "us", "4", "cpu_us", [("1 thread", "1", "cpu_us")]),
+    ]
+    yield Comparison(sides, figures, with_.rounds(7))
+
+
+def memory(with_):
+    """Allocations of the host per call, and that its memory does not grow with them."""
+    calls = f"calls={with_.pick(40_000, 10_000)}"
+    many = (with_.echo_worker(), "capacity=64", "callers=64")
+    sides = {
+        "one": with_.memory("steady", *PYTHON_WORKER, "callers=1", calls),
+        "many": with_.memory("steady", *many, calls),
+        "request": with_.memory("requests", calls),
+    }
+    figures = [
+        Figure(f"memory: {key} per call, {name}", unit, side, key, [("building its request", "request", key)])
+        for key, unit in (("allocations", ""), ("bytes", "bytes"))
+        for name, side in (("1 caller", "one"), ("64 callers", "many"))
+    ]
+    yield Comparison(sides, figures, with_.rounds(3))
+    count = with_.pick(1_000_000, 50_000)
+    sides = {"skep": with_.memory("growth", *many, f"calls={count}")}
+    figures = [
+        Figure(
+            f"memory: {name} after {count * share // 100:,} calls",
+            "KiB",
+            "skep",
+            f"{key}_{share}_kib",
+            [(f"after {count // 10:,} calls", "skep", f"{key}_10_kib")] if share != 10 else [],
+        )
+        for name, key in (("RSS", "resident"), ("live", "live"))
+        for share in (10, 50, 100)
+    ]
+    yield Comparison(sides, figures, 1)
+
+
+CASES = {
+    "serial": serial,
+    "throughput": throughput,
+    "pipelined": pipelined,
+    "payload": payload,
+    "queue": queue,
+    "start": start,
+    "idle": idle,
+    "large-host": large_host,
+    "threads": threads,
+    "memory": memory,
+}

@@ -1,0 +1,120 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "load.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+
+namespace skep::bench {
+
+namespace {
+
+constexpr std::size_t fewest_samples = 3; // of big payloads
+
+/// Callers at work, shared with them.
+struct crowd {
+    std::atomic<bool> stop = false;
+    std::atomic<std::uint64_t> answered = 0;
+    std::atomic<std::uint64_t> left = UINT64_MAX; ///< calls that may still be begun
+    std::atomic<std::size_t> at_work = 0;
+
+    bool may_begin() {
+        if (stop.load(std::memory_order_relaxed)) {
+            return false;
+        }
+        return left.fetch_sub(1, std::memory_order_relaxed) - 1 < UINT64_MAX / 2;
+    }
+};
+
+asio::awaitable<void> keep_calling(pool& workers, std::shared_ptr<crowd> with) {
+    while (with->may_begin()) {
+        request call("echo");
+        call.arg("value", small_value);
+        const reply answer = co_await workers.execute(std::move(call));
+        if (!answer.value.is_string()) {
+            throw std::runtime_error("the worker does not echo");
+        }
+        with->answered.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+asio::awaitable<void> pause(duration span) {
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer timer(executor, span);
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+asio::awaitable<std::shared_ptr<crowd>> gather(pool& workers, std::size_t callers, std::uint64_t calls) {
+    const auto executor = co_await asio::this_coro::executor;
+    auto all = std::make_shared<crowd>();
+    all->left = calls;
+    all->at_work = callers;
+    for (std::size_t i = 0; i < callers; ++i) {
+        asio::co_spawn(executor, keep_calling(workers, all), [all](std::exception_ptr error) {
+            --all->at_work;
+            if (error) {
+                std::rethrow_exception(error);
+            }
+        });
+    }
+    co_return all;
+}
+
+asio::awaitable<void> disperse(std::shared_ptr<crowd> all) {
+    while (all->at_work > 0) {
+        co_await pause(std::chrono::milliseconds(1));
+    }
+}
+
+} // namespace
+
+asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span) {
+    const auto all = co_await gather(workers, callers, UINT64_MAX / 4);
+    const auto whole = std::chrono::duration_cast<duration>(span);
+    co_await pause(whole / 4);
+    const auto before = all->answered.load();
+    const auto cpu = cpu_time();
+    const auto begin = now();
+    co_await pause(whole);
+    const auto calls = static_cast<double>(all->answered.load() - before);
+    const call_rate rate{calls / seconds(now() - begin).count(), (cpu_time() - cpu).count() * 1e6 / calls};
+    all->stop = true;
+    co_await disperse(all);
+    co_return rate;
+}
+
+asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std::string& text, seconds span) {
+    std::vector<double> samples;
+    samples.reserve(1u << 18);
+    const auto begin = now();
+    const auto warm = begin + std::chrono::duration_cast<duration>(span) / 10;
+    const auto end = warm + std::chrono::duration_cast<duration>(span);
+    std::size_t calls = 0;
+    for (auto before = begin; before < end || samples.size() < fewest_samples; ++calls) {
+        request call("echo");
+        call.arg("value", text);
+        const reply answer = co_await workers.execute(std::move(call));
+        const auto after = now();
+        if (answer.value.as_string() != text) {
+            throw std::runtime_error("the worker does not echo");
+        }
+        if (before >= warm && calls > 0) {
+            samples.push_back(seconds(after - before).count() * 1e6);
+        }
+        before = now();
+    }
+    co_return samples;
+}
+
+asio::awaitable<void> make_calls(pool& workers, std::size_t callers, std::uint64_t count) {
+    const auto all = co_await gather(workers, callers, count);
+    co_await disperse(all);
+}
+
+} // namespace skep::bench

@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "support.hpp"
+#include <skep/pool.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace skep::bench {
+
+namespace asio = boost::asio;
+
+/// What every benchmark calls unless it is about something else.
+inline constexpr const char* small_value = "hello";
+
+/// Its throughput with `callers` coroutines that each make one call after the other, from when the first few
+/// have been answered.
+struct call_rate {
+    double calls_per_second;
+    double host_cpu_per_call; ///< microseconds
+};
+asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span);
+
+/// One call after the other until `span` is over, and what each took in microseconds. Throws if an answer is not
+/// the text that was sent.
+asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std::string& text, seconds span);
+
+/// As many calls as given, by as many callers, each answered.
+asio::awaitable<void> make_calls(pool& workers, std::size_t callers, std::uint64_t count);
+
+template <class Body>
+asio::awaitable<void> start_and_stop(pool& workers, Body body) {
+    co_await workers.start();
+    co_await body(workers);
+    co_await workers.shutdown();
+}
+
+/// Starts a pool, runs body(pool), a coroutine, and shuts the pool down, on `threads` threads.
+template <class Body>
+void with_pool(const pool_config& config, Body body, int threads = 1) {
+    asio::io_context context(threads);
+    pool workers(context.get_executor(), config);
+    asio::co_spawn(context, start_and_stop(workers, body), [](std::exception_ptr error) {
+        if (error) {
+            std::rethrow_exception(error);
+        }
+    });
+    std::vector<std::jthread> others;
+    for (int i = 1; i < threads; ++i) {
+        others.emplace_back([&context] { context.run(); });
+    }
+    context.run();
+}
+
+} // namespace skep::bench

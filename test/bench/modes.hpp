@@ -1,0 +1,33 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "support.hpp"
+
+namespace skep::bench {
+
+// Each measures one round of one side of a comparison.
+
+/// span=: p50, p99 and host CPU time of a call in microseconds, one caller.
+figures measure_serial(const arguments& args);
+
+/// callers=, span=, threads=: calls per second, and host CPU time of a call in microseconds.
+figures measure_throughput(const arguments& args);
+
+/// bytes=, span=: the median time of a call in microseconds that echoes a text of that size.
+figures measure_payload(const arguments& args);
+
+/// waiters=: CPU nanoseconds per waiter to enqueue, to cancel and to time out.
+figures measure_queue(const arguments& args);
+
+/// workers=: CPU nanoseconds per pick of each scheduler, and of the host per call.
+figures measure_schedulers(const arguments& args);
+
+/// workers=, repeats=, ballast_mib=: milliseconds until start() returns, in a host with that much more memory.
+figures measure_start(const arguments& args);
+
+/// workers=, span=: CPU time of the host in milliseconds per second, and KiB of its memory per worker.
+figures measure_idle(const arguments& args);
+
+} // namespace skep::bench

@@ -1,0 +1,307 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// The floor under the library: a blocking client in the manner of C that talks to one worker, started as the pool
+// starts it and with the same frames, and does nothing a caller could do without.
+//
+//     skep_bench_raw serial|pipelined KEY=VALUE...    calls to a worker; depth= of them outstanding
+//     skep_bench_raw socketpair bytes=N               no worker: a forked child that sends N bytes back
+
+#include "process/environment.hpp"
+#include "process/launcher.hpp"
+#include "support.hpp"
+#include "wire/frame.hpp"
+#include "wire/host_messages.hpp"
+
+#include <boost/endian/conversion.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <iostream>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace skep::bench {
+
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+void write_all(int fd, const char* data, std::size_t size) {
+    while (size > 0) {
+        const auto count = ::write(fd, data, size);
+        if (count <= 0) {
+            fail("write");
+        }
+        data += count;
+        size -= static_cast<std::size_t>(count);
+    }
+}
+
+std::size_t read_some(int fd, char* data, std::size_t size) {
+    const auto count = ::read(fd, data, size);
+    if (count <= 0) {
+        fail("read");
+    }
+    return static_cast<std::size_t>(count);
+}
+
+void read_all(int fd, char* data, std::size_t size) {
+    while (size > 0) {
+        const auto count = read_some(fd, data, size);
+        data += count;
+        size -= count;
+    }
+}
+
+struct fd_pair {
+    unique_fd here;
+    unique_fd there;
+};
+
+fd_pair make_socketpair() {
+    std::array<int, 2> fds{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) != 0) {
+        fail("socketpair");
+    }
+    return {unique_fd(fds[0]), unique_fd(fds[1])};
+}
+
+fd_pair make_lifeline() {
+    std::array<int, 2> fds{};
+    if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
+        fail("pipe2");
+    }
+    return {unique_fd(fds[1]), unique_fd(fds[0])};
+}
+
+/// Answers are small and come back in order here, so a buffer that is read empty needs no ring.
+class raw_worker {
+public:
+    explicit raw_worker(const arguments& args)
+        : data_(make_socketpair()), control_(make_socketpair()), lifeline_(make_lifeline()) {
+        const auto config = make_config(args);
+        launch_spec spec;
+        spec.executable = find_program(config.launch);
+        spec.arguments.push_back(config.launch.program);
+        spec.arguments.insert(spec.arguments.end(), config.launch.args.begin(), config.launch.args.end());
+        spec.environment = worker_environment(config.launch, 1,
+                                              {{"SKEP_PROTOCOL", "1"},
+                                               {"SKEP_TRANSPORT", "socket"},
+                                               {"SKEP_DATA_FD", "3"},
+                                               {"SKEP_CONTROL_FD", "4"},
+                                               {"SKEP_LIFELINE_FD", "5"},
+                                               {"SKEP_TOKEN", std::string(32, '0')},
+                                               {"SKEP_WORKER", "default/0#1"},
+                                               {"SKEP_POOL", "default"}});
+        spec.descriptors = {STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get(),
+                            lifeline_.there.get()};
+        process_ = launcher()(spec);
+        shake_hands(config);
+    }
+
+    void send_call() {
+        const auto length = std::snprintf(
+            out_.data() + out_size_ + frame_header_size, out_.size() - out_size_ - frame_header_size,
+            R"({"type":"call","id":%zu,"command":"echo","deadline_ms":60000,"args":{"value":"hello"}})",
+            ++sent_);
+        const auto json_length = static_cast<std::uint32_t>(length);
+        boost::endian::endian_store<std::uint32_t, 4, boost::endian::order::big>(
+            reinterpret_cast<unsigned char*>(out_.data() + out_size_), json_length + 4);
+        boost::endian::endian_store<std::uint32_t, 4, boost::endian::order::big>(
+            reinterpret_cast<unsigned char*>(out_.data() + out_size_ + 4), json_length);
+        out_size_ += frame_header_size + json_length;
+    }
+
+    void flush() {
+        write_all(data_.here.get(), out_.data(), out_size_);
+        out_size_ = 0;
+    }
+
+    /// Blocks for the next answers; how many there are.
+    std::size_t receive_answers() {
+        std::size_t frames = 0;
+        while (frames == 0) {
+            in_size_ += read_some(data_.here.get(), in_.data() + in_size_, in_.size() - in_size_);
+            std::size_t at = 0;
+            while (in_size_ - at >= 4 && in_size_ - at >= frame_size(at)) {
+                check_answer(at);
+                at += frame_size(at);
+                ++frames;
+            }
+            std::memmove(in_.data(), in_.data() + at, in_size_ - at);
+            in_size_ -= at;
+        }
+        return frames;
+    }
+
+private:
+    std::size_t frame_size(std::size_t at) const noexcept {
+        return 4 + boost::endian::endian_load<std::uint32_t, 4, boost::endian::order::big>(
+                       reinterpret_cast<const unsigned char*>(in_.data() + at));
+    }
+
+    void check_answer(std::size_t at) const {
+        constexpr std::string_view expected = R"({"type":"result","id":)";
+        if (std::memcmp(in_.data() + at + frame_header_size, expected.data(), expected.size()) != 0) {
+            throw std::runtime_error("an answer is none: " + std::string(in_.data() + at, frame_size(at)));
+        }
+    }
+
+    void shake_hands(const pool_config& config) {
+        data_.there.reset();
+        control_.there.reset();
+        lifeline_.there.reset();
+        skip_message(); // hello
+        std::string welcome;
+        host_message_encoder(config.limits.frame_bytes).welcome(welcome, {"default", 0, 1}, config.heartbeat);
+        write_all(control_.here.get(), welcome.data(), welcome.size());
+        skip_message(); // ready
+    }
+
+    void skip_message() {
+        read_all(data_.here.get(), in_.data(), 4);
+        read_all(data_.here.get(), in_.data() + 4, frame_size(0) - 4);
+    }
+
+    fd_pair data_;
+    fd_pair control_;
+    fd_pair lifeline_;
+    launched_child process_;
+    std::array<char, 1 << 16> out_;
+    std::array<char, 1 << 16> in_;
+    std::size_t out_size_ = 0;
+    std::size_t in_size_ = 0;
+    std::size_t sent_ = 0;
+};
+
+/// Each call of `operation`, from a tenth of `span` on, in microseconds.
+template <class Operation>
+std::vector<double> time_each(seconds span, Operation operation) {
+    std::vector<double> samples;
+    samples.reserve(1u << 18);
+    const auto warm = now() + std::chrono::duration_cast<duration>(span) / 10;
+    const auto end = warm + std::chrono::duration_cast<duration>(span);
+    operation();
+    for (auto before = now(); before < end || samples.size() < 3;) {
+        operation();
+        const auto after = now();
+        if (before >= warm) {
+            samples.push_back(seconds(after - before).count() * 1e6);
+        }
+        before = after;
+    }
+    return samples;
+}
+
+figures measure_serial(const arguments& args) {
+    raw_worker worker(args);
+    const auto span = args.span("span");
+    const auto cpu = cpu_time();
+    auto samples = time_each(span, [&] {
+        worker.send_call();
+        worker.flush();
+        worker.receive_answers();
+    });
+    const auto cpu_per_call = (cpu_time() - cpu).count() * 1e6 / (1.1 * static_cast<double>(samples.size()));
+    return {{"p50_us", percentile(samples, 0.5)},
+            {"p99_us", percentile(samples, 0.99)},
+            {"cpu_us", cpu_per_call}};
+}
+
+figures measure_pipelined(const arguments& args) {
+    raw_worker worker(args);
+    for (auto left = args.number("depth"); left > 0; --left) {
+        worker.send_call();
+    }
+    const auto span = std::chrono::duration_cast<duration>(args.span("span"));
+    const auto exchange = [&](time_point end) {
+        std::size_t answered = 0;
+        while (now() < end) {
+            worker.flush();
+            const auto count = worker.receive_answers();
+            for (std::size_t i = 0; i < count; ++i) {
+                worker.send_call();
+            }
+            answered += count;
+        }
+        return static_cast<double>(answered);
+    };
+    exchange(now() + span / 4);
+    const auto cpu = cpu_time();
+    const auto begin = now();
+    const auto calls = exchange(begin + span);
+    return {{"calls_per_s", calls / seconds(now() - begin).count()},
+            {"cpu_us", (cpu_time() - cpu).count() * 1e6 / calls}};
+}
+
+/// Sends back what it is sent, message by message, until there is no more.
+[[noreturn]] void echo(int fd, std::string& message) {
+    try {
+        for (;;) {
+            read_all(fd, message.data(), message.size());
+            write_all(fd, message.data(), message.size());
+        }
+    } catch (const std::exception&) {
+        ::_exit(0);
+    }
+}
+
+figures measure_socketpair(const arguments& args) {
+    auto wires = make_socketpair();
+    std::string message(args.number("bytes"), 'x');
+    const auto child = ::fork();
+    if (child < 0) {
+        fail("fork");
+    }
+    if (child == 0) {
+        wires.here.reset();
+        echo(wires.there.get(), message);
+    }
+    wires.there.reset();
+    auto samples = time_each(args.span("span"), [&] {
+        write_all(wires.here.get(), message.data(), message.size());
+        read_all(wires.here.get(), message.data(), message.size());
+    });
+    wires.here.reset();
+    ::waitpid(child, nullptr, 0);
+    return {{"call_us", median(std::move(samples))}};
+}
+
+figures measure(const arguments& args) {
+    if (args.mode() == "serial") {
+        return measure_serial(args);
+    }
+    if (args.mode() == "pipelined") {
+        return measure_pipelined(args);
+    }
+    if (args.mode() == "socketpair") {
+        return measure_socketpair(args);
+    }
+    throw std::invalid_argument("no mode named '" + args.mode() + "'");
+}
+
+} // namespace
+
+} // namespace skep::bench
+
+int main(int count, char** values) {
+    try {
+        const skep::bench::arguments args(count, values);
+        skep::bench::print(skep::bench::measure(args));
+        return 0;
+    } catch (const std::exception& e) {
+        std::cerr << "skep_bench_raw: " << e.what() << '\n';
+        return 1;
+    }
+}

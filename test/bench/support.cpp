@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <time.h>
+
+namespace skep::bench {
+
+arguments::arguments(int count, char** values) : mode_(count > 1 ? values[1] : "") {
+    for (int i = 2; i < count; ++i) {
+        const std::string pair = values[i];
+        const auto sign = pair.find('=');
+        if (sign == std::string::npos) {
+            throw std::invalid_argument("expected key=value, not '" + pair + "'");
+        }
+        values_[pair.substr(0, sign)] = pair.substr(sign + 1);
+    }
+}
+
+const std::string& arguments::text(const std::string& key) const {
+    const auto found = values_.find(key);
+    if (found == values_.end()) {
+        throw std::invalid_argument(mode_ + " needs " + key + "=...");
+    }
+    return found->second;
+}
+
+std::size_t arguments::number(const std::string& key) const {
+    return std::stoull(text(key));
+}
+
+std::size_t arguments::number(const std::string& key, std::size_t otherwise) const {
+    return values_.contains(key) ? number(key) : otherwise;
+}
+
+seconds arguments::span(const std::string& key) const {
+    return seconds(std::stod(text(key)));
+}
+
+void print(const figures& measured) {
+    boost::json::object line;
+    for (const auto& [name, value] : measured) {
+        line[name] = value;
+    }
+    std::cout << line << std::endl;
+}
+
+double percentile(std::vector<double>& samples, double share) {
+    if (samples.empty()) {
+        throw std::runtime_error("no samples");
+    }
+    const auto rank = static_cast<std::ptrdiff_t>(share * static_cast<double>(samples.size() - 1));
+    std::nth_element(samples.begin(), samples.begin() + rank, samples.end());
+    return samples[static_cast<std::size_t>(rank)];
+}
+
+double median(std::vector<double> samples) {
+    return percentile(samples, 0.5);
+}
+
+seconds cpu_time() {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+double resident_bytes() {
+    // The kernel only estimates what /proc/self/statm says.
+    std::ifstream rollup("/proc/self/smaps_rollup");
+    std::string word;
+    while (rollup >> word) {
+        if (word == "Rss:") {
+            double kibibytes = 0;
+            rollup >> kibibytes;
+            return kibibytes * 1024;
+        }
+    }
+    throw std::runtime_error("cannot read /proc/self/smaps_rollup");
+}
+
+pool_config make_config(const arguments& args) {
+    pool_config config;
+    if (const auto capacity = args.number("capacity", 1); capacity > 1) {
+        config.launch.program = args.text("worker");
+        config.launch.args = {std::to_string(capacity)};
+        config.capacity = capacity;
+    } else {
+        config = pool_config::python(args.text("script"), args.text("python"));
+    }
+    config.workers = args.number("workers", 1);
+    config.min_ready = config.workers;
+    config.pipeline_depth = args.number("pipeline", 0);
+    config.queue.timeout = duration::zero();
+    return config;
+}
+
+} // namespace skep::bench

@@ -1,0 +1,62 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/pool_config.hpp>
+#include <skep/time.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace skep::bench {
+
+using seconds = std::chrono::duration<double>;
+
+inline time_point now() noexcept {
+    return std::chrono::steady_clock::now();
+}
+
+/// The command line of a benchmark: a mode, then key=value. Throws std::invalid_argument naming what is missing.
+class arguments {
+public:
+    arguments(int count, char** values);
+
+    const std::string& mode() const noexcept { return mode_; }
+    const std::string& text(const std::string& key) const;
+    std::size_t number(const std::string& key) const;
+    std::size_t number(const std::string& key, std::size_t otherwise) const;
+    seconds span(const std::string& key) const;
+
+private:
+    std::string mode_;
+    std::map<std::string, std::string> values_;
+};
+
+/// What a mode measured, by name; report.py knows the units.
+using figures = std::vector<std::pair<std::string, double>>;
+
+/// One line of JSON on stdout.
+void print(const figures& measured);
+
+/// The value below which `share` of the samples lie. Reorders them.
+double percentile(std::vector<double>& samples, double share);
+
+double median(std::vector<double> samples);
+
+/// User and system time of this process so far.
+seconds cpu_time();
+
+/// The resident memory of this process in bytes, exact.
+double resident_bytes();
+
+/// A pool of SDK workers, or of the C++ echo worker if one is given: worker=PATH, or script=PATH and
+/// python=PROGRAM; workers=N, capacity=N and pipeline=N if other than 1, 1 and 0.
+pool_config make_config(const arguments& args);
+
+} // namespace skep::bench

@@ -1,0 +1,362 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// The host as the source of trouble: system calls that fail, descriptors that run out, foreign forks, SIGCHLD.
+
+#include "pool/pool_core.hpp"
+#include "process/process_runtime.hpp"
+#include "support/run.hpp"
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace skep::test {
+
+namespace {
+
+namespace data = boost::unit_test::data;
+
+/// One launch step, the error it fails with, and how many workers it takes to come across it six times.
+struct step_fault {
+    launch_step step;
+    int number;
+    std::size_t workers;
+};
+
+std::ostream& operator<<(std::ostream& out, const step_fault& fault) {
+    return out << to_string(fault.step);
+}
+
+const std::vector<step_fault> step_faults{
+    {launch_step::socketpair, EMFILE, 3},
+    {launch_step::pipe, ENFILE, 2},
+    {launch_step::vfork, EAGAIN, 6},
+    {launch_step::pidfd_open, EMFILE, 6},
+};
+
+/// A pool whose launches ask `fault` before each step.
+pool faulty_pool(asio::io_context& context, const pool_config& config, const launch_fault& fault) {
+    auto make_runtime = [fault](const strand& executor, const pool_config& of, output_handler sink) {
+        return make_process_runtime(executor, of, std::move(sink), fault);
+    };
+    return make_pool(std::make_shared<pool_core>(context.get_executor(), config, make_runtime));
+}
+
+/// Lets the Nth call of one step fail; the pool must come up all the same, with nothing left of the failed launch.
+void fail_nth(const step_fault& fault, int nth) {
+    std::atomic<int> asked{0};
+    std::atomic<int> failed{0};
+    auto once = [&](launch_step step) {
+        if (step != fault.step || ++asked != nth) {
+            return 0;
+        }
+        ++failed;
+        return fault.number;
+    };
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers = faulty_pool(context, quick(evil_pool("", fault.workers)), once);
+        bool started = false;
+        while (!started) {
+            try {
+                co_await workers.start();
+                started = true;
+            } catch (const error& e) {
+                BOOST_TEST(e.code() == errc::start_failed);
+                const auto text =
+                    std::string(to_string(fault.step)) + " failed: " + std::strerror(fault.number);
+                BOOST_TEST(contains(e.what(), text), e.what());
+                BOOST_TEST(children().empty());
+            }
+        }
+        const bool healed = co_await is_healed(workers, fault.workers);
+        BOOST_TEST(healed);
+        BOOST_TEST(failed == 1);
+        BOOST_TEST(children().size() == fault.workers);
+        const auto pid = co_await pid_of(workers);
+        BOOST_TEST(pid > 0);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+}
+
+/// Lowers the limit of descriptors to `limit` for as long as it lives.
+class descriptor_limit {
+public:
+    explicit descriptor_limit(::rlim_t limit) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        ::rlimit now{limit, before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &now);
+    }
+    ~descriptor_limit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    descriptor_limit(const descriptor_limit&) = delete;
+    descriptor_limit& operator=(const descriptor_limit&) = delete;
+
+private:
+    ::rlimit before_{};
+};
+
+/// The lowest descriptor that is free, and with it all above.
+int first_free_above_all() {
+    int highest = 2;
+    for (int fd = 3; fd < 1024; ++fd) {
+        highest = ::fcntl(fd, F_GETFD) >= 0 ? fd : highest;
+    }
+    return highest + 1;
+}
+
+/// Another part of the program that starts processes of its own, without care.
+class foreign_forks {
+public:
+    foreign_forks() : shells_([this] { run_shells(); }), copies_([this] { run_copies(); }) {}
+    ~foreign_forks() {
+        stop_ = true;
+        shells_.join();
+        copies_.join();
+    }
+    foreign_forks(const foreign_forks&) = delete;
+    foreign_forks& operator=(const foreign_forks&) = delete;
+
+    int count() const { return count_; }
+
+private:
+    void run_shells() {
+        while (!stop_) {
+            BOOST_CHECK_EQUAL(std::system("true"), 0);
+            ++count_;
+        }
+    }
+
+    /// Each copy holds all of the host's descriptors for a while.
+    void run_copies() {
+        while (!stop_) {
+            const pid_t pid = ::fork();
+            if (pid == 0) {
+                ::usleep(20'000);
+                ::_exit(0);
+            }
+            ::waitpid(pid, nullptr, 0);
+            ++count_;
+        }
+    }
+
+    std::atomic<bool> stop_{false};
+    std::atomic<int> count_{0};
+    std::thread shells_;
+    std::thread copies_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(spawn_fault)
+
+BOOST_DATA_TEST_CASE(of_the_nth_step_unwinds_and_heals, data::make(step_faults) * data::xrange(1, 7), fault,
+                     nth) {
+    fail_nth(fault, nth);
+}
+
+BOOST_AUTO_TEST_CASE(of_every_step_is_unwound_as_often_as_it_fails) {
+    for (const auto& fault : step_faults) {
+        std::atomic<bool> broken{true};
+        auto always = [&](launch_step step) { return step == fault.step && broken ? fault.number : 0; };
+        run([&](asio::io_context& context) -> asio::awaitable<void> {
+            pool workers = faulty_pool(context, quick(evil_pool("", 2)), always);
+            for (int i = 0; i < 5; ++i) {
+                auto starting = workers.start();
+                const auto e = co_await failure_of(std::move(starting));
+                BOOST_TEST(e.code() == errc::start_failed);
+                BOOST_TEST(children().empty());
+            }
+            broken = false;
+            co_await workers.start();
+            const auto pid = co_await pid_of(workers);
+            BOOST_TEST(pid > 0);
+            const auto report = co_await workers.shutdown();
+            BOOST_TEST(report.clean());
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(while_running_leaves_the_rest_at_work) {
+    std::atomic<bool> broken{false};
+    auto sometimes = [&broken](launch_step step) {
+        return step == launch_step::vfork && broken ? ENOMEM : 0;
+    };
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers = faulty_pool(context, quick(basic_pool(2)), sometimes);
+        co_await workers.start();
+        broken = true;
+        request deadly("die");
+        auto dying = workers.execute(std::move(deadly));
+        const auto e = co_await failure_of(std::move(dying));
+        BOOST_TEST(e.code() == errc::worker_lost);
+        auto failing = [&]() -> asio::awaitable<bool> {
+            const auto status = co_await workers.status();
+            co_return status.counters.start_failures >= 3;
+        };
+        const bool tried = co_await eventually(failing);
+        BOOST_TEST(tried);
+        BOOST_TEST(children().size() == 1u);
+        const auto pid = co_await pid_of(workers);
+        BOOST_TEST(pid > 0);
+        broken = false;
+        const bool healed = co_await is_healed(workers, 2);
+        BOOST_TEST(healed);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(by_lack_of_descriptors_unwinds_wherever_they_run_out) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), quick(evil_pool("")));
+        const auto before = descriptors();
+        const int base = first_free_above_all();
+        int failures = 0;
+        bool started = false;
+        for (int spare = 0; spare < 60 && !started; ++spare) {
+            std::optional<error> problem;
+            {
+                const descriptor_limit limit(static_cast<::rlim_t>(base + spare));
+                try {
+                    co_await workers.start();
+                    started = true;
+                } catch (const error& e) {
+                    problem = e;
+                }
+            }
+            if (problem) {
+                ++failures;
+                BOOST_TEST(problem->code() == errc::start_failed);
+                BOOST_TEST_MESSAGE(spare << " spare: " << problem->what());
+                BOOST_TEST((descriptors() == before), "with " << spare << " spare descriptors");
+                BOOST_TEST(children().empty());
+            }
+        }
+        BOOST_TEST(started);
+        BOOST_TEST(failures >= 14); // two socket pairs, four pipes, /dev/null and the pidfd
+        const auto pid = co_await pid_of(workers);
+        BOOST_TEST(pid > 0);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(by_lack_of_descriptors_heals_when_there_are_some_again) {
+    with_pool(quick(basic_pool(2)), [](pool& workers) -> asio::awaitable<void> {
+        const bool complete = co_await is_healed(workers, 2);
+        BOOST_TEST(complete);
+        std::optional<descriptor_limit> limit(std::in_place, 4);
+        request deadly("die");
+        auto dying = workers.execute(std::move(deadly));
+        const auto e = co_await failure_of(std::move(dying));
+        BOOST_TEST(e.code() == errc::worker_lost);
+        std::string reason;
+        auto failing = [&]() -> asio::awaitable<bool> {
+            const auto status = co_await workers.status();
+            for (const auto& worker : status.workers) {
+                reason = worker.last_failure.empty() ? reason : worker.last_failure;
+            }
+            co_return status.counters.start_failures >= 2;
+        };
+        const bool tried = co_await eventually(failing);
+        BOOST_TEST(tried);
+        BOOST_TEST(contains(reason, "ulimit -n"), reason);
+        const auto one_is_left = co_await pid_of(workers);
+        BOOST_TEST(one_is_left > 0);
+        limit.reset();
+        const bool healed = co_await is_healed(workers, 2);
+        BOOST_TEST(healed);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(does_not_come_of_foreign_forks) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const foreign_forks forks;
+        auto longest = duration::zero();
+        for (int i = 0; i < 50; ++i) {
+            const auto began = std::chrono::steady_clock::now();
+            pool workers(context.get_executor(), quick(evil_pool("")));
+            co_await workers.start();
+            const auto pid = co_await pid_of(workers);
+            BOOST_TEST(pid > 0);
+            if (i % 10 == 0) {
+                ::kill(pid, SIGKILL); // the copies hold its channels open for a while
+                request call = request("pid").idempotent(true);
+                const json::value other = co_await value_of(workers, std::move(call));
+                BOOST_TEST(other.to_number<pid_t>() != pid);
+            }
+            const auto report = co_await workers.shutdown();
+            BOOST_TEST(report.clean());
+            longest = std::max(longest, duration(std::chrono::steady_clock::now() - began));
+        }
+        BOOST_TEST(forks.count() > 50);
+        BOOST_TEST((longest < 5s), "one took " << longest.count() / 1'000'000 << " ms");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(does_not_come_of_a_host_that_ignores_sigchld) {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    struct sigaction before {};
+    ::sigaction(SIGCHLD, &ignore, &before);
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), quick(basic_pool(2)));
+        co_await workers.start();
+        request deadly("die");
+        auto dying = workers.execute(std::move(deadly));
+        const auto e = co_await failure_of(std::move(dying));
+        BOOST_TEST(e.code() == errc::worker_lost);
+        BOOST_TEST(!e.info.status.known());
+        const bool healed = co_await is_healed(workers, 2);
+        BOOST_TEST(healed);
+        const auto pid = co_await pid_of(workers);
+        BOOST_TEST(pid > 0);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+        BOOST_TEST((report.took < 1s));
+        BOOST_TEST(report.workers.size() == 2u);
+        for (const auto& exit : report.workers) {
+            BOOST_TEST(exit.rung() == stop_rung::ask);
+            BOOST_TEST(is_terminal(exit.state));
+        }
+    });
+    ::sigaction(SIGCHLD, &before, nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(does_not_come_of_a_host_that_reaps_everything) {
+    struct sigaction reap {};
+    reap.sa_handler = [](int) {
+        const int keep = errno;
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) {}
+        errno = keep;
+    };
+    reap.sa_flags = SA_RESTART;
+    struct sigaction before {};
+    ::sigaction(SIGCHLD, &reap, &before);
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), quick(basic_pool(2)));
+        co_await workers.start();
+        request deadly("die");
+        auto dying = workers.execute(std::move(deadly));
+        const auto e = co_await failure_of(std::move(dying));
+        BOOST_TEST(e.code() == errc::worker_lost);
+        const bool healed = co_await is_healed(workers, 2);
+        BOOST_TEST(healed);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+    ::sigaction(SIGCHLD, &before, nullptr);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test

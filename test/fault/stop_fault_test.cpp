@@ -1,0 +1,258 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Workers that resist being stopped, and those that end before they are: which rungs it took, and the verdict.
+
+#include "support/run.hpp"
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+
+#include <algorithm>
+#include <csignal>
+
+namespace skep::test {
+
+namespace {
+
+namespace data = boost::unit_test::data;
+
+struct stop_fault {
+    const char* name;
+    std::vector<stop_rung> rungs;
+    worker_state state;
+    exit_status status;
+};
+
+std::ostream& operator<<(std::ostream& out, const stop_fault& fault) {
+    return out << (*fault.name != '\0' ? fault.name : "none");
+}
+
+const std::vector<stop_fault> stop_faults{
+    {"", {stop_rung::ask}, worker_state::stopped, exit_status::exited(0)},
+    {"slow_stop", {stop_rung::ask}, worker_state::stopped, exit_status::exited(0)},
+    {"ignore_shutdown",
+     {stop_rung::ask, stop_rung::terminate},
+     worker_state::stopped,
+     exit_status::exited(0)},
+    {"exit5_on_term", {stop_rung::ask, stop_rung::terminate}, worker_state::failed, exit_status::exited(5)},
+    {"ignore_term",
+     {stop_rung::ask, stop_rung::terminate, stop_rung::kill},
+     worker_state::killed,
+     exit_status::signalled(SIGKILL)},
+};
+
+pool_config short_ladder(pool_config config, duration ask) {
+    config.stop.ask = ask;
+    config.stop.grace = 150ms;
+    return config;
+}
+
+void stop(const stop_fault& fault) {
+    const bool complies = fault.rungs.size() == 1;
+    auto config = short_ladder(evil_pool(fault.name), complies ? 2s : 100ms);
+    config.launch.args.push_back("--delay=0.1");
+    if (fault.state == worker_state::stopped || fault.state == worker_state::failed) {
+        config.stop.grace = 2s;
+    }
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        co_await workers.start();
+        const auto report = co_await workers.shutdown();
+        BOOST_REQUIRE_EQUAL(report.workers.size(), 1u);
+        const auto& exit = report.workers.front();
+        BOOST_TEST(exit.state == fault.state);
+        BOOST_TEST((exit.status == fault.status), to_string(exit.status));
+        std::vector<stop_rung> rungs;
+        for (const auto& each : exit.rungs) {
+            rungs.push_back(each.rung);
+        }
+        BOOST_TEST((rungs == fault.rungs));
+        BOOST_TEST(exit.rung() == fault.rungs.back());
+        BOOST_TEST((exit.rungs[0].after < 50ms));
+        if (exit.rungs.size() > 1) {
+            BOOST_TEST((exit.rungs[1].after >= config.stop.ask));
+        }
+        if (exit.rungs.size() > 2) {
+            BOOST_TEST((exit.rungs[2].after >= config.stop.ask + config.stop.grace));
+        }
+        BOOST_TEST(report.clean());
+        BOOST_TEST((report.took < config.stop.ask + config.stop.grace + config.stop.reap));
+        BOOST_TEST(!is_alive(exit.pid));
+    });
+}
+
+/// Shuts a pool of two down while one of them drains a call, ends the other meanwhile with `finish(pid)`, and returns
+/// how that one ended. `prepare(pool)` says which one it is.
+template <class Prepare, class Finish>
+worker_exit end_during_drain(const pool_config& config, Prepare prepare, Finish finish) {
+    worker_exit result;
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        co_await workers.start();
+        const worker_id chosen = co_await prepare(workers);
+        request what = request("sleep").arg("seconds", 0.6);
+        const auto drained = begin_call(context, workers, std::move(what));
+        std::optional<shutdown_report> report;
+        asio::co_spawn(context, workers.shutdown(),
+                       [&report](std::exception_ptr, shutdown_report done) { report = std::move(done); });
+        pid_t pid = 0;
+        auto is_stopping = [&]() -> asio::awaitable<bool> {
+            const auto status = co_await workers.status();
+            for (const auto& each : status.workers) {
+                pid = each.id == chosen ? each.pid : pid;
+            }
+            co_return status.phase == pool_phase::stopping&& status.in_flight == 1;
+        };
+        const bool stopping = co_await eventually(is_stopping);
+        BOOST_TEST(stopping);
+        finish(pid);
+        auto is_reported = [&report] { return report.has_value(); };
+        const bool reported = co_await eventually(is_reported);
+        BOOST_REQUIRE(reported);
+        BOOST_TEST(drained->answer.has_value());
+        BOOST_TEST(report->workers.size() == 2u);
+        const auto found = std::find_if(report->workers.begin(), report->workers.end(),
+                                        [&](const worker_exit& exit) { return exit.id == chosen; });
+        BOOST_REQUIRE((found != report->workers.end()));
+        result = *found;
+    });
+    return result;
+}
+
+/// How a worker ends that leaves with `status` though nobody asked it to.
+worker_exit leave_with(int status) {
+    auto prepare = [status](pool& workers) -> asio::awaitable<worker_id> {
+        request call = request("leave_later").arg("seconds", 0.2).arg("status", status);
+        const auto answer = co_await workers.execute(std::move(call));
+        co_return answer.worker;
+    };
+    auto nothing = [](pid_t) {};
+    return end_during_drain(python_pool("integration/workers/probe.py", 2), prepare, nothing);
+}
+
+/// How a worker ends that gets a signal from somebody else.
+worker_exit signal_with(int number) {
+    auto prepare = [](pool& workers) -> asio::awaitable<worker_id> {
+        request call("pid");
+        const auto answer = co_await workers.execute(std::move(call));
+        co_return answer.worker;
+    };
+    auto send = [number](pid_t pid) { ::kill(pid, number); };
+    return end_during_drain(evil_pool("", 2), prepare, send);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(stop_fault_suite)
+
+BOOST_DATA_TEST_CASE(takes_the_rungs_it_needs, data::make(stop_faults), fault) {
+    stop(fault);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_leaves_with_0_is_finished) {
+    const auto exit = leave_with(0);
+    BOOST_TEST(exit.state == worker_state::finished);
+    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.status.success());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_leaves_with_3_has_failed) {
+    const auto exit = leave_with(3);
+    BOOST_TEST(exit.state == worker_state::failed);
+    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.status.code() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_crashes_has_failed) {
+    const auto exit = signal_with(SIGSEGV);
+    BOOST_TEST(exit.state == worker_state::failed);
+    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.status.signal() == SIGSEGV);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_killed_by_others_has_failed) {
+    const auto exit = signal_with(SIGKILL);
+    BOOST_TEST(exit.state == worker_state::failed); // killed is what we had to force
+    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.status.signal() == SIGKILL);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_interrupted_by_others_is_stopped) {
+    for (const int number : {SIGTERM, SIGINT}) {
+        const auto exit = signal_with(number);
+        BOOST_TEST(exit.state == worker_state::stopped);
+        BOOST_TEST(exit.rung() == stop_rung::none);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(resistance_of_one_does_not_hold_up_the_others) {
+    const scratch_folder folder;
+    auto config = short_ladder(evil_pool("ignore_term", 4), 300ms);
+    config.launch.args.push_back("--once=" + folder / "resists");
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        co_await workers.start();
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.workers.size() == 4u);
+        const auto killed = std::count_if(report.workers.begin(), report.workers.end(), [](const auto& exit) {
+            return exit.state == worker_state::killed;
+        });
+        BOOST_TEST(killed == 1);
+        BOOST_TEST(report.clean());
+        BOOST_TEST((report.took < 1500ms));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_frozen_worker_is_killed) {
+    auto config = short_ladder(basic_pool(), 100ms);
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        co_await workers.start();
+        const auto pid = co_await pid_of(workers);
+        ::kill(pid, SIGSTOP);
+        const auto report = co_await workers.shutdown();
+        BOOST_REQUIRE_EQUAL(report.workers.size(), 1u);
+        BOOST_TEST(report.workers[0].state == worker_state::killed);
+        BOOST_TEST(report.workers[0].rung() == stop_rung::kill);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_grandchild_that_ignores_everything_dies_too) {
+    auto config = short_ladder(evil_pool("spawn_grandchild"), 2s);
+    run([&](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), config);
+        co_await workers.start();
+        request call("grandchild");
+        const json::value child = co_await value_of(workers, std::move(call));
+        const auto grandchild = child.to_number<pid_t>();
+        BOOST_TEST(is_alive(grandchild));
+        const auto report = co_await workers.shutdown();
+        BOOST_REQUIRE_EQUAL(report.workers.size(), 1u);
+        BOOST_TEST(report.workers[0].state == worker_state::stopped);
+        auto is_gone = [grandchild] { return !is_alive(grandchild); };
+        const bool gone = co_await eventually(is_gone, 2s);
+        BOOST_TEST(gone);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_may_be_shut_down_while_it_starts_and_heals) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        for (const int wait_ms : {0, 5, 20, 60, 100}) {
+            pool workers(context.get_executor(), quick(evil_pool("abort_after_ready", 3)));
+            bool start_ended = false;
+            asio::co_spawn(context, workers.start(), [&](std::exception_ptr) { start_ended = true; });
+            co_await pause(std::chrono::milliseconds(wait_ms));
+            const auto report = co_await workers.shutdown();
+            BOOST_TEST(report.clean());
+            auto has_ended = [&start_ended] { return start_ended; };
+            const bool ended = co_await eventually(has_ended, 2s);
+            BOOST_TEST(ended);
+            BOOST_TEST(children().empty());
+        }
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test

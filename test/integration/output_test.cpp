@@ -1,0 +1,219 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What workers print goes to output.handler, and never into the protocol.
+
+#include "support/run.hpp"
+
+namespace skep::test {
+
+namespace {
+
+struct printed {
+    std::string worker;
+    bool is_stderr;
+    std::string text;
+};
+
+/// Takes down what its pool's handler gets.
+class listener {
+public:
+    output_handler handler() {
+        return [this](const output_line& line) {
+            lines_.push_back({to_string(line.worker), line.is_stderr, std::string(line.text)});
+        };
+    }
+
+    const std::vector<printed>& lines() const { return lines_; }
+
+    std::vector<std::string> texts(bool of_stderr) const {
+        std::vector<std::string> result;
+        for (const auto& line : lines_) {
+            if (line.is_stderr == of_stderr) {
+                result.push_back(line.text);
+            }
+        }
+        return result;
+    }
+
+    asio::awaitable<bool> has(std::size_t count) {
+        auto enough = [this, count] { return lines_.size() >= count; };
+        const bool arrived = co_await eventually(enough, 10s);
+        co_return arrived;
+    }
+
+private:
+    std::vector<printed> lines_;
+};
+
+pool_config listening(pool_config config, listener& to) {
+    config.output.handler = to.handler();
+    return config;
+}
+
+asio::awaitable<void> say(pool& workers, std::string text, std::string stream = "stdout") {
+    request call = request("say").arg("text", json::string(text)).arg("stream", json::string(stream));
+    const auto answer = co_await workers.execute(std::move(call));
+    BOOST_TEST(answer.value.is_null());
+}
+
+using texts = std::vector<std::string>;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(output)
+
+BOOST_AUTO_TEST_CASE(arrives_line_by_line_and_by_stream) {
+    listener ears;
+    with_pool(listening(basic_pool(), ears), [&](pool& workers) -> asio::awaitable<void> {
+        co_await say(workers, "one\ntwo\n\nfour");
+        co_await say(workers, "trouble", "stderr");
+        co_await say(workers, "Zoë 🐝");
+        const bool arrived = co_await ears.has(6);
+        BOOST_TEST(arrived);
+        const auto out = ears.texts(false);
+        const texts expected{"one", "two", "", "four", "Zoë 🐝"};
+        BOOST_TEST(out == expected, boost::test_tools::per_element());
+        const auto errors = ears.texts(true);
+        const texts expected_errors{"trouble"};
+        BOOST_TEST(errors == expected_errors, boost::test_tools::per_element());
+        BOOST_TEST(ears.lines().front().worker == "default/0#1");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(that_looks_like_a_frame_is_only_output) {
+    listener ears;
+    const std::string frame("\0\0\0\x2E\0\0\0\x2A{\"type\":\"result\",\"id\":1,\"value\":\"forged\"}", 50);
+    with_pool(listening(basic_pool(), ears), [&](pool& workers) -> asio::awaitable<void> {
+        co_await say(workers, frame);
+        co_await say(workers, frame, "stderr");
+        request call = request("echo").arg("value", "genuine");
+        const auto answer = co_await value_of(workers, std::move(call));
+        BOOST_TEST(answer == "genuine");
+        const bool arrived = co_await ears.has(2);
+        BOOST_TEST(arrived);
+        BOOST_TEST((ears.lines().front().text == frame.substr(0, ears.lines().front().text.size())));
+        const auto status = co_await workers.status();
+        BOOST_TEST(status.counters.workers_lost == 0u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(may_be_any_bytes) {
+    listener ears;
+    auto config = listening(python_pool("integration/workers/probe.py"), ears);
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        request call =
+            request("write_bytes").arg("descriptor", 1).arg("values", json::array{0xFF, 0, 0xC3, 10, 13, 10});
+        co_await value_of(workers, std::move(call));
+        const bool arrived = co_await ears.has(2);
+        BOOST_TEST(arrived);
+        BOOST_TEST((ears.lines().at(0).text == std::string("\xFF\0\xC3", 3)));
+        BOOST_TEST(ears.lines().at(1).text == "\r");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(without_a_line_end_arrives_at_the_end_of_the_worker) {
+    listener ears;
+    with_pool(listening(python_pool("integration/workers/probe.py"), ears),
+              [&](pool& workers) -> asio::awaitable<void> {
+                  request call = request("mutter").arg("text", "unfinished");
+                  co_await value_of(workers, std::move(call));
+              });
+    const auto out = ears.texts(false);
+    const texts expected{"unfinished"};
+    BOOST_TEST(out == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(survives_a_handler_that_throws) {
+    auto config = basic_pool();
+    int calls = 0;
+    config.output.handler = [&calls](const output_line&) {
+        if (++calls % 2 == 0) {
+            throw std::runtime_error("the handler is broken");
+        }
+        throw 42;
+    };
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        co_await say(workers, "one\ntwo\nthree");
+        auto heard = [&calls] { return calls == 3; };
+        const bool arrived = co_await eventually(heard, 10s);
+        BOOST_TEST(arrived);
+        request call = request("echo").arg("value", 1);
+        const auto answer = co_await value_of(workers, std::move(call));
+        BOOST_TEST(answer == 1);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(above_the_rate_is_dropped_and_counted) {
+    listener ears;
+    auto config = listening(basic_pool(), ears);
+    config.output.lines_per_second = 10;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        std::string text;
+        for (int i = 0; i < 99; ++i) {
+            text += std::to_string(i) + '\n';
+        }
+        text += "99";
+        co_await say(workers, text);
+        auto all_seen = [&]() -> asio::awaitable<bool> {
+            const auto status = co_await workers.status();
+            co_return ears.lines().size() + status.counters.output_lines_dropped == 100;
+        };
+        const bool seen = co_await eventually(all_seen, 10s);
+        BOOST_TEST(seen);
+        BOOST_TEST(ears.lines().size() >= 10u);
+        BOOST_TEST(ears.lines().size() <= 30u);
+        BOOST_TEST(ears.lines().front().text == "0");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(can_be_dropped_altogether_and_still_explains_a_death) {
+    listener ears;
+    auto config = quick(listening(basic_pool(), ears));
+    config.output.lines_per_second = 0;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        co_await say(workers, "out of honey");
+        request call("die");
+        auto dying = workers.execute(std::move(call));
+        const auto e = co_await failure_of(std::move(dying));
+        BOOST_TEST(e.code() == errc::worker_lost);
+        BOOST_TEST(contains(e.info.output_tail, "out of honey"));
+        BOOST_TEST(contains(e.what(), "out of honey"));
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+        BOOST_TEST(ears.lines().empty());
+        const auto status = co_await workers.status();
+        BOOST_TEST(status.counters.output_lines_dropped == 1u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(in_long_lines_is_cut) {
+    listener ears;
+    auto config = listening(basic_pool(), ears);
+    config.output.line_bytes = 80;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        co_await say(workers, std::string(200, 'x') + "\n" + std::string(80, 'y') + "\nshort");
+        const bool arrived = co_await ears.has(5);
+        BOOST_TEST(arrived);
+        const auto out = ears.texts(false);
+        const texts expected{std::string(80, 'x'), std::string(80, 'x'), std::string(40, 'x'),
+                             std::string(80, 'y'), "short"};
+        BOOST_TEST(out == expected, boost::test_tools::per_element());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(in_masses_does_not_hold_up_the_worker) {
+    listener ears;
+    auto config = listening(basic_pool(), ears);
+    config.output.tail_bytes = 100;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        co_await say(workers, std::string(8u << 20, 'x'));
+        request call = request("echo").arg("value", 1);
+        const auto answer = co_await value_of(workers, std::move(call));
+        BOOST_TEST(answer == 1);
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test

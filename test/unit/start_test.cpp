@@ -1,0 +1,591 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+using on_start = std::function<void(fake_worker&)>;
+
+void never_ready(fake_worker&) {}
+
+void shake_hands(fake_worker& fresh) {
+    fresh.shake_hands();
+}
+
+void exit_at_once(fake_worker& fresh) {
+    fresh.exit(exit_status::exited(1));
+}
+
+void refuse_to_spawn(fake_worker&) {
+    error_info info;
+    info.detail = "execve /usr/bin/fake: No such file or directory";
+    throw error(errc::spawn_failed, std::move(info));
+}
+
+/// A pool that has not been started, of workers that begin like this.
+class fresh_pool : public manual_pool {
+public:
+    fresh_pool(pool_config config, on_start how) : manual_pool(std::move(config)) {
+        runtime().on_start = std::move(how);
+    }
+
+    void shake_hands(std::size_t first, std::size_t end) {
+        for (auto i = first; i < end; ++i) {
+            worker(i).shake_hands();
+        }
+        settle();
+    }
+};
+
+pool_config with_min_ready(std::size_t workers, std::size_t min_ready) {
+    auto config = fake_config(workers);
+    config.min_ready = min_ready;
+    return config;
+}
+
+void check_mentions(const std::string& text, const std::string& part) {
+    BOOST_CHECK_MESSAGE(text.find(part) != std::string::npos, "'" << part << "' is not in: " << text);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(starting)
+
+BOOST_AUTO_TEST_CASE(all_workers_come_up) {
+    fresh_pool pool(fake_config(3), shake_hands);
+    BOOST_TEST(to_string(pool.status().phase) == "created");
+    const auto started = pool.start();
+    BOOST_TEST(started->value.has_value());
+    const auto status = pool.status();
+    BOOST_TEST(to_string(status.phase) == "running");
+    BOOST_REQUIRE_EQUAL(status.workers.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        BOOST_TEST(to_string(status.workers[i].id) == "default/" + std::to_string(i) + "#1");
+        BOOST_TEST(to_string(status.workers[i].state) == "ready");
+        BOOST_TEST(to_string(status.workers[i].health) == "healthy");
+        BOOST_TEST(status.workers[i].pid == 1000000);
+        BOOST_TEST(status.workers[i].capacity == 1u);
+    }
+    BOOST_TEST(status.counters.workers_started == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_started_before) {
+    fresh_pool pool(fake_config(3), shake_hands);
+    pool.advance(10s);
+    BOOST_TEST(pool.launched() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(zero_workers_means_one_per_hardware_thread) {
+    fresh_pool pool(fake_config(0), shake_hands);
+    pool.start();
+    BOOST_TEST(pool.launched() == std::max(1u, std::thread::hardware_concurrency()));
+}
+
+BOOST_AUTO_TEST_CASE(it_waits_for_the_first_attempt_of_each) {
+    fresh_pool pool(fake_config(2), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(0, 1);
+    BOOST_TEST(!started->done);
+    BOOST_TEST(to_string(pool.status().phase) == "starting");
+    pool.shake_hands(1, 2);
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_hello_alone_does_not_make_a_worker_ready) {
+    fresh_pool pool(fake_config(1), [](fake_worker& fresh) { fresh.send_data(fresh.hello()); });
+    const auto started = pool.start();
+    pool.advance(1s);
+    BOOST_TEST(!started->done);
+    pool.worker(0).send_data({{"type", "ready"}});
+    pool.settle();
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE(batches)
+
+BOOST_AUTO_TEST_CASE(as_many_together_as_configured_and_a_delay_between_them) {
+    fresh_pool pool(fake_config(25), never_ready);
+    pool.start();
+    BOOST_TEST(pool.launched() == 10u);
+    pool.advance(490ms);
+    BOOST_TEST(pool.launched() == 10u);
+    pool.advance(10ms);
+    BOOST_TEST(pool.launched() == 20u);
+    pool.advance(490ms);
+    BOOST_TEST(pool.launched() == 20u);
+    pool.advance(10ms);
+    BOOST_TEST(pool.launched() == 25u);
+}
+
+BOOST_AUTO_TEST_CASE(the_next_does_not_wait_when_the_one_before_is_up) {
+    fresh_pool pool(fake_config(25), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(0, 9);
+    BOOST_TEST(pool.launched() == 10u);
+    pool.shake_hands(9, 10);
+    BOOST_TEST(pool.launched() == 20u);
+    pool.shake_hands(10, 20);
+    BOOST_TEST(pool.launched() == 25u);
+    pool.shake_hands(20, 25);
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_delay_counts_from_the_last_batch) {
+    fresh_pool pool(fake_config(30), never_ready);
+    pool.start();
+    pool.advance(300ms);
+    pool.shake_hands(0, 10);
+    BOOST_TEST(pool.launched() == 20u);
+    pool.advance(490ms);
+    BOOST_TEST(pool.launched() == 20u);
+    pool.advance(10ms);
+    BOOST_TEST(pool.launched() == 30u);
+}
+
+BOOST_AUTO_TEST_CASE(no_delay_means_all_at_once) {
+    auto config = fake_config(25);
+    config.start.batch_delay = 0s;
+    fresh_pool pool(config, never_ready);
+    pool.start();
+    BOOST_TEST(pool.launched() == 25u);
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_may_be_one) {
+    auto config = fake_config(4);
+    config.start.batch_size = 1;
+    config.start.batch_delay = 100ms;
+    fresh_pool pool(config, never_ready);
+    pool.start();
+    pool.advance(200ms);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_failed_is_over_too) {
+    int begun = 0;
+    fresh_pool pool(fake_config(20), [&begun](fake_worker& fresh) {
+        ++begun <= 10 ? fresh.exit(exit_status::exited(1)) : fresh.shake_hands();
+    });
+    const auto started = pool.start();
+    BOOST_TEST(started->value.has_value());
+    BOOST_TEST(pool.counters().workers_started == 10u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(partly)
+
+BOOST_AUTO_TEST_CASE(enough_is_enough) {
+    int begun = 0;
+    fresh_pool pool(with_min_ready(3, 2), [&begun](fake_worker& fresh) {
+        ++begun == 2 ? fresh.exit(exit_status::exited(1)) : fresh.shake_hands();
+    });
+    const auto started = pool.start();
+    BOOST_TEST(started->value.has_value());
+    BOOST_TEST(pool.counters().start_failures == 1u);
+    BOOST_TEST(pool.status().workers[1].last_failure == "its process ended before it was ready");
+}
+
+BOOST_AUTO_TEST_CASE(the_rest_is_tried_again_in_the_background) {
+    int begun = 0;
+    fresh_pool pool(with_min_ready(3, 2), [&begun](fake_worker& fresh) {
+        ++begun == 2 ? fresh.exit(exit_status::exited(1)) : fresh.shake_hands();
+    });
+    pool.start();
+    BOOST_TEST(pool.launched() == 3u);
+    pool.advance(130ms);
+    BOOST_TEST(pool.launched() == 4u);
+    BOOST_TEST(to_string(pool.status().workers[1].state) == "ready");
+    BOOST_TEST(pool.status().workers[1].id.generation == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_fails_to_spawn_does_not_matter_if_others_come_up) {
+    int begun = 0;
+    fresh_pool pool(fake_config(30), [&begun](fake_worker& fresh) {
+        ++begun == 1 ? refuse_to_spawn(fresh) : fresh.shake_hands();
+    });
+    const auto started = pool.start();
+    BOOST_TEST(started->value.has_value());
+    BOOST_TEST(pool.counters().workers_started >= 29u);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_dies_after_it_was_ready_had_its_attempt) {
+    fresh_pool pool(with_min_ready(2, 1), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(0, 2);
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(failing)
+
+BOOST_AUTO_TEST_CASE(too_few_end_it_and_stop_those_that_came_up) {
+    int begun = 0;
+    fresh_pool pool(with_min_ready(3, 3), [&begun](fake_worker& fresh) {
+        ++begun == 2 ? fresh.exit(exit_status::exited(7)) : fresh.shake_hands();
+    });
+    const auto started = pool.start();
+    BOOST_TEST(!started->done); // it waits for those that it stops
+    BOOST_TEST(pool.worker(0).take_controls("shutdown").size() == 1u);
+    BOOST_TEST(pool.worker(2).take_controls("shutdown").size() == 1u);
+    pool.worker(0).exit(exit_status::exited(0));
+    pool.worker(2).exit(exit_status::exited(0));
+    pool.settle();
+    BOOST_TEST(started->code() == errc::start_failed);
+    for (const auto* const part :
+         {"2 of 3 workers came up, 3 needed", "its process ended before it was ready", "exit code 7",
+          "default/1#1", "the fake's last words"}) {
+        check_mentions(started->text(), part);
+    }
+    BOOST_TEST(pool.runtime().closed == 1);
+    BOOST_TEST(to_string(pool.status().phase) == "created");
+}
+
+BOOST_AUTO_TEST_CASE(those_that_ignore_the_frame_are_forced) {
+    int begun = 0;
+    fresh_pool pool(with_min_ready(2, 2), [&begun](fake_worker& fresh) {
+        ++begun == 1 ? fresh.exit(exit_status::exited(7)) : fresh.shake_hands();
+    });
+    const auto started = pool.start();
+    pool.worker(1).obeys_terminate = false;
+    pool.advance(3s);
+    BOOST_TEST(started->code() == errc::start_failed);
+    BOOST_TEST(pool.worker(1).has_exited());
+}
+
+BOOST_AUTO_TEST_CASE(it_may_be_repeated) {
+    fresh_pool pool(fake_config(3), exit_at_once);
+    BOOST_TEST(pool.start()->code() == errc::start_failed);
+    BOOST_TEST(pool.start()->code() == errc::start_failed);
+    pool.runtime().on_start = shake_hands;
+    const auto third = pool.start();
+    BOOST_TEST(third->value.has_value());
+    const auto call = pool.execute(request("x"));
+    pool.serve(6);
+    BOOST_REQUIRE(call->value);
+    BOOST_TEST(to_string(call->value->worker) == "default/0#3");
+}
+
+BOOST_AUTO_TEST_CASE(after_a_failure_nothing_goes_on_in_the_background) {
+    fresh_pool pool(fake_config(3), exit_at_once);
+    pool.start();
+    pool.advance(60s);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_repeated_start_replaces_lost_workers_as_ever) {
+    fresh_pool pool(fake_config(1), exit_at_once);
+    pool.start();
+    pool.runtime().on_start = shake_hands;
+    pool.start();
+    pool.worker(1).exit(exit_status::exited(1));
+    pool.advance(130ms);
+    BOOST_TEST(pool.launched() == 3u);
+    pool.execute(request("slow").timeout(1s));
+    pool.advance(1s);
+    BOOST_TEST(pool.counters().timeouts == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_cannot_be_spawned_is_not_tried_for_every_worker) {
+    fresh_pool pool(fake_config(100), refuse_to_spawn);
+    const auto started = pool.start();
+    BOOST_TEST(started->code() == errc::start_failed);
+    check_mentions(started->text(), "execve /usr/bin/fake: No such file or directory");
+    BOOST_TEST(pool.launched() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(whatever_a_runtime_throws_is_a_failed_spawn) {
+    fresh_pool pool(fake_config(2), [](fake_worker&) { throw std::runtime_error("out of luck"); });
+    const auto started = pool.start();
+    BOOST_TEST(started->code() == errc::start_failed);
+    check_mentions(started->text(), "out of luck");
+}
+
+/// Each way to fail a handshake, and what the error says about it.
+BOOST_AUTO_TEST_SUITE(handshake)
+
+namespace {
+
+void check_failure(const on_start& how, const std::string& text) {
+    fresh_pool pool(fake_config(1), how);
+    const auto started = pool.start();
+    pool.advance(300ms);
+    BOOST_TEST(started->code() == errc::start_failed);
+    check_mentions(started->text(), text);
+    check_mentions(started->text(), "0 of 1 workers came up, 1 needed");
+    check_mentions(started->text(), "the fake's last words");
+    BOOST_TEST(pool.worker(0).has_exited());
+    BOOST_TEST(pool.counters().start_failures == 1u);
+    BOOST_TEST(pool.counters().workers_started == 0u);
+    pool.runtime().on_start = shake_hands;
+    BOOST_TEST(pool.start()->value.has_value());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(wrong_token) {
+    check_failure(
+        [](fake_worker& fresh) {
+            auto hello = fresh.hello();
+            hello["token"] = "guessed";
+            fresh.send_data(hello);
+        },
+        "its token is not the one it was started with");
+}
+
+BOOST_AUTO_TEST_CASE(another_version) {
+    check_failure(
+        [](fake_worker& fresh) {
+            auto hello = fresh.hello();
+            hello["protocol"] = 2;
+            fresh.send_data(hello);
+        },
+        "it speaks protocol version 2, this host 1");
+}
+
+BOOST_AUTO_TEST_CASE(ready_without_hello) {
+    check_failure([](fake_worker& fresh) { fresh.send_data({{"type", "ready"}}); }, "an unexpected ready");
+}
+
+BOOST_AUTO_TEST_CASE(two_hellos) {
+    check_failure(
+        [](fake_worker& fresh) {
+            fresh.send_data(fresh.hello());
+            fresh.send_data(fresh.hello());
+        },
+        "a second hello");
+}
+
+BOOST_AUTO_TEST_CASE(no_room_for_any_call) {
+    check_failure([](fake_worker& fresh) { fresh.send_data(fresh.hello(0)); }, "must be at least 1");
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_before_any_call) {
+    check_failure(
+        [](fake_worker& fresh) {
+            fresh.send_data(fresh.hello());
+            fresh.reply(1);
+        },
+        "which it does not have");
+}
+
+BOOST_AUTO_TEST_CASE(a_pong_before_any_ping) {
+    check_failure(
+        [](fake_worker& fresh) {
+            fresh.send_control({{"type", "pong"}, {"seq", 1}, {"in_flight", 0}, {"completed", 0}});
+        },
+        "pong");
+}
+
+BOOST_AUTO_TEST_CASE(garbage) {
+    check_failure([](fake_worker& fresh) { fresh.send_raw("Python 3.11.2 (main, Nov 30 2024)\n>>> "); },
+                  "exceeds the limit");
+}
+
+BOOST_AUTO_TEST_CASE(an_exit_before_hello) {
+    check_failure([](fake_worker& fresh) { fresh.exit(exit_status::exited(127)); }, "exit code 127");
+}
+
+BOOST_AUTO_TEST_CASE(an_exit_with_0_before_hello) {
+    check_failure([](fake_worker& fresh) { fresh.exit(exit_status::exited(0)); },
+                  "its process ended before it was ready");
+}
+
+BOOST_AUTO_TEST_CASE(an_exit_between_hello_and_ready) {
+    check_failure(
+        [](fake_worker& fresh) {
+            fresh.send_data(fresh.hello());
+            fresh.exit(exit_status::exited(1));
+        },
+        "its process ended before it was ready");
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_channel) {
+    check_failure([](fake_worker& fresh) { fresh.close_data(); }, "closed its data channel");
+}
+
+BOOST_AUTO_TEST_CASE(no_hello_in_time) {
+    fresh_pool pool(fake_config(1), never_ready);
+    const auto started = pool.start();
+    pool.advance(29990ms);
+    BOOST_TEST(!started->done);
+    pool.advance(10ms);
+    BOOST_TEST(started->code() == errc::start_failed);
+    check_mentions(started->text(), "it did not say hello in time");
+    check_mentions(started->text(), "start.timeout");
+    BOOST_TEST(pool.worker(0).terminations == 1);
+}
+
+BOOST_AUTO_TEST_CASE(no_ready_in_time) {
+    auto config = fake_config(1);
+    config.start.timeout = 2s;
+    fresh_pool pool(config, [](fake_worker& fresh) { fresh.send_data(fresh.hello()); });
+    const auto started = pool.start();
+    pool.advance(1990ms);
+    BOOST_TEST(!started->done);
+    pool.advance(10ms);
+    BOOST_TEST(started->code() == errc::start_failed);
+    check_mentions(started->text(), "it said hello but its on_start did not end in time");
+}
+
+BOOST_AUTO_TEST_CASE(each_worker_has_the_whole_time) {
+    auto config = fake_config(20);
+    config.start.timeout = 2s;
+    fresh_pool pool(config, never_ready);
+    pool.start();
+    pool.advance(2s);
+    BOOST_TEST(pool.worker(9).terminations == 1);
+    BOOST_TEST(pool.worker(10).terminations == 0);
+    pool.advance(500ms);
+    BOOST_TEST(pool.worker(10).terminations == 1);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_hangs_does_not_fail_the_others) {
+    fresh_pool pool(fake_config(2), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(1, 2);
+    pool.advance(30s);
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(misuse)
+
+BOOST_AUTO_TEST_CASE(start_twice) {
+    fresh_pool pool(fake_config(1), never_ready);
+    const auto first = pool.start();
+    BOOST_TEST(pool.start()->code() == errc::already_started);
+    pool.shake_hands(0, 1);
+    BOOST_TEST(first->value.has_value());
+    BOOST_TEST(pool.start()->code() == errc::already_started);
+    BOOST_TEST(pool.launched() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(start_while_a_failed_start_cleans_up) {
+    int begun = 0;
+    fresh_pool pool(with_min_ready(2, 2), [&begun](fake_worker& fresh) {
+        ++begun == 1 ? fresh.exit(exit_status::exited(7)) : fresh.shake_hands();
+    });
+    const auto first = pool.start();
+    BOOST_TEST(!first->done);
+    BOOST_TEST(pool.start()->code() == errc::already_started);
+    pool.advance(2s);
+    BOOST_TEST(first->code() == errc::start_failed);
+    const auto again = pool.start();
+    BOOST_TEST(again->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(start_after_shutdown) {
+    fresh_pool pool(fake_config(1), shake_hands);
+    pool.shutdown();
+    BOOST_TEST(pool.start()->code() == errc::shutting_down);
+    BOOST_TEST(pool.launched() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_before_start) {
+    fresh_pool pool(fake_config(1), shake_hands);
+    const auto call = pool.execute(request("x"));
+    BOOST_TEST(call->code() == errc::not_started);
+    BOOST_TEST(call->problem->info.pool == "default");
+    BOOST_TEST(call->problem->info.command == "x");
+}
+
+BOOST_AUTO_TEST_CASE(calls_during_start) {
+    fresh_pool pool(fake_config(2), never_ready);
+    pool.start();
+    pool.shake_hands(0, 1);
+    BOOST_TEST(pool.execute(request("x"))->code() == errc::starting);
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    pool.shake_hands(1, 2);
+    BOOST_TEST(!pool.execute(request("x"))->done);
+}
+
+BOOST_AUTO_TEST_CASE(calls_after_a_failed_start) {
+    fresh_pool pool(fake_config(1), exit_at_once);
+    pool.start();
+    BOOST_TEST(pool.execute(request("x"))->code() == errc::not_started);
+}
+
+BOOST_AUTO_TEST_CASE(refused_calls_are_counted) {
+    fresh_pool pool(fake_config(1), shake_hands);
+    pool.execute(request("x"));
+    const auto counters = pool.counters();
+    BOOST_TEST(counters.submitted == 1u);
+    BOOST_TEST(counters.failed == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(given_up)
+
+BOOST_AUTO_TEST_CASE(cancelling_ends_the_wait_and_not_the_start) {
+    for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                            asio::cancellation_type::total}) {
+        fresh_pool pool(fake_config(1), never_ready);
+        const auto started = pool.start();
+        started->cancel.emit(type);
+        pool.settle();
+        BOOST_TEST(started->code() == errc::cancelled);
+        BOOST_TEST(to_string(pool.status().phase) == "starting");
+        pool.shake_hands(0, 1);
+        BOOST_TEST(to_string(pool.status().phase) == "running");
+        const auto call = pool.execute(request("x"));
+        pool.serve();
+        BOOST_TEST(call->value.has_value());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_and_then_a_failure_leaves_it_startable) {
+    fresh_pool pool(fake_config(1), never_ready);
+    const auto started = pool.start();
+    started->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    pool.worker(0).exit(exit_status::exited(1));
+    pool.settle();
+    BOOST_TEST(to_string(pool.status().phase) == "created");
+    pool.runtime().on_start = shake_hands;
+    BOOST_TEST(pool.start()->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_and_then_shutdown) {
+    fresh_pool pool(fake_config(25), never_ready);
+    const auto started = pool.start();
+    started->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    const auto down = pool.shutdown();
+    pool.settle();
+    BOOST_REQUIRE(down->value);
+    BOOST_TEST(down->value->clean());
+    BOOST_TEST(pool.launched() == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_a_start_that_is_over_has_no_effect) {
+    fresh_pool pool(fake_config(1), shake_hands);
+    const auto started = pool.start();
+    started->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    BOOST_TEST(started->value.has_value());
+    BOOST_TEST(to_string(pool.status().phase) == "running");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
