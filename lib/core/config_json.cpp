@@ -150,7 +150,9 @@ public:
     void reject_unknown_keys() const {
         for (const auto& [key, value] : *object_) {
             if (taken_.find(std::string_view(key)) == taken_.end()) {
-                path_.reject(key, "", "is not a known key");
+                const bool is_time = taken_.count(std::string(key) + "_ms") != 0;
+                path_.reject(key, "",
+                             is_time ? "is not a known key; times end in _ms" : "is not a known key");
             }
         }
     }

@@ -97,7 +97,7 @@ void append_facts(std::string& text, const error_info& info) {
     if (info.status.known()) {
         add("ended by " + to_string(info.status));
     }
-    if (info.wait_time > duration::zero()) {
+    if (info.wait_time >= std::chrono::milliseconds(1)) {
         add("waited " + milliseconds(info.wait_time));
     }
     if (info.queue_depth > 0) {

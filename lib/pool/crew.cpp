@@ -86,7 +86,8 @@ void crew::on_ended(worker& which) {
     if (const auto& failure = which.failure()) {
         last_failure_ = which.describe();
         last_failure_code_ = failure->code;
-        slots_[which.id().slot].last_failure = failure->detail;
+        slots_[which.id().slot].last_failure =
+            failure->detail + (last_failure_.status.known() ? ", " + to_string(last_failure_.status) : "");
         ++(which.was_ready() ? past_.workers_lost : past_.start_failures);
     }
     if (!which.was_ready()) { // only now is the cause of its failure known
@@ -103,10 +104,10 @@ void crew::on_ended(worker& which) {
 asio::awaitable<void> crew::reconcile(std::shared_ptr<void> owner) {
     auto next_tick = clock::now() + config_.restart.safety_tick;
     while (!closed_) {
+        work_.close(); // before looking: a start may fail at once
         const bool tick = clock::now() >= next_tick;
         start_due(tick ? config_.restart.starts_per_tick : 0, owner);
         next_tick = tick ? clock::now() + config_.restart.safety_tick : next_tick;
-        work_.close();
         co_await work_.wait_until(std::min(next_tick, next_due()));
     }
 }
@@ -157,15 +158,25 @@ void crew::stop_if_retired(worker& which) {
 }
 
 void crew::stop_all(stop_rung first) {
+    for (const auto& each : everyone()) {
+        each->stop(first);
+    }
+}
+
+void crew::end_now() noexcept {
+    for (const auto& each : everyone()) {
+        each->end_now();
+    }
+}
+
+std::vector<std::shared_ptr<worker>> crew::everyone() const {
     auto all = leaving_;
     for (const auto& slot : slots_) {
         if (slot.current) {
             all.push_back(slot.current);
         }
     }
-    for (const auto& each : all) {
-        each->stop(first);
-    }
+    return all;
 }
 
 std::vector<worker_status> crew::status(time_point now) const {

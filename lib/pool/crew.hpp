@@ -51,6 +51,9 @@ public:
     /// Takes every worker down the stop ladder, beginning at `first`.
     void stop_all(stop_rung first);
 
+    /// Ends every worker, blocking. For when no coroutine will ever run again.
+    void end_now() noexcept;
+
     /// True if no worker is left, not even one on its way out.
     bool is_empty() const noexcept { return leaving_.empty() && ready_ == 0 && starting_ == 0; }
 
@@ -75,6 +78,7 @@ private:
         std::string last_failure;
     };
 
+    std::vector<std::shared_ptr<worker>> everyone() const;
     void vacate(const worker& leaver);
     void start_due(std::size_t at_least, const std::shared_ptr<void>& owner);
     time_point next_due() const noexcept;

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "pool/context_guard.hpp"
 #include "pool/pool_core.hpp"
 #include "process/process_runtime.hpp"
 #include <skep/pool.hpp>
@@ -52,9 +53,11 @@ asio::awaitable<T> await_outcome(core_ptr core, void (pool_core::*begin)(std::sh
 } // namespace
 
 pool::pool(asio::any_io_executor executor, pool_config config)
-    : core_(std::make_shared<pool_core>(std::move(executor), validated(std::move(config)), processes())) {}
+    : pool(make_pool(
+          std::make_shared<pool_core>(std::move(executor), validated(std::move(config)), processes()))) {}
 
 pool make_pool(core_ptr core) {
+    context_guard::enroll(core->executor().get_inner_executor(), core);
     return pool(std::move(core));
 }
 

@@ -59,6 +59,7 @@ asio::awaitable<void> pool_core::launch_crew() {
     std::size_t next = 0;
     auto batch_due = clock::now();
     while (phase_ == pool_phase::starting && (next < crew_.size() || crew_.starting() > 0)) {
+        crew_.changed().close(); // before looking: a start may fail within start_slot
         const bool hopeless = crew_.ready() == 0 && crew_.last_failure_code() == errc::spawn_failed;
         if (next < crew_.size() && !hopeless && (crew_.starting() == 0 || clock::now() >= batch_due)) {
             const auto end = std::min(crew_.size(), next + config_.start.batch_size);
@@ -70,7 +71,6 @@ asio::awaitable<void> pool_core::launch_crew() {
         if (hopeless && crew_.starting() == 0) {
             break;
         }
-        crew_.changed().close();
         co_await crew_.changed().wait_until(next < crew_.size() && !hopeless ? batch_due : time_point::max());
     }
 }
@@ -104,6 +104,11 @@ void pool_core::abandon() {
         dispatcher_.abort_all(errc::shutting_down);
         crew_.stop_all(stop_rung::kill);
     }
+}
+
+void pool_core::end_now() noexcept {
+    runtime_->close(); // first: a worker may be about to be born
+    crew_.end_now();
 }
 
 void pool_core::begin_shutdown() {

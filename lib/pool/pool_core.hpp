@@ -47,6 +47,9 @@ public:
     /// The pool object is gone: ends everything, without waiting for calls.
     void abandon();
 
+    /// The execution context is about to be destroyed: ends every process and thread, blocking.
+    void end_now() noexcept;
+
     /// What a caller gets that stops waiting for start() or shutdown().
     std::exception_ptr cancelled() const;
 
@@ -87,7 +90,7 @@ private:
     shutdown_report report_;
 };
 
-/// A pool on a runtime of the caller's choice, such as a fake.
+/// A pool on a runtime of the caller's choice, such as a fake, watched over by its execution context.
 pool make_pool(std::shared_ptr<pool_core> core);
 
 } // namespace skep

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <poll.h>
 #include <sys/wait.h>
 
 namespace skep {
@@ -44,11 +45,21 @@ child::child(const strand& executor, launched_child launched, unique_fd lifeline
 }
 
 child::~child() {
+    end_now();
+}
+
+void child::end_now() noexcept {
     if (!reaped_ && !abandoned_) {
         signal_group(SIGKILL);
-        siginfo_t info;
-        wait_on(pidfd_.native_handle(), info, 0);
+        while (!has_ended()) { // waitid does not block on a descriptor that the reactor has set non-blocking
+            pollfd end{pidfd_.native_handle(), POLLIN, 0};
+            ::poll(&end, 1, -1);
+        }
+        reap();
     }
+    boost::system::error_code ec;
+    pidfd_.close(ec);
+    lifeline_.reset();
 }
 
 asio::awaitable<void> child::ended() {

@@ -15,7 +15,7 @@ namespace skep {
 using descriptor = asio::posix::basic_stream_descriptor<strand>;
 
 /// A child process and its process group: the one place that signals and reaps it. Never waits blockingly,
-/// except in the destructor, and there only for a process that has got SIGKILL.
+/// except in end_now() and the destructor, and there only for a process that has got SIGKILL.
 class child {
 public:
     /// `lifeline` is the host's end of the lifeline.
@@ -37,6 +37,9 @@ public:
     exit_status reap() noexcept;
 
     void abandon() noexcept;
+
+    /// Kills the group and waits for the leader's end, which after SIGKILL is near.
+    void end_now() noexcept;
 
 private:
     bool has_ended() const noexcept;

@@ -77,8 +77,12 @@ bool arm_lifeline(const child_plan& plan) noexcept {
 
 [[noreturn]] void run_child(child_plan plan) noexcept {
     reset_signals();
-    plan.report = ::fcntl(plan.report, F_DUPFD_CLOEXEC, first_spare_descriptor);
-    if (plan.report < 0 || !join_host(plan) || !place_descriptors(plan) || !arm_lifeline(plan)) {
+    const int report = ::fcntl(plan.report, F_DUPFD_CLOEXEC, first_spare_descriptor);
+    if (report < 0) {
+        give_up(plan, launch_step::setup);
+    }
+    plan.report = report;
+    if (!join_host(plan) || !place_descriptors(plan) || !arm_lifeline(plan)) {
         give_up(plan, launch_step::setup);
     }
     if (plan.directory != nullptr && ::chdir(plan.directory) != 0) {

@@ -102,6 +102,10 @@ public:
     std::string output_tail() const override { return state_->output.tail(); }
     std::uint64_t output_lines_dropped() const noexcept override { return state_->output.lines_dropped(); }
     void abandon() noexcept override { state_->process.abandon(); }
+    void end_now() noexcept override {
+        state_->process.end_now();
+        state_->output.close();
+    }
 
     asio::awaitable<void> finish(time_point deadline) override {
         // Whoever inherited the pipes may hold them open for ever.

@@ -51,6 +51,9 @@ public:
 
     /// It cannot be ended: makes ended() return.
     virtual void abandon() noexcept = 0;
+
+    /// Kills and reaps it, blocking, and closes its descriptors. For when no coroutine will ever run again.
+    virtual void end_now() noexcept = 0;
 };
 
 /// A started worker: its channels and its process.

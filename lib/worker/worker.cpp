@@ -141,7 +141,6 @@ void worker::leave_service() {
     if (!left_service_) {
         left_service_ = true;
         in_service_ = false;
-        beat_now_.open();
         events_.on_out_of_service(*this);
     }
 }

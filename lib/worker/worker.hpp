@@ -90,6 +90,9 @@ public:
     /// Takes it down the stop ladder, beginning at `first`. A later call may begin lower.
     void stop(stop_rung first);
 
+    /// Ends its process, blocking, and closes its descriptors. For when no coroutine will ever run again.
+    void end_now() noexcept;
+
     const worker_id& id() const noexcept { return id_; }
     std::size_t load() const noexcept { return calls_.size(); }
     bool was_ready() const noexcept { return ready_since_.has_value(); }
@@ -144,6 +147,7 @@ private:
     void take_rung(stop_rung rung);
     void release_calls();
     void note_own_end();
+    void log_end() const;
     void schedule_flush();
 
     void on_message(hello_message& hello);

@@ -34,10 +34,27 @@ asio::awaitable<void> worker::run() {
     const worker_outcome outcome{!rungs_.empty() && rungs_.back().rung >= stop_rung::kill,
                                  stop_from_.has_value(), broke, status_};
     move_to(terminal_state(outcome), failure_ ? failure_->detail : to_string(status_));
-    log_(failure_ ? log_level::warning : log_level::info,
-         to_string(id_) + " " + std::string(to_string(machine_.state())) + ", " + to_string(status_) +
-             (failure_ ? ": " + failure_->detail : ""));
+    log_end();
     events_.on_ended(*this);
+}
+
+void worker::end_now() noexcept {
+    if (process_) {
+        process_->end_now();
+        data_->close();
+        control_->close();
+    }
+}
+
+void worker::log_end() const {
+    std::string text = to_string(id_) + " " + std::string(to_string(machine_.state()));
+    if (pid_ != 0) {
+        text += ", " + to_string(status_);
+    }
+    if (failure_) {
+        text += ": " + failure_->detail;
+    }
+    log_(failure_ ? log_level::warning : log_level::info, text);
 }
 
 asio::awaitable<void> worker::launch() {
@@ -166,6 +183,7 @@ asio::awaitable<void> worker::watch_process() {
     process_ended_ = true;
     leave_service();
     wake_.open();
+    beat_now_.open();
 }
 
 asio::awaitable<void> worker::read_data() {

@@ -12,9 +12,10 @@ figures measure_serial(const arguments& args) {
     std::vector<double> samples;
     double cpu_per_call = 0;
     const auto span = args.span("span");
+    const std::string text = small_value;
     auto body = [&](pool& workers) -> asio::awaitable<void> {
         const auto before = cpu_time();
-        samples = co_await measure_latencies(workers, small_value, span);
+        samples = co_await measure_latencies(workers, text, span);
         // the warm-up is measured too, hence its share of the calls
         cpu_per_call = (cpu_time() - before).count() * 1e6 / (1.1 * static_cast<double>(samples.size()));
     };

@@ -114,7 +114,7 @@ def pipelined(with_):
         }
         figures = [
             Figure(f"pipelined: {name}", "calls/s", "skep", "calls_per_s", [("blocking C client", "raw", "calls_per_s")]),
-            Figure("pipelined: host CPU per call", "us", "skep", "cpu_us", [("blocking C client", "raw", "cpu_us")]),
+            Figure(f"pipelined: host CPU, {name}", "us", "skep", "cpu_us", [("blocking C client", "raw", "cpu_us")]),
         ]
         yield Comparison(sides, figures, with_.rounds(7))
 
@@ -218,7 +218,7 @@ def memory(with_):
     }
     figures = [
         Figure(f"memory: {key} per call, {name}", unit, side, key, [("building its request", "request", key)])
-        for key, unit in (("allocations", ""), ("bytes", "bytes"))
+        for key, unit in (("allocations", "allocs"), ("bytes", "bytes"))
         for name, side in (("1 caller", "one"), ("64 callers", "many"))
     ]
     yield Comparison(sides, figures, with_.rounds(3))

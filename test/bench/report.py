@@ -127,7 +127,7 @@ def in_words(number, unit=""):
     return f"{number:,.{digits}f} {unit}".rstrip()
 
 
-ROW = "{:<44} {:>18}   {:<28} {:>18} {:>7}"
+ROW = "{:<46} {:>17}   {:<28} {:>18} {:>7}"
 
 
 def print_row(record, other):
@@ -142,6 +142,7 @@ def print_row(record, other):
 
 def run_cases(chosen, settings):
     found = []
+    print("Medians; ratio = value / its value. More is better for calls/s, less for everything else.\n")
     print(ROW.format("figure", "value", "versus", "its value", "ratio"))
     for name in chosen:
         begin = time.monotonic()
@@ -174,6 +175,9 @@ def main():
         found = run_cases(options.cases or cases.CASES, cases.Settings(options.build, options.quick))
     except Failure as failure:
         sys.exit(f"bench: {failure}")
+    except BrokenPipeError:  # nobody reads the table any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
     except KeyboardInterrupt:
         sys.exit(130)
     finally:

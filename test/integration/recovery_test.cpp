@@ -23,8 +23,8 @@ asio::awaitable<bool> is_running(pool& workers) {
 asio::awaitable<bool> is_replaced(pool& workers, pid_t old) {
     auto replaced = [&workers, old]() -> asio::awaitable<bool> {
         const auto status = co_await workers.status();
-        co_return status.workers.size() == 1 &&
-            status.workers[0].state == worker_state::ready&& status.workers[0].pid != old;
+        const bool alone = status.workers.size() == 1 && status.workers[0].pid != old;
+        co_return alone&& status.workers[0].state == worker_state::ready;
     };
     const bool is = co_await eventually(replaced);
     co_return is;

@@ -52,6 +52,7 @@ public:
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
     asio::awaitable<void> finish(time_point) override { co_return; }
     void abandon() noexcept override { script_->exited_.open(); }
+    void end_now() noexcept override { kill(); }
 
 private:
     std::shared_ptr<fake_worker> script_;

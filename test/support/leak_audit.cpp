@@ -6,9 +6,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <chrono>
 #include <thread>
 #include <unistd.h>
 

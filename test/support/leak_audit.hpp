@@ -24,13 +24,13 @@ bool is_alive(pid_t pid);
 
 /// Fails the test if, when it is destroyed, there is a child, a thread or a descriptor that was not there before.
 class leak_audit {
-  public:
+public:
     leak_audit();
     ~leak_audit();
     leak_audit(const leak_audit&) = delete;
     leak_audit& operator=(const leak_audit&) = delete;
 
-  private:
+private:
     std::set<std::string> descriptors_;
     std::size_t threads_ = 0;
     std::vector<pid_t> children_;

@@ -168,7 +168,7 @@ inline asio::awaitable<pid_t> pid_of(pool& workers) {
     co_return answer.value.to_number<pid_t>();
 }
 
-/// Waits until `count` workers are ready to work.
+/// Waits until a pool of `count` workers is whole: all are ready, and none is still leaving.
 inline asio::awaitable<bool> is_healed(pool& workers, std::size_t count = 1) {
     auto all_ready = [&workers, count]() -> asio::awaitable<bool> {
         const auto status = co_await workers.status();
@@ -176,7 +176,8 @@ inline asio::awaitable<bool> is_healed(pool& workers, std::size_t count = 1) {
         for (const auto& worker : status.workers) {
             ready += worker.state == worker_state::ready ? 1 : 0;
         }
-        co_return ready == count;
+        const bool all_here = status.workers.size() == count;
+        co_return all_here && ready == count;
     };
     const bool healed = co_await eventually(all_ready);
     co_return healed;

@@ -86,8 +86,8 @@ BOOST_AUTO_TEST_CASE(every_type_ends_the_wait_at_once) {
         const auto call = pool.execute(request("waiting"));
         cancel(pool, *call, type);
         BOOST_TEST(call->code() == errc::cancelled);
-        BOOST_TEST(call->problem->info.command == "waiting");
-        BOOST_TEST(call->problem->info.attempts == 0);
+        BOOST_TEST(call->info().command == "waiting");
+        BOOST_TEST(call->info().attempts == 0);
         BOOST_TEST(pool.status().queued == 0u);
         BOOST_TEST(pool.counters().cancelled == 1u);
         BOOST_TEST(pool.worker(0).take_controls("cancel").empty());
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(terminal_and_partial_end_it_at_once_and_the_worker_is_told)
         const auto id = pool.worker(0).take_call();
         cancel(pool, *call, type);
         BOOST_TEST(call->code() == errc::cancelled);
-        BOOST_TEST(to_string(*call->problem->info.worker) == "default/0#1");
+        BOOST_TEST(to_string(call->info().worker.value_or(worker_id())) == "default/0#1");
         const auto told = pool.worker(0).take_controls("cancel");
         BOOST_REQUIRE_EQUAL(told.size(), 1u);
         BOOST_TEST(id_of(told[0]) == id);

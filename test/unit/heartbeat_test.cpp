@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(the_call_of_a_silent_worker_fails_and_the_error_names_the_p
     pool.advance(10ms);
     BOOST_TEST(call->code() == errc::worker_lost);
     BOOST_TEST(call->text().find("no answer to 3 pings") != std::string::npos, call->text());
-    BOOST_TEST(to_string(*call->problem->info.worker) == "default/0#1");
+    BOOST_TEST(to_string(call->info().worker.value_or(worker_id())) == "default/0#1");
 }
 
 BOOST_AUTO_TEST_CASE(its_caller_does_not_wait_for_its_end) {
@@ -148,7 +148,8 @@ BOOST_AUTO_TEST_CASE(a_silent_worker_is_replaced) {
     BOOST_TEST(pool.launched() == 2u);
     BOOST_TEST(pool.worker(0).terminations == 1);
     BOOST_TEST(pool.counters().workers_lost == 1u);
-    BOOST_TEST(pool.status().workers[0].last_failure == "no answer to 3 pings");
+    const auto why = pool.status().workers[0].last_failure;
+    BOOST_TEST(why.find("no answer to 3 pings") != std::string::npos, why);
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_worker_does_not_get_away) {

@@ -62,9 +62,9 @@ BOOST_AUTO_TEST_CASE(an_exception_of_the_workers_is_passed_on) {
     pool.worker(0).fail(pool.worker(0).take_call(), "ZeroDivisionError", "division by zero");
     pool.settle();
     BOOST_TEST(call->code() == errc::remote_error);
-    BOOST_TEST(call->problem->info.remote_type == "ZeroDivisionError");
-    BOOST_TEST(call->problem->info.remote_message == "division by zero");
-    BOOST_TEST(call->problem->info.command == "divide");
+    BOOST_TEST(call->info().remote_type == "ZeroDivisionError");
+    BOOST_TEST(call->info().remote_message == "division by zero");
+    BOOST_TEST(call->info().command == "divide");
     BOOST_TEST(pool.counters().remote_errors == 1u);
     BOOST_TEST(!pool.execute(request("next"))->done);
     BOOST_TEST(pool.worker(0).take_calls().size() == 1u);

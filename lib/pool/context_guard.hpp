@@ -1,0 +1,38 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace skep {
+
+namespace asio = boost::asio;
+
+class pool_core;
+
+/// Ends the processes and threads of pools that are alive when their execution context is destroyed. Destroying a
+/// context destroys suspended coroutines without running them, in an order of its own and not always all of them,
+/// so their destructors cannot be relied upon.
+class context_guard : public asio::execution_context::service {
+public:
+    explicit context_guard(asio::execution_context& owner) : service(owner) {}
+
+    /// Watches over `core` for as long as it lives.
+    static void enroll(const asio::any_io_executor& executor, const std::shared_ptr<pool_core>& core);
+
+    static inline asio::execution_context::id id;
+
+private:
+    void shutdown() noexcept override;
+
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<pool_core>> pools_;
+};
+
+} // namespace skep
