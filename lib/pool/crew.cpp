@@ -74,6 +74,7 @@ void crew::vacate(const worker& leaver) {
     const auto now = clock::now();
     const worker_death death{leaver.was_ready(), leaver.uptime(now), leaver.completed(),
                              leaver.exit().status};
+    slot.previous_streak = slot.failure_streak;
     slot.failure_streak = next_failure_streak(slot.failure_streak, death, config_.restart);
     const auto random = std::uniform_real_distribution<double>()(random_);
     slot.due = now + backoff_delay(slot.failure_streak, random, config_.restart);
@@ -82,17 +83,39 @@ void crew::vacate(const worker& leaver) {
     work_.open();
 }
 
+/// How it ended and its last answers are known only now: they may speak for an earlier start of the next.
+void crew::reconsider(const worker& gone) {
+    auto& slot = slots_[gone.id().slot];
+    if (slot.current || slot.generation != gone.id().generation) {
+        return; // the next has been started already
+    }
+    const auto now = clock::now();
+    const worker_death death{true, gone.uptime(now), gone.completed(), gone.exit().status};
+    const auto streak = next_failure_streak(slot.previous_streak, death, config_.restart);
+    if (streak < slot.failure_streak) {
+        slot.failure_streak = streak;
+        const auto random = std::uniform_real_distribution<double>()(random_);
+        slot.due = std::min(slot.due, now + backoff_delay(streak, random, config_.restart));
+    }
+}
+
 void crew::on_ended(worker& which) {
     if (const auto& failure = which.failure()) {
         last_failure_ = which.describe();
         last_failure_code_ = failure->code;
-        slots_[which.id().slot].last_failure =
-            failure->detail + (last_failure_.status.known() ? ", " + to_string(last_failure_.status) : "");
+        auto& slot = slots_[which.id().slot];
+        if (which.id().generation >= slot.failed_generation) {
+            slot.failed_generation = which.id().generation;
+            slot.last_failure = failure->detail +
+                                (last_failure_.status.known() ? ", " + to_string(last_failure_.status) : "");
+        }
         ++(which.was_ready() ? past_.workers_lost : past_.start_failures);
     }
     if (!which.was_ready()) { // only now is the cause of its failure known
         --starting_;
         vacate(which);
+    } else {
+        reconsider(which);
     }
     past_.missed_pings += which.missed_pings();
     past_.output_lines_dropped += which.output_lines_dropped();
@@ -152,7 +175,7 @@ void crew::reopen() {
 }
 
 void crew::stop_if_retired(worker& which) {
-    if (which.is_retired() && which.is_drained()) {
+    if (which.is_retired() && which.is_drained() && !which.is_stopping()) {
         which.stop(stop_rung::terminate);
     }
 }

@@ -76,10 +76,13 @@ private:
         int failure_streak = 0;
         time_point due; ///< when a vacant slot may be filled
         std::string last_failure;
+        std::uint64_t failed_generation = 0;
+        int previous_streak = 0;
     };
 
     std::vector<std::shared_ptr<worker>> everyone() const;
     void vacate(const worker& leaver);
+    void reconsider(const worker& gone);
     void start_due(std::size_t at_least, const std::shared_ptr<void>& owner);
     time_point next_due() const noexcept;
 

@@ -52,10 +52,25 @@ void dispatcher::place(const call_ptr& which, bool at_front) {
         fail(*which, errc::pool_saturated);
         return;
     }
+    enqueue(which, at_front);
+}
+
+void dispatcher::enqueue(const call_ptr& which, bool at_front) {
     which->state = call_state::queued;
     const auto limit = which->req.queue_timeout().value_or(config_.queue.timeout);
     set_deadline(*which, std::min(which->deadline, after_limit(clock::now(), limit)));
     at_front ? queue_.push_front(which) : queue_.push_back(which);
+}
+
+void dispatcher::serve_free() {
+    while (!queue_.empty()) {
+        auto* const free = pick();
+        if (free == nullptr) {
+            break;
+        }
+        const auto next = queue_.pop_front();
+        dispatch(next, *free);
+    }
 }
 
 void dispatcher::dispatch(const call_ptr& which, worker& to) {
@@ -188,7 +203,7 @@ void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun)
     running_.remove(*which);
     which->attempts -= may_have_begun ? 0 : 1;
     ++counters_.retried;
-    place(which, true);
+    enqueue(which, true);
 }
 
 void dispatcher::on_begun_in_vain(call& which) {

@@ -51,6 +51,7 @@ public:
     void on_result(worker& from, call& which, result_message& answer);
     void on_remote_error(worker& from, call& which, error_message& answer);
     void on_call_lost(worker& from, call_ptr which, bool may_have_begun);
+    void serve_free();
     void on_begun_in_vain(call& which);
 
     /// Ends every open call with `code`; returns how many there were.
@@ -70,6 +71,7 @@ public:
 
 private:
     void place(const call_ptr& which, bool at_front);
+    void enqueue(const call_ptr& which, bool at_front);
     void dispatch(const call_ptr& which, worker& to);
     void serve_queue(worker& with);
     void refresh(worker& which);

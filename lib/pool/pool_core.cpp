@@ -101,7 +101,7 @@ void pool_core::abandon() {
     hurry_ = true;
     begin_shutdown();
     if (phase_ == pool_phase::stopping) {
-        dispatcher_.abort_all(errc::shutting_down);
+        report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
         crew_.stop_all(stop_rung::kill);
     }
 }
@@ -132,8 +132,8 @@ asio::awaitable<void> pool_core::run_shutdown() {
     if (!hurry_) {
         co_await dispatcher_.drain(began + config_.stop.drain);
     }
-    report_.calls_aborted = dispatcher_.abort_all(errc::shutting_down);
-    report_.calls_drained = before - report_.calls_aborted;
+    report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
+    report_.calls_drained = before - std::min(before, report_.calls_aborted);
     co_await take_down(hurry_ ? stop_rung::kill : stop_rung::ask);
     report_.took = clock::now() - began;
     phase_ = pool_phase::stopped;

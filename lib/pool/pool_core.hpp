@@ -69,6 +69,7 @@ private:
     void on_remote_error(worker& from, call& which, error_message& answer) override;
     void on_out_of_service(worker& from) override;
     void on_call_lost(worker& from, call_ptr which, bool may_have_begun) override;
+    void on_calls_released() override { dispatcher_.serve_free(); }
     void on_begun_in_vain(worker& from, call& which) override;
     void on_ended(worker& from) override;
     void on_overdue(worker& which) override;

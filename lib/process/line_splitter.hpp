@@ -20,7 +20,7 @@ public:
         while (!text.empty()) {
             const auto end = text.find('\n');
             const auto room = limit_ - partial_.size();
-            if (end == std::string_view::npos && text.size() < room) {
+            if (end == std::string_view::npos && text.size() <= room) {
                 partial_.append(text);
                 return;
             }

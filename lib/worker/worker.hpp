@@ -38,6 +38,9 @@ public:
     /// The call will get no answer from this worker.
     virtual void on_call_lost(worker& from, call_ptr which, bool may_have_begun) = 0;
 
+    /// All calls that are lost with a worker have been told, last sent first: time to send them elsewhere.
+    virtual void on_calls_released() = 0;
+
     /// A call that was sent ahead may have begun now, though its caller no longer waits.
     virtual void on_begun_in_vain(worker& from, call& which) = 0;
 
@@ -86,6 +89,7 @@ public:
     void retire();
 
     bool is_retired() const noexcept { return retired_; }
+    bool is_stopping() const noexcept { return stop_from_.has_value(); }
 
     /// Takes it down the stop ladder, beginning at `first`. A later call may begin lower.
     void stop(stop_rung first);

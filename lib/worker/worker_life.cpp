@@ -190,16 +190,19 @@ asio::awaitable<void> worker::read_data() {
     bool more = true;
     while (more) {
         more = co_await data_->receive();
+        if (heartbeat_) {
+            heartbeat_->heard(); // before the messages: the one that makes it ready answers no ping
+        }
         try {
             while (auto message = data_->next()) {
+                if (std::holds_alternative<pong_message>(*message)) {
+                    throw protocol_violation("pong may come over the control channel only");
+                }
                 std::visit([this](auto& content) { on_message(content); }, *message);
             }
         } catch (const protocol_violation& violation) {
             fail(errc::protocol_error, violation.what());
             more = false;
-        }
-        if (heartbeat_) {
-            heartbeat_->heard();
         }
     }
     data_ended_ = true;
@@ -262,13 +265,14 @@ void worker::take_rung(stop_rung rung) {
 
 void worker::release_calls() {
     // Only of a worker that is dead can be said what it has not begun; see is_ahead.
-    std::size_t begun = process_ended_ ? capacity_ : calls_.size();
+    const std::size_t begun = process_ended_ ? capacity_ : calls_.size();
     auto calls = std::exchange(calls_, {});
-    for (auto& [id, lost] : calls) {
-        const bool may_have_begun = begun > 0 && data_->sent() > lost.begin;
-        begun -= begun > 0 ? 1 : 0;
-        events_.on_call_lost(*this, std::move(lost.which), may_have_begun);
+    for (auto each = calls.rbegin(); each != calls.rend(); ++each) { // each goes to the front
+        const auto place = static_cast<std::size_t>(calls.rend() - each) - 1;
+        const bool may_have_begun = place < begun && data_->sent() > each->second.begin;
+        events_.on_call_lost(*this, std::move(each->second.which), may_have_begun);
     }
+    events_.on_calls_released();
 }
 
 } // namespace skep

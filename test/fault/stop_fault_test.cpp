@@ -102,8 +102,8 @@ worker_exit end_during_drain(const pool_config& config, Prepare prepare, Finish 
             for (const auto& each : status.workers) {
                 pid = each.id == chosen ? each.pid : pid;
             }
-            const bool stopping = status.phase == pool_phase::stopping;
-            co_return stopping&& status.in_flight == 1;
+            const bool draining = status.phase == pool_phase::stopping && status.in_flight == 1;
+            co_return draining;
         };
         const bool stopping = co_await eventually(is_stopping);
         BOOST_TEST(stopping);

@@ -216,7 +216,8 @@ BOOST_AUTO_TEST_CASE(a_call_completes_on_the_executor_of_its_caller) {
             const bool all_well =
                 answer == 1 && status.workers.size() == 1 && e.code() == errc::invalid_request;
             const bool at_home = other.get_executor().running_in_this_thread();
-            co_return all_well&& at_home;
+            const bool both = all_well && at_home;
+            co_return both;
         };
         const bool stayed_on_other = co_await asio::co_spawn(other, on_other, asio::use_awaitable);
         BOOST_TEST(stayed_on_other);

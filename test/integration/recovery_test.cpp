@@ -23,8 +23,9 @@ asio::awaitable<bool> is_running(pool& workers) {
 asio::awaitable<bool> is_replaced(pool& workers, pid_t old) {
     auto replaced = [&workers, old]() -> asio::awaitable<bool> {
         const auto status = co_await workers.status();
-        const bool alone = status.workers.size() == 1 && status.workers[0].pid != old;
-        co_return alone&& status.workers[0].state == worker_state::ready;
+        const bool is_new = status.workers.size() == 1 && status.workers[0].pid != old &&
+                            status.workers[0].state == worker_state::ready;
+        co_return is_new;
     };
     const bool is = co_await eventually(replaced);
     co_return is;

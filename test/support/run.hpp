@@ -176,8 +176,8 @@ inline asio::awaitable<bool> is_healed(pool& workers, std::size_t count = 1) {
         for (const auto& worker : status.workers) {
             ready += worker.state == worker_state::ready ? 1 : 0;
         }
-        const bool all_here = status.workers.size() == count;
-        co_return all_here && ready == count;
+        const bool whole = ready == count && status.workers.size() == count;
+        co_return whole;
     };
     const bool healed = co_await eventually(all_ready);
     co_return healed;

@@ -39,17 +39,15 @@ asio::awaitable<void> call_in_a_row(pool& workers, std::atomic<int>& next, int c
 
 /// Kills a random worker every 50 ms from a thread of its own, as somebody outside would.
 class killer {
-  public:
+public:
     killer() : thread_([this] { run(); }) {}
     ~killer() {
         stop_ = true;
         thread_.join();
     }
-    int killed() const {
-        return killed_;
-    }
+    int killed() const { return killed_; }
 
-  private:
+private:
     void run() {
         std::minstd_rand random(42);
         while (!stop_) {
@@ -86,9 +84,8 @@ void chaos(int thread_count, int count) {
                 killer chaos;
                 for (int i = 0; i < 16; ++i) {
                     ++results.open;
-                    asio::co_spawn(context, call_in_a_row(workers, next, count, results), [](std::exception_ptr e) {
-                        BOOST_CHECK(!e);
-                    });
+                    asio::co_spawn(context, call_in_a_row(workers, next, count, results),
+                                   [](std::exception_ptr e) { BOOST_CHECK(!e); });
                 }
                 while (results.open > 0) {
                     co_await pause(10ms);
@@ -98,7 +95,8 @@ void chaos(int thread_count, int count) {
             }
             const auto status = co_await workers.status();
             BOOST_TEST(status.counters.submitted == static_cast<std::uint64_t>(count));
-            BOOST_TEST(status.counters.succeeded + status.counters.failed == static_cast<std::uint64_t>(count));
+            BOOST_TEST(status.counters.succeeded + status.counters.failed ==
+                       static_cast<std::uint64_t>(count));
             BOOST_TEST_MESSAGE("lost " << results.lost.load() << ", retried " << status.counters.retried);
             const auto report = co_await workers.shutdown();
             BOOST_TEST(report.clean());
