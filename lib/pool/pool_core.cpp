@@ -41,8 +41,9 @@ asio::awaitable<void> pool_core::run_start() {
     if (phase_ != pool_phase::starting) {
         problem = failure(errc::shutting_down);
     } else if (crew_.ready() < config_.min_ready) {
-        problem = start_failure();
-        co_await take_down(stop_rung::ask);
+        const auto came_up = crew_.ready();
+        co_await take_down(stop_rung::ask); // only then is known how all of them ended
+        problem = start_failure(came_up);
         if (phase_ == pool_phase::starting) {
             phase_ = pool_phase::created;
         }
@@ -175,10 +176,10 @@ std::exception_ptr pool_core::failure(errc code, error_info info) const {
     return std::make_exception_ptr(error(code, std::move(info)));
 }
 
-std::exception_ptr pool_core::start_failure() const {
+std::exception_ptr pool_core::start_failure(std::size_t came_up) const {
     auto info = crew_.last_failure();
-    info.detail = std::to_string(crew_.ready()) + " of " + std::to_string(crew_.size()) +
-                  " workers came up, " + std::to_string(config_.min_ready) +
+    info.detail = std::to_string(came_up) + " of " + std::to_string(crew_.size()) + " workers came up, " +
+                  std::to_string(config_.min_ready) +
                   " needed; the last failure was: " + make_error_code(crew_.last_failure_code()).message() +
                   ": " + info.detail;
     return failure(errc::start_failed, std::move(info));

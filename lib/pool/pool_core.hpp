@@ -61,7 +61,7 @@ private:
     void begin_shutdown();
 
     std::exception_ptr failure(errc code, error_info info = {}) const;
-    std::exception_ptr start_failure() const;
+    std::exception_ptr start_failure(std::size_t came_up) const;
     void handle_output(const output_line& line) noexcept;
 
     void on_ready(worker& from) override;

@@ -57,7 +57,9 @@ std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
 
 std::string_view remedy(int number) noexcept {
     switch (number) {
-    case EMFILE: return "; the host is out of file descriptors: raise 'ulimit -n' (about 6 per worker)";
+    case EMFILE:
+        return "; the host is out of file descriptors: raise 'ulimit -n' (about 6 per worker, and 20 while "
+               "one starts)";
     case ENFILE: return "; the machine is out of file descriptors";
     case EAGAIN: return "; the limit of processes is reached: raise 'ulimit -u' or the container's pids.max";
     case ENOMEM: return "; the machine is out of memory";
@@ -121,6 +123,14 @@ void launcher::fail(launch_step step, int number, std::string_view subject) {
 
 namespace {
 
+std::string_view subject_of(launch_step step, const launch_spec& spec) noexcept {
+    switch (step) {
+    case launch_step::chdir: return spec.directory;
+    case launch_step::exec: return spec.executable;
+    default: return {};
+    }
+}
+
 launched_child start(const child_plan& plan) {
     const signals_blocked guard;
     const pid_t pid = start_child(plan);
@@ -160,8 +170,7 @@ launched_child launcher::operator()(const launch_spec& spec) const {
     report_there.reset();
     const auto failure = read_failure(report_here.get());
     if (failure.error != 0) {
-        const auto subject = failure.step == launch_step::chdir ? spec.directory : spec.executable;
-        fail(failure.step, failure.error, subject);
+        fail(failure.step, failure.error, subject_of(failure.step, spec));
     }
     before(launch_step::pidfd_open);
     unique_fd pidfd(pidfd_open(child.pid()));

@@ -80,6 +80,7 @@ void worker::cancel(const call& which) {
 
 void worker::retire() {
     retired_ = true;
+    machine_.set_health(worker_health::unhealthy, wall_now());
     leave_service();
 }
 

@@ -181,6 +181,7 @@ asio::awaitable<void> worker::collect() {
 asio::awaitable<void> worker::watch_process() {
     co_await process_->ended();
     process_ended_ = true;
+    machine_.set_health(worker_health::unhealthy, wall_now());
     leave_service();
     wake_.open();
     beat_now_.open();

@@ -75,7 +75,12 @@ bool is_alive(pid_t pid) {
 }
 
 leak_audit::leak_audit() {
-    std::thread([] {}).join(); // sanitizers start a thread of their own with the first
+    // Sanitizers start a thread of their own with the first. A joined one may be listed a moment longer.
+    pid_t warm_up = 0;
+    std::thread([&warm_up] { warm_up = ::gettid(); }).join();
+    while (fs::exists("/proc/self/task/" + std::to_string(warm_up))) {
+        std::this_thread::yield();
+    }
     descriptors_ = descriptors();
     threads_ = threads();
     children_ = children();
