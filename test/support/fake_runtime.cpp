@@ -322,9 +322,19 @@ std::string manual_pool::serve(std::size_t index) {
     return std::string(calls[0].at("command").as_string());
 }
 
+void manual_pool::warm_up(std::size_t index) {
+    const auto call = execute(request("warm up"));
+    serve(index);
+    BOOST_REQUIRE(call->value);
+}
+
 running_pool::running_pool(pool_config config) : manual_pool(std::move(config)) {
     const auto started = start();
     BOOST_REQUIRE_MESSAGE(started->value, "start: " << started->text());
+}
+
+void check_mentions(const std::string& text, const std::string& part) {
+    BOOST_CHECK_MESSAGE(text.find(part) != std::string::npos, "'" << part << "' is not in: " << text);
 }
 
 pool_config fake_config(std::size_t workers) {

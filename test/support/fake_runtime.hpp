@@ -163,6 +163,10 @@ public:
     /// Answers the one call that a worker has received since the last look; returns the call's command.
     std::string serve(std::size_t index = 0);
 
+    /// Has an otherwise idle pool's worker `index` answer a call: what dies after that is replaced without
+    /// backoff.
+    void warm_up(std::size_t index = 0);
+
     /// How many workers have been started so far.
     std::size_t launched() const noexcept { return runtime_->workers.size(); }
 
@@ -183,6 +187,9 @@ class running_pool : public manual_pool {
 public:
     explicit running_pool(pool_config config);
 };
+
+/// Fails the test, and shows the text, if `part` is not in it.
+void check_mentions(const std::string& text, const std::string& part);
 
 /// A configuration that validates, for a pool of fakes.
 pool_config fake_config(std::size_t workers = 1);

@@ -172,8 +172,7 @@ BOOST_AUTO_TEST_CASE(the_worker_is_free_again_when_it_answers) {
 
 BOOST_AUTO_TEST_CASE(the_worker_is_replaced_if_it_does_not_let_go) {
     running_pool pool(fake_config());
-    pool.execute(request("warm up"));
-    pool.serve();
+    pool.warm_up();
     const auto call = pool.execute(request("running"));
     cancel(pool, *call);
     pool.advance(1990ms);

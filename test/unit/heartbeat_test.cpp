@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(the_call_of_a_silent_worker_fails_and_the_error_names_the_p
     BOOST_TEST(!call->done);
     pool.advance(10ms);
     BOOST_TEST(call->code() == errc::worker_lost);
-    BOOST_TEST(call->text().find("no answer to 3 pings") != std::string::npos, call->text());
+    check_mentions(call->text(), "no answer to 3 pings");
     BOOST_TEST(to_string(call->info().worker.value_or(worker_id())) == "default/0#1");
 }
 
@@ -142,14 +142,12 @@ BOOST_AUTO_TEST_CASE(an_idempotent_call_goes_to_another_worker) {
 
 BOOST_AUTO_TEST_CASE(a_silent_worker_is_replaced) {
     silent_pool pool(fake_config());
-    pool.execute(request("warm up"));
-    pool.serve();
+    pool.warm_up();
     pool.advance(16s);
     BOOST_TEST(pool.launched() == 2u);
     BOOST_TEST(pool.worker(0).terminations == 1);
     BOOST_TEST(pool.counters().workers_lost == 1u);
-    const auto why = pool.status().workers[0].last_failure;
-    BOOST_TEST(why.find("no answer to 3 pings") != std::string::npos, why);
+    check_mentions(pool.status().workers[0].last_failure, "no answer to 3 pings");
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_worker_does_not_get_away) {
@@ -164,15 +162,15 @@ BOOST_AUTO_TEST_CASE(a_frozen_worker_does_not_get_away) {
 
 BOOST_AUTO_TEST_CASE(one_that_answers_is_never_lost) {
     running_pool pool(fake_config());
-    pool.advance(10min, 20ms);
+    pool.advance(10min, 500ms);
     BOOST_TEST(pool.launched() == 1u);
     BOOST_TEST(pool.counters().missed_pings == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(one_that_answers_every_third_ping_is_never_lost) {
     silent_pool pool(fake_config());
-    for (int i = 0; i < 50; ++i) {
-        pool.advance(6s);
+    for (int i = 0; i < 20; ++i) {
+        pool.advance(6s, 100ms);
         pool.worker(0).answer_pings();
     }
     BOOST_TEST(pool.launched() == 1u);
@@ -191,7 +189,7 @@ BOOST_AUTO_TEST_CASE(answers_to_calls_count_as_life) {
     silent_pool pool(fake_config());
     for (int i = 0; i < 10; ++i) {
         const auto call = pool.execute(request("x"));
-        pool.advance(9s);
+        pool.advance(9s, 100ms);
         pool.serve();
         BOOST_TEST(call->value.has_value());
     }
@@ -209,7 +207,7 @@ BOOST_AUTO_TEST_CASE(any_bytes_count_as_life) {
     end_frame(frame, begin, frame.size());
     for (const char byte : frame) {
         BOOST_TEST(!call->done);
-        pool.advance(9s, 50ms);
+        pool.advance(9s, 500ms);
         pool.worker(0).send_raw({&byte, 1});
     }
     pool.settle();

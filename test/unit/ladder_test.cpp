@@ -252,8 +252,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_broke_a_rule_is_not_asked) {
 
 BOOST_AUTO_TEST_CASE(one_that_cannot_be_ended_does_not_keep_its_slot_empty) {
     running_pool pool(fake_config());
-    pool.execute(request("warm up"));
-    pool.serve();
+    pool.warm_up();
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).obeys_kill = false;
     pool.worker(0).send_raw("garbage");
