@@ -71,8 +71,9 @@ struct stop_options {
     duration reap = std::chrono::seconds(2);  ///< from SIGKILL to giving the process up as lost, 10 ms..1 h
 };
 
-/// Replacing lost workers. A worker that dies is replaced at once; one that keeps dying before it has done
-/// any work waits initial_backoff, then twice as long each time.
+/// Replacing lost workers. A worker that dies after it has done work, or has lived for stable_after, is replaced
+/// at once. One that dies before that waits initial_backoff, then twice as long each time; being killed from
+/// outside counts once.
 struct restart_options {
     duration initial_backoff = std::chrono::milliseconds(100); ///< 1 ms..1 h
     duration max_backoff = std::chrono::seconds(30);           ///< initial_backoff..24 h

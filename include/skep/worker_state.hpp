@@ -70,8 +70,9 @@ struct worker_outcome {
     exit_status status;
 };
 
-/// The terminal state by intent, first match wins: killed (we had to force it) > stopped (ended by SIGINT or
-/// SIGTERM, or asked to and exited with 0) > failed (error, signal, non-zero exit, lost channel) > finished.
+/// The terminal state by intent, first match wins: killed (we had to force it, and SIGKILL ended it) > stopped
+/// (ended by SIGINT or SIGTERM from outside, or asked to and exited with 0) > failed (error, signal, non-zero
+/// exit, lost channel) > finished. A SIGTERM that we sent because its channel was lost does not make it stopped.
 worker_state terminal_state(const worker_outcome& outcome) noexcept;
 
 /// One entry of a worker's history.
