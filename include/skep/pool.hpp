@@ -50,9 +50,9 @@ public:
 
     /// Runs one call and returns its answer.
     /// Errors: remote_error (the worker's exception), pool_saturated, queue_timeout, timeout, cancelled,
-    /// worker_lost, frame_too_large, not_started, starting, shutting_down. Each call ends with a reply or
-    /// exactly one of them. A call that a dead worker had not received is sent to another; one that it had is
-    /// sent again only if request::idempotent, up to pool_config::max_attempts workers.
+    /// worker_lost, invalid_request, frame_too_large, not_started, starting, shutting_down. Each call ends
+    /// with a reply or exactly one of them. A call that a dead worker had not received is sent to another;
+    /// one that it had is sent again only if request::idempotent, up to pool_config::max_attempts workers.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
     /// after cancel_grace. Total cancellation of a running call is ignored, as its effects cannot be undone.
@@ -66,7 +66,8 @@ public:
     /// Stops admitting calls, lets accepted ones finish for stop.drain, then takes every worker down the stop
     /// ladder.
     /// Idempotent: later and concurrent calls get the same report. Afterwards no child, zombie, descriptor or
-    /// thread of the pool is left. Takes at most drain + ask + grace + reap.
+    /// thread of the pool is left. Takes at most drain + ask + grace + reap, and up
+    /// to half a second for the last output; an unfinished start() is ended first.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
     boost::asio::awaitable<shutdown_report> shutdown();
 

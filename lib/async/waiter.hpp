@@ -23,6 +23,9 @@ public:
         }
     }
 
+    /// Destroys what would resume the caller.
+    void forget() noexcept { caller_.reset(); }
+
     asio::cancellation_slot cancellation() const noexcept { return caller_->cancellation(); }
 
 private:

@@ -26,6 +26,12 @@ public:
 
     bool empty() const noexcept { return list_.empty(); }
     std::size_t size() const noexcept { return list_.size(); }
+    template <class Function>
+    void for_each(Function&& function) {
+        for (auto& each : list_) {
+            function(each);
+        }
+    }
     call& front() noexcept { return list_.front(); }
 
     void push_back(call_ptr which) noexcept { list_.push_back(*which.detach()); }

@@ -83,6 +83,10 @@ void dispatcher::dispatch(const call_ptr& which, worker& to) {
         set_deadline(*which, which->deadline);
     } catch (const error& refused) {
         fail(*which, static_cast<errc>(refused.code().value()), refused.info);
+    } catch (const std::exception& problem) { // out of memory, for one
+        error_info info;
+        info.detail = problem.what();
+        fail(*which, errc::invalid_request, std::move(info));
     }
     refresh(to);
 }
@@ -92,7 +96,9 @@ worker* dispatcher::pick() {
     if (!slot) {
         slot = ahead_->pick();
     }
-    return slot ? in_service_[*slot] : nullptr;
+    auto* const picked = slot && *slot < in_service_.size() ? in_service_[*slot] : nullptr;
+    const bool takes = picked != nullptr && (picked->accepts_call() || picked->accepts_call_ahead());
+    return takes ? picked : nullptr; // the scheduler may be the user's, and wrong
 }
 
 /// The permit goes straight from the worker that became free to the oldest waiter.
@@ -219,6 +225,12 @@ std::size_t dispatcher::abort_all(errc code) {
         abandon(running_.front(), code);
     }
     return count;
+}
+
+void dispatcher::forget_callers() noexcept {
+    const auto forget = [](call& each) { each.done.reset(); };
+    queue_.for_each(forget);
+    running_.for_each(forget);
 }
 
 asio::awaitable<void> dispatcher::watch_deadlines() {

@@ -57,6 +57,9 @@ public:
     /// Ends every open call with `code`; returns how many there were.
     std::size_t abort_all(errc code);
 
+    /// Destroys what would resume the callers. For when no coroutine will ever run again.
+    void forget_callers() noexcept;
+
     /// Acts on deadlines until close().
     asio::awaitable<void> watch_deadlines();
     void close();

@@ -31,8 +31,11 @@ pool_config validated(pool_config config) {
 template <class Cancel>
 void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Cancel cancel) {
     if (slot.is_connected()) {
-        slot.assign([core, cancel](asio::cancellation_type type) {
-            asio::post(core->executor(), [core, cancel, type] { cancel(*core, type); });
+        // Weak: the caller's signal may outlive the execution context, which the core must not.
+        slot.assign([weak = std::weak_ptr(core), cancel](asio::cancellation_type type) {
+            if (const auto core = weak.lock()) {
+                asio::post(core->executor(), [core, cancel, type] { cancel(*core, type); });
+            }
         });
     }
 }

@@ -110,6 +110,14 @@ void pool_core::abandon() {
 void pool_core::end_now() noexcept {
     runtime_->close(); // first: a worker may be about to be born
     crew_.end_now();
+    // A caller's coroutine may own the pool: they would keep each other alive.
+    for (const auto& each : std::exchange(start_callers_, {})) {
+        each->forget();
+    }
+    for (const auto& each : std::exchange(shutdown_callers_, {})) {
+        each->forget();
+    }
+    dispatcher_.forget_callers();
 }
 
 void pool_core::begin_shutdown() {

@@ -41,7 +41,8 @@ int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
 
 child::child(const strand& executor, launched_child launched, unique_fd lifeline)
     : pid_(launched.pid()), pidfd_(executor), lifeline_(std::move(lifeline)) {
-    pidfd_.assign(launched.release());
+    pidfd_.assign(launched.pidfd()); // may throw; the process is the launcher's until it has not
+    launched.release();
 }
 
 child::~child() {

@@ -57,10 +57,12 @@ public:
     pid_t pid() const noexcept { return pid_; }
     void set_pidfd(unique_fd pidfd) noexcept { pidfd_ = std::move(pidfd); }
 
-    /// The caller now answers for the process. Returns the pidfd.
-    int release() noexcept {
+    int pidfd() const noexcept { return pidfd_.get(); }
+
+    /// The caller now answers for the process and owns its pidfd.
+    void release() noexcept {
         pid_ = 0;
-        return pidfd_.release();
+        pidfd_.release();
     }
 
 private:

@@ -94,6 +94,8 @@ public:
         readers_.spawn(state_, state_->output.read_errors());
     }
 
+    ~local_process() override { end_now(); } // its readers may outlive it by a moment, its process must not
+
     pid_t pid() const noexcept override { return state_->process.pid(); }
     asio::awaitable<void> ended() override { return state_->process.ended(); }
     void terminate() noexcept override { state_->process.signal_group(SIGTERM); }
@@ -102,7 +104,7 @@ public:
     std::string output_tail() const override { return state_->output.tail(); }
     std::uint64_t output_lines_dropped() const noexcept override { return state_->output.lines_dropped(); }
     void abandon() noexcept override { state_->process.abandon(); }
-    void end_now() noexcept override {
+    void end_now() noexcept final {
         state_->process.end_now();
         state_->output.close();
     }
@@ -198,11 +200,18 @@ private:
     }
 
     worker_link connect(const launch_order& order, launch_job& job) {
+        socket data = adopt(job.wires.data.here);
+        socket control = adopt(job.wires.control.here);
         auto process = std::make_unique<local_process>(executor_, order, output_options_, sink_,
                                                        std::move(job.child), job.wires);
+        return {std::move(data), std::move(control), std::move(process)};
+    }
+
+    socket adopt(unique_fd& fd) const {
         const asio::local::stream_protocol protocol;
-        return {socket(executor_, protocol, job.wires.data.here.release()),
-                socket(executor_, protocol, job.wires.control.here.release()), std::move(process)};
+        socket owner(executor_, protocol, fd.get()); // may throw
+        fd.release();
+        return owner;
     }
 
     strand executor_;

@@ -140,6 +140,7 @@ private:
     asio::awaitable<void> watch_process();
     asio::awaitable<void> read_data();
     asio::awaitable<void> read_control();
+    asio::awaitable<void> write(channel& to);
     asio::awaitable<void> beat();
 
     bool takes_calls() const noexcept { return in_service_ && data_->unsent() <= config_.limits.frame_bytes; }

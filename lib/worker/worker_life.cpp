@@ -76,8 +76,8 @@ asio::awaitable<void> worker::launch() {
     tasks_.spawn(self, watch_process());
     tasks_.spawn(self, read_data());
     tasks_.spawn(self, read_control());
-    tasks_.spawn(self, data_->write());
-    tasks_.spawn(self, control_->write());
+    tasks_.spawn(self, write(*data_));
+    tasks_.spawn(self, write(*control_));
 }
 
 asio::awaitable<void> worker::await_ready() {
@@ -209,6 +209,12 @@ asio::awaitable<void> worker::read_data() {
     data_ended_ = true;
     fail(errc::worker_lost, "it closed its data channel");
     wake_.open();
+}
+
+/// A channel that can be read but not written to is lost as well.
+asio::awaitable<void> worker::write(channel& to) {
+    co_await to.write();
+    fail(errc::worker_lost, "a channel to it cannot be written to");
 }
 
 asio::awaitable<void> worker::read_control() {
