@@ -26,7 +26,8 @@ class pool_core;
 /// returned.
 /// Thread safety: operations of one pool may be started from several threads at once. Moving, assigning and
 /// destroying the pool object must not race with them.
-/// Errors: every operation throws skep::error.
+/// Errors: every operation throws skep::error. (In a coroutine that has been cancelled already, Asio itself throws
+/// boost::system::system_error with asio::error::operation_aborted from the co_await; nothing was begun then.)
 class pool {
 public:
     /// Validates `config`; starts nothing. Throws errc::invalid_config naming field, value and rule.
@@ -48,7 +49,7 @@ public:
     /// stop it.
     boost::asio::awaitable<void> start();
 
-    /// Runs one call and returns its answer.
+    /// Runs one call and returns its answer. The request is encoded on the caller's executor.
     /// Errors: remote_error (the worker's exception), pool_saturated, queue_timeout, timeout, cancelled,
     /// worker_lost, invalid_request, frame_too_large, not_started, starting, shutting_down. Each call ends
     /// with a reply or exactly one of them. A call that a dead worker had not received is sent to another;

@@ -99,6 +99,8 @@ public:
     const boost::json::object& metadata() const noexcept { return metadata_; }
 
 private:
+    friend struct call; // lets go of the arguments once they are encoded
+
     std::string command_;
     boost::json::value args_;
     std::vector<blob> attachments_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/blob.hpp>
+#include <skep/circuit_breaker.hpp>
 #include <skep/error.hpp>
 #include <skep/exit_status.hpp>
 #include <skep/pool.hpp>
@@ -11,6 +12,8 @@
 #include <skep/pool_status.hpp>
 #include <skep/reply.hpp>
 #include <skep/request.hpp>
+#include <skep/retry.hpp>
+#include <skep/retry_policy.hpp>
 #include <skep/scheduler.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/time.hpp>

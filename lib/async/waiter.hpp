@@ -3,8 +3,9 @@
 
 #pragma once
 
-#include "async/completion.hpp"
+#include "async/suspended_caller.hpp"
 
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -15,21 +16,32 @@ namespace skep {
 template <class T>
 class waiter {
 public:
-    explicit waiter(std::unique_ptr<completion<T>> caller) : caller_(std::move(caller)) {}
+    /// To be called before anything else.
+    void attach(std::unique_ptr<suspended_caller> caller) noexcept { caller_ = std::move(caller); }
 
     void complete(std::exception_ptr error, const T& value) {
-        if (auto caller = std::move(caller_)) {
-            caller->complete(std::move(error), value);
+        if (const auto caller = std::move(caller_)) {
+            error_ = std::move(error);
+            value_ = value;
+            caller->resume();
         }
     }
 
     /// Destroys what would resume the caller.
     void forget() noexcept { caller_.reset(); }
 
-    asio::cancellation_slot cancellation() const noexcept { return caller_->cancellation(); }
+    /// What it was completed with. For the caller, after it has been resumed.
+    T take() {
+        if (error_) {
+            std::rethrow_exception(error_);
+        }
+        return std::move(value_);
+    }
 
 private:
-    std::unique_ptr<completion<T>> caller_;
+    std::unique_ptr<suspended_caller> caller_;
+    std::exception_ptr error_;
+    T value_{};
 };
 
 template <class T>

@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/config_fields.hpp"
-#include "core/config_path.hpp"
+#include "core/range_check.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -13,41 +13,14 @@ namespace skep {
 
 namespace {
 
-/// Checks each field against its own range.
-class range_check {
+/// Checks each field of a configuration against its own range.
+class field_check : public range_check {
 public:
-    template <class Function>
-    void group(std::string_view name, Function&& function) {
-        path_.inside(name, function);
-    }
-
-    template <class Integer>
-    void number(std::string_view field, Integer value, long long low, long long high) {
-        if (static_cast<long long>(value) < low ||
-            static_cast<unsigned long long>(value) > as_unsigned(high)) {
-            path_.reject(field, std::to_string(value),
-                         "must be " + std::to_string(low) + ".." + std::to_string(high));
-        }
-    }
-
-    void real(std::string_view field, double value, double low, double high) {
-        if (!(value >= low && value <= high)) {
-            path_.reject(field, std::to_string(value),
-                         "must be " + std::to_string(low) + ".." + std::to_string(high));
-        }
-    }
-
-    void time(std::string_view field, duration value, duration low, duration high) {
-        if (value < low || value > high) {
-            path_.reject(field, in_milliseconds(value),
-                         "must be " + in_milliseconds(low) + ".." + in_milliseconds(high));
-        }
-    }
-
     template <class Enum>
     void choice(std::string_view field, Enum value, std::initializer_list<std::string_view> names) {
         if (static_cast<std::size_t>(value) >= names.size()) {
-            path_.reject(field, std::to_string(static_cast<int>(value)), "is not a value of the enumeration");
+            where().reject(field, std::to_string(static_cast<int>(value)),
+                           "is not a value of the enumeration");
         }
     }
 
@@ -57,11 +30,6 @@ public:
     void variables(std::string_view, const std::map<std::string, std::string>&) {}
     void flag(std::string_view, bool) {}
     void path(std::string_view, const std::filesystem::path&) {}
-
-private:
-    static unsigned long long as_unsigned(long long value) { return static_cast<unsigned long long>(value); }
-
-    config_path path_;
 };
 
 void check_name(const std::string& name) {
@@ -132,7 +100,7 @@ void check_relations(const pool_config& config) {
 } // namespace
 
 void pool_config::validate() const {
-    range_check check;
+    field_check check;
     visit_fields(*this, check);
     check_name(name);
     check_launch(launch);

@@ -14,7 +14,15 @@ int next_failure_streak(int streak, const worker_death& death, const restart_opt
     if (fruitful) {
         return 0;
     }
+    if (death.retired) {
+        return streak;
+    }
     return killed ? std::max(streak, 1) : streak + 1;
+}
+
+duration with_jitter(duration wait, double share, double random) noexcept {
+    const double factor = 1.0 + share * (2.0 * random - 1.0);
+    return duration(static_cast<duration::rep>(static_cast<double>(wait.count()) * factor));
 }
 
 duration backoff_delay(int streak, double random, const restart_options& options) noexcept {
@@ -26,8 +34,7 @@ duration backoff_delay(int streak, double random, const restart_options& options
         delay *= 2;
     }
     delay = std::min(delay, options.max_backoff);
-    const double factor = 1.0 + options.jitter * (2.0 * random - 1.0);
-    return duration(static_cast<duration::rep>(static_cast<double>(delay.count()) * factor));
+    return with_jitter(delay, options.jitter, random);
 }
 
 } // namespace skep

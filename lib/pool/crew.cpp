@@ -72,7 +72,7 @@ void crew::on_out_of_service(worker& which) {
 void crew::vacate(const worker& leaver) {
     auto& slot = slots_[leaver.id().slot];
     const auto now = clock::now();
-    const worker_death death{leaver.was_ready(), leaver.uptime(now), leaver.completed(),
+    const worker_death death{leaver.is_retired(), leaver.was_ready(), leaver.uptime(now), leaver.completed(),
                              leaver.exit().status};
     slot.previous_streak = slot.failure_streak;
     slot.failure_streak = next_failure_streak(slot.failure_streak, death, config_.restart);
@@ -90,7 +90,7 @@ void crew::reconsider(const worker& gone) {
         return; // the next has been started already
     }
     const auto now = clock::now();
-    const worker_death death{true, gone.uptime(now), gone.completed(), gone.exit().status};
+    const worker_death death{gone.is_retired(), true, gone.uptime(now), gone.completed(), gone.exit().status};
     const auto streak = next_failure_streak(slot.previous_streak, death, config_.restart);
     if (streak < slot.failure_streak) {
         slot.failure_streak = streak;

@@ -4,7 +4,7 @@
 #include "pool/dispatcher.hpp"
 
 #include "core/clock.hpp"
-#include "policy/retry.hpp"
+#include "policy/resend.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -39,26 +39,24 @@ void dispatcher::submit(const call_ptr& which) {
         fail(*which, errc::timeout);
         return;
     }
-    place(which, false);
+    place(which);
 }
 
 /// To a worker if one is free, else into the queue, else back.
-void dispatcher::place(const call_ptr& which, bool at_front) {
+void dispatcher::place(const call_ptr& which) {
     if (auto* const free = pick()) {
-        dispatch(which, *free);
-        return;
-    }
-    if (!at_front && queue_.size() >= config_.queue.limit) {
+        dispatch(which, *free, which->submitted);
+    } else if (queue_.size() >= config_.queue.limit) {
         fail(*which, errc::pool_saturated);
-        return;
+    } else {
+        enqueue(which, false, which->submitted);
     }
-    enqueue(which, at_front);
 }
 
-void dispatcher::enqueue(const call_ptr& which, bool at_front) {
+void dispatcher::enqueue(const call_ptr& which, bool at_front, time_point now) {
     which->state = call_state::queued;
     const auto limit = which->req.queue_timeout().value_or(config_.queue.timeout);
-    set_deadline(*which, std::min(which->deadline, after_limit(clock::now(), limit)));
+    set_deadline(*which, std::min(which->deadline, after_limit(now, limit)));
     at_front ? queue_.push_front(which) : queue_.push_back(which);
 }
 
@@ -69,21 +67,19 @@ void dispatcher::serve_free() {
             break;
         }
         const auto next = queue_.pop_front();
-        dispatch(next, *free);
+        dispatch(next, *free, clock::now());
     }
 }
 
-void dispatcher::dispatch(const call_ptr& which, worker& to) {
+void dispatcher::dispatch(const call_ptr& which, worker& to, time_point now) {
     which->state = call_state::running;
-    which->dispatched = clock::now();
+    which->dispatched = now;
     ++which->attempts;
     running_.push_back(which);
     try {
-        to.assign(*which, which->dispatched);
+        to.assign(*which, now);
         set_deadline(*which, which->deadline);
-    } catch (const error& refused) {
-        fail(*which, static_cast<errc>(refused.code().value()), refused.info);
-    } catch (const std::exception& problem) { // out of memory, for one
+    } catch (const std::exception& problem) { // out of memory
         error_info info;
         info.detail = problem.what();
         fail(*which, errc::invalid_request, std::move(info));
@@ -102,10 +98,10 @@ worker* dispatcher::pick() {
 }
 
 /// The permit goes straight from the worker that became free to the oldest waiter.
-void dispatcher::serve_queue(worker& with) {
+void dispatcher::serve_queue(worker& with, time_point now) {
     while (!queue_.empty() && (with.accepts_call() || with.accepts_call_ahead())) {
         const auto next = queue_.pop_front();
-        dispatch(next, with);
+        dispatch(next, with, now);
     }
     refresh(with);
 }
@@ -130,7 +126,11 @@ void dispatcher::enlist(worker& fresh) {
         in_service_.resize(slot + 1);
     }
     in_service_[slot] = &fresh;
-    serve_queue(fresh);
+    serve_queue(fresh, clock::now());
+}
+
+void dispatcher::on_room(worker& from) {
+    serve_queue(from, clock::now());
 }
 
 void dispatcher::dismiss(worker& gone) {
@@ -150,10 +150,10 @@ void dispatcher::cancel(call& which, asio::cancellation_type type) {
     }
 }
 
-void dispatcher::reject(call& which, errc code) {
+void dispatcher::reject(call& which, errc code, error_info info) {
     ++counters_.submitted;
     which.submitted = clock::now();
-    fail(which, code);
+    fail(which, code, std::move(info));
 }
 
 void dispatcher::on_result(worker& from, call& which, result_message& answer) {
@@ -161,8 +161,9 @@ void dispatcher::on_result(worker& from, call& which, result_message& answer) {
         settle_late(from, which);
         return;
     }
+    ++counters_.succeeded;
     const auto now = clock::now();
-    reply result;
+    auto& result = which.answer;
     result.value = std::move(answer.value);
     result.attachments = std::move(answer.attachments);
     result.worker = from.id();
@@ -170,8 +171,14 @@ void dispatcher::on_result(worker& from, call& which, result_message& answer) {
     result.queue_time = which.dispatched - which.submitted;
     result.run_time = now - which.dispatched;
     result.attempts = which.attempts;
-    succeed(which, std::move(result));
-    serve_queue(from);
+    const auto caller = close_call(which);
+    try {
+        serve_queue(from, now); // first: the worker is to idle as little as may be
+    } catch (...) {             // out of memory, which is not this caller's affair
+        caller->resume();
+        throw;
+    }
+    caller->resume();
 }
 
 void dispatcher::on_remote_error(worker& from, call& which, error_message& answer) {
@@ -185,7 +192,7 @@ void dispatcher::on_remote_error(worker& from, call& which, error_message& answe
     info.remote_message = std::move(answer.message);
     info.remote_traceback = std::move(answer.traceback);
     fail(which, errc::remote_error, std::move(info));
-    serve_queue(from);
+    serve_queue(from, clock::now());
 }
 
 /// An answer to a call that was given up: dropped, but its worker is free again.
@@ -193,7 +200,7 @@ void dispatcher::settle_late(worker& from, call& which) {
     ++counters_.late_answers;
     which.state = call_state::done;
     deadlines_.remove(which);
-    serve_queue(from);
+    serve_queue(from, clock::now());
 }
 
 void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun) {
@@ -209,7 +216,7 @@ void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun)
     running_.remove(*which);
     which->attempts -= may_have_begun ? 0 : 1;
     ++counters_.retried;
-    enqueue(which, true);
+    enqueue(which, true, clock::now());
 }
 
 void dispatcher::on_begun_in_vain(call& which) {
@@ -228,7 +235,7 @@ std::size_t dispatcher::abort_all(errc code) {
 }
 
 void dispatcher::forget_callers() noexcept {
-    const auto forget = [](call& each) { each.done.reset(); };
+    const auto forget = [](call& each) { each.caller.reset(); };
     queue_.for_each(forget);
     running_.for_each(forget);
 }
@@ -294,13 +301,6 @@ void dispatcher::abandon(call& which, errc code) {
     }
 }
 
-void dispatcher::succeed(call& which, reply answer) {
-    ++counters_.succeeded;
-    const auto caller = std::move(which.done);
-    close_call(which);
-    caller->complete(nullptr, std::move(answer));
-}
-
 void dispatcher::fail(call& which, errc code, error_info info) {
     ++counters_.failed;
     counters_.remote_errors += code == errc::remote_error ? 1 : 0;
@@ -313,13 +313,13 @@ void dispatcher::fail(call& which, errc code, error_info info) {
     info.attempts = which.attempts;
     info.queue_depth = queue_.size();
     info.wait_time = (which.attempts > 0 ? which.dispatched : clock::now()) - which.submitted;
-    const auto caller = std::move(which.done);
-    close_call(which);
-    caller->complete(std::make_exception_ptr(error(code, std::move(info))), reply());
+    which.failure = std::make_unique<error>(code, std::move(info));
+    const auto caller = close_call(which);
+    caller->resume();
 }
 
-/// Takes the call out of all lists.
-void dispatcher::close_call(call& which) {
+/// Takes the call out of all lists; returns its caller, to be resumed.
+std::unique_ptr<suspended_caller> dispatcher::close_call(call& which) {
     const call_ptr keep(&which);
     if (which.state == call_state::queued) {
         queue_.remove(which);
@@ -331,6 +331,7 @@ void dispatcher::close_call(call& which) {
     if (queue_.empty() && running_.empty() && !drained_.is_open()) {
         drained_.open();
     }
+    return std::move(which.caller);
 }
 
 void dispatcher::set_deadline(call& which, time_point due) {

@@ -40,7 +40,7 @@ public:
     void cancel(call& which, asio::cancellation_type type);
 
     /// Refuses a call outright.
-    void reject(call& which, errc code);
+    void reject(call& which, errc code, error_info info = {});
 
     /// The worker can take calls from now on.
     void enlist(worker& fresh);
@@ -52,6 +52,7 @@ public:
     void on_remote_error(worker& from, call& which, error_message& answer);
     void on_call_lost(worker& from, call_ptr which, bool may_have_begun);
     void serve_free();
+    void on_room(worker& from);
     void on_begun_in_vain(call& which);
 
     /// Ends every open call with `code`; returns how many there were.
@@ -73,18 +74,17 @@ public:
     const pool_counters& counters() const noexcept { return counters_; }
 
 private:
-    void place(const call_ptr& which, bool at_front);
-    void enqueue(const call_ptr& which, bool at_front);
-    void dispatch(const call_ptr& which, worker& to);
-    void serve_queue(worker& with);
+    void place(const call_ptr& which);
+    void enqueue(const call_ptr& which, bool at_front, time_point now);
+    void dispatch(const call_ptr& which, worker& to, time_point now);
+    void serve_queue(worker& with, time_point now);
     void refresh(worker& which);
     worker* pick();
     void abandon(call& which, errc code);
     void expire(call& which);
     void settle_late(worker& from, call& which);
-    void succeed(call& which, reply answer);
     void fail(call& which, errc code, error_info info = {});
-    void close_call(call& which);
+    std::unique_ptr<suspended_caller> close_call(call& which);
     void set_deadline(call& which, time_point due);
 
     const pool_config& config_;

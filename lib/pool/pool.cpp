@@ -6,7 +6,6 @@
 #include "process/process_runtime.hpp"
 #include <skep/pool.hpp>
 
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 
 namespace skep {
@@ -43,14 +42,73 @@ void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Ca
 /// Waits for something that others may wait for too; cancelling ends the wait, not the thing.
 template <class T>
 asio::awaitable<T> await_outcome(core_ptr core, void (pool_core::*begin)(std::shared_ptr<waiter<T>>)) {
-    auto start = [core, begin](std::unique_ptr<completion<T>> caller) {
-        const auto mine = std::make_shared<waiter<T>>(std::move(caller));
-        forward_cancellation(mine->cancellation(), core, [mine](pool_core& of, asio::cancellation_type) {
+    const auto mine = std::make_shared<waiter<T>>();
+    auto start = [core = std::move(core), begin, mine](std::unique_ptr<suspended_caller> caller) {
+        forward_cancellation(caller->cancellation(), core, [mine](pool_core& of, asio::cancellation_type) {
             mine->complete(of.cancelled(), {});
         });
-        asio::dispatch(core->executor(), [core, begin, mine] { ((*core).*begin)(mine); });
+        core->executor().execute([core, begin, mine, caller = std::move(caller)]() mutable {
+            mine->attach(std::move(caller));
+            ((*core).*begin)(mine);
+        });
     };
-    return await_completion<T>(std::move(start));
+    auto suspension = suspend(std::move(start));
+    co_await std::move(suspension);
+    co_return mine->take();
+}
+
+void encode(call& which, std::size_t frame_limit) {
+    try {
+        which.encode(frame_limit);
+    } catch (const error& refusal) {
+        which.failure = std::make_unique<error>(refusal);
+    } catch (const std::exception& problem) { // out of memory
+        error_info info;
+        info.detail = problem.what();
+        which.failure = std::make_unique<error>(errc::invalid_request, std::move(info));
+    }
+}
+
+/// Encodes off the strand, so that callers on several threads do it side by side, and a request that cannot be
+/// sent is refused at once, however long the queue. The call owns its caller from the strand on, not before: there
+/// the pool knows both, and can part them if the strand never runs again.
+void begin_call(const core_ptr& core, const call_ptr& mine, std::unique_ptr<suspended_caller> caller) {
+    encode(*mine, core->frame_limit());
+    forward_cancellation(caller->cancellation(), core,
+                         [mine](pool_core& of, asio::cancellation_type type) { of.cancel(*mine, type); });
+    core->executor().execute([core, mine, caller = std::move(caller)]() mutable {
+        mine->caller = std::move(caller);
+        core->submit(mine);
+    });
+}
+
+asio::awaitable<reply> run_call(core_ptr core, call_ptr mine) {
+    auto start = [core = std::move(core), mine](std::unique_ptr<suspended_caller> caller) {
+        begin_call(core, mine, std::move(caller));
+    };
+    auto suspension = suspend(std::move(start));
+    co_await std::move(suspension);
+    if (mine->failure) {
+        throw std::move(*mine->failure);
+    }
+    co_return std::move(mine->answer);
+}
+
+asio::awaitable<void> run_start(core_ptr core) {
+    co_await await_outcome<std::monostate>(std::move(core), &pool_core::start);
+}
+
+asio::awaitable<pool_status> run_status(core_ptr core) {
+    pool_status result;
+    auto start = [core = std::move(core), &result](std::unique_ptr<suspended_caller> caller) {
+        core->executor().execute([core, &result, caller = std::move(caller)] {
+            result = core->status();
+            caller->resume();
+        });
+    };
+    auto suspension = suspend(std::move(start));
+    co_await std::move(suspension);
+    co_return result;
 }
 
 } // namespace
@@ -78,19 +136,11 @@ pool& pool::operator=(pool&& other) noexcept {
 }
 
 asio::awaitable<void> pool::start() {
-    co_await await_outcome<std::monostate>(core_, &pool_core::start);
+    return run_start(core_);
 }
 
 asio::awaitable<reply> pool::execute(request call_request) {
-    const auto core = core_;
-    auto start = [core, what = std::move(call_request)](std::unique_ptr<completion<reply>> caller) mutable {
-        const auto slot = caller->cancellation();
-        const call_ptr mine(new call(std::move(what), std::move(caller)));
-        forward_cancellation(slot, core,
-                             [mine](pool_core& of, asio::cancellation_type type) { of.cancel(*mine, type); });
-        asio::dispatch(core->executor(), [core, mine] { core->submit(mine); });
-    };
-    return await_completion<reply>(std::move(start));
+    return run_call(core_, call_ptr(new call(std::move(call_request))));
 }
 
 asio::awaitable<reply> pool::execute(std::string command, boost::json::value args) {
@@ -98,12 +148,7 @@ asio::awaitable<reply> pool::execute(std::string command, boost::json::value arg
 }
 
 asio::awaitable<pool_status> pool::status() {
-    const auto core = core_;
-    auto start = [core](std::unique_ptr<completion<pool_status>> caller) {
-        asio::dispatch(core->executor(),
-                       [core, caller = std::move(caller)] { caller->complete(nullptr, core->status()); });
-    };
-    return await_completion<pool_status>(std::move(start));
+    return run_status(core_);
 }
 
 asio::awaitable<shutdown_report> pool::shutdown() {

@@ -77,6 +77,10 @@ asio::awaitable<void> pool_core::launch_crew() {
 }
 
 void pool_core::submit(const call_ptr& which) {
+    if (const auto refusal = std::move(which->failure)) {
+        dispatcher_.reject(*which, static_cast<errc>(refusal->code().value()), refusal->info);
+        return;
+    }
     switch (phase_) {
     case pool_phase::created: dispatcher_.reject(*which, errc::not_started); break;
     case pool_phase::starting: dispatcher_.reject(*which, errc::starting); break;

@@ -26,7 +26,7 @@ using runtime_factory =
     std::function<std::unique_ptr<runtime>(const strand&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
-/// constructor and executor() runs on the strand.
+/// constructor, executor() and frame_limit() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         private worker_events,
                         private dispatcher_events {
@@ -37,8 +37,11 @@ public:
     pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime);
 
     const strand& executor() const noexcept { return strand_; }
+    std::size_t frame_limit() const noexcept { return config_.limits.frame_bytes; }
 
     void start(start_waiter caller);
+
+    /// Takes a call, or refuses it: for its failure to be encoded, or because of the pool's phase.
     void submit(const call_ptr& which);
     void cancel(call& which, asio::cancellation_type type);
     void shutdown(shutdown_waiter caller);
@@ -67,6 +70,7 @@ private:
     void on_ready(worker& from) override;
     void on_result(worker& from, call& which, result_message& answer) override;
     void on_remote_error(worker& from, call& which, error_message& answer) override;
+    void on_room(worker& from) override { dispatcher_.on_room(from); }
     void on_out_of_service(worker& from) override;
     void on_call_lost(worker& from, call_ptr which, bool may_have_begun) override;
     void on_calls_released() override { dispatcher_.serve_free(); }

@@ -76,6 +76,11 @@ bool arm_lifeline(const child_plan& plan) noexcept {
 }
 
 [[noreturn]] void run_child(child_plan plan) noexcept {
+    plan.abort->expose(::getpid());
+    if (plan.abort->is_requested()) { // either this is seen, or the pid is, and gets a SIGKILL
+        errno = ECANCELED;
+        give_up(plan, launch_step::vfork);
+    }
     reset_signals();
     const int report = ::fcntl(plan.report, F_DUPFD_CLOEXEC, first_spare_descriptor);
     if (report < 0) {

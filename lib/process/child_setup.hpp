@@ -19,6 +19,7 @@ struct child_plan {
     std::array<int, 6> descriptors; ///< by their number in the child; -1: none
     int report;                     ///< where a failure is written to
     pid_t parent;
+    launch_abort* abort; ///< told the child's pid, and asked before exec
 };
 
 /// What a child writes when a step fails.

@@ -99,6 +99,19 @@ launched_child::~launched_child() {
     } while (result != 0 && errno == EINTR);
 }
 
+void launch_abort::request() noexcept {
+    requested_ = true;
+    const std::lock_guard lock(killing_);
+    if (const pid_t child = child_; child > 0) {
+        ::kill(child, SIGKILL); // lint: allow process because it is not reaped before withdraw()
+    }
+}
+
+void launch_abort::withdraw() noexcept {
+    const std::lock_guard lock(killing_);
+    child_ = 0;
+}
+
 std::string_view to_string(launch_step step) noexcept {
     static constexpr std::array<std::string_view, 7> names{"pipe",  "socketpair", "vfork",     "setup",
                                                            "chdir", "exec",       "pidfd_open"};
@@ -131,18 +144,41 @@ std::string_view subject_of(launch_step step, const launch_spec& spec) noexcept 
     }
 }
 
-launched_child start(const child_plan& plan) {
+launched_child create(const child_plan& plan) {
     const signals_blocked guard;
     const pid_t pid = start_child(plan);
     if (pid < 0) {
         launcher::fail(launch_step::vfork, errno);
     }
+    plan.abort->expose(pid);
     return launched_child(pid);
+}
+
+/// Starts the child and returns once it is past its exec. Throws, leaving nothing behind, if it does not get there.
+launched_child start(const child_plan& plan, const launch_spec& spec, int report, unique_fd report_there) {
+    struct exposure {
+        ~exposure() { abort.withdraw(); }
+        launch_abort& abort;
+    };
+    launched_child child;
+    {
+        const exposure during_launch{*plan.abort}; // ends before the child is reaped
+        child = create(plan);
+        report_there.reset();
+        const auto failure = read_failure(report);
+        if (failure.error != 0) {
+            launcher::fail(failure.step, failure.error, subject_of(failure.step, spec));
+        }
+    }
+    if (plan.abort->is_requested()) { // and the child killed, perhaps before it could report anything
+        launcher::fail(launch_step::exec, ECANCELED, spec.executable);
+    }
+    return child;
 }
 
 } // namespace
 
-launched_child launcher::operator()(const launch_spec& spec) const {
+launched_child launcher::operator()(const launch_spec& spec, launch_abort& abort) const {
     // Everything that allocates comes before vfork.
     const auto arguments = pointers_to(spec.arguments);
     const auto environment = pointers_to(spec.environment);
@@ -164,14 +200,10 @@ launched_child launcher::operator()(const launch_spec& spec) const {
                           {null_device.get(), spec.descriptors.output, spec.descriptors.errors,
                            spec.descriptors.data, spec.descriptors.control, spec.descriptors.lifeline},
                           report_there.get(),
-                          ::getpid()};
+                          ::getpid(),
+                          &abort};
     before(launch_step::vfork);
-    launched_child child = start(plan);
-    report_there.reset();
-    const auto failure = read_failure(report_here.get());
-    if (failure.error != 0) {
-        fail(failure.step, failure.error, subject_of(failure.step, spec));
-    }
+    launched_child child = start(plan, spec, report_here.get(), std::move(report_there));
     before(launch_step::pidfd_open);
     unique_fd pidfd(pidfd_open(child.pid()));
     if (pidfd.get() < 0) {

@@ -5,7 +5,9 @@
 
 #include "process/unique_fd.hpp"
 
+#include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -70,6 +72,26 @@ private:
     unique_fd pidfd_;
 };
 
+/// Lets another thread end a launch that hangs, as one does when the program lies on a dead file system.
+class launch_abort {
+public:
+    /// A launch that has not come to its vfork fails; the child of one between vfork and exec gets a SIGKILL.
+    void request() noexcept;
+
+    bool is_requested() const noexcept { return requested_; }
+
+    /// The child exists and waits for its exec. Called in the child too, which shares our memory.
+    void expose(pid_t child) noexcept { child_ = child; }
+
+    /// The launch is over; the child's pid may soon be another's.
+    void withdraw() noexcept;
+
+private:
+    std::atomic<bool> requested_ = false;
+    std::atomic<pid_t> child_ = 0;
+    std::mutex killing_;
+};
+
 /// Starts a process. In the shape of Boost.Process v2's launchers (an object called with executable,
 /// arguments and what to set up), but safe in a host with other threads: those fork, run handlers of the
 /// execution context in the child, and can hang or multiply it.
@@ -83,7 +105,7 @@ class launcher {
 public:
     explicit launcher(launch_fault fault = {}) : fault_(std::move(fault)) {}
 
-    launched_child operator()(const launch_spec& spec) const;
+    launched_child operator()(const launch_spec& spec, launch_abort& abort) const;
 
     /// Throws error(spawn_failed) if a test wants `step` to fail.
     void before(launch_step step) const;

@@ -81,6 +81,12 @@ void output_capture::close() noexcept {
     pause_.cancel();
 }
 
+void output_capture::break_off() {
+    close();
+    sink_(output_line{worker_, true,
+                      "skep: the host is out of memory and reads no more of this worker's output"});
+}
+
 void output_capture::keep_tail(std::string_view text) {
     if (text.size() >= options_.tail_bytes) {
         tail_.assign(text.substr(text.size() - options_.tail_bytes));

@@ -26,6 +26,9 @@ public:
 
     void close() noexcept;
 
+    /// Reading has failed, for lack of memory: says so where the output goes, and closes.
+    void break_off();
+
     const std::string& tail() const noexcept { return tail_; }
     std::uint64_t lines_dropped() const noexcept { return dropped_; }
 

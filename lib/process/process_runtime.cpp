@@ -72,14 +72,16 @@ struct connections {
 
 /// One launch. Shared by the strand and the spawner thread, as either may be the last to need it.
 struct launch_job {
-    launch_job(const launcher& with, launch_spec what) : launch(with), spec(std::move(what)), wires(with) {
+    launch_job(const launcher& with, launch_order what) : launch(with), order(std::move(what)), wires(with) {}
+
+    void run(launch_spec spec) {
         spec.descriptors = wires.for_child();
+        child = launch(spec, abort);
     }
 
-    void run() { child = launch(spec); }
-
     launcher launch;
-    launch_spec spec;
+    launch_order order;
+    launch_abort abort;
     connections wires;
     launched_child child;
 };
@@ -89,7 +91,7 @@ public:
     local_process(const strand& executor, const launch_order& order, const output_options& options,
                   const output_handler& sink, launched_child launched, connections& wires)
         : state_(std::make_shared<state>(executor, order, options, sink, std::move(launched), wires)),
-          readers_(executor, [](std::exception_ptr) {}) {
+          readers_(executor, [state = state_](std::exception_ptr) { state->output.break_off(); }) {
         readers_.spawn(state_, state_->output.read_output());
         readers_.spawn(state_, state_->output.read_errors());
     }
@@ -151,17 +153,32 @@ public:
           launch_(std::move(fault)) {}
 
     asio::awaitable<worker_link> start(launch_order order) override {
-        const auto job = std::make_shared<launch_job>(launch_, make_spec(order));
-        auto on_spawner = [job]() -> asio::awaitable<void> {
-            job->run();
+        const auto job = std::make_shared<launch_job>(launch_, std::move(order));
+        std::erase_if(launches_, [](const auto& each) { return each.expired(); });
+        launches_.push_back(job);
+        auto on_spawner = [this, job]() -> asio::awaitable<void> {
+            job->run(make_spec(job->order));
             co_return;
         };
         const auto spawner = spawner_executor();
         co_await asio::co_spawn(spawner, std::move(on_spawner), asio::use_awaitable);
-        co_return connect(order, *job);
+        co_return connect(*job);
+    }
+
+    void cancel_start(const worker_id& which) noexcept override {
+        for (const auto& each : launches_) {
+            if (const auto job = each.lock(); job && job->order.worker == which) {
+                job->abort.request();
+            }
+        }
     }
 
     void close() override {
+        for (const auto& each : std::exchange(launches_, {})) {
+            if (const auto job = each.lock()) {
+                job->abort.request();
+            }
+        }
         if (spawner_) {
             spawner_->join();
             spawner_.reset();
@@ -177,6 +194,7 @@ private:
         return spawner_->get_executor();
     }
 
+    /// On the spawner: looking for files takes as long as their file system does.
     launch_spec make_spec(const launch_order& order) {
         if (executable_.empty()) {
             executable_ =
@@ -199,10 +217,10 @@ private:
         return spec;
     }
 
-    worker_link connect(const launch_order& order, launch_job& job) {
+    worker_link connect(launch_job& job) {
         socket data = adopt(job.wires.data.here);
         socket control = adopt(job.wires.control.here);
-        auto process = std::make_unique<local_process>(executor_, order, output_options_, sink_,
+        auto process = std::make_unique<local_process>(executor_, job.order, output_options_, sink_,
                                                        std::move(job.child), job.wires);
         return {std::move(data), std::move(control), std::move(process)};
     }
@@ -219,8 +237,9 @@ private:
     output_options output_options_;
     output_handler sink_;
     launcher launch_;
-    std::optional<asio::thread_pool> spawner_;
-    std::string executable_;
+    std::vector<std::weak_ptr<launch_job>> launches_; ///< in progress
+    std::string executable_;                          ///< the spawner's
+    std::optional<asio::thread_pool> spawner_;        ///< last: its thread must end before what it uses
 };
 
 } // namespace

@@ -71,7 +71,11 @@ public:
     /// Throws error(spawn_failed).
     virtual asio::awaitable<worker_link> start(launch_order order) = 0;
 
-    /// Releases what the runtime holds beyond its workers (a thread); start() may be called again afterwards.
+    /// Makes the start() of `which`, if it has not returned yet, do so soon.
+    virtual void cancel_start(const worker_id& which) noexcept = 0;
+
+    /// Ends what start() is doing and releases what the runtime holds beyond its workers (a thread); start() may
+    /// be called again afterwards.
     virtual void close() = 0;
 };
 

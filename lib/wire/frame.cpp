@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace skep {
 
@@ -96,19 +97,21 @@ std::size_t frame_decoder::wanted() const noexcept {
 
 /// Makes room for `count` bytes after the front of the unread data, moving it to the start of the buffer.
 void frame_decoder::make_room(std::size_t count) {
-    const auto size = std::max(count, available() + read_size / 4);
-    if (size <= capacity_) {
+    if (begin_ > 0) {
         std::memmove(buffer_.get(), buffer_.get() + begin_, available());
-    } else {
-        auto larger = std::make_unique_for_overwrite<char[]>(size);
-        if (available() > 0) {
-            std::memcpy(larger.get(), buffer_.get() + begin_, available());
+        end_ = available();
+        begin_ = 0;
+    }
+    const auto size = std::max(count, end_ + read_size / 4);
+    if (size > capacity_) {
+        auto* const larger = static_cast<char*>(std::realloc(buffer_.get(), size));
+        if (larger == nullptr) {
+            throw std::bad_alloc();
         }
-        buffer_ = std::move(larger);
+        buffer_.release();
+        buffer_.reset(larger);
         capacity_ = size;
     }
-    end_ = available();
-    begin_ = 0;
 }
 
 } // namespace skep

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,8 +57,12 @@ private:
     std::size_t wanted() const noexcept;
     void make_room(std::size_t count);
 
+    struct free_memory {
+        void operator()(char* block) const noexcept { std::free(block); }
+    };
+
     frame_limits limits_;
-    std::unique_ptr<char[]> buffer_;
+    std::unique_ptr<char, free_memory> buffer_; ///< from realloc, which moves large blocks without copying
     std::size_t capacity_ = 0;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

@@ -8,41 +8,28 @@
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 
-#include <boost/json/serializer.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace skep {
 
-/// Appends whole frames with the host's messages to an output buffer. Reused for every message of a worker.
-class host_message_encoder {
-public:
-    explicit host_message_encoder(std::size_t frame_limit) : frame_limit_(frame_limit) {}
+/// Encodes what is the same in a call's frame whichever worker gets it: the JSON from the command on. Done once,
+/// by the caller. Throws error(frame_too_large) or error(invalid_request) if the call cannot be sent.
+std::string encode_call(const request& call, std::size_t frame_limit);
 
-    void welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat);
+// Each appends one whole frame with a message of the host.
 
-    /// Appends nothing and throws error(frame_too_large) or error(invalid_request) if the call cannot be
-    /// sent. `time_left` is what remains until its deadline, if it has one.
-    void call(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left);
+/// `body` is what encode_call made of `call`, whose attachments follow it. `time_left` is what remains until its deadline, if it has one.
+void append_call(std::string& out, std::uint64_t id, std::string_view body, const request& call,
+                 std::optional<duration> time_left);
 
-    void cancel(std::string& out, std::uint64_t id);
-    void ping(std::string& out, std::uint64_t sequence);
-    void shutdown(std::string& out, duration grace);
-
-private:
-    void append_json(std::string& out, const boost::json::value& value);
-    void append_json(std::string& out, const boost::json::object& object);
-    void append_text(std::string& out, std::string_view text);
-    void append_serialized(std::string& out);
-    void append_call(std::string& out, std::uint64_t id, const request& call,
-                     std::optional<duration> time_left);
-    static void append_message(std::string& out, std::string_view json);
-
-    std::size_t frame_limit_;
-    boost::json::serializer serializer_;
-};
+void append_welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat,
+                    std::size_t frame_limit);
+void append_cancel(std::string& out, std::uint64_t id);
+void append_ping(std::string& out, std::uint64_t sequence);
+void append_shutdown(std::string& out, duration grace);
 
 } // namespace skep

@@ -9,8 +9,11 @@
 #include <boost/json/value_stack.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <deque>
 #include <optional>
+#include <utility>
 
 namespace skep {
 
@@ -28,8 +31,10 @@ public:
 
     explicit field_builder(std::size_t tree_limit) : tree_limit_(tree_limit) {}
 
-    void start() {
+    void start(std::string_view text) {
+        text_ = text;
         fields_.clear();
+        escaped_keys_.clear();
         if (tree_bytes_ > keep_bytes) { // one huge message must not pin its memory for ever
             std::string().swap(partial_key_);
             stack_.emplace();
@@ -95,8 +100,7 @@ public:
             return false;
         }
         auto& key = fields_.emplace_back().key;
-        key.swap(partial_key_);
-        key.append(part);
+        key = keep_key(part);
         const auto is_same = [&key](const json_field& field) { return field.key == key; };
         if (std::any_of(fields_.begin(), fields_.end() - 1, is_same)) {
             return refuse(ec, "a key of the message stands there twice");
@@ -128,10 +132,12 @@ public:
         stack_->push_uint64(number);
         return scalar_done(ec);
     }
-    bool on_double(double number, json::string_view, json::error_code& ec) {
+    bool on_double(double number, json::string_view text, json::error_code& ec) {
         if (!std::isfinite(number)) {
             return refuse(ec, "a number is not finite");
         }
+        // The parser's number may be off in the last place. For those too small to be told from 0, it will do.
+        std::from_chars(text.data(), text.data() + text.size(), number);
         stack_->push_double(number);
         return scalar_done(ec);
     }
@@ -153,6 +159,16 @@ private:
     // Messages of the protocol have at most a dozen; looking for duplicates costs the square of it.
     static constexpr std::size_t max_fields = 256;
     static constexpr std::size_t keep_bytes = 1u << 20;
+
+    /// The key whose last part this is. One without escapes, the usual case, lies in the text as a whole.
+    std::string_view keep_key(std::string_view part) {
+        if (partial_key_.empty() && part.data() >= text_.data() &&
+            part.data() < text_.data() + text_.size()) {
+            return part;
+        }
+        partial_key_.append(part);
+        return escaped_keys_.emplace_back(std::exchange(partial_key_, {}));
+    }
 
     bool scalar_done(json::error_code& ec) {
         if (depth_ == 0) {
@@ -182,7 +198,9 @@ private:
 
     std::vector<json_field> fields_;
     std::optional<json::value_stack> stack_{std::in_place};
+    std::string_view text_;
     std::string partial_key_;
+    std::deque<std::string> escaped_keys_;
     std::size_t depth_ = 0;
     std::size_t tree_bytes_ = 0;
     std::size_t tree_limit_;
@@ -203,7 +221,7 @@ public:
 
     std::vector<json_field>& read(std::string_view text) {
         auto& builder = parser_.handler();
-        builder.start();
+        builder.start(text);
         parser_.reset();
         json::error_code ec;
         const auto consumed = parser_.write_some(false, text.data(), text.size(), ec);

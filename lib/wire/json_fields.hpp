@@ -20,7 +20,7 @@ struct json_limits {
 
 /// One member of a message's top-level object.
 struct json_field {
-    std::string key;
+    std::string_view key;
     boost::json::value value;
 };
 
@@ -34,7 +34,8 @@ public:
     ~json_field_reader();
     json_field_reader(json_field_reader&&) noexcept;
 
-    /// The members, valid until the next call; values may be moved out. Throws protocol_violation.
+    /// The members, valid until the next call and as long as `text`; values may be moved out. Throws
+    /// protocol_violation.
     std::vector<json_field>& read(std::string_view text);
 
 private:

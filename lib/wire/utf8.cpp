@@ -3,18 +3,9 @@
 
 #include "wire/utf8.hpp"
 
-#include <cstdint>
-#include <cstring>
-
 namespace skep {
 
 namespace {
-
-bool is_ascii_word(const char* from) noexcept {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from, sizeof word);
-    return (word & 0x8080808080808080u) == 0;
-}
 
 /// The length of the sequence that begins with `lead`, with the range its second byte must be in; 0 if none
 /// does (table 3-7 of the Unicode standard).
@@ -42,30 +33,25 @@ std::size_t sequence(unsigned char lead, unsigned char& low, unsigned char& high
 
 } // namespace
 
-bool is_utf8(std::string_view text) noexcept {
-    std::size_t at = 0;
-    while (at < text.size()) {
-        if (text.size() - at >= 8 && is_ascii_word(text.data() + at)) {
-            at += 8;
-            continue;
-        }
-        unsigned char low = 0;
-        unsigned char high = 0;
-        const auto length = sequence(static_cast<unsigned char>(text[at]), low, high);
-        if (length == 0 || length > text.size() - at) {
-            return false;
-        }
-        for (std::size_t i = 1; i < length; ++i) {
-            const auto byte = static_cast<unsigned char>(text[at + i]);
-            if (byte < low || byte > high) {
-                return false;
-            }
-            low = 0x80;
-            high = 0xBF;
-        }
-        at += length;
+std::size_t utf8_sequence(std::string_view text) noexcept {
+    if (text.empty()) {
+        return 0;
     }
-    return true;
+    unsigned char low = 0;
+    unsigned char high = 0;
+    const auto length = sequence(static_cast<unsigned char>(text[0]), low, high);
+    if (length == 0 || length > text.size()) {
+        return 0;
+    }
+    for (std::size_t i = 1; i < length; ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (byte < low || byte > high) {
+            return 0;
+        }
+        low = 0x80;
+        high = 0xBF;
+    }
+    return length;
 }
 
 } // namespace skep

@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace skep {
 
-/// True if `text` is well-formed UTF-8 (no surrogates, no overlong forms, nothing above U+10FFFF).
-bool is_utf8(std::string_view text) noexcept;
+/// How many bytes the well-formed UTF-8 sequence has that `text` begins with; 0 if it begins with none (a stray
+/// or missing continuation, a surrogate, an overlong form, a value above U+10FFFF, the end of the text).
+std::size_t utf8_sequence(std::string_view text) noexcept;
 
 } // namespace skep

@@ -21,7 +21,7 @@ namespace {
 /// The members of one message, fetched with the type that the protocol gives them.
 class members {
 public:
-    members(std::vector<json_field>& fields, std::string type) : fields_(fields), type_(std::move(type)) {}
+    members(std::vector<json_field>& fields, std::string_view type) : fields_(fields), type_(type) {}
 
     json::value* find(std::string_view key) const noexcept {
         for (auto& field : fields_) {
@@ -64,19 +64,24 @@ public:
     }
 
     std::string to_text(std::string_view key, const json::value& value) const {
+        return std::string(to_view(key, value));
+    }
+
+    std::string_view to_view(std::string_view key, const json::value& value) const {
         if (!value.is_string()) {
             refuse(key, "is not a string");
         }
-        return std::string(value.get_string());
+        return value.get_string();
     }
 
     [[noreturn]] void refuse(std::string_view key, const char* problem) const {
-        throw protocol_violation("field '" + std::string(key) + "' of a '" + type_ + "' message " + problem);
+        throw protocol_violation("field '" + std::string(key) + "' of a '" + std::string(type_) +
+                                 "' message " + problem);
     }
 
 private:
     std::vector<json_field>& fields_;
-    std::string type_;
+    std::string_view type_;
 };
 
 hello_message to_hello(const members& from) {
@@ -151,7 +156,8 @@ error_message to_error(const members& from) {
 
 worker_message worker_message_decoder::decode(const frame_view& frame) {
     auto& fields = reader_.read(frame.json);
-    const auto type = members(fields, "?").text("type");
+    const members any(fields, "?");
+    const auto type = any.to_view("type", any.value("type"));
     static constexpr std::array<std::string_view, 5> known{"result", "pong", "error", "ready", "hello"};
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");

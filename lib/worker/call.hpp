@@ -3,8 +3,10 @@
 
 #pragma once
 
-#include "async/completion.hpp"
+#include "async/suspended_caller.hpp"
 #include "policy/deadline_heap.hpp"
+#include "wire/host_messages.hpp"
+#include <skep/error.hpp>
 #include <skep/reply.hpp>
 #include <skep/request.hpp>
 
@@ -31,11 +33,19 @@ enum class call_state {
 /// One call from execute() to its end. Its hooks tie it into the wait queue and the deadline heap without
 /// allocation.
 struct call : boost::intrusive_ref_counter<call>, boost::intrusive::list_base_hook<>, deadline_node {
-    call(request what, std::unique_ptr<completion<reply>> caller)
-        : req(std::move(what)), done(std::move(caller)) {}
+    explicit call(request what) : req(std::move(what)) {}
+
+    /// Makes its body and lets go of the arguments. Throws error(frame_too_large) or error(invalid_request).
+    void encode(std::size_t frame_limit) {
+        body = encode_call(req, frame_limit);
+        req.args_ = nullptr;
+    }
 
     request req;
-    std::unique_ptr<completion<reply>> done;
+    std::string body; ///< encoded; see append_call
+    std::unique_ptr<suspended_caller> caller;
+    reply answer;                   ///< filled in before the caller is resumed
+    std::unique_ptr<error> failure; ///< instead of an answer; before submission: why it cannot be encoded
     call_state state = call_state::fresh;
     time_point submitted;
     time_point dispatched;

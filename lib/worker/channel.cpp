@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::size_t buffer_to_keep = 1u << 20;
 
+/// One huge message must not pin its memory for ever.
+void shrink(std::string& empty_buffer) {
+    if (empty_buffer.capacity() > buffer_to_keep) {
+        empty_buffer.shrink_to_fit();
+    }
+}
+
 } // namespace
 
 channel::channel(socket connection, const limit_options& limits)
@@ -38,9 +45,7 @@ void channel::flush() {
         has_backlog_.open();
     }
     outbox_.clear();
-    if (outbox_.capacity() > buffer_to_keep) {
-        outbox_.shrink_to_fit();
-    }
+    shrink(outbox_);
 }
 
 /// How much the kernel took at once; errors show up as the end of the stream on the reading side.
@@ -52,28 +57,27 @@ std::size_t channel::send_now(const char* data, std::size_t size) noexcept {
     return count < 0 ? 0 : static_cast<std::size_t>(count);
 }
 
-asio::awaitable<void> channel::write() {
-    while (!closed_) {
-        if (!is_sending()) {
-            has_backlog_.close();
-            co_await has_backlog_.wait();
-            continue;
-        }
-        boost::system::error_code ec;
-        auto token = asio::redirect_error(asio::use_awaitable, ec);
-        const auto rest = asio::buffer(sending_) + sending_begin_;
-        const auto count = co_await socket_.async_write_some(rest, std::move(token));
-        if (ec) {
-            break;
-        }
-        sent_ += count;
-        sending_begin_ += count;
-        if (!is_sending()) {
-            sending_.clear();
-            sending_begin_ = 0;
-            flush();
-        }
+asio::awaitable<bool> channel::send_backlog() {
+    while (!closed_ && !is_sending()) {
+        has_backlog_.close();
+        co_await has_backlog_.wait();
     }
+    if (closed_) {
+        co_return false;
+    }
+    boost::system::error_code ec;
+    auto token = asio::redirect_error(asio::use_awaitable, ec);
+    const auto rest = asio::buffer(sending_) + sending_begin_;
+    const auto count = co_await socket_.async_write_some(rest, std::move(token));
+    sent_ += count;
+    sending_begin_ += count;
+    if (!is_sending()) {
+        sending_.clear();
+        sending_begin_ = 0;
+        shrink(sending_);
+        flush();
+    }
+    co_return !ec;
 }
 
 asio::awaitable<bool> channel::receive() {

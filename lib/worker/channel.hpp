@@ -23,11 +23,12 @@ public:
     /// Where frames to be sent are appended. Nothing is sent before flush().
     std::string& outbox() noexcept { return outbox_; }
 
-    /// Sends what the socket takes at once and leaves the rest to write().
+    /// Sends what the socket takes at once and leaves the rest to send_backlog().
     void flush();
 
-    /// The writer: sends what flush() could not. Ends when the channel is closed or broken.
-    asio::awaitable<void> write();
+    /// Waits until flush() could not send everything, and sends a piece of it. False when the channel is closed or
+    /// broken. To be called over and over.
+    asio::awaitable<bool> send_backlog();
 
     /// Waits for data. False at the end of the stream, after an error and after close().
     asio::awaitable<bool> receive();

@@ -15,6 +15,9 @@ namespace skep {
 
 namespace {
 
+// A dozen small calls. More in one write would save little, and leave the worker waiting for it.
+constexpr std::size_t batch_bytes = 1500;
+
 std::string text_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
@@ -37,25 +40,26 @@ worker::worker(const strand& executor, const pool_config& config, worker_id id, 
       log_(log),
       machine_(clock::now(), wall_now()),
       token_(make_token()),
-      encoder_(config.limits.frame_bytes),
       tasks_(executor, [this](std::exception_ptr error) { fail(errc::protocol_error, text_of(error)); }),
       wake_(executor),
-      beat_now_(executor) {}
+      beat_now_(executor),
+      launch_over_(executor) {}
 
 bool worker::is_ahead(const call& which) const noexcept {
     return load() > capacity_ && which.id >= (calls_.begin() + static_cast<std::ptrdiff_t>(capacity_))->first;
 }
 
 void worker::assign(call& next, time_point now) {
+    calls_.reserve(calls_.size() + 1); // what may fail comes before the frame is in the outbox
     const auto begin = data_->appended();
     const auto time_left =
         next.deadline == time_point::max() ? std::nullopt : std::optional<duration>(next.deadline - now);
-    encoder_.call(data_->outbox(), next_id_, next.req, time_left);
+    append_call(data_->outbox(), next_id_, next.body, next.req, time_left);
     next.id = next_id_++;
     next.at = this;
     calls_.emplace(next.id, flight{call_ptr(&next), begin});
-    if (calls_.size() == 1) {
-        data_->flush(); // it has nothing to do: every microsecond counts
+    if (calls_.size() == 1 || data_->outbox().size() >= batch_bytes) {
+        data_->flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
     } else {
         schedule_flush();
     }
@@ -66,15 +70,15 @@ void worker::schedule_flush() {
     if (flush_scheduled_) {
         return;
     }
-    flush_scheduled_ = true;
     asio::post(executor_, [self = shared_from_this()] {
         self->flush_scheduled_ = false;
         self->data_->flush();
     });
+    flush_scheduled_ = true;
 }
 
 void worker::cancel(const call& which) {
-    encoder_.cancel(control_->outbox(), which.id);
+    append_cancel(control_->outbox(), which.id);
     control_->flush();
 }
 
@@ -90,6 +94,7 @@ void worker::stop(stop_rung first) {
         leave_service();
         wake_.open();
         beat_now_.open();
+        launch_over_.open();
     }
 }
 
@@ -179,7 +184,7 @@ void worker::on_message(hello_message& hello) {
     }
     said_hello_ = true;
     capacity_ = std::min<std::size_t>(config_.capacity, hello.capacity);
-    encoder_.welcome(control_->outbox(), id_, config_.heartbeat);
+    append_welcome(control_->outbox(), id_, config_.heartbeat, config_.limits.frame_bytes);
     control_->flush();
 }
 

@@ -32,6 +32,9 @@ public:
     virtual void on_result(worker& from, call& which, result_message& answer) = 0;
     virtual void on_remote_error(worker& from, call& which, error_message& answer) = 0;
 
+    /// It has taken what it was sent, and may have room for more.
+    virtual void on_room(worker& from) = 0;
+
     /// It takes no more calls, for whatever reason. Comes once, before any on_call_lost.
     virtual void on_out_of_service(worker& from) = 0;
 
@@ -78,7 +81,7 @@ public:
     /// capacity at a time, and answers one before it begins the next.
     bool is_ahead(const call& which) const noexcept;
 
-    /// Sends the call. Throws error if it cannot be encoded; the worker is none the worse for it.
+    /// Sends the call. If it throws (out of memory), the worker is none the worse for it.
     void assign(call& next, time_point now);
 
     /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker
@@ -137,10 +140,12 @@ private:
     asio::awaitable<void> collect();
 
     // Tasks that run beside it.
+    asio::awaitable<void> guard_launch();
     asio::awaitable<void> watch_process();
     asio::awaitable<void> read_data();
     asio::awaitable<void> read_control();
-    asio::awaitable<void> write(channel& to);
+    asio::awaitable<void> write_data();
+    asio::awaitable<void> write_control();
     asio::awaitable<void> beat();
 
     bool takes_calls() const noexcept { return in_service_ && data_->unsent() <= config_.limits.frame_bytes; }
@@ -152,6 +157,7 @@ private:
     void take_rung(stop_rung rung);
     void release_calls();
     void note_own_end();
+    worker_state end_state() const;
     void log_end() const;
     void schedule_flush();
 
@@ -171,7 +177,6 @@ private:
 
     worker_state_machine machine_;
     std::string token_;
-    host_message_encoder encoder_;
     std::optional<heartbeat_monitor> heartbeat_;
     std::optional<channel> data_;
     std::optional<channel> control_;
@@ -185,8 +190,9 @@ private:
     std::uint64_t missed_pings_ = 0;
 
     task_group tasks_;
-    gate wake_;     ///< something that run() waits for may have happened
-    gate beat_now_; ///< the heartbeat task is to look up
+    gate wake_;        ///< something that run() waits for may have happened
+    gate beat_now_;    ///< the heartbeat task is to look up
+    gate launch_over_; ///< start() of the runtime has returned, or is to
     bool said_hello_ = false;
     bool in_service_ = false;
     bool left_service_ = false;
@@ -195,6 +201,7 @@ private:
     bool process_ended_ = false;
     bool ended_by_itself_ = false;
     bool flush_scheduled_ = false;
+    time_point start_deadline_;
     std::optional<time_point> ready_since_;
     std::optional<stop_rung> stop_from_;
     std::optional<worker_failure> failure_;

@@ -29,13 +29,20 @@ asio::awaitable<void> worker::run() {
         co_await settle();
         co_await collect();
     }
+    co_await tasks_.join();
     leave_service();
-    const bool broke = failure_ && !(was_ready() && ended_by_itself_);
-    const worker_outcome outcome{!rungs_.empty() && rungs_.back().rung >= stop_rung::kill,
-                                 stop_from_.has_value(), broke, status_};
-    move_to(terminal_state(outcome), failure_ ? failure_->detail : to_string(status_));
+    move_to(end_state(), failure_ ? failure_->detail : to_string(status_));
     log_end();
     events_.on_ended(*this);
+}
+
+worker_state worker::end_state() const {
+    if (!process_ && !failure_) {
+        return worker_state::stopped; // before it came to life
+    }
+    const bool broke = failure_ && !(was_ready() && ended_by_itself_);
+    return terminal_state(
+        {!rungs_.empty() && rungs_.back().rung >= stop_rung::kill, stop_from_.has_value(), broke, status_});
 }
 
 void worker::end_now() noexcept {
@@ -58,6 +65,9 @@ void worker::log_end() const {
 }
 
 asio::awaitable<void> worker::launch() {
+    const auto self = shared_from_this();
+    start_deadline_ = after_limit(clock::now(), config_.start.timeout);
+    tasks_.spawn(self, guard_launch());
     try {
         launch_order order{id_, token_};
         worker_link link = co_await runtime_.start(std::move(order));
@@ -66,25 +76,34 @@ asio::awaitable<void> worker::launch() {
         process_ = std::move(link.process);
         pid_ = process_->pid();
     } catch (const error& e) {
-        failure_ = worker_failure{errc::spawn_failed, e.info.detail};
-        co_return;
+        fail(errc::spawn_failed, e.info.detail);
     } catch (const std::exception& e) {
-        failure_ = worker_failure{errc::spawn_failed, e.what()};
-        co_return;
+        fail(errc::spawn_failed, e.what());
     }
-    const auto self = shared_from_this();
-    tasks_.spawn(self, watch_process());
-    tasks_.spawn(self, read_data());
-    tasks_.spawn(self, read_control());
-    tasks_.spawn(self, write(*data_));
-    tasks_.spawn(self, write(*control_));
+    launch_over_.open();
+    if (process_) {
+        tasks_.spawn(self, watch_process());
+        tasks_.spawn(self, read_data());
+        tasks_.spawn(self, read_control());
+        tasks_.spawn(self, write_data());
+        tasks_.spawn(self, write_control());
+    }
+}
+
+/// A program on a dead file system can hang before it runs.
+asio::awaitable<void> worker::guard_launch() {
+    const bool over = co_await launch_over_.wait_until(start_deadline_);
+    if (!over) {
+        fail(errc::startup_timeout,
+             "its process could not be created in time; does the file system that its program is on answer?");
+    }
+    runtime_.cancel_start(id_); // of no effect if it has returned
 }
 
 asio::awaitable<void> worker::await_ready() {
-    const auto deadline = after_limit(clock::now(), config_.start.timeout);
     while (!was_ready() && !is_over()) {
         wake_.close();
-        const bool woken = co_await wake_.wait_until(deadline);
+        const bool woken = co_await wake_.wait_until(start_deadline_);
         if (!woken && !was_ready() && !is_over()) {
             fail(errc::startup_timeout,
                  said_hello_ ? "it said hello but its on_start did not end in time"
@@ -175,7 +194,6 @@ asio::awaitable<void> worker::collect() {
     }
     co_await process_->finish(clock::now() + aftermath);
     beat_now_.open();
-    co_await tasks_.join();
 }
 
 asio::awaitable<void> worker::watch_process() {
@@ -211,10 +229,23 @@ asio::awaitable<void> worker::read_data() {
     wake_.open();
 }
 
-/// A channel that can be read but not written to is lost as well.
-asio::awaitable<void> worker::write(channel& to) {
-    co_await to.write();
-    fail(errc::worker_lost, "a channel to it cannot be written to");
+asio::awaitable<void> worker::write_data() {
+    bool more = true;
+    while (more) {
+        more = co_await data_->send_backlog();
+        if (takes_calls()) {
+            events_.on_room(*this);
+        }
+    }
+    fail(errc::worker_lost, "its data channel cannot be written to"); // though it can still be read, perhaps
+}
+
+asio::awaitable<void> worker::write_control() {
+    bool more = true;
+    while (more) {
+        more = co_await control_->send_backlog();
+    }
+    fail(errc::worker_lost, "its control channel cannot be written to");
 }
 
 asio::awaitable<void> worker::read_control() {
@@ -253,7 +284,7 @@ asio::awaitable<void> worker::beat() {
             log_(log_level::warning,
                  to_string(id_) + " missed " + std::to_string(missed_pings_) + " pings so far");
         }
-        encoder_.ping(control_->outbox(), verdict.ping);
+        append_ping(control_->outbox(), verdict.ping);
         control_->flush();
     }
 }
@@ -261,7 +292,7 @@ asio::awaitable<void> worker::beat() {
 void worker::take_rung(stop_rung rung) {
     switch (rung) {
     case stop_rung::ask:
-        encoder_.shutdown(control_->outbox(), config_.stop.ask + config_.stop.grace);
+        append_shutdown(control_->outbox(), config_.stop.ask + config_.stop.grace);
         control_->flush();
         break;
     case stop_rung::terminate: process_->terminate(); break;

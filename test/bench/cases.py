@@ -69,23 +69,32 @@ def counterpart(mode, *pairs):
 
 def serial(with_):
     """One caller, one Python worker. Where the kernel spreads host and worker over cores, it is waking up that takes
-    the time, and both sides jump between two speeds; on one core they tell the cost of the code."""
+    the time, more so from epoll than from read(); on one core the figures tell the cost of the code."""
     for place, pin in (("", False), (", one core", True)):
         sides = {
             "skep": with_.skep("serial", *PYTHON_WORKER, with_.span(0.6)),
             "raw": with_.raw("serial", *PYTHON_WORKER, with_.span(0.6)),
+            "epoll": with_.raw("serial", *PYTHON_WORKER, with_.span(0.6), "epoll=1"),
         }
         figures = [
-            Figure(f"serial{place}: {name}", "us", "skep", key, [("blocking C client", "raw", key)])
+            Figure(
+                f"serial{place}: {name}",
+                "us",
+                "skep",
+                key,
+                [("blocking C client", "raw", key), ("C client on epoll", "epoll", key)],
+            )
             for name, key in (("p50", "p50_us"), ("p99", "p99_us"), ("host CPU per call", "cpu_us"))
         ]
         yield Comparison(sides, figures, with_.rounds(7), pin)
 
 
 def throughput(with_):
-    """Two Python workers, strictly one call at a time each, 16 calls in flight."""
+    """Two Python workers, 16 calls in flight. The counterparts send calls ahead to their workers, as skep does with a
+    pipeline_depth of 1; without, a worker waits for its next call while its answer is on the way."""
     load = ("workers=2", "callers=16", with_.span(0.6))
     sides = {
+        "ahead": with_.skep("throughput", *PYTHON_WORKER, *load, "pipeline=1"),
         "skep": with_.skep("throughput", *PYTHON_WORKER, *load),
         "pool": counterpart("multiprocessing-throughput", *load),
         "executor": counterpart("executor-throughput", *load),
@@ -95,8 +104,10 @@ def throughput(with_):
         ("ProcessPoolExecutor", "executor", "calls_per_s"),
     ]
     figures = [
-        Figure("throughput: 2 workers, 16 callers", "calls/s", "skep", "calls_per_s", others),
-        Figure("throughput: host CPU per call", "us", "skep", "cpu_us"),
+        Figure("throughput: pipeline_depth 1", "calls/s", "ahead", "calls_per_s", others),
+        Figure("throughput: host CPU, pipeline_depth 1", "us", "ahead", "cpu_us"),
+        Figure("throughput: pipeline_depth 0", "calls/s", "skep", "calls_per_s", others),
+        Figure("throughput: host CPU, pipeline_depth 0", "us", "skep", "cpu_us"),
     ]
     yield Comparison(sides, figures, with_.rounds(7))
 

@@ -92,6 +92,7 @@ public:
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
     asio::awaitable<void> finish(time_point) override { co_return; }
     void abandon() noexcept override { worker_->end(); }
+    void end_now() noexcept override { worker_->end(); }
 
 private:
     std::shared_ptr<fake_worker> worker_;
@@ -118,6 +119,7 @@ public:
                               std::make_unique<fake_process>(all_.back())};
     }
 
+    void cancel_start(const worker_id&) noexcept override {}
     void close() override {}
 
 private:

@@ -6,7 +6,6 @@
 #include "allocations.hpp"
 #include "load.hpp"
 
-#include <iostream>
 #include <stdexcept>
 
 namespace skep::bench {
@@ -81,30 +80,12 @@ figures measure_growth(const arguments& args) {
             {"resident_100_kib", whole.resident_kib}, {"live_100_kib", whole.live_kib}};
 }
 
-figures measure(const arguments& args) {
-    if (args.mode() == "steady") {
-        return measure_steady(args);
-    }
-    if (args.mode() == "requests") {
-        return measure_requests(args);
-    }
-    if (args.mode() == "growth") {
-        return measure_growth(args);
-    }
-    throw std::invalid_argument("no mode named '" + args.mode() + "'");
-}
-
 } // namespace
 
 } // namespace skep::bench
 
 int main(int count, char** values) {
-    try {
-        const skep::bench::arguments args(count, values);
-        skep::bench::print(skep::bench::measure(args));
-        return 0;
-    } catch (const std::exception& e) {
-        std::cerr << "skep_bench_memory: " << e.what() << '\n';
-        return 1;
-    }
+    using namespace skep::bench;
+    return run_mode(count, values,
+                    {{"steady", measure_steady}, {"requests", measure_requests}, {"growth", measure_growth}});
 }

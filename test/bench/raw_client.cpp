@@ -4,7 +4,8 @@
 // The floor under the library: a blocking client in the manner of C that talks to one worker, started as the pool
 // starts it and with the same frames, and does nothing a caller could do without.
 //
-//     skep_bench_raw serial|pipelined KEY=VALUE...    calls to a worker; depth= of them outstanding
+//     skep_bench_raw serial|pipelined KEY=VALUE...    calls to a worker; depth= of them outstanding; epoll=1: waits
+//                                                     as an event loop must instead of in read()
 //     skep_bench_raw socketpair bytes=N               no worker: a forked child that sends N bytes back
 
 #include "process/environment.hpp"
@@ -20,10 +21,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <fcntl.h>
-#include <iostream>
 #include <stdexcept>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -91,6 +91,9 @@ public:
     explicit raw_worker(const arguments& args)
         : data_(make_socketpair()), control_(make_socketpair()), lifeline_(make_lifeline()) {
         const auto config = make_config(args);
+        if (args.number("epoll", 0) != 0) {
+            watch_data();
+        }
         launch_spec spec;
         spec.executable = find_program(config.launch);
         spec.arguments.push_back(config.launch.program);
@@ -106,7 +109,8 @@ public:
                                                {"SKEP_POOL", "default"}});
         spec.descriptors = {STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get(),
                             lifeline_.there.get()};
-        process_ = launcher()(spec);
+        launch_abort never;
+        process_ = launcher()(spec, never);
         shake_hands(config);
     }
 
@@ -132,7 +136,7 @@ public:
     std::size_t receive_answers() {
         std::size_t frames = 0;
         while (frames == 0) {
-            in_size_ += read_some(data_.here.get(), in_.data() + in_size_, in_.size() - in_size_);
+            in_size_ += receive(in_.data() + in_size_, in_.size() - in_size_);
             std::size_t at = 0;
             while (in_size_ - at >= 4 && in_size_ - at >= frame_size(at)) {
                 check_answer(at);
@@ -146,6 +150,31 @@ public:
     }
 
 private:
+    void watch_data() {
+        events_ = unique_fd(::epoll_create1(EPOLL_CLOEXEC));
+        epoll_event interest{};
+        interest.events = EPOLLIN | EPOLLET;
+        if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, data_.here.get(), &interest) != 0) {
+            fail("epoll_ctl");
+        }
+    }
+
+    std::size_t receive(char* to, std::size_t size) {
+        if (events_.get() < 0) {
+            return read_some(data_.here.get(), to, size);
+        }
+        for (;;) {
+            const auto count = ::recv(data_.here.get(), to, size, MSG_DONTWAIT);
+            if (count > 0) {
+                return static_cast<std::size_t>(count);
+            }
+            epoll_event event{};
+            if (count == 0 || errno != EAGAIN || ::epoll_wait(events_.get(), &event, 1, -1) < 0) {
+                fail("recv");
+            }
+        }
+    }
+
     std::size_t frame_size(std::size_t at) const noexcept {
         return 4 + boost::endian::endian_load<std::uint32_t, 4, boost::endian::order::big>(
                        reinterpret_cast<const unsigned char*>(in_.data() + at));
@@ -164,7 +193,7 @@ private:
         lifeline_.there.reset();
         skip_message(); // hello
         std::string welcome;
-        host_message_encoder(config.limits.frame_bytes).welcome(welcome, {"default", 0, 1}, config.heartbeat);
+        append_welcome(welcome, {"default", 0, 1}, config.heartbeat, config.limits.frame_bytes);
         write_all(control_.here.get(), welcome.data(), welcome.size());
         skip_message(); // ready
     }
@@ -177,6 +206,7 @@ private:
     fd_pair data_;
     fd_pair control_;
     fd_pair lifeline_;
+    unique_fd events_;
     launched_child process_;
     std::array<char, 1 << 16> out_;
     std::array<char, 1 << 16> in_;
@@ -278,30 +308,13 @@ figures measure_socketpair(const arguments& args) {
     return {{"call_us", median(std::move(samples))}};
 }
 
-figures measure(const arguments& args) {
-    if (args.mode() == "serial") {
-        return measure_serial(args);
-    }
-    if (args.mode() == "pipelined") {
-        return measure_pipelined(args);
-    }
-    if (args.mode() == "socketpair") {
-        return measure_socketpair(args);
-    }
-    throw std::invalid_argument("no mode named '" + args.mode() + "'");
-}
-
 } // namespace
 
 } // namespace skep::bench
 
 int main(int count, char** values) {
-    try {
-        const skep::bench::arguments args(count, values);
-        skep::bench::print(skep::bench::measure(args));
-        return 0;
-    } catch (const std::exception& e) {
-        std::cerr << "skep_bench_raw: " << e.what() << '\n';
-        return 1;
-    }
+    using namespace skep::bench;
+    return run_mode(
+        count, values,
+        {{"serial", measure_serial}, {"pipelined", measure_pipelined}, {"socketpair", measure_socketpair}});
 }

@@ -45,12 +45,31 @@ seconds arguments::span(const std::string& key) const {
     return seconds(std::stod(text(key)));
 }
 
+namespace {
+
 void print(const figures& measured) {
     boost::json::object line;
     for (const auto& [name, value] : measured) {
         line[name] = value;
     }
     std::cout << line << std::endl;
+}
+
+} // namespace
+
+int run_mode(int count, char** values, const std::map<std::string, measurement>& modes) {
+    try {
+        const arguments args(count, values);
+        const auto mode = modes.find(args.mode());
+        if (mode == modes.end()) {
+            throw std::invalid_argument("no mode named '" + args.mode() + "'");
+        }
+        print(mode->second(args));
+        return 0;
+    } catch (const std::exception& e) {
+        std::cerr << values[0] << ": " << e.what() << '\n';
+        return 1;
+    }
 }
 
 double percentile(std::vector<double>& samples, double share) {

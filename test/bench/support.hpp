@@ -41,8 +41,10 @@ private:
 /// What a mode measured, by name; report.py knows the units.
 using figures = std::vector<std::pair<std::string, double>>;
 
-/// One line of JSON on stdout.
-void print(const figures& measured);
+using measurement = figures (*)(const arguments&);
+
+/// The main() of a benchmark: runs the mode of the command line and prints its figures as one line of JSON.
+int run_mode(int count, char** values, const std::map<std::string, measurement>& modes);
 
 /// The value below which `share` of the samples lie. Reorders them.
 double percentile(std::vector<double>& samples, double share);

@@ -5,11 +5,16 @@
 
 #include "support/run.hpp"
 
+#include <boost/asio/detached.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 
+#include <csignal>
+#include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
 
 namespace skep::test {
 
@@ -277,6 +282,113 @@ BOOST_AUTO_TEST_CASE(a_start_hook_that_raises_shows_in_the_tail) {
                                                          "@worker.on_start\ndef load():\n"
                                                          "    raise OSError('no model')\nworker.run()\n");
     expect(failure_to_start(script_pool(script), 3s), {"OSError: no model", "exit code 1"});
+}
+
+/// A program that cannot be executed until release(): as on a dead network drive, exec waits for the file. Here it
+/// waits for us to give back a lease.
+class stuck_program {
+public:
+    explicit stuck_program(const std::string& path) : before_(std::signal(SIGIO, SIG_IGN)) {
+        const std::ifstream script(std::string(SKEP_TEST_DIR) + "/integration/workers/basic.py");
+        std::ofstream(path) << "#!" SKEP_TEST_PYTHON "\n" << script.rdbuf();
+        ::chmod(path.c_str(), 0700);
+        file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        BOOST_REQUIRE_EQUAL(::fcntl(file_, F_SETLEASE, F_WRLCK), 0);
+    }
+    ~stuck_program() {
+        release();
+        std::signal(SIGIO, before_);
+    }
+
+    void release() {
+        if (file_ >= 0) {
+            ::close(std::exchange(file_, -1));
+        }
+    }
+
+private:
+    void (*before_)(int);
+    int file_ = -1;
+};
+
+pool_config stuck_pool(const std::string& program) {
+    auto config = quick(basic_pool());
+    config.launch.program = program;
+    config.launch.args.clear();
+    return config;
+}
+
+BOOST_AUTO_TEST_CASE(a_program_on_a_file_system_that_hangs_is_given_up_in_time) {
+    const scratch_folder folder;
+    const stuck_program program(folder / "worker.py");
+    auto config = stuck_pool(folder / "worker.py");
+    config.start.timeout = 300ms;
+    expect(failure_to_start(config, 1s), {"its process could not be created in time"});
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_whose_program_hangs_heals_when_the_file_system_is_back) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const scratch_folder folder;
+        stuck_program program(folder / "worker.py");
+        auto config = stuck_pool(folder / "worker.py");
+        config.start.timeout = 300ms;
+        pool workers(context.get_executor(), config);
+        auto starting = workers.start();
+        const auto e = co_await failure_of(std::move(starting));
+        BOOST_TEST(e.code() == errc::start_failed);
+        program.release();
+        co_await workers.start();
+        const auto pid = co_await pid_of(workers);
+        BOOST_TEST(pid > 0);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_does_not_wait_for_a_program_that_hangs) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        const scratch_folder folder;
+        const stuck_program program(folder / "worker.py");
+        auto config = stuck_pool(folder / "worker.py");
+        config.workers = 3; // of which two wait for the first
+        pool workers(context.get_executor(), config);
+        std::optional<errc> outcome;
+        auto start = [&]() -> asio::awaitable<void> {
+            auto starting = workers.start();
+            const auto e = co_await failure_of(std::move(starting));
+            outcome = static_cast<errc>(e.code().value());
+        };
+        asio::co_spawn(context, start(), asio::detached);
+        auto is_launching = [] { return !children().empty(); };
+        const bool launching = co_await eventually(is_launching);
+        BOOST_TEST(launching);
+        const auto began = std::chrono::steady_clock::now();
+        const auto report = co_await workers.shutdown();
+        const auto took = std::chrono::steady_clock::now() - began;
+        BOOST_TEST((took < 1s), "took " << took.count() / 1'000'000 << " ms");
+        BOOST_TEST(report.workers.size() == 3u);
+        auto is_over = [&] { return outcome.has_value(); };
+        const bool over = co_await eventually(is_over);
+        BOOST_TEST(over);
+        BOOST_TEST((outcome == errc::shutting_down));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_context_destroyed_meanwhile_does_not_wait_for_a_program_that_hangs) {
+    const leak_audit audit;
+    const scratch_folder folder;
+    const stuck_program program(folder / "worker.py");
+    const auto began = std::chrono::steady_clock::now();
+    {
+        asio::io_context context(1);
+        pool workers(context.get_executor(), stuck_pool(folder / "worker.py"));
+        asio::co_spawn(context, workers.start(), asio::detached);
+        while (children().empty() && std::chrono::steady_clock::now() < began + 10s) {
+            context.run_for(5ms);
+        }
+        BOOST_TEST(!children().empty());
+    }
+    BOOST_TEST((std::chrono::steady_clock::now() - began < 1s));
 }
 
 BOOST_AUTO_TEST_CASE(a_working_directory_removed_meanwhile_is_named) {

@@ -363,6 +363,32 @@ BOOST_AUTO_TEST_CASE(a_context_destroyed_right_after_its_pool_leaves_nothing) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_context_destroyed_before_it_has_seen_an_operation_lets_its_caller_go) {
+    asio::io_context elsewhere;
+    const auto trace = std::make_shared<int>(); // held by each caller's coroutine
+    {
+        asio::io_context context;
+        pool workers(context.get_executor(), basic_pool());
+        auto wait = [trace](auto operation) -> asio::awaitable<void> {
+            const auto keep = trace;
+            co_await std::move(operation);
+        };
+        const auto ignore = [](std::exception_ptr) {};
+        request call("pid");
+        request unsendable("\xff");
+        asio::co_spawn(elsewhere, wait(workers.start()), ignore);
+        asio::co_spawn(elsewhere, wait(workers.execute(std::move(call))), ignore);
+        asio::co_spawn(elsewhere, wait(workers.execute(std::move(unsendable))), ignore);
+        asio::co_spawn(elsewhere, wait(workers.status()), ignore);
+        asio::co_spawn(elsewhere, wait(workers.shutdown()), ignore);
+        elsewhere.poll();
+        BOOST_TEST(trace.use_count() == 7); // and one in `wait`
+    }
+    elsewhere.poll(); // where Asio unwinds them
+    BOOST_TEST(trace.use_count() == 1);
+    BOOST_TEST(elsewhere.stopped()); // nobody keeps it at work any more
+}
+
 BOOST_AUTO_TEST_CASE(a_host_without_standard_streams_can_have_a_pool) {
     const leak_audit audit;
     const auto config = basic_pool(2);

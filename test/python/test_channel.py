@@ -2,6 +2,7 @@
 
 import socket
 import struct
+import threading
 import unittest
 
 from host import frame
@@ -21,7 +22,7 @@ def channel_reading(*chunks):
         view[: len(taken)] = taken
         return len(taken)
 
-    return Channel(receive_into, None)
+    return Channel(receive_into, None, None)
 
 
 class Receiving(unittest.TestCase):
@@ -75,7 +76,7 @@ class Receiving(unittest.TestCase):
             ("not JSON", raw(b"{oops"), "does not hold JSON"),
             ("no JSON", raw(b""), "does not hold JSON"),
             ("not UTF-8", raw(b'{"a":"\xff"}'), "does not hold JSON"),
-            ("NaN", raw(b'{"a":NaN}'), "NaN is not JSON"),
+            ("NaN", raw(b'{"a":NaN}'), "does not hold JSON"),
             ("too deep", raw(b"[" * 10**6), "does not hold JSON"),
             ("an array", raw(b"[]"), "list instead of an object"),
             ("unannounced attachment", raw(b"{}", rest=b"abc"), "3 bytes of attachments but announces None"),
@@ -100,21 +101,35 @@ class Sending(unittest.TestCase):
     def test_what_is_sent_is_received(self):
         left, right = socket.socketpair()
         with left, right:
-            Channel.over_socket(left).send(b'{"attachments":[3]}', [memoryview(b"abc")])
+            Channel.over_socket(left).send([b'{"attachments":', b'[3]}'], [memoryview(b"abc")])
             received = Channel.over_socket(right).receive()
         self.assertEqual(received.message, {"attachments": [3]})
         self.assertEqual(bytes(received.attachments[0]), b"abc")
 
     def test_small_frames_are_one_write_and_big_ones_are_not_copied(self):
         writes = []
-        channel = Channel(None, lambda data: writes.append(bytes(data)))
-        channel.send(b"{}", [b"a", b"b"])
+        channel = Channel(None, lambda data: writes.append(bytes(data)), writes.extend)
+        channel.send([b"{}"], [b"a", b"b"])
         self.assertEqual(writes, [struct.pack(">II", 8, 2) + b"{}ab"])
         del writes[:]
         big = b"x" * 100_000
-        channel.send(b"{}", [big])
+        channel.send([b"{}"], [big])
         self.assertEqual(writes, [struct.pack(">II", 100_006, 2), b"{}", big])
-        self.assertEqual(frame_length(b"{}", [big]), 100_006)
+        self.assertIs(writes[2], big)
+        self.assertEqual(frame_length([b"{}"], [big]), 100_006)
+
+    def test_more_than_the_socket_takes_at_once(self):
+        parts = [bytes([n % 256]) * (n * 7 % 1000) for n in range(3000)]  # and more parts than one call takes
+        parts[1500] = b"x" * 1_000_000
+        left, right = socket.socketpair()
+        with left, right:
+            sender = threading.Thread(target=Channel.over_socket(left).send, args=([b"{}"], parts))
+            sender.start()
+            body = b""
+            while len(body) < 10 + sum(map(len, parts)):
+                body += right.recv(100_000)
+            sender.join()
+        self.assertEqual(body[8:], b"{}" + b"".join(parts))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,13 @@ class Level(enum.IntEnum):
     HIGH = 3
 
 
+class Shade(enum.Enum):
+    DARK = 1
+
+    def to_dict(self):
+        return {"name": self.name}
+
+
 def offering(method, value):
     """An object whose type has that method."""
     return type("Offering", (), {method: lambda self: value})()
@@ -57,6 +64,8 @@ class Conversion(unittest.TestCase):
         identity = uuid.UUID(int=7)
         for value, expected in (
             (Box(Point(1, 2)), {"corner": {"x": 1, "y": 2}, "label": "box"}),
+            (Shade.DARK, {"name": "DARK"}),
+            ({"x": [Shade.DARK]}, {"x": [{"name": "DARK"}]}),
             (Point(1, [Point(2, 3)]), {"x": 1, "y": [{"x": 2, "y": 3}]}),
             (offering("_asdict", {"a": 1}), {"a": 1}),
             (offering("model_dump", {"a": {1}}), {"a": [1]}),

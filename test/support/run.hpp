@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support/leak_audit.hpp"
+#include "support/text.hpp"
 #include <skep/skep.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -233,9 +234,5 @@ public:
 private:
     std::filesystem::path path_;
 };
-
-inline bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 } // namespace skep::test

@@ -16,7 +16,7 @@ using namespace skep;
 namespace {
 
 call_ptr make_call() {
-    return call_ptr(new call(request("x"), nullptr));
+    return call_ptr(new call(request("x")));
 }
 
 } // namespace

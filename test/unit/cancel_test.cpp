@@ -274,18 +274,22 @@ BOOST_AUTO_TEST_CASE(twice_in_one_turn_is_once) {
     BOOST_TEST(pool.worker(0).take_controls("cancel").size() == 1u);
 }
 
+void check_cancelled_unseen(manual_pool& pool, asio::cancellation_type type) {
+    remote_caller caller(pool);
+    caller.execute(request("x"));
+    caller.signal.emit(type);
+    caller.run();
+    pool.settle();
+    caller.run();
+    BOOST_TEST(caller.done);
+    BOOST_TEST(caller.code == errc::cancelled);
+}
+
 BOOST_AUTO_TEST_CASE(before_the_pool_has_seen_a_call_that_will_wait) {
     for (const auto type : {terminal, partial, total}) {
         running_pool pool(fake_config());
         pool.execute(request("busy"));
-        remote_caller caller(pool);
-        caller.execute(request("x"));
-        caller.signal.emit(type);
-        caller.run();
-        pool.settle();
-        caller.run();
-        BOOST_TEST(caller.done);
-        BOOST_TEST(caller.code == errc::cancelled);
+        check_cancelled_unseen(pool, type);
         BOOST_TEST(pool.status().queued == 0u);
     }
 }
@@ -293,14 +297,7 @@ BOOST_AUTO_TEST_CASE(before_the_pool_has_seen_a_call_that_will_wait) {
 BOOST_AUTO_TEST_CASE(before_the_pool_has_seen_a_call_that_will_run) {
     for (const auto type : {terminal, partial}) {
         running_pool pool(fake_config());
-        remote_caller caller(pool);
-        caller.execute(request("x"));
-        caller.signal.emit(type);
-        caller.run();
-        pool.settle();
-        caller.run();
-        BOOST_TEST(caller.done);
-        BOOST_TEST(caller.code == errc::cancelled);
+        check_cancelled_unseen(pool, type);
         BOOST_TEST(pool.status().in_flight == 0u);
     }
 }

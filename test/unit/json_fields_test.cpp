@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "support/text.hpp"
 #include "wire/json_fields.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -20,6 +21,7 @@
 extern "C" std::size_t __sanitizer_get_current_allocated_bytes() __attribute__((weak));
 
 using namespace skep;
+using skep::test::contains;
 namespace data = boost::unit_test::data;
 namespace json = boost::json;
 
@@ -62,10 +64,6 @@ std::string complaint(std::string_view text, const json_limits& limits = wide) {
 
 bool is_good(std::string_view text, const json_limits& limits = wide) {
     return complaint(text, limits).empty();
-}
-
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
 }
 
 std::string repeated(std::string_view piece, std::size_t count) {

@@ -117,6 +117,15 @@ BOOST_AUTO_TEST_CASE(a_worker_that_does_not_let_go_is_replaced_after_the_grace) 
     BOOST_TEST(pool.worker(1).take_calls().size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(it_is_not_held_against_the_slot_however_often) {
+    running_pool pool(fake_config());
+    for (std::size_t i = 0; i < 5; ++i) {
+        pool.execute(request("slow").timeout(1s));
+        pool.advance(3s);
+        BOOST_TEST(pool.launched() == i + 2);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_replacement_does_not_wait_for_the_old_one_to_end) {
     running_pool pool(fake_config());
     pool.warm_up();

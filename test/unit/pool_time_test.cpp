@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -100,16 +101,21 @@ BOOST_AUTO_TEST_CASE(a_request_that_is_too_large_is_refused) {
     BOOST_TEST(!pool.execute(request("next"))->done);
 }
 
-BOOST_AUTO_TEST_CASE(bad_requests_in_the_queue_do_not_hold_up_good_ones) {
+BOOST_AUTO_TEST_CASE(a_bad_request_is_refused_at_once_however_busy_the_pool) {
     running_pool pool(fake_config());
     pool.execute(request("busy"));
+    pool.execute(request("waiting"));
     const auto bad = pool.execute(request("\xff"));
-    const auto worse = pool.execute(request("\xfe"));
-    pool.execute(request("good"));
-    pool.serve();
+    const auto worse = pool.execute(request("x").arg("y", std::numeric_limits<double>::quiet_NaN()));
     BOOST_TEST(bad->code() == errc::invalid_request);
     BOOST_TEST(worse->code() == errc::invalid_request);
-    BOOST_TEST(pool.serve() == "good");
+    BOOST_TEST(bad->info().pool == "default");
+    BOOST_TEST(pool.status().queued == 1u);
+    const auto counters = pool.counters();
+    BOOST_TEST(counters.submitted == 4u);
+    BOOST_TEST(counters.failed == 2u);
+    BOOST_TEST(pool.serve() == "busy");
+    BOOST_TEST(pool.serve() == "waiting");
 }
 
 BOOST_AUTO_TEST_CASE(answers_may_come_in_any_order) {

@@ -94,6 +94,25 @@ BOOST_AUTO_TEST_CASE(a_worker_that_offers_less_gets_less) {
     BOOST_TEST(pool.worker(0).take_calls().size() == 2u);
 }
 
+/// As bytes go: what a worker has been sent and has not taken must not pile up in the host.
+BOOST_AUTO_TEST_CASE(a_worker_too_slow_to_take_its_calls_gets_more_as_it_takes_them) {
+    auto config = fake_config();
+    config.capacity = 100;
+    config.limits.frame_bytes = config.limits.json_bytes = 1u << 20;
+    running_pool pool(config);
+    for (int i = 0; i < 20; ++i) {
+        pool.execute(request(std::to_string(i)).attach(blob(1'000'000)));
+    }
+    BOOST_TEST(pool.status().in_flight < 5u);
+    std::size_t received = 0;
+    for (int turn = 0; turn < 1000 && received < 20; ++turn) {
+        received += pool.worker(0).take_calls().size();
+        pool.settle();
+    }
+    BOOST_TEST(received == 20u); // though it has not answered any
+    BOOST_TEST(pool.status().queued == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_newcomer_does_not_overtake) {
     for (int handlers = 0; handlers < 20; ++handlers) {
         running_pool pool(fake_config());

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "wire/utf8.hpp"
+#include "support/text.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-using namespace skep;
+using skep::test::is_utf8;
 
 namespace {
 

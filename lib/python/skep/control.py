@@ -36,7 +36,7 @@ class Control:
         try:
             if kind == "ping":
                 pong = b'{"type":"pong","seq":%d,"in_flight":%d,"completed":%d}'
-                self._channel.send(pong % (message["seq"], *self._progress()))
+                self._channel.send([pong % (message["seq"], *self._progress())])
             elif kind == "cancel":
                 self._interrupts.cancel(message["id"])
             elif kind == "shutdown":

@@ -16,8 +16,11 @@ import uuid
 from typing import Any, Callable, Iterable, List, Optional, Set, Tuple
 
 from .errors import CallError, type_name
+from .json_text import Encoder
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
+_CONTAINERS = frozenset((dict, list, tuple))
+_JSON_TYPES = _SCALARS | _CONTAINERS
 _BINARY = (bytes, bytearray, memoryview)
 _METHODS = ("_asdict", "model_dump", "to_dict", "tolist", "isoformat")
 _CONVERSIONS = (
@@ -33,20 +36,15 @@ class ResultEncoder:
 
     def __init__(self) -> None:
         self._attachments: List[memoryview] = []
-        # Circular structures end in RecursionError, so the bookkeeping that finds them earlier is not worth it.
-        self._dumps = json.JSONEncoder(
-            ensure_ascii=False,
-            check_circular=False,
-            allow_nan=False,
-            separators=(",", ":"),
-            default=self._convert,
-        ).encode
+        self._json = Encoder(self._convert)
 
     def encode(self, value: Any, command: str) -> Tuple[bytes, List[memoryview]]:
         """The result of a command as JSON text and attachments; CallError if it cannot be sent."""
         self._attachments = attachments = []
         try:
-            return self._dumps(plain(value)).encode(), attachments
+            if is_json(value):
+                return self._json.encode(value), attachments
+            return self._json.encode_any(plain(value)), attachments
         except (TypeError, ValueError, RecursionError) as error:
             refusal = error
         # Out here, so that a to_dict() that fails again on the second visit is reported as just that.
@@ -60,11 +58,23 @@ class ResultEncoder:
         return plain(converter(type(value))(value))
 
 
+def is_json(value: Any) -> bool:
+    """Whether a value is made of the plain JSON types alone, as what most commands return."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if kind not in _CONTAINERS:
+        return False
+    # Passes of C speed over the types; Python code runs per container, not per value.
+    values = value.values() if kind is dict else value
+    kinds = set(map(type, values))
+    if kinds <= _SCALARS:
+        return True
+    return kinds <= _JSON_TYPES and all(is_json(item) for item in values if type(item) in _CONTAINERS)
+
+
 def plain(value: Any) -> Any:
     """The value with its named tuples as dicts; the C encoder would silently make lists of them."""
-    kind = type(value)
-    if kind in _SCALARS or kind is dict and _SCALARS.issuperset(map(type, value.values())):
-        return value  # what most commands return
     return _without_records(value) if _holds_records((value,)) else value
 
 

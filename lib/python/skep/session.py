@@ -64,7 +64,7 @@ class Session:
         interrupts, data = self.interrupts, self._data
         try:
             if not interrupts.stopping:
-                data.send(b'{"type":"ready"}')
+                data.send([b'{"type":"ready"}'])
             while not interrupts.stopping:
                 try:
                     interrupts.open()
@@ -99,7 +99,7 @@ class Session:
         except BaseException as error:
             body, attachments = self._error(call.id, error), ()
         else:
-            body = b'{"type":"result","id":%d%b,"value":%b}' % (call.id, _lengths(attachments), value)
+            body = b'{"type":"result","id":%d%b,"value":' % (call.id, _lengths(attachments)), value, b"}"
             if frame_length(body, attachments) > self._data.limit:
                 body, attachments = self._too_large(call, frame_length(body, attachments)), ()
         set_running(None)
@@ -115,14 +115,14 @@ class Session:
         command.check(call.args)
         return self._encoder.encode(command.function(**call.args), command.name)
 
-    def _error(self, call_id: int, error: BaseException) -> bytes:
+    def _error(self, call_id: int, error: BaseException) -> Sequence[bytes]:
         kind, message, traceback = describe(error)
         body = _encode_error(call_id, kind, message, traceback)
         if frame_length(body) > self._data.limit:
             body = _encode_error(call_id, kind, message[: self._data.limit // 16], "")
         return body
 
-    def _too_large(self, call: Call, size: int) -> bytes:
+    def _too_large(self, call: Call, size: int) -> Sequence[bytes]:
         reason = f"result of '{call.command}' takes a frame of {size} bytes; the limit is {self._data.limit} bytes"
         return self._error(call.id, CallError("ResultTooLarge", reason))
 
@@ -143,12 +143,12 @@ class Session:
         self.interrupts.after_fork_in_child()
 
 
-def _encode(message: Dict[str, Any]) -> bytes:
+def _encode(message: Dict[str, Any]) -> Sequence[bytes]:
     # "replace": exception messages and command names may hold lone surrogates, which are not JSON
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return (json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),)
 
 
-def _encode_error(call_id: int, kind: str, message: str, traceback: str) -> bytes:
+def _encode_error(call_id: int, kind: str, message: str, traceback: str) -> Sequence[bytes]:
     error = {"type": kind, "message": message, "traceback": traceback}
     return _encode({"type": "error", "id": call_id, "error": error})
 

@@ -1,0 +1,178 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/json_writer.hpp"
+
+#include "wire/utf8.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr int deepest = 500;
+constexpr std::size_t stride = 32;
+
+bool is_ascii(char c) noexcept {
+    return static_cast<unsigned char>(c) < 0x80;
+}
+
+bool is_plain(char c) noexcept {
+    return is_ascii(c) && static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+}
+
+/// True if `stride` characters stand for themselves. Written so that compilers make vector code of it.
+bool is_plain_stride(const char* from) noexcept {
+    unsigned char special = 0;
+    for (std::size_t i = 0; i < stride; ++i) {
+        const auto byte = static_cast<unsigned char>(from[i]);
+        special |=
+            static_cast<unsigned char>((byte < 0x20) | (byte >= 0x80) | (byte == '"') | (byte == '\\'));
+    }
+    return special == 0;
+}
+
+/// Where the run ends that begins at `at` and can be copied as it is: at a character that needs an escape, or at
+/// the end of the text.
+std::size_t run_end(std::string_view text, std::size_t at) {
+    while (at < text.size()) {
+        while (text.size() - at >= stride && is_plain_stride(text.data() + at)) {
+            at += stride;
+        }
+        while (at < text.size() && is_plain(text[at])) {
+            ++at;
+        }
+        if (at == text.size() || is_ascii(text[at])) {
+            break;
+        }
+        while (at < text.size() && !is_ascii(text[at])) {
+            const auto length = utf8_sequence(text.substr(at));
+            if (length == 0) {
+                throw unsendable("its text is not valid UTF-8; send raw bytes with request::attach()");
+            }
+            at += length;
+        }
+    }
+    return at;
+}
+
+/// At least doubles what it enlarges; but one long text, with some escapes and what follows it, gets just enough.
+void make_room(std::string& out, std::size_t size) {
+    if (out.capacity() - out.size() < size) {
+        out.reserve(std::max(out.size() + size, 2 * out.capacity()));
+    }
+}
+
+void append_escaped(std::string& out, char c) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    switch (c) {
+    case '"': out += "\\\""; break;
+    case '\\': out += "\\\\"; break;
+    case '\n': out += "\\n"; break;
+    case '\r': out += "\\r"; break;
+    case '\t': out += "\\t"; break;
+    default:
+        out += "\\u00";
+        out += digits[static_cast<unsigned char>(c) >> 4];
+        out += digits[static_cast<unsigned char>(c) & 15];
+    }
+}
+
+template <class Number>
+void append_integer(std::string& out, Number number) {
+    std::array<char, 24> text;
+    const auto end = std::to_chars(text.begin(), text.end(), number).ptr;
+    out.append(text.begin(), end);
+}
+
+/// The shortest text that reads back as the same number, and as a floating-point one.
+void append_double(std::string& out, double number) {
+    if (!std::isfinite(number)) {
+        throw unsendable("it holds a number that is not finite; JSON knows no NaN and no infinity");
+    }
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.begin(), text.end(), number).ptr;
+    const std::string_view digits(text.begin(), static_cast<std::size_t>(end - text.begin()));
+    out += digits;
+    if (digits.find_first_of(".e") == std::string_view::npos) {
+        out += ".0";
+    }
+}
+
+void append(std::string& out, const json::value& value, int depth);
+
+void append(std::string& out, const json::array& array, int depth) {
+    out += '[';
+    const char* separator = "";
+    for (const auto& element : array) {
+        out += separator;
+        append(out, element, depth);
+        separator = ",";
+    }
+    out += ']';
+}
+
+void append(std::string& out, const json::object& object, int depth) {
+    out += '{';
+    const char* separator = "";
+    for (const auto& member : object) {
+        out += separator;
+        append_json_text(out, member.key());
+        out += ':';
+        append(out, member.value(), depth);
+        separator = ",";
+    }
+    out += '}';
+}
+
+void append(std::string& out, const json::value& value, int depth) {
+    if (depth > deepest) {
+        throw unsendable("it is nested more than 500 levels deep");
+    }
+    switch (value.kind()) {
+    case json::kind::null: out += "null"; break;
+    case json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
+    case json::kind::int64: append_integer(out, value.get_int64()); break;
+    case json::kind::uint64: append_integer(out, value.get_uint64()); break;
+    case json::kind::double_: append_double(out, value.get_double()); break;
+    case json::kind::string: append_json_text(out, value.get_string()); break;
+    case json::kind::array: append(out, value.get_array(), depth + 1); break;
+    case json::kind::object: append(out, value.get_object(), depth + 1); break;
+    }
+}
+
+} // namespace
+
+void append_json(std::string& out, const json::value& value) {
+    append(out, value, 0);
+}
+
+void append_json(std::string& out, const json::object& object) {
+    append(out, object, 1);
+}
+
+void append_json_number(std::string& out, std::uint64_t number) {
+    append_integer(out, number);
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+    make_room(out, text.size() + text.size() / 64 + 16);
+    out += '"';
+    std::size_t at = run_end(text, 0);
+    out.append(text, 0, at);
+    while (at < text.size()) {
+        append_escaped(out, text[at]);
+        const auto end = run_end(text, at + 1);
+        out.append(text, at + 1, end - at - 1);
+        at = end;
+    }
+    out += '"';
+}
+
+} // namespace skep

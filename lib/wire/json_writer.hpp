@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace skep {
+
+/// What was to be sent cannot be written as JSON that every worker reads alike. The text names the rule and
+/// holds none of the data.
+class unsendable : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
+
+/// Appends `value` as JSON, in one pass: copies text in runs and checks it on the way, which
+/// boost::json::serializer does not. Throws unsendable, and leaves a part behind, for text that is not UTF-8,
+/// numbers that are not finite, and nesting beyond 500 levels (Python's decoder goes no deeper than about 1000).
+void append_json(std::string& out, const boost::json::value& value);
+void append_json(std::string& out, const boost::json::object& object);
+
+/// Appends `number` in decimal digits.
+void append_json_number(std::string& out, std::uint64_t number);
+
+/// Appends `text` as a JSON string.
+void append_json_text(std::string& out, std::string_view text);
+
+} // namespace skep

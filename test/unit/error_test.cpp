@@ -1,0 +1,120 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/text.hpp"
+#include <skep/error.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <memory>
+#include <set>
+#include <string>
+
+using namespace skep;
+using skep::test::contains;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(error_test)
+
+BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
+    std::set<std::string> messages;
+    constexpr int last = static_cast<int>(errc::illegal_transition);
+    for (int code = 1; code <= last; ++code) {
+        const auto ec = make_error_code(static_cast<errc>(code));
+        BOOST_TEST(ec.failed());
+        BOOST_TEST((ec.category() == error_category()));
+        BOOST_TEST(ec.message() != "");
+        BOOST_TEST(ec.message() != "unknown error", code);
+        BOOST_TEST(error(static_cast<errc>(code), {}).what() == ec.message());
+        messages.insert(ec.message());
+    }
+    BOOST_TEST(messages.size() == static_cast<std::size_t>(last));
+    BOOST_TEST(error_category().name() == std::string("skep"));
+    for (const int unknown : {0, -1, last + 1, 1000}) {
+        BOOST_TEST(error_category().message(unknown) == "unknown error");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(conditions) {
+    namespace generic = boost::system::errc;
+    constexpr int last = static_cast<int>(errc::illegal_transition);
+    for (int code = 1; code <= last; ++code) {
+        const auto value = static_cast<errc>(code);
+        const auto ec = make_error_code(value);
+        const bool times_out =
+            value == errc::timeout || value == errc::queue_timeout || value == errc::startup_timeout;
+        BOOST_TEST((ec == generic::operation_canceled) == (value == errc::cancelled), code);
+        BOOST_TEST((ec == generic::timed_out) == times_out, code);
+        BOOST_TEST((ec == value));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_error_is_a_system_error) {
+    try {
+        throw error(errc::queue_timeout, {});
+    } catch (const boost::system::system_error& failure) {
+        BOOST_TEST((failure.code() == errc::queue_timeout));
+        BOOST_TEST(failure.what() == failure.code().message());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_tells_every_fact) {
+    error_info info;
+    info.detail = "it closed its channel";
+    info.pool = "blue";
+    info.command = "predict";
+    info.worker = worker_id{"blue", 3, 17};
+    info.pid = 4711;
+    info.status = exit_status::signalled(SIGKILL);
+    info.output_tail = "line one\nline two\n";
+    info.wait_time = 1500ms;
+    info.queue_depth = 12;
+    info.attempts = 2;
+    info.remote_type = "ValueError";
+    info.remote_message = "no such text";
+    info.remote_traceback = "File \"worker.py\"\n  raise";
+    const error failure(errc::worker_lost, info);
+    const std::string text = failure.what();
+    for (const auto* const fact :
+         {"the worker was lost", "it closed its channel", "predict", "blue/3#17", "4711", "signal 9 (Killed)",
+          "likely cause: killed from outside", "1500 ms", "12 calls", "attempt 2", "ValueError: no such text",
+          "    File \"worker.py\"\n      raise", "    line one\n    line two"}) {
+        BOOST_TEST(contains(text, fact), fact << " in:\n" << text);
+    }
+    BOOST_TEST(text.back() != '\n');
+    BOOST_TEST(failure.info.detail == info.detail);
+    BOOST_TEST((failure.info.worker == info.worker));
+}
+
+BOOST_AUTO_TEST_CASE(what_leaves_out_what_does_not_apply) {
+    error_info info;
+    info.pool = "blue";
+    info.attempts = 1;
+    const std::string text = error(errc::shutting_down, info).what();
+    BOOST_TEST(text == "the pool is shutting down [pool blue]");
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_exit_status_is_no_fact) {
+    error_info info;
+    info.pid = 5;
+    const std::string text = error(errc::worker_lost, info).what();
+    BOOST_TEST(!contains(text, "unknown"));
+    BOOST_TEST(!contains(text, "likely cause"));
+    info.status = exit_status::exited(3);
+    BOOST_TEST(contains(error(errc::worker_lost, info).what(), "exit code 3"));
+    BOOST_TEST(!contains(error(errc::worker_lost, info).what(), "likely cause"));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_can_be_copied_and_keeps_its_text) {
+    error_info info;
+    info.detail = std::string(1000, 'x');
+    auto first = std::make_unique<error>(errc::timeout, info);
+    const error second(*first);
+    const std::string text = first->what();
+    first.reset();
+    BOOST_TEST(second.what() == text);
+    BOOST_TEST((second.code() == errc::timeout));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,345 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/text.hpp"
+#include "wire/frame.hpp"
+#include "wire/host_messages.hpp"
+#include <skep/error.hpp>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+using namespace skep;
+using skep::test::contains;
+using skep::test::is_utf8;
+using namespace std::chrono_literals;
+namespace data = boost::unit_test::data;
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t mib = 1u << 20;
+constexpr auto max_id = std::numeric_limits<std::uint64_t>::max();
+
+blob to_blob(std::string_view bytes) {
+    const auto view = std::as_bytes(std::span(bytes));
+    return {view.begin(), view.end()};
+}
+
+std::string to_text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+struct sent_frame {
+    json::object message;
+    std::string payload;
+};
+
+// Takes an output buffer apart again: it must hold exactly one frame, with well-formed JSON.
+sent_frame take_apart(std::string_view bytes) {
+    frame_decoder decoder(frame_limits{1u << 30, 1u << 30});
+    while (!bytes.empty()) {
+        const auto room = decoder.prepare();
+        const auto count = std::min(room.size(), bytes.size());
+        std::memcpy(room.data(), bytes.data(), count);
+        decoder.commit(count);
+        bytes.remove_prefix(count);
+        if (!bytes.empty()) {
+            BOOST_REQUIRE(!decoder.next());
+        }
+    }
+    const auto frame = decoder.next();
+    BOOST_REQUIRE(frame.has_value());
+    BOOST_TEST(decoder.at_boundary());
+    BOOST_TEST(is_utf8(frame->json));
+    return {json::parse(frame->json).as_object(), to_text(frame->payload)};
+}
+
+void encode_to(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left,
+               std::size_t frame_limit = 64 * mib) {
+    append_call(out, id, encode_call(call, frame_limit), call, time_left);
+}
+
+sent_frame sent_call(const request& call, std::optional<duration> time_left = {}, std::uint64_t id = 1) {
+    std::string out;
+    encode_to(out, id, call, time_left);
+    return take_apart(out);
+}
+
+template <class Value>
+concept argument_value = requires(request call, Value value) {
+    call.arg("key", value);
+};
+
+errc refusal(const request& call, std::size_t frame_limit = 64 * mib) {
+    try {
+        encode_call(call, frame_limit);
+    } catch (const error& failure) {
+        BOOST_TEST(!failure.info.detail.empty());
+        return static_cast<errc>(failure.code().value());
+    }
+    BOOST_ERROR("the call was encoded");
+    return {};
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(host_messages_test)
+
+BOOST_AUTO_TEST_CASE(a_request_takes_json_objects_only) {
+    for (const auto& bad :
+         {json::value(), json::value(1), json::value("x"), json::value(json::array{1, 2})}) {
+        BOOST_CHECK_THROW(request("f", bad), std::invalid_argument);
+    }
+    BOOST_TEST((request("f", {{"a", 1}}).arg("a", 2).arg("b", 3).args() == json::object{{"a", 2}, {"b", 3}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_request_takes_the_everyday_types_as_arguments) {
+    BOOST_TEST(argument_value<int>);
+    BOOST_TEST(argument_value<double>);
+    BOOST_TEST(argument_value<bool>);
+    BOOST_TEST(argument_value<const char*>);
+    BOOST_TEST(argument_value<json::array>);
+    BOOST_TEST(argument_value<std::string_view>);
+    BOOST_TEST(argument_value<std::string>); // the example of the design: .arg("text", text)
+}
+
+BOOST_AUTO_TEST_CASE(every_setter_works_on_a_named_request_and_in_a_chain) {
+    const auto moment = time_point(5s);
+    request named("f");
+    named.session("s").timeout(1s).deadline(moment).queue_timeout(2s).idempotent(true).correlation_id("c");
+    named.metadata("m", 1).attach(to_blob("x")).arg("a", 1);
+    const auto chained = request("f")
+                             .session("s")
+                             .timeout(1s)
+                             .deadline(moment)
+                             .queue_timeout(2s)
+                             .idempotent(true)
+                             .correlation_id("c")
+                             .metadata("m", 1)
+                             .attach(to_blob("x"))
+                             .arg("a", 1);
+    for (const auto* const call : std::initializer_list<const request*>{&named, &chained}) {
+        BOOST_TEST(call->command() == "f");
+        BOOST_TEST(call->session() == "s");
+        BOOST_TEST((call->timeout() == 1s));
+        BOOST_TEST((call->deadline() == moment));
+        BOOST_TEST((call->queue_timeout() == 2s));
+        BOOST_TEST(call->idempotent());
+        BOOST_TEST(call->correlation_id() == "c");
+        BOOST_TEST((call->metadata() == json::object{{"m", 1}}));
+        BOOST_TEST((call->args() == json::object{{"a", 1}}));
+        BOOST_TEST(call->attachments().size() == 1u);
+    }
+    const request bare("f");
+    BOOST_TEST((!bare.timeout() && !bare.deadline() && !bare.queue_timeout() && !bare.idempotent()));
+    BOOST_TEST(bare.args().as_object().empty());
+}
+
+BOOST_AUTO_TEST_CASE(welcome_says_everything) {
+    heartbeat_options heartbeat;
+    heartbeat.interval = 1500ms;
+    heartbeat.timeout = 7s;
+    std::string out;
+    append_welcome(out, worker_id{"blue \"pool\"", 3, 17}, heartbeat, 123456);
+    const auto frame = take_apart(out);
+    const json::object expected{
+        {"type", "welcome"},
+        {"worker", "blue \"pool\"/3#17"},
+        {"pool", "blue \"pool\""},
+        {"heartbeat", {{"enabled", true}, {"interval_ms", 1500}, {"timeout_ms", 7000}}},
+        {"limits", {{"frame_bytes", 123456}}}};
+    BOOST_TEST((frame.message == expected), json::serialize(frame.message));
+    BOOST_TEST(frame.payload.empty());
+    heartbeat.enabled = false;
+    out.clear();
+    append_welcome(out, worker_id{"p", 0, 1}, heartbeat, 123456);
+    BOOST_TEST(!take_apart(out).message.at("heartbeat").at("enabled").as_bool());
+}
+
+BOOST_AUTO_TEST_CASE(the_least_a_call_says) {
+    const auto frame = sent_call(request("echo"), {}, max_id);
+    const json::object expected{
+        {"type", "call"}, {"id", max_id}, {"command", "echo"}, {"args", json::object()}};
+    BOOST_TEST((frame.message == expected), json::serialize(frame.message));
+    BOOST_TEST(frame.payload.empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_most_a_call_says) {
+    request call("predict");
+    call.arg("text", "h\xC3\xA4llo")
+        .arg("n", {1, 2.5, nullptr, true})
+        .session("user-42")
+        .correlation_id("c-1");
+    call.metadata("tenant", "blue").metadata("try", 2);
+    call.attach(to_blob("abc")).attach({}).attach(to_blob(std::string_view("\0\xFF", 2)));
+    const auto frame = sent_call(call, 2500ms, 12);
+    const json::object expected{{"type", "call"},
+                                {"id", 12},
+                                {"command", "predict"},
+                                {"deadline_ms", 2500},
+                                {"session", "user-42"},
+                                {"correlation_id", "c-1"},
+                                {"metadata", {{"tenant", "blue"}, {"try", 2}}},
+                                {"attachments", {3, 0, 2}},
+                                {"args", {{"text", "h\xC3\xA4llo"}, {"n", {1, 2.5, nullptr, true}}}}};
+    BOOST_TEST((frame.message == expected), json::serialize(frame.message));
+    BOOST_TEST((frame.payload == std::string("abc\0\xFF", 5)));
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_that_has_passed_is_none_of_the_workers_time) {
+    BOOST_TEST(sent_call(request("f"), 0s).message.at("deadline_ms").to_number<int>() == 0);
+    BOOST_TEST(sent_call(request("f"), -5s).message.at("deadline_ms").to_number<int>() == 0);
+    BOOST_TEST(sent_call(request("f"), 999us).message.at("deadline_ms").to_number<int>() == 0);
+    BOOST_TEST(sent_call(request("f"), 24h).message.at("deadline_ms").to_number<int>() == 86'400'000);
+}
+
+BOOST_DATA_TEST_CASE(ids_are_escaped,
+                     data::make({"\"", "\\", "\"},{\"type\":\"shutdown\"", "\n\r\t\b\f", "\x01\x1F\x7F",
+                                 "</script>", "\xE2\x80\xA8", "\xF0\x9F\x98\x80", " ", "'"}),
+                     text) {
+    request call{text};
+    call.session(text).correlation_id(text).arg(text, text).metadata(text, text);
+    const auto frame = sent_call(call);
+    for (const auto* const key : {"command", "session", "correlation_id"}) {
+        BOOST_TEST(frame.message.at(key).as_string() == text);
+    }
+    BOOST_TEST(frame.message.at("args").at(text).as_string() == text);
+    BOOST_TEST(frame.message.at("metadata").at(text).as_string() == text);
+    BOOST_TEST(frame.message.size() == 7u);
+}
+
+BOOST_AUTO_TEST_CASE(nul_in_ids_is_escaped) {
+    const std::string text("a\0b", 3);
+    const auto frame = sent_call(request(text).session(text).correlation_id(text));
+    for (const auto* const key : {"command", "session", "correlation_id"}) {
+        BOOST_TEST((frame.message.at(key).as_string() == text));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(texts_longer_than_any_buffer) {
+    for (const std::size_t size : {4093u, 4094u, 4095u, 4096u, 4097u, 100'000u}) {
+        const auto text = std::string(size, 'a') + "\"\xC3\xA4";
+        const auto frame = sent_call(request(text).arg("a", json::array{text, text}));
+        BOOST_TEST((frame.message.at("command").as_string() == text), size);
+        BOOST_TEST((frame.message.at("args").at("a").at(1).as_string() == text), size);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(numbers_survive_the_journey) {
+    const json::object args{{"max", max_id},
+                            {"min", std::numeric_limits<std::int64_t>::min()},
+                            {"tenth", 0.1},
+                            {"tiny", 5e-324},
+                            {"huge", 1.7976931348623157e308},
+                            {"whole", 1.0}};
+    const auto frame = sent_call(request("f", args));
+    const auto& sent = frame.message.at("args").as_object();
+    for (const auto& [key, value] : args) {
+        const bool same =
+            value.is_double() ? sent.at(key).to_number<double>() == value.as_double() : sent.at(key) == value;
+        BOOST_TEST(same, std::string_view(key));
+    }
+}
+
+// JSON knows no such numbers: sent as they are, they would end the worker and with it the calls of others.
+BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_are_refused_or_sent_as_json) {
+    for (const double number :
+         {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::quiet_NaN()}) {
+        std::string out;
+        try {
+            encode_to(out, 1, request("f").arg("x", number), {});
+        } catch (const error& failure) {
+            BOOST_TEST((failure.code() == errc::invalid_request));
+            BOOST_TEST(out.empty());
+            continue;
+        }
+        json::error_code ec;
+        json::parse(out.substr(frame_header_size), ec);
+        BOOST_TEST(!ec, out.substr(frame_header_size));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(control_messages) {
+    std::string out;
+    append_cancel(out, max_id);
+    BOOST_TEST((take_apart(out).message == json::object{{"type", "cancel"}, {"id", max_id}}));
+    out.clear();
+    append_ping(out, 5);
+    BOOST_TEST((take_apart(out).message == json::object{{"type", "ping"}, {"seq", 5}}));
+    out.clear();
+    append_shutdown(out, 1500ms);
+    BOOST_TEST((take_apart(out).message == json::object{{"type", "shutdown"}, {"grace_ms", 1500}}));
+    out.clear();
+    append_shutdown(out, -1s);
+    BOOST_TEST(take_apart(out).message.at("grace_ms").to_number<int>() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(messages_are_appended) {
+    std::string out;
+    std::string expected;
+    const auto keep = [&](auto&& encode) {
+        const auto before = out.size();
+        encode(out);
+        std::string alone;
+        encode(alone);
+        BOOST_TEST(out.substr(before) == alone);
+        expected += alone;
+    };
+    keep([&](std::string& to) { encode_to(to, 1, request("a").attach(to_blob("xyz")), {}); });
+    keep([&](std::string& to) { append_ping(to, 1); });
+    keep([&](std::string& to) { encode_to(to, 2, request("b").session("s"), 1s); });
+    keep([&](std::string& to) { append_cancel(to, 2); });
+    keep([&](std::string& to) { append_shutdown(to, 1s); });
+    BOOST_TEST(out == expected);
+}
+
+BOOST_AUTO_TEST_CASE(the_frame_limit_holds_whatever_the_id_and_the_deadline) {
+    const auto call = request("echo").arg("x", json::string(500, 'x')).attach(to_blob("0123456789"));
+    std::string longest;
+    encode_to(longest, max_id, call, duration::max());
+    const auto size = longest.size() - 4;
+
+    BOOST_TEST(!encode_call(call, size + 16).empty()); // little of the limit is lost to what is not known yet
+    for (const std::size_t limit : {size - 1, size - 10, size / 2, std::size_t(1)}) {
+        BOOST_TEST((refusal(call, limit) == errc::frame_too_large));
+    }
+}
+
+BOOST_DATA_TEST_CASE(text_that_is_not_utf8_is_refused_wherever_it_stands,
+                     data::make({"\x80", "\xFF", "\xC3", "abc\xED\xA0\x80", "\xF4\x90\x80\x80"}), text) {
+    const std::string bad = text;
+    const json::value value = text;
+    const json::value deep = json::array{1, json::object{{"k", value}}};
+    for (const auto& call :
+         {request(bad), request("f").session(bad), request("f").correlation_id(bad),
+          request("f").arg("x", value), request("f").arg(bad, 1), request("f").arg("x", deep),
+          request("f").metadata("x", value), request("f").metadata(bad, 1)}) {
+        BOOST_TEST((refusal(call) == errc::invalid_request));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_does_not_tell_what_was_in_the_call) {
+    std::string out;
+    try {
+        encode_to(out, 1, request("f").arg("password", "s3cret\xFF"), {});
+        BOOST_ERROR("the call was encoded");
+    } catch (const error& failure) {
+        BOOST_TEST(!contains(failure.what(), "s3cret"));
+        BOOST_TEST(contains(failure.what(), "UTF-8"));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
