@@ -324,6 +324,13 @@ BOOST_AUTO_TEST_CASE(does_not_come_of_foreign_forks) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(is_not_seen_by_the_audit_in_processes_that_just_went) {
+    const foreign_forks forks;
+    while (forks.count() < 200) {
+        BOOST_REQUIRE_NO_THROW(children());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(does_not_come_of_a_host_that_ignores_sigchld) {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;

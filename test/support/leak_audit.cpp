@@ -9,6 +9,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <unistd.h>
 
@@ -21,7 +23,8 @@ namespace {
 /// The fields of /proc/PID/stat after the program name: state, parent, ...
 std::vector<std::string> stat_of(const fs::path& process) {
     std::ifstream file(process / "stat");
-    std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::string text;
+    std::getline(file, text, '\0'); // unlike a bare streambuf, it does not throw if the process has just gone
     const auto name_end = text.rfind(')');
     std::vector<std::string> fields;
     if (name_end == std::string::npos) {
