@@ -53,6 +53,9 @@ public:
     void succeeded(const attempt& which, time_point now);
     void failed(const attempt& which, time_point now);
 
+    /// Opens the circuit at once, whatever its state.
+    void trip(time_point now);
+
     circuit_state state(time_point now);
 
     /// The earliest moment at which admit() may admit: `now` if it does now. While half open with all trials under

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/exit_class.hpp>
 #include <skep/exit_status.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
@@ -41,6 +42,9 @@ enum class errc {
     heartbeat_lost,   ///< the worker stopped answering pings
     protocol_error,   ///< the worker broke the wire protocol
     illegal_transition, ///< a worker state change that the lifecycle does not allow
+    unavailable,       ///< too many workers failed of late and none is left; carries the last cause
+    poisonous_request, ///< workers crashed on this very input before: it was refused
+    unknown_worker,    ///< no worker of that id is alive
 };
 
 /// The category of errc, named "skep". Messages say what happened and what to do about it.
@@ -56,6 +60,9 @@ struct error_info {
     std::optional<worker_id> worker; ///< the worker involved
     pid_t pid = 0;                   ///< its process id (it may be gone), 0 if it never had one
     exit_status status;              ///< how its process ended, if it did
+    exit_class exit_kind{};          ///< what kind of end that was
+    std::string exit_evidence;       ///< what says so
+    std::string stacks;              ///< a frozen worker's stacks, taken before it was ended (at most 4 KiB)
     std::string output_tail;         ///< the last lines it wrote to stdout and stderr (at most 4 KiB)
     duration wait_time{};            ///< how long the call waited in the queue
     std::size_t queue_depth = 0;     ///< calls waiting when it failed

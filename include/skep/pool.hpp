@@ -51,9 +51,9 @@ public:
 
     /// Runs one call and returns its answer. The request is encoded on the caller's executor.
     /// Errors: remote_error (the worker's exception), pool_saturated, queue_timeout, timeout, cancelled,
-    /// worker_lost, invalid_request, frame_too_large, not_started, starting, shutting_down. Each call ends
+    /// worker_lost, unavailable, poisonous_request, invalid_request, frame_too_large, not_started, starting, shutting_down. Each call ends
     /// with a reply or exactly one of them. A call that a dead worker had not received is sent to another;
-    /// one that it had is sent again only if request::idempotent, up to pool_config::max_attempts workers.
+    /// one that it had is sent again only if request::idempotent, as pool_config::retry says.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
     /// after cancel_grace. Total cancellation of a running call is ignored, as its effects cannot be undone.
@@ -63,6 +63,33 @@ public:
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
     boost::asio::awaitable<pool_status> status();
+
+    /// Takes one worker, or the pool, out of work without ending it: returns when the calls it has are answered. Calls
+    /// wait in the queue meanwhile, within their own limits; workers that come up in a suspended pool are suspended.
+    /// Idempotent. A suspended worker is neither probed nor recycled by itself; shutdown() ends it like any other.
+    /// Errors: unknown_worker (no such worker is alive, or it ended meanwhile), not_started, starting,
+    /// shutting_down, cancelled.
+    /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
+    boost::asio::awaitable<void> suspend(worker_id which);
+    boost::asio::awaitable<void> suspend();
+
+    /// Undoes suspend(); waits for a suspend() that is not done yet end with unknown_worker. Idempotent.
+    /// Errors and cancellation: as suspend().
+    boost::asio::awaitable<void> resume(worker_id which);
+    boost::asio::awaitable<void> resume();
+
+    /// Replaces one worker, or all that are up, at most recycle.max_recycling at a time, as recycling does: the new
+    /// one is ready before the old one leaves, and calls in flight finish. Returns when the last old one has ended.
+    /// Errors: start_failed (a new worker did not come up, with its cause; the old ones that are left go on
+    /// serving), unknown_worker, not_started, starting, shutting_down, cancelled.
+    /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
+    boost::asio::awaitable<void> restart(worker_id which);
+    boost::asio::awaitable<void> rolling_restart();
+
+    /// Changes how many workers the pool may have, and brings their number within `limits` at once; calls in flight
+    /// on those that are too many finish. Between the limits, autoscaling decides.
+    /// Errors: invalid_config (min is 1..10,000, max is min..10,000), not_started, starting, shutting_down, cancelled.
+    boost::asio::awaitable<void> resize(size_limits limits);
 
     /// Stops admitting calls, lets accepted ones finish for stop.drain, then takes every worker down the stop
     /// ladder.

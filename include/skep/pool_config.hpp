@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>
+#include <skep/self_healing.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 
@@ -69,6 +71,9 @@ struct stop_options {
     duration ask = std::chrono::seconds(1);   ///< from the shutdown frame to SIGTERM, 0..1 h
     duration grace = std::chrono::seconds(2); ///< from SIGTERM to SIGKILL, 0..1 h
     duration reap = std::chrono::seconds(2);  ///< from SIGKILL to giving the process up as lost, 10 ms..1 h
+
+    /// What a frozen worker gets to print its stacks before SIGTERM, 0..10 s; 0 = they are not asked for.
+    duration dump = std::chrono::milliseconds(300);
 };
 
 /// Replacing lost workers. A worker that dies after it has done work, or has lived for stable_after, is replaced
@@ -81,6 +86,13 @@ struct restart_options {
     duration stable_after = std::chrono::seconds(10); ///< a run this long forgives earlier failures, 0..24 h
     duration safety_tick = std::chrono::seconds(1);   ///< period of the safety check, 10 ms..1 h
     std::size_t starts_per_tick = 2;                  ///< workers it may start each time, 1..1000
+
+    /// Restart intensity: more unplanned ends of workers than this within `window` make the pool unavailable as soon
+    /// as no worker is left: calls fail at once, and one worker at a time is tried, the first after `open_time`,
+    /// until one comes up. 0..1,000,000; 0 = five per worker.
+    std::size_t limit = 0;
+    duration window = std::chrono::seconds(30);    ///< 10 ms..24 h
+    duration open_time = std::chrono::seconds(30); ///< 1 ms..24 h
 };
 
 /// What a worker may send and be sent.
@@ -119,7 +131,8 @@ struct pool_config {
     std::string name = "default"; ///< [A-Za-z0-9][A-Za-z0-9_.-]*, at most 64 characters
     launch_options launch;
     std::size_t workers = 0;   ///< processes, 0..10,000; 0 = one per hardware thread
-    std::size_t min_ready = 1; ///< start() succeeds with this many, 1..workers
+    scaling_options scaling;   ///< for a number that changes with the load
+    std::size_t min_ready = 1; ///< start() succeeds with this many, 1..the initial number of workers
     std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
 
     /// Calls sent ahead to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a
@@ -135,8 +148,11 @@ struct pool_config {
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     duration cancel_grace = std::chrono::seconds(2);     ///< for a cancelled call to end before its worker is
                                                          ///< replaced, 0..1 h
-    int max_attempts = 3; ///< workers an idempotent call may be sent to, 1..100
+    retry_options retry;
     heartbeat_options heartbeat;
+    health_check_options health_check;
+    recycle_options recycle;
+    crash_barrier_options crash_barrier;
     stop_options stop;
     restart_options restart;
     limit_options limits;

@@ -9,6 +9,41 @@
 
 namespace skep {
 
+template <class Config, class Visitor>
+void visit_self_healing(Config& config, Visitor& visit) {
+    using namespace std::chrono_literals;
+    visit.group("health_check", [&] {
+        auto& health = config.health_check;
+        visit.flag("enabled", health.enabled);
+        visit.time("interval", health.interval, 10ms, 24h);
+        visit.time("limit", health.limit, 1ms, 1h);
+        visit.number("failures", health.failures, 1, 100);
+        visit.time("retry_interval", health.retry_interval, 1ms, 1h);
+        visit.text("command", health.command);
+        visit.strings("failing_errors", health.failing_errors);
+        visit.number("error_streak", health.error_streak, 0, 1'000'000);
+    });
+    visit.group("recycle", [&] {
+        auto& recycle = config.recycle;
+        visit.time("age", recycle.age, 0s, 10'000h);
+        visit.number("calls", recycle.calls, 0, 1'000'000'000'000);
+        visit.number("soft_memory", recycle.soft_memory, 0, 1LL << 60);
+        visit.number("hard_memory", recycle.hard_memory, 0, 1LL << 60);
+        visit.real("jitter", recycle.jitter, 0.0, 0.9);
+        visit.number("max_recycling", recycle.max_recycling, 1, 1'000);
+        visit.time("memory_interval", recycle.memory_interval, 10ms, 1h);
+    });
+    visit.group("crash_barrier", [&] {
+        auto& barrier = config.crash_barrier;
+        visit.flag("enabled", barrier.enabled);
+        visit.strings("taint_on", barrier.taint_on);
+        visit.time("taint", barrier.taint, 1ms, 24h);
+        visit.time("max_taint", barrier.max_taint, 1ms, 24h);
+        visit.number("poison_crashes", barrier.poison_crashes, 0, 100);
+        visit.time("poison_memory", barrier.poison_memory, 1s, 24h);
+    });
+}
+
 /// Every field of a pool_config that has a rule or a JSON form, told once: name, place and range. Validation
 /// and from_json are both visitors of this list, so that neither can forget a field.
 template <class Config, class Visitor>
@@ -24,6 +59,17 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.path("working_directory", launch.working_directory);
     });
     visit.number("workers", config.workers, 0, 10'000);
+    visit.group("scaling", [&] {
+        auto& scaling = config.scaling;
+        visit.number("initial", scaling.initial, 0, 10'000);
+        visit.number("min", scaling.min, 0, 10'000);
+        visit.number("max", scaling.max, 0, 10'000);
+        visit.real("up", scaling.up, 0.0, 1.0);
+        visit.real("down", scaling.down, 0.0, 1.0);
+        visit.time("interval", scaling.interval, 10ms, 1h);
+        visit.time("target_queue_delay", scaling.target_queue_delay, 0s, 1h);
+        visit.time("cool_down", scaling.cool_down, 0s, 24h);
+    });
     visit.number("min_ready", config.min_ready, 1, 10'000);
     visit.number("capacity", config.capacity, 1, 65'536);
     visit.number("pipeline_depth", config.pipeline_depth, 0, 65'536);
@@ -39,7 +85,14 @@ void visit_fields(Config& config, Visitor& visit) {
     });
     visit.time("request_timeout", config.request_timeout, 0s, 24h);
     visit.time("cancel_grace", config.cancel_grace, 0s, 1h);
-    visit.number("max_attempts", config.max_attempts, 1, 100);
+    visit.group("retry", [&] {
+        auto& retry = config.retry;
+        visit.number("attempts", retry.attempts, 1, 100);
+        visit.times("backoff", retry.backoff, 0s, 24h);
+        visit.real("jitter", retry.jitter, 0.0, 1.0);
+        visit.number("budget", retry.budget, 0, 1'000'000);
+        visit.real("budget_ratio", retry.budget_ratio, 0.001, 1.0);
+    });
     visit.group("heartbeat", [&] {
         auto& heartbeat = config.heartbeat;
         visit.flag("enabled", heartbeat.enabled);
@@ -49,11 +102,13 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("initial_delay", heartbeat.initial_delay, 0s, 1h);
         visit.flag("dependent", heartbeat.dependent);
     });
+    visit_self_healing(config, visit);
     visit.group("stop", [&] {
         visit.time("drain", config.stop.drain, 0s, 24h);
         visit.time("ask", config.stop.ask, 0s, 1h);
         visit.time("grace", config.stop.grace, 0s, 1h);
         visit.time("reap", config.stop.reap, 10ms, 1h);
+        visit.time("dump", config.stop.dump, 0s, 10s);
     });
     visit.group("restart", [&] {
         auto& restart = config.restart;
@@ -63,6 +118,9 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("stable_after", restart.stable_after, 0s, 24h);
         visit.time("safety_tick", restart.safety_tick, 10ms, 1h);
         visit.number("starts_per_tick", restart.starts_per_tick, 1, 1'000);
+        visit.number("limit", restart.limit, 0, 1'000'000);
+        visit.time("window", restart.window, 10ms, 24h);
+        visit.time("open_time", restart.open_time, 1ms, 24h);
     });
     visit.group("limits", [&] {
         visit.number("frame_bytes", config.limits.frame_bytes, 1 << 10, 1 << 30);

@@ -66,13 +66,22 @@ public:
     void time(std::string_view field, duration& target, duration, duration) {
         const auto key = std::string(field) + "_ms";
         if (const auto* value = take(key)) {
-            constexpr auto limit =
-                std::chrono::duration_cast<std::chrono::milliseconds>(duration::max()).count();
-            const auto count = integer(key, *value);
-            if (count > limit || count < -limit) {
-                reject(key, *value, "is out of range");
-            }
-            target = std::chrono::milliseconds(count);
+            target = milliseconds(key, *value);
+        }
+    }
+
+    void times(std::string_view field, std::vector<duration>& target, duration, duration) {
+        const auto key = std::string(field) + "_ms";
+        const auto* value = take(key);
+        if (value == nullptr) {
+            return;
+        }
+        if (!value->is_array()) {
+            reject(key, *value, "must be an array of integers");
+        }
+        target.clear();
+        for (const auto& item : value->get_array()) {
+            target.push_back(milliseconds(key, item));
         }
     }
 
@@ -170,6 +179,15 @@ private:
             reject(field, value, "must be an integer");
         }
         return number;
+    }
+
+    duration milliseconds(std::string_view key, const json::value& value) const {
+        constexpr auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(duration::max()).count();
+        const auto count = integer(key, value);
+        if (count > limit || count < -limit) {
+            reject(key, value, "is out of range");
+        }
+        return std::chrono::milliseconds(count);
     }
 
     std::string string(std::string_view field, const json::value& value) const {

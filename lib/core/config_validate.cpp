@@ -2,12 +2,13 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/config_fields.hpp"
+#include "core/pool_size.hpp"
 #include "core/range_check.hpp"
+#include <skep/exit_class.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
-#include <thread>
 
 namespace skep {
 
@@ -21,6 +22,15 @@ public:
         if (static_cast<std::size_t>(value) >= names.size()) {
             where().reject(field, std::to_string(static_cast<int>(value)),
                            "is not a value of the enumeration");
+        }
+    }
+
+    void times(std::string_view field, const std::vector<duration>& values, duration low, duration high) const {
+        if (values.empty()) {
+            where().reject(field, "", "must not be empty");
+        }
+        for (const auto value : values) {
+            time(field, value, low, high);
         }
     }
 
@@ -79,14 +89,38 @@ void check_launch(const launch_options& launch) {
     }
 }
 
+void check_size(const pool_config& config) {
+    const config_path path;
+    const auto size = size_of(config);
+    if (config.scaling.max != 0 && config.scaling.min > config.scaling.max) {
+        path.reject("scaling.min", std::to_string(config.scaling.min), "must not exceed scaling.max");
+    }
+    if (config.scaling.initial != 0 &&
+        (config.scaling.initial < size.limits.min || config.scaling.initial > size.limits.max)) {
+        path.reject("scaling.initial", std::to_string(config.scaling.initial),
+                    "must be " + std::to_string(size.limits.min) + ".." + std::to_string(size.limits.max));
+    }
+    if (config.min_ready > size.initial) {
+        path.reject("min_ready", std::to_string(config.min_ready),
+                    "must not exceed the initial number of workers (" + std::to_string(size.initial) + ")");
+    }
+}
+
+void check_crash_barrier(const crash_barrier_options& barrier) {
+    const config_path path;
+    for (const auto& name : barrier.taint_on) {
+        if (!exit_class_of(name)) {
+            path.reject("crash_barrier.taint_on", in_quotes(name), "is not the name of an exit_class");
+        }
+    }
+    if (barrier.max_taint < barrier.taint) {
+        path.reject("crash_barrier.max_taint", in_milliseconds(barrier.max_taint),
+                    "must not be less than crash_barrier.taint");
+    }
+}
+
 void check_relations(const pool_config& config) {
     const config_path path;
-    const auto workers =
-        config.workers != 0 ? config.workers : std::max<std::size_t>(1, std::thread::hardware_concurrency());
-    if (config.min_ready > workers) {
-        path.reject("min_ready", std::to_string(config.min_ready),
-                    "must not exceed workers (" + std::to_string(workers) + ")");
-    }
     if (config.restart.max_backoff < config.restart.initial_backoff) {
         path.reject("restart.max_backoff", in_milliseconds(config.restart.max_backoff),
                     "must not be less than restart.initial_backoff");
@@ -94,6 +128,13 @@ void check_relations(const pool_config& config) {
     if (config.limits.json_bytes > config.limits.frame_bytes) {
         path.reject("limits.json_bytes", std::to_string(config.limits.json_bytes),
                     "must not exceed limits.frame_bytes");
+    }
+    if (config.scaling.down > config.scaling.up) {
+        path.reject("scaling.down", std::to_string(config.scaling.down), "must not exceed scaling.up");
+    }
+    if (config.recycle.hard_memory != 0 && config.recycle.hard_memory < config.recycle.soft_memory) {
+        path.reject("recycle.hard_memory", std::to_string(config.recycle.hard_memory),
+                    "must not be less than recycle.soft_memory");
     }
 }
 
@@ -104,6 +145,8 @@ void pool_config::validate() const {
     visit_fields(*this, check);
     check_name(name);
     check_launch(launch);
+    check_size(*this);
+    check_crash_barrier(crash_barrier);
     check_relations(*this);
 }
 

@@ -39,6 +39,11 @@ const char* describe(errc code) noexcept {
     case errc::handshake_failed: return "the worker failed before it was ready";
     case errc::heartbeat_lost: return "the worker stopped answering pings";
     case errc::protocol_error: return "the worker broke the wire protocol";
+    case errc::unavailable:
+        return "the pool is unavailable: its workers failed too often and none is left; it tries again by itself";
+    case errc::poisonous_request:
+        return "the request is refused: workers crashed on the same input before; do not send it again";
+    case errc::unknown_worker: return "no worker of that id is alive; see status()";
     case errc::illegal_transition: return "the worker's lifecycle does not allow this change of state";
     }
     return "unknown error";
@@ -111,6 +116,13 @@ void append_facts(std::string& text, const error_info& info) {
     }
 }
 
+std::string cause_of_end(const error_info& info) {
+    if (info.exit_kind == exit_class::out_of_memory || info.exit_kind == exit_class::gpu) {
+        return std::string(to_string(info.exit_kind)) + ": " + info.exit_evidence;
+    }
+    return info.status.known() ? likely_cause(info.status) : std::string();
+}
+
 std::string compose(errc code, const error_info& info) {
     std::string text = describe(code);
     if (!info.detail.empty()) {
@@ -120,13 +132,18 @@ std::string compose(errc code, const error_info& info) {
         text += ": " + info.remote_type + ": " + info.remote_message;
     }
     append_facts(text, info);
-    if (const auto cause = likely_cause(info.status); info.status.known() && !cause.empty()) {
+    const auto cause = cause_of_end(info);
+    if (!cause.empty()) {
         text += "\n  likely cause: " + cause;
     }
     if (!info.remote_traceback.empty()) {
         text += "\n  worker traceback:\n" + indented(info.remote_traceback);
     }
-    if (!info.output_tail.empty()) {
+    if (!info.stacks.empty()) {
+        text += "\n  stacks of the worker before it was ended:\n" + indented(info.stacks);
+    }
+    if (!info.output_tail.empty() && info.stacks.empty()) { // which were printed last
+
         text += "\n  last output of the worker:\n" + indented(info.output_tail);
     }
     return text;

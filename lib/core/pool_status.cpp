@@ -13,4 +13,9 @@ std::string_view to_string(pool_phase phase) noexcept {
     return names.at(static_cast<std::size_t>(phase));
 }
 
+std::string_view to_string(circuit_state state) noexcept {
+    static constexpr std::array<std::string_view, 3> names{"closed", "open", "half_open"};
+    return names.at(static_cast<std::size_t>(state));
+}
+
 } // namespace skep

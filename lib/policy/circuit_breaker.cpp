@@ -61,6 +61,10 @@ void circuit_breaker::failed(const attempt& which, time_point now) {
     }
 }
 
+void circuit_breaker::trip(time_point now) {
+    open(now);
+}
+
 circuit_state circuit_breaker::state(time_point now) {
     catch_up(now);
     return state_;

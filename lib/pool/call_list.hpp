@@ -33,6 +33,7 @@ public:
         }
     }
     call& front() noexcept { return list_.front(); }
+    const call& front() const noexcept { return list_.front(); }
 
     void push_back(call_ptr which) noexcept { list_.push_back(*which.detach()); }
     void push_front(call_ptr which) noexcept { list_.push_front(*which.detach()); }

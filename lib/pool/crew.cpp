@@ -4,19 +4,31 @@
 #include "pool/crew.hpp"
 
 #include "core/clock.hpp"
+#include "core/pool_size.hpp"
 #include "policy/backoff.hpp"
 #include "policy/start_plan.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace skep {
 
 namespace {
 
-std::size_t slot_count(const pool_config& config) {
-    return config.workers != 0 ? config.workers
-                               : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+// Unplanned ends that a pool of any size tolerates within its window, unless told otherwise.
+std::size_t tolerated_ends(const pool_config& config) {
+    constexpr std::size_t per_worker = 5;
+    constexpr std::size_t at_least = 10;
+    return config.restart.limit != 0 ? config.restart.limit
+                                     : std::max(at_least, per_worker * size_of(config).limits.max);
+}
+
+worker_death death_of(const worker& gone, time_point now) {
+    return {gone.is_retired(), gone.was_ready(), gone.uptime(now), gone.completed(), gone.exit().status};
+}
+
+bool is_unplanned(const worker& gone) {
+    const auto& why = gone.why_retired();
+    return why ? why->what == retirement::kind::unwell : !gone.is_stopping();
 }
 
 } // namespace
@@ -28,110 +40,191 @@ crew::crew(const strand& executor, const pool_config& config, runtime& starter, 
       runtime_(starter),
       events_(events),
       log_(log),
-      slots_(slot_count(config)),
+      guard_(tolerated_ends(config), config.restart, config.start.timeout),
       lives_(executor,
              [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
       changed_(executor),
       work_(executor),
       random_(std::random_device{}()) {
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        vacant_.insert(vacant_.end(), i);
-    }
+    grow_to(size_of(config).initial);
+}
+
+std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {
+    worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slots_[index].generation};
+    auto fresh = std::make_shared<worker>(executor_, config_, std::move(id), runtime_, events_, log_);
+    ++starting_;
+    // The pool outlives its workers: their tasks refer to what it owns.
+    const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(owner, fresh);
+    lives_.spawn(both, fresh->run());
+    return fresh;
 }
 
 void crew::start_slot(std::size_t index, const std::shared_ptr<void>& owner) {
-    auto& slot = slots_[index];
     vacant_.erase(index);
-    worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
-    slot.current = std::make_shared<worker>(executor_, config_, std::move(id), runtime_, events_, log_);
-    ++starting_;
-    // The pool outlives its workers: their tasks refer to what it owns.
-    const auto both =
-        std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(owner, slot.current);
-    lives_.spawn(both, slot.current->run());
+    slots_[index].current = make_worker(index, owner);
 }
 
 void crew::on_ready(worker& which) {
     --starting_;
     ++ready_;
     ++past_.workers_started;
-    slots_[which.id().slot].due = {};
+    auto& slot = slots_[which.id().slot];
+    slot.due = {};
+    if (const auto trial = std::exchange(slot.trial, {})) {
+        guard_.came_up(*trial, clock::now());
+    }
+    if (slot.successor.get() == &which) {
+        succeed(slot);
+    }
+    if (suspended_) {
+        which.suspend();
+    }
     changed_.open();
     work_.open();
 }
 
 /// The slot of a worker that has served is free for another at once; it may take a while to leave.
 void crew::on_out_of_service(worker& which) {
-    if (which.was_ready()) {
-        --ready_;
-        leaving_.push_back(slots_[which.id().slot].current);
+    if (!which.was_ready()) {
+        return;
+    }
+    --ready_;
+    leaving_.push_back(which.shared_from_this());
+    suspensions_.fail(which.id(), no_such_worker(which.id()));
+    if (is_unplanned(which)) {
+        guard_.ended(clock::now());
+    }
+    if (slots_[which.id().slot].current.get() == &which) {
         vacate(which);
     }
 }
 
-void crew::vacate(const worker& leaver) {
-    auto& slot = slots_[leaver.id().slot];
+void crew::vacate(worker& leaver) {
+    const auto index = leaver.id().slot;
+    auto& slot = slots_[index];
     const auto now = clock::now();
-    const worker_death death{leaver.is_retired(), leaver.was_ready(), leaver.uptime(now), leaver.completed(),
-                             leaver.exit().status};
     slot.previous_streak = slot.failure_streak;
-    slot.failure_streak = next_failure_streak(slot.failure_streak, death, config_.restart);
-    const auto random = std::uniform_real_distribution<double>()(random_);
-    slot.due = now + backoff_delay(slot.failure_streak, random, config_.restart);
-    slot.current.reset();
-    vacant_.insert(leaver.id().slot);
+    slot.failure_streak = next_failure_streak(slot.failure_streak, death_of(leaver, now), config_.restart);
+    slot.due = now + backoff_after(slot.failure_streak);
+    slot.awaits_verdict = config_.crash_barrier.enabled && leaver.was_ready() && is_unplanned(leaver);
+    slot.current = std::move(slot.successor); // on its way, perhaps
+    if (!slot.current && slot.wanted) {
+        vacant_.insert(index);
+    }
     work_.open();
 }
 
-/// How it ended and its last answers are known only now: they may speak for an earlier start of the next.
+duration crew::backoff_after(int streak) {
+    const auto random = std::uniform_real_distribution<double>()(random_);
+    return backoff_delay(streak, random, config_.restart);
+}
+
+/// How it ended and its last answers are known only now: they may speak for an earlier start of the next, or against
+/// it.
 void crew::reconsider(const worker& gone) {
     auto& slot = slots_[gone.id().slot];
+    const auto now = clock::now();
+    const auto death = death_of(gone, now);
+    if (config_.crash_barrier.enabled && is_unplanned(gone)) {
+        slot.awaits_verdict = false;
+        if (slot.tainted.ended(gone.exit_kind(), death.uptime, config_.crash_barrier, now)) {
+            log_(log_level::warning, to_string(gone.id()) + " ended as " + std::string(to_string(gone.exit_kind())) +
+                                         ": its slot is held back");
+        }
+    }
     if (slot.current || slot.generation != gone.id().generation) {
         return; // the next has been started already
     }
-    const auto now = clock::now();
-    const worker_death death{gone.is_retired(), true, gone.uptime(now), gone.completed(), gone.exit().status};
     const auto streak = next_failure_streak(slot.previous_streak, death, config_.restart);
     if (streak < slot.failure_streak) {
         slot.failure_streak = streak;
-        const auto random = std::uniform_real_distribution<double>()(random_);
-        slot.due = std::min(slot.due, now + backoff_delay(streak, random, config_.restart));
+        slot.due = std::min(slot.due, now + backoff_after(streak));
+    }
+}
+
+void crew::note_failure(const worker& failed) {
+    last_failure_ = failed.describe();
+    last_failure_code_ = failed.failure() ? failed.failure()->code : errc::worker_lost;
+    auto& slot = slots_[failed.id().slot];
+    if (failed.id().generation >= slot.failed_generation) {
+        slot.failed_generation = failed.id().generation;
+        slot.last_failure = last_failure_.detail +
+                            (last_failure_.status.known() ? ", " + to_string(last_failure_.status) : "");
+    }
+}
+
+void crew::count_end(const worker& gone) {
+    past_.missed_pings += gone.missed_pings();
+    past_.output_lines_dropped += gone.output_lines_dropped();
+    if (!gone.was_ready()) {
+        past_.start_failures += gone.failure() ? 1 : 0;
+    } else if (const auto& why = gone.why_retired()) {
+        ++(why->what == retirement::kind::unwell    ? past_.workers_replaced
+           : why->what == retirement::kind::recycle ? past_.workers_recycled
+                                                    : past_.workers_removed);
+    } else if (gone.failure()) {
+        ++past_.workers_lost;
+        past_.crashes += is_crash(gone.exit_kind()) ? 1 : 0;
+    } else {
+        ++past_.workers_removed;
     }
 }
 
 void crew::on_ended(worker& which) {
-    if (const auto& failure = which.failure()) {
-        last_failure_ = which.describe();
-        last_failure_code_ = failure->code;
-        auto& slot = slots_[which.id().slot];
-        if (which.id().generation >= slot.failed_generation) {
-            slot.failed_generation = which.id().generation;
-            slot.last_failure = failure->detail +
-                                (last_failure_.status.known() ? ", " + to_string(last_failure_.status) : "");
-        }
-        ++(which.was_ready() ? past_.workers_lost : past_.start_failures);
+    count_end(which);
+    const bool failed = which.failure() && !(which.why_retired() && !is_unplanned(which));
+    if (failed || (which.is_retired() && is_unplanned(which))) {
+        note_failure(which);
     }
-    if (!which.was_ready()) { // only now is the cause of its failure known
-        --starting_;
-        vacate(which);
-    } else {
+    if (which.was_ready()) {
         reconsider(which);
+    } else { // only now is the cause of its failure known
+        --starting_;
+        on_start_failed(which);
     }
-    past_.missed_pings += which.missed_pings();
-    past_.output_lines_dropped += which.output_lines_dropped();
     std::erase_if(leaving_, [&which](const auto& each) { return each.get() == &which; });
+    restarts_.done(which.id());
     changed_.open();
     work_.open();
+}
+
+void crew::on_start_failed(worker& which) {
+    auto& slot = slots_[which.id().slot];
+    const auto now = clock::now();
+    if (!which.is_stopping()) {
+        guard_.ended(now);
+    }
+    if (slot.successor.get() == &which) {
+        slot.successor.reset();
+        slot.failure_streak += which.is_stopping() ? 0 : 1;
+        slot.due = now + backoff_after(slot.failure_streak);
+        if (restarts_.is_awaited(slot.current->id())) { // somebody decides whether to try again
+            break_off_restarts(which);
+        } else {
+            want_recycling(which.id().slot, slot.why_recycled);
+        }
+        return;
+    }
+    if (const auto trial = std::exchange(slot.trial, {})) {
+        guard_.failed(*trial, now);
+    }
+    if (slot.current.get() == &which) {
+        vacate(which);
+    }
 }
 
 asio::awaitable<void> crew::reconcile(std::shared_ptr<void> owner) {
     auto next_tick = clock::now() + config_.restart.safety_tick;
     while (!closed_) {
         work_.close(); // before looking: a start may fail at once
-        const bool tick = clock::now() >= next_tick;
+        const auto now = clock::now();
+        const bool tick = now >= next_tick;
         start_due(tick ? config_.restart.starts_per_tick : 0, owner);
-        next_tick = tick ? clock::now() + config_.restart.safety_tick : next_tick;
-        co_await work_.wait_until(std::min(next_tick, next_due()));
+        look_for_recycling(now);
+        begin_recycling(now, owner);
+        next_tick = tick ? now + config_.restart.safety_tick : next_tick;
+        const auto next_change = std::min(next_due(), next_recycling(now));
+        co_await work_.wait_until(std::min(next_tick, next_change));
     }
 }
 
@@ -139,21 +232,40 @@ void crew::start_due(std::size_t at_least, const std::shared_ptr<void>& owner) {
     const auto now = clock::now();
     std::vector<std::size_t> due;
     std::copy_if(vacant_.begin(), vacant_.end(), std::back_inserter(due),
-                 [&](std::size_t index) { return slots_[index].due <= now; });
+                 [&](std::size_t index) { return due_at(slots_[index]) <= now; });
     due.resize(starts_allowed(due.size(), starting_, config_.start.batch_size, at_least));
     for (const auto index : due) {
+        auto& slot = slots_[index];
+        if (!slot.tainted.may_start(now, ready_ + starting_)) {
+            continue; // the one before it has changed that
+        }
+        slot.trial = guard_.admit(now);
+        if (!slot.trial) {
+            break;
+        }
         start_slot(index, owner);
     }
 }
 
-/// The next moment at which a slot's backoff ends. Those that are due already wait for room, that is for
-/// changed_.
-time_point crew::next_due() const noexcept {
+/// When a vacant slot may be filled, as far as it is up to the slot.
+time_point crew::due_at(const slot_state& slot) const noexcept {
+    if (slot.awaits_verdict) {
+        return time_point::max(); // reconsider() comes soon
+    }
+    const bool held = ready_ + starting_ > 0;
+    return held ? std::max(slot.due, slot.tainted.until()) : slot.due;
+}
+
+/// The next moment at which a slot may be filled. Those that are due already wait for room, that is for work_, or
+/// for the guard.
+time_point crew::next_due() {
     const auto now = clock::now();
     auto next = time_point::max();
     for (const auto index : vacant_) {
-        if (slots_[index].due > now) {
-            next = std::min(next, slots_[index].due);
+        const auto due = due_at(slots_[index]);
+        const auto admitted = guard_.state(now) == circuit_state::closed ? due : std::max(due, guard_.next_admission(now));
+        if (admitted > now) {
+            next = std::min(next, admitted);
         }
     }
     return next;
@@ -166,17 +278,32 @@ void crew::close() {
 
 void crew::reopen() {
     closed_ = false;
+    suspended_ = false;
     last_failure_ = {};
     last_failure_code_ = errc::worker_lost;
+    guard_.reset();
     for (auto& slot : slots_) {
         slot.failure_streak = 0;
         slot.due = {};
+        slot.trial.reset();
+        slot.tainted = {};
+    }
+}
+
+void crew::replace(worker& which, std::string reason, bool at_once) {
+    log_(log_level::warning, to_string(which.id()) + " is replaced: " + reason);
+    which.retire({retirement::kind::unwell, std::move(reason)});
+    if (at_once) {
+        which.stop(stop_rung::terminate);
+    } else {
+        stop_if_retired(which);
     }
 }
 
 void crew::stop_if_retired(worker& which) {
     if (which.is_retired() && which.is_drained() && !which.is_stopping()) {
-        which.stop(stop_rung::terminate);
+        const bool unwell = which.why_retired()->what == retirement::kind::unwell;
+        which.stop(unwell ? stop_rung::terminate : stop_rung::ask);
     }
 }
 
@@ -190,56 +317,44 @@ void crew::end_now() noexcept {
     for (const auto& each : everyone()) {
         each->end_now();
     }
+    restarts_.forget();
+    suspensions_.forget();
 }
 
 std::vector<std::shared_ptr<worker>> crew::everyone() const {
     auto all = leaving_;
     for (const auto& slot : slots_) {
-        if (slot.current) {
-            all.push_back(slot.current);
+        for (const auto& each : {slot.current, slot.successor}) {
+            if (each) {
+                all.push_back(each);
+            }
         }
     }
     return all;
 }
 
-std::vector<worker_status> crew::status(time_point now) const {
-    std::vector<worker_status> result;
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        const auto& slot = slots_[i];
-        worker_status entry;
-        if (slot.current) {
-            entry = slot.current->status(now);
-        } else {
-            entry.id = {config_.name, static_cast<std::uint32_t>(i), slot.generation + 1};
-            entry.state = slot.failure_streak > 0 ? worker_state::pending : worker_state::created;
-        }
-        entry.last_failure = slot.last_failure;
-        result.push_back(std::move(entry));
-    }
-    for (const auto& each : leaving_) {
-        result.push_back(each->status(now));
-    }
-    return result;
+worker* crew::find(const worker_id& which) const noexcept {
+    const bool exists = which.pool == config_.name && which.slot < slots_.size();
+    const auto& current = exists ? slots_[which.slot].current : nullptr;
+    return current && current->id() == which ? current.get() : nullptr;
 }
 
-void crew::count(pool_counters& counters) const {
-    counters.workers_started = past_.workers_started;
-    counters.workers_lost = past_.workers_lost;
-    counters.start_failures = past_.start_failures;
-    counters.missed_pings = past_.missed_pings;
-    counters.output_lines_dropped = past_.output_lines_dropped;
-    const auto add = [&counters](const worker& living) {
-        counters.missed_pings += living.missed_pings();
-        counters.output_lines_dropped += living.output_lines_dropped();
-    };
+/// Those that are up and not on their way out.
+std::vector<worker_id> crew::serving() const {
+    std::vector<worker_id> all;
     for (const auto& slot : slots_) {
-        if (slot.current) {
-            add(*slot.current);
+        if (slot.current && slot.current->was_ready()) {
+            all.push_back(slot.current->id());
         }
     }
-    for (const auto& each : leaving_) {
-        add(*each);
-    }
+    return all;
+}
+
+std::exception_ptr crew::no_such_worker(const worker_id& which) const {
+    error_info info;
+    info.pool = config_.name;
+    info.worker = which;
+    return std::make_exception_ptr(error(errc::unknown_worker, std::move(info)));
 }
 
 } // namespace skep

@@ -4,6 +4,9 @@
 #pragma once
 
 #include "async/task_group.hpp"
+#include "policy/restart_guard.hpp"
+#include "policy/taint.hpp"
+#include "pool/worker_waiters.hpp"
 #include "process/runtime.hpp"
 #include "telemetry/log.hpp"
 #include "worker/worker.hpp"
@@ -12,22 +15,27 @@
 
 #include <boost/container/flat_set.hpp>
 
+#include <deque>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace skep {
 
-/// The workers of a pool, slot by slot: starts them, and replaces those that are lost, with backoff where a
-/// slot keeps failing. On the pool's strand.
+/// The workers of a pool, slot by slot: starts them, replaces those that are lost, with backoff where a slot keeps
+/// failing, recycles those that are due, and has as many as it is told to. On the pool's strand.
 class crew {
 public:
     crew(const strand& executor, const pool_config& config, runtime& starter, worker_events& events,
          const pool_log& log);
 
-    std::size_t size() const noexcept { return slots_.size(); }
+    /// How many workers there are to be, and may now take calls, and are on their way up.
+    std::size_t desired() const noexcept { return desired_; }
     std::size_t ready() const noexcept { return ready_; }
     std::size_t starting() const noexcept { return starting_; }
+
+    std::vector<std::size_t> vacant() const { return {vacant_.begin(), vacant_.end()}; }
 
     /// Starts a fresh worker in `slot`, which must be vacant.
     void start_slot(std::size_t slot, const std::shared_ptr<void>& owner);
@@ -36,14 +44,41 @@ public:
     void on_ready(worker& which);
     void on_out_of_service(worker& which);
     void on_ended(worker& which);
+    void on_suspended(worker& which) { suspensions_.done(which.id()); }
+    void on_used_up(worker& which);
 
     /// Opens whenever a worker becomes ready or ends.
     gate& changed() noexcept { return changed_; }
 
-    /// Keeps every slot filled until close().
+    /// Keeps every slot filled, and recycles, until close().
     asio::awaitable<void> reconcile(std::shared_ptr<void> owner);
     void close();
     void reopen();
+
+    /// Has that many workers from now on. Fewer: those that wait to be started go first, then the idle ones, the
+    /// longest idle first, then, unless `idle_only`, the others. Returns how many there are to be now.
+    std::size_t set_desired(std::size_t count, bool idle_only);
+
+    /// Takes a worker out of service for what it did; another takes its place. With `at_once` it may not even finish
+    /// its calls.
+    void replace(worker& which, std::string reason, bool at_once);
+
+    /// Replaces workers, the new one before the old one, and completes `caller` when the old ones are gone.
+    void restart(const worker_id& which, worker_waiters::caller_ptr caller);
+    void restart_all(worker_waiters::caller_ptr caller);
+
+    /// Completes `caller` when they are drained.
+    void suspend(const worker_id& which, worker_waiters::caller_ptr caller);
+    void suspend_all(worker_waiters::caller_ptr caller);
+    void resume(const worker_id& which, const worker_waiters::caller_ptr& caller);
+    void resume_all();
+
+    /// Ends every wait for a change.
+    void fail_waiters(const std::exception_ptr& why);
+    bool is_suspended() const noexcept { return suspended_; }
+
+    /// True if too many failed of late and none is left.
+    bool is_unavailable(time_point now) { return ready_ == 0 && guard_.state(now) != circuit_state::closed; }
 
     /// Ends a worker that was retired, once nobody waits for a call on it.
     void stop_if_retired(worker& which);
@@ -51,7 +86,7 @@ public:
     /// Takes every worker down the stop ladder, beginning at `first`.
     void stop_all(stop_rung first);
 
-    /// Ends every worker, blocking. For when no coroutine will ever run again.
+    /// Ends every worker, blocking, and lets go of callers. For when no coroutine will ever run again.
     void end_now() noexcept;
 
     /// True if no worker is left, not even one on its way out.
@@ -64,27 +99,63 @@ public:
     const error_info& last_failure() const noexcept { return last_failure_; }
     errc last_failure_code() const noexcept { return last_failure_code_; }
 
-    std::vector<worker_status> status(time_point now) const;
-
-    /// Adds the totals of living and past workers to `counters`.
-    void count(pool_counters& counters) const;
+    /// Adds what is known about the workers to a picture of the pool.
+    void report(pool_status& status, time_point now);
 
 private:
     struct slot_state {
+        bool wanted = false;
         std::shared_ptr<worker> current;
+        std::shared_ptr<worker> successor; ///< takes the place of `current` once it is ready
+        std::string why_recycled;
+        bool restart_requested = false;
+        std::optional<circuit_breaker::attempt> trial; ///< the permission that `current` was started with
         std::uint64_t generation = 0;
         int failure_streak = 0;
         time_point due; ///< when a vacant slot may be filled
+        bool awaits_verdict = false; ///< it is not known yet how its last worker ended
+        taint tainted;
         std::string last_failure;
         std::uint64_t failed_generation = 0;
         int previous_streak = 0;
     };
 
+    std::shared_ptr<worker> make_worker(std::size_t index, const std::shared_ptr<void>& owner);
     std::vector<std::shared_ptr<worker>> everyone() const;
-    void vacate(const worker& leaver);
+    worker* find(const worker_id& which) const noexcept;
+    std::vector<worker_id> serving() const;
+    std::exception_ptr no_such_worker(const worker_id& which) const;
+
+    // Replacement; see crew.cpp.
+    void vacate(worker& leaver);
     void reconsider(const worker& gone);
+    void note_failure(const worker& failed);
+    void count_end(const worker& gone);
+    void on_start_failed(worker& which);
     void start_due(std::size_t at_least, const std::shared_ptr<void>& owner);
-    time_point next_due() const noexcept;
+    time_point next_due();
+    time_point due_at(const slot_state& slot) const noexcept;
+    duration backoff_after(int streak);
+
+    // Size and recycling; see crew_size.cpp and crew_recycling.cpp.
+    void grow_to(std::size_t count);
+    bool drop_one(bool idle_only);
+    bool drop_unstarted();
+    worker* most_dispensable(bool idle_only) const noexcept;
+    void drop(std::size_t index);
+    void look_for_recycling(time_point now);
+    void want_recycling(std::size_t index, std::string reason);
+    void want_restart(std::size_t index, std::string reason);
+    void break_off_restarts(const worker& because_of);
+    void begin_recycling(time_point now, const std::shared_ptr<void>& owner);
+    bool may_recycle(const slot_state& slot, time_point now) const;
+    void succeed(slot_state& slot);
+    std::size_t recycling() const noexcept;
+    time_point next_recycling(time_point now) const;
+    bool limits_memory() const noexcept;
+
+    worker_status status_of_vacant(std::size_t index, time_point now) const;
+    void count(pool_counters& counters) const;
 
     strand executor_;
     const pool_config& config_;
@@ -92,14 +163,21 @@ private:
     worker_events& events_;
     const pool_log& log_;
     std::vector<slot_state> slots_;
-    boost::container::flat_set<std::size_t> vacant_;
+    std::size_t desired_ = 0;
+    boost::container::flat_set<std::size_t> vacant_; ///< wanted slots without a worker
+    std::deque<std::size_t> to_recycle_;
     std::vector<std::shared_ptr<worker>> leaving_;
+    worker_waiters restarts_;
+    worker_waiters suspensions_;
+    restart_guard guard_;
     task_group lives_;
     gate changed_;
     gate work_;
     bool closed_ = true;
+    bool suspended_ = false;
     std::size_t ready_ = 0;
     std::size_t starting_ = 0;
+    time_point next_memory_look_;
     error_info last_failure_;
     errc last_failure_code_ = errc::worker_lost;
     pool_counters past_;

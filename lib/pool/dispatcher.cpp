@@ -4,7 +4,6 @@
 #include "pool/dispatcher.hpp"
 
 #include "core/clock.hpp"
-#include "policy/resend.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -27,7 +26,8 @@ dispatcher::dispatcher(const strand& executor, const pool_config& config, dispat
       scheduler_(config.custom_scheduler ? config.custom_scheduler() : make_scheduler(config.schedule)),
       ahead_(make_scheduler(scheduling::least_loaded)),
       deadline_moved_(executor),
-      drained_(executor) {}
+      drained_(executor),
+      losses_(config) {}
 
 void dispatcher::submit(const call_ptr& which) {
     ++counters_.submitted;
@@ -37,6 +37,10 @@ void dispatcher::submit(const call_ptr& which) {
                  after_limit(which->submitted, which->req.timeout().value_or(config_.request_timeout)));
     if (which->deadline <= which->submitted) {
         fail(*which, errc::timeout);
+        return;
+    }
+    if (losses_.is_poison(*which, which->submitted)) {
+        fail(*which, errc::poisonous_request);
         return;
     }
     place(which);
@@ -58,6 +62,9 @@ void dispatcher::enqueue(const call_ptr& which, bool at_front, time_point now) {
     const auto limit = which->req.queue_timeout().value_or(config_.queue.timeout);
     set_deadline(*which, std::min(which->deadline, after_limit(now, limit)));
     at_front ? queue_.push_front(which) : queue_.push_back(which);
+    if (queue_.size() == 1) {
+        events_.on_waiting();
+    }
 }
 
 void dispatcher::serve_free() {
@@ -108,7 +115,7 @@ void dispatcher::serve_queue(worker& with, time_point now) {
 
 void dispatcher::refresh(worker& which) {
     const auto slot = which.id().slot;
-    if (in_service_[slot] != &which) {
+    if (slot >= in_service_.size() || in_service_[slot] != &which) {
         return; // the slot may be another's by now
     }
     const auto tell = [&](scheduler& who, bool takes) {
@@ -143,7 +150,7 @@ void dispatcher::dismiss(worker& gone) {
 }
 
 void dispatcher::cancel(call& which, asio::cancellation_type type) {
-    if (which.state == call_state::queued) {
+    if (which.state == call_state::queued || which.state == call_state::delayed) {
         fail(which, errc::cancelled);
     } else if (which.state == call_state::running && type != asio::cancellation_type::total) {
         abandon(which, errc::cancelled);
@@ -171,6 +178,8 @@ void dispatcher::on_result(worker& from, call& which, result_message& answer) {
     result.queue_time = which.dispatched - which.submitted;
     result.run_time = now - which.dispatched;
     result.attempts = which.attempts;
+    work_done_ += result.run_time;
+    losses_.succeeded();
     const auto caller = close_call(which);
     try {
         serve_queue(from, now); // first: the worker is to idle as little as may be
@@ -209,14 +218,53 @@ void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun)
         deadlines_.remove(*which);
         return;
     }
-    if (!may_resend(may_have_begun, which->req.idempotent(), which->attempts, config_.max_attempts)) {
-        fail(*which, errc::worker_lost, from.describe());
+    give_back(from, which, may_have_begun);
+}
+
+void dispatcher::give_back(worker& from, const call_ptr& which, bool may_have_begun) {
+    error cause(errc::worker_lost, from.describe());
+    const auto verdict = losses_.judge(*which, may_have_begun, from.lost_alone(), cause, clock::now());
+    if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
+        counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
+        cause.info.detail += verdict.budget_is_spent ? "; not retried, as too many calls were of late" : "";
+        const bool refused = verdict.fate == call_fate::refuse;
+        fail(*which, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
         return;
     }
     running_.remove(*which);
-    which->attempts -= may_have_begun ? 0 : 1;
     ++counters_.retried;
+    if (verdict.fate == call_fate::resend) {
+        --which->attempts;
+    }
+    if (verdict.fate == call_fate::retry && verdict.wait > duration::zero()) {
+        delay(which, verdict.wait);
+    } else {
+        enqueue(which, true, clock::now());
+    }
+}
+
+void dispatcher::delay(const call_ptr& which, duration wait) {
+    which->state = call_state::delayed;
+    delayed_.push_back(which);
+    set_deadline(*which, std::min(which->deadline, clock::now() + wait));
+}
+
+void dispatcher::resume_delayed(const call_ptr& which) {
+    delayed_.remove(*which);
     enqueue(which, true, clock::now());
+    serve_free();
+}
+
+void dispatcher::fail_queue(errc code, const error_info& info) {
+    while (!queue_.empty()) {
+        fail(queue_.front(), code, info);
+    }
+}
+
+duration dispatcher::work_done(time_point now) {
+    auto total = work_done_;
+    running_.for_each([&](const call& each) { total += now - each.dispatched; });
+    return total;
 }
 
 void dispatcher::on_begun_in_vain(call& which) {
@@ -224,9 +272,10 @@ void dispatcher::on_begun_in_vain(call& which) {
 }
 
 std::size_t dispatcher::abort_all(errc code) {
-    const auto count = queue_.size() + running_.size();
-    while (!queue_.empty()) {
-        fail(queue_.front(), code);
+    const auto count = queued() + running_.size();
+    fail_queue(code, {});
+    while (!delayed_.empty()) {
+        fail(delayed_.front(), code);
     }
     while (!running_.empty()) {
         abandon(running_.front(), code);
@@ -237,6 +286,7 @@ std::size_t dispatcher::abort_all(errc code) {
 void dispatcher::forget_callers() noexcept {
     const auto forget = [](call& each) { each.caller.reset(); };
     queue_.for_each(forget);
+    delayed_.for_each(forget);
     running_.for_each(forget);
 }
 
@@ -266,7 +316,7 @@ void dispatcher::close() {
 
 asio::awaitable<void> dispatcher::drain(time_point limit) {
     bool in_time = true;
-    while (in_time && !(queue_.empty() && running_.empty())) {
+    while (in_time && queued() + running_.size() > 0) {
         drained_.close();
         in_time = co_await drained_.wait_until(limit);
     }
@@ -281,7 +331,13 @@ void dispatcher::expire(call& which) {
         fail(which, in_queue_only ? errc::queue_timeout : errc::timeout, std::move(info));
         break;
     }
-    case call_state::running: abandon(which, errc::timeout); break;
+    case call_state::delayed:
+        which.deadline > clock::now() ? resume_delayed(call_ptr(&which)) : fail(which, errc::timeout);
+        break;
+    case call_state::running:
+        which.at->note_timeout();
+        abandon(which, errc::timeout);
+        break;
     case call_state::abandoned: events_.on_overdue(*which.at); break;
     default: break;
     }
@@ -308,6 +364,8 @@ void dispatcher::fail(call& which, errc code, error_info info) {
     counters_.queue_timeouts += code == errc::queue_timeout ? 1 : 0;
     counters_.timeouts += code == errc::timeout ? 1 : 0;
     counters_.cancelled += code == errc::cancelled ? 1 : 0;
+    counters_.poisonous += code == errc::poisonous_request ? 1 : 0;
+    work_done_ += which.state == call_state::running ? clock::now() - which.dispatched : duration::zero();
     info.pool = config_.name;
     info.command = which.req.command();
     info.attempts = which.attempts;
@@ -323,12 +381,14 @@ std::unique_ptr<suspended_caller> dispatcher::close_call(call& which) {
     const call_ptr keep(&which);
     if (which.state == call_state::queued) {
         queue_.remove(which);
+    } else if (which.state == call_state::delayed) {
+        delayed_.remove(which);
     } else if (which.state == call_state::running) {
         running_.remove(which);
     }
     which.state = call_state::done;
     deadlines_.remove(which);
-    if (queue_.empty() && running_.empty() && !drained_.is_open()) {
+    if (queued() + running_.size() == 0 && !drained_.is_open()) {
         drained_.open();
     }
     return std::move(which.caller);

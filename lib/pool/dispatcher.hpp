@@ -6,6 +6,7 @@
 #include "async/gate.hpp"
 #include "policy/deadline_heap.hpp"
 #include "pool/call_list.hpp"
+#include "pool/loss_judge.hpp"
 #include "worker/worker.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -23,6 +24,9 @@ public:
 
     /// Why there are fewer workers than there should be; empty if there are not.
     virtual std::string shortage() const = 0;
+
+    /// Callers have begun to wait.
+    virtual void on_waiting() = 0;
 
 protected:
     ~dispatcher_events() = default;
@@ -55,6 +59,9 @@ public:
     void on_room(worker& from);
     void on_begun_in_vain(call& which);
 
+    /// Refuses every call that waits for a worker.
+    void fail_queue(errc code, const error_info& info);
+
     /// Ends every open call with `code`; returns how many there were.
     std::size_t abort_all(errc code);
 
@@ -69,7 +76,16 @@ public:
     /// Returns when no call is open, or at `limit`.
     asio::awaitable<void> drain(time_point limit);
 
-    std::size_t queued() const noexcept { return queue_.size(); }
+    std::size_t queued() const noexcept { return queue_.size() + delayed_.size(); }
+    bool is_queue_empty() const noexcept { return queue_.empty(); }
+
+    /// When the oldest call of the queue was submitted.
+    time_point oldest() const noexcept { return queue_.front().submitted; }
+    double retry_tokens() const noexcept { return losses_.tokens(); }
+
+    /// Time that workers have spent at calls, in total.
+    duration work_done(time_point now);
+
     std::size_t in_flight() const noexcept { return running_.size(); }
     const pool_counters& counters() const noexcept { return counters_; }
 
@@ -82,6 +98,9 @@ private:
     worker* pick();
     void abandon(call& which, errc code);
     void expire(call& which);
+    void give_back(worker& from, const call_ptr& which, bool may_have_begun);
+    void delay(const call_ptr& which, duration wait);
+    void resume_delayed(const call_ptr& which);
     void settle_late(worker& from, call& which);
     void fail(call& which, errc code, error_info info = {});
     std::unique_ptr<suspended_caller> close_call(call& which);
@@ -94,12 +113,15 @@ private:
     std::unique_ptr<scheduler> ahead_;     ///< workers at capacity that a call can be sent ahead to
     std::vector<worker*> in_service_;      ///< by slot
     call_list queue_;
+    call_list delayed_;
     call_list running_;
     deadline_heap deadlines_;
     gate deadline_moved_;
     time_point armed_ = time_point::max();
     gate drained_;
     bool closed_ = false;
+    loss_judge losses_;
+    duration work_done_{};
     pool_counters counters_;
 };
 

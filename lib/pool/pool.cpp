@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/range_check.hpp"
 #include "pool/context_guard.hpp"
 #include "pool/pool_core.hpp"
 #include "process/process_runtime.hpp"
@@ -40,16 +41,17 @@ void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Ca
 }
 
 /// Waits for something that others may wait for too; cancelling ends the wait, not the thing.
-template <class T>
-asio::awaitable<T> await_outcome(core_ptr core, void (pool_core::*begin)(std::shared_ptr<waiter<T>>)) {
+template <class T, class Begin>
+asio::awaitable<T> await_outcome(core_ptr core, Begin begin) {
     const auto mine = std::make_shared<waiter<T>>();
-    auto start = [core = std::move(core), begin, mine](std::unique_ptr<suspended_caller> caller) {
+    auto start = [core = std::move(core), begin = std::move(begin),
+                  mine](std::unique_ptr<suspended_caller> caller) {
         forward_cancellation(caller->cancellation(), core, [mine](pool_core& of, asio::cancellation_type) {
             mine->complete(of.cancelled(), {});
         });
         core->executor().execute([core, begin, mine, caller = std::move(caller)]() mutable {
             mine->attach(std::move(caller));
-            ((*core).*begin)(mine);
+            begin(*core, mine);
         });
     };
     auto suspension = suspend(std::move(start));
@@ -94,8 +96,26 @@ asio::awaitable<reply> run_call(core_ptr core, call_ptr mine) {
     co_return std::move(mine->answer);
 }
 
-asio::awaitable<void> run_start(core_ptr core) {
-    co_await await_outcome<std::monostate>(std::move(core), &pool_core::start);
+using caller_ptr = worker_waiters::caller_ptr;
+
+/// Has something done and waits until it is.
+template <class Begin>
+asio::awaitable<void> run_change(core_ptr core, Begin begin) {
+    auto outcome = await_outcome<std::monostate>(std::move(core), std::move(begin));
+    co_await std::move(outcome);
+}
+
+void check(const size_limits& limits) {
+    range_check check;
+    check.number("limits.min", limits.min, 1, 10'000);
+    check.number("limits.max", limits.max, static_cast<long long>(limits.min), 10'000);
+}
+
+asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
+    check(limits);
+    auto change = run_change(std::move(core),
+                             [limits](pool_core& of, const caller_ptr& caller) { of.resize(limits, caller); });
+    co_await std::move(change);
 }
 
 asio::awaitable<pool_status> run_status(core_ptr core) {
@@ -136,7 +156,7 @@ pool& pool::operator=(pool&& other) noexcept {
 }
 
 asio::awaitable<void> pool::start() {
-    return run_start(core_);
+    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.start(caller); });
 }
 
 asio::awaitable<reply> pool::execute(request call_request) {
@@ -152,7 +172,42 @@ asio::awaitable<pool_status> pool::status() {
 }
 
 asio::awaitable<shutdown_report> pool::shutdown() {
-    return await_outcome<shutdown_report>(core_, &pool_core::shutdown);
+    return await_outcome<shutdown_report>(
+        core_, [](pool_core& of, const pool_core::shutdown_waiter& caller) { of.shutdown(caller); });
+}
+
+asio::awaitable<void> pool::suspend(worker_id which) {
+    return run_change(core_, [which = std::move(which)](pool_core& of, const caller_ptr& caller) {
+        of.suspend(which, caller);
+    });
+}
+
+asio::awaitable<void> pool::suspend() {
+    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.suspend_all(caller); });
+}
+
+asio::awaitable<void> pool::resume(worker_id which) {
+    return run_change(core_, [which = std::move(which)](pool_core& of, const caller_ptr& caller) {
+        of.resume(which, caller);
+    });
+}
+
+asio::awaitable<void> pool::resume() {
+    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.resume_all(caller); });
+}
+
+asio::awaitable<void> pool::restart(worker_id which) {
+    return run_change(core_, [which = std::move(which)](pool_core& of, const caller_ptr& caller) {
+        of.restart(which, caller);
+    });
+}
+
+asio::awaitable<void> pool::rolling_restart() {
+    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.restart_all(caller); });
+}
+
+asio::awaitable<void> pool::resize(size_limits limits) {
+    return run_resize(core_, limits);
 }
 
 } // namespace skep

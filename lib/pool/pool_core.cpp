@@ -16,6 +16,7 @@ pool_core::pool_core(asio::any_io_executor executor, pool_config config, const r
       runtime_(make_runtime(strand_, config_, [this](const output_line& line) { handle_output(line); })),
       dispatcher_(strand_, config_, *this),
       crew_(strand_, config_, *runtime_, *this, log_),
+      autoscaler_(strand_, config_, dispatcher_, crew_, log_),
       loops_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       phases_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
       start_ended_(strand_) {}
@@ -35,6 +36,7 @@ void pool_core::start(start_waiter caller) {
 asio::awaitable<void> pool_core::run_start() {
     crew_.reopen();
     dispatcher_.reopen();
+    autoscaler_.reopen();
     loops_.spawn(shared_from_this(), dispatcher_.watch_deadlines());
     co_await launch_crew();
     std::exception_ptr problem;
@@ -50,6 +52,7 @@ asio::awaitable<void> pool_core::run_start() {
     } else {
         phase_ = pool_phase::running;
         loops_.spawn(shared_from_this(), crew_.reconcile(shared_from_this()));
+        loops_.spawn(shared_from_this(), autoscaler_.run());
     }
     start_ended_.open();
     complete_all(start_callers_, problem, {});
@@ -57,22 +60,23 @@ asio::awaitable<void> pool_core::run_start() {
 
 /// Batch after batch, until the first attempt of every slot has ended.
 asio::awaitable<void> pool_core::launch_crew() {
+    const auto slots = crew_.vacant();
     std::size_t next = 0;
     auto batch_due = clock::now();
-    while (phase_ == pool_phase::starting && (next < crew_.size() || crew_.starting() > 0)) {
+    while (phase_ == pool_phase::starting && (next < slots.size() || crew_.starting() > 0)) {
         crew_.changed().close(); // before looking: a start may fail within start_slot
         const bool hopeless = crew_.ready() == 0 && crew_.last_failure_code() == errc::spawn_failed;
-        if (next < crew_.size() && !hopeless && (crew_.starting() == 0 || clock::now() >= batch_due)) {
-            const auto end = std::min(crew_.size(), next + config_.start.batch_size);
+        if (next < slots.size() && !hopeless && (crew_.starting() == 0 || clock::now() >= batch_due)) {
+            const auto end = std::min(slots.size(), next + config_.start.batch_size);
             for (; next < end; ++next) {
-                crew_.start_slot(next, shared_from_this());
+                crew_.start_slot(slots[next], shared_from_this());
             }
             batch_due = clock::now() + config_.start.batch_delay;
         }
         if (hopeless && crew_.starting() == 0) {
             break;
         }
-        co_await crew_.changed().wait_until(next < crew_.size() && !hopeless ? batch_due : time_point::max());
+        co_await crew_.changed().wait_until(next < slots.size() && !hopeless ? batch_due : time_point::max());
     }
 }
 
@@ -84,7 +88,13 @@ void pool_core::submit(const call_ptr& which) {
     switch (phase_) {
     case pool_phase::created: dispatcher_.reject(*which, errc::not_started); break;
     case pool_phase::starting: dispatcher_.reject(*which, errc::starting); break;
-    case pool_phase::running: dispatcher_.submit(which); break;
+    case pool_phase::running:
+        if (crew_.ready() == 0 && crew_.is_unavailable(clock::now())) {
+            dispatcher_.reject(*which, errc::unavailable, last_cause());
+        } else {
+            dispatcher_.submit(which);
+        }
+        break;
     default: dispatcher_.reject(*which, errc::shutting_down); break;
     }
 }
@@ -156,12 +166,14 @@ asio::awaitable<void> pool_core::run_shutdown() {
 /// Stops every worker, ends the loops, and gives back the thread.
 asio::awaitable<void> pool_core::take_down(stop_rung first) {
     crew_.close();
+    crew_.fail_waiters(failure(errc::shutting_down));
     crew_.stop_all(first);
     while (!crew_.is_empty()) {
         crew_.changed().close();
         co_await crew_.changed().wait();
     }
     dispatcher_.close();
+    autoscaler_.close();
     co_await loops_.join();
     co_await crew_.join();
     runtime_->close();
@@ -173,9 +185,13 @@ pool_status pool_core::status() {
     result.phase = phase_;
     result.queued = dispatcher_.queued();
     result.in_flight = dispatcher_.in_flight();
-    result.workers = crew_.status(clock::now());
+    const auto now = clock::now();
+    result.oldest_wait = dispatcher_.is_queue_empty() ? duration::zero() : duration(now - dispatcher_.oldest());
+    result.retry_tokens = dispatcher_.retry_tokens();
     result.counters = dispatcher_.counters();
-    crew_.count(result.counters);
+    result.counters.unhealthy_workers_terminated = unhealthy_terminated_;
+    autoscaler_.count(result.counters);
+    crew_.report(result, now);
     return result;
 }
 
@@ -189,12 +205,16 @@ std::exception_ptr pool_core::failure(errc code, error_info info) const {
 }
 
 std::exception_ptr pool_core::start_failure(std::size_t came_up) const {
-    auto info = crew_.last_failure();
-    info.detail = std::to_string(came_up) + " of " + std::to_string(crew_.size()) + " workers came up, " +
-                  std::to_string(config_.min_ready) +
-                  " needed; the last failure was: " + make_error_code(crew_.last_failure_code()).message() +
-                  ": " + info.detail;
+    auto info = last_cause();
+    info.detail = std::to_string(came_up) + " of " + std::to_string(crew_.desired()) + " workers came up, " +
+                  std::to_string(config_.min_ready) + " needed; " + info.detail;
     return failure(errc::start_failed, std::move(info));
+}
+
+error_info pool_core::last_cause() const {
+    auto info = crew_.last_failure();
+    info.detail = "the last failure was: " + make_error_code(crew_.last_failure_code()).message() + ": " + info.detail;
+    return info;
 }
 
 void pool_core::handle_output(const output_line& line) noexcept {
@@ -245,13 +265,85 @@ void pool_core::on_ended(worker& from) {
         report_.workers.push_back(from.exit());
     }
     crew_.on_ended(from);
+    if (phase_ == pool_phase::running && crew_.is_unavailable(clock::now())) {
+        dispatcher_.fail_queue(errc::unavailable, last_cause());
+    }
 }
 
 void pool_core::on_overdue(worker& which) {
-    log_(log_level::warning,
-         to_string(which.id()) + " is replaced: it is still at a call given up cancel_grace ago");
-    which.retire();
-    crew_.stop_if_retired(which);
+    on_failure(which, failure_kind::call_overdue, 1, 1, "it is still at a call given up cancel_grace ago");
+    crew_.stop_if_retired(which); // it may have been retired before
+}
+
+void pool_core::on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) {
+    switch (recover_worker(kind, from.state(), failures, limit)) {
+    case recovery_action::degrade:
+        log_(log_level::warning, to_string(from.id()) + " is degraded: " + detail);
+        from.degrade(std::move(detail));
+        break;
+    case recovery_action::replace:
+        if (kind == failure_kind::probe_failed) {
+            ++unhealthy_terminated_;
+            detail.insert(0, "unhealthy_worker_terminated: ");
+        }
+        crew_.replace(from, std::move(detail), kind == failure_kind::too_much_memory);
+        break;
+    default: break;
+    }
+}
+
+bool pool_core::refuse_unless_running(const start_waiter& caller) const {
+    switch (phase_) {
+    case pool_phase::running: return false;
+    case pool_phase::created: caller->complete(failure(errc::not_started), {}); break;
+    case pool_phase::starting: caller->complete(failure(errc::starting), {}); break;
+    default: caller->complete(failure(errc::shutting_down), {}); break;
+    }
+    return true;
+}
+
+void pool_core::restart(const worker_id& which, start_waiter caller) {
+    if (!refuse_unless_running(caller)) {
+        crew_.restart(which, std::move(caller));
+    }
+}
+
+void pool_core::restart_all(start_waiter caller) {
+    if (!refuse_unless_running(caller)) {
+        crew_.restart_all(std::move(caller));
+    }
+}
+
+void pool_core::suspend(const worker_id& which, start_waiter caller) {
+    if (!refuse_unless_running(caller)) {
+        crew_.suspend(which, std::move(caller));
+    }
+}
+
+void pool_core::suspend_all(start_waiter caller) {
+    if (!refuse_unless_running(caller)) {
+        crew_.suspend_all(std::move(caller));
+    }
+}
+
+void pool_core::resume(const worker_id& which, start_waiter caller) {
+    if (!refuse_unless_running(caller)) {
+        crew_.resume(which, caller);
+    }
+}
+
+void pool_core::resume_all(const start_waiter& caller) {
+    if (!refuse_unless_running(caller)) {
+        crew_.resume_all();
+        caller->complete(nullptr, {});
+    }
+}
+
+void pool_core::resize(size_limits limits, const start_waiter& caller) {
+    if (!refuse_unless_running(caller)) {
+        autoscaler_.resize(limits);
+        caller->complete(nullptr, {});
+    }
 }
 
 std::string pool_core::shortage() const {

@@ -5,6 +5,7 @@
 
 #include "async/task_group.hpp"
 #include "async/waiter.hpp"
+#include "pool/autoscaler.hpp"
 #include "pool/crew.hpp"
 #include "pool/dispatcher.hpp"
 #include "process/runtime.hpp"
@@ -31,7 +32,7 @@ class pool_core final : public std::enable_shared_from_this<pool_core>,
                         private worker_events,
                         private dispatcher_events {
 public:
-    using start_waiter = std::shared_ptr<waiter<std::monostate>>;
+    using start_waiter = worker_waiters::caller_ptr;
     using shutdown_waiter = std::shared_ptr<waiter<shutdown_report>>;
 
     pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime);
@@ -45,6 +46,16 @@ public:
     void submit(const call_ptr& which);
     void cancel(call& which, asio::cancellation_type type);
     void shutdown(shutdown_waiter caller);
+
+    // Changes that are asked for. Each completes its caller when it is done.
+    void restart(const worker_id& which, start_waiter caller);
+    void restart_all(start_waiter caller);
+    void suspend(const worker_id& which, start_waiter caller);
+    void suspend_all(start_waiter caller);
+    void resume(const worker_id& which, start_waiter caller);
+    void resume_all(const start_waiter& caller);
+    void resize(size_limits limits, const start_waiter& caller);
+
     pool_status status();
 
     /// The pool object is gone: ends everything, without waiting for calls.
@@ -63,7 +74,9 @@ private:
     asio::awaitable<void> take_down(stop_rung first);
     void begin_shutdown();
 
+    bool refuse_unless_running(const start_waiter& caller) const;
     std::exception_ptr failure(errc code, error_info info = {}) const;
+    error_info last_cause() const;
     std::exception_ptr start_failure(std::size_t came_up) const;
     void handle_output(const output_line& line) noexcept;
 
@@ -71,6 +84,10 @@ private:
     void on_result(worker& from, call& which, result_message& answer) override;
     void on_remote_error(worker& from, call& which, error_message& answer) override;
     void on_room(worker& from) override { dispatcher_.on_room(from); }
+    void on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) override;
+    void on_used_up(worker& from) override { crew_.on_used_up(from); }
+    void on_suspended(worker& from) override { crew_.on_suspended(from); }
+    std::uint64_t successes() const override { return dispatcher_.counters().succeeded; }
     void on_out_of_service(worker& from) override;
     void on_call_lost(worker& from, call_ptr which, bool may_have_begun) override;
     void on_calls_released() override { dispatcher_.serve_free(); }
@@ -78,6 +95,7 @@ private:
     void on_ended(worker& from) override;
     void on_overdue(worker& which) override;
     std::string shortage() const override;
+    void on_waiting() override { autoscaler_.on_waiting(); }
 
     strand strand_;
     pool_config config_;
@@ -85,10 +103,12 @@ private:
     std::unique_ptr<runtime> runtime_;
     dispatcher dispatcher_;
     crew crew_;
+    autoscaler autoscaler_;
     task_group loops_;  ///< reconciler and deadlines
     task_group phases_; ///< start and shutdown
     pool_phase phase_ = pool_phase::created;
     bool hurry_ = false;
+    std::uint64_t unhealthy_terminated_ = 0;
     waiter_list<std::monostate> start_callers_;
     waiter_list<shutdown_report> shutdown_callers_;
     gate start_ended_;

@@ -85,6 +85,12 @@ void child::signal_group(int number) noexcept {
     }
 }
 
+void child::signal(int number) noexcept {
+    if (!reaped_) {
+        pidfd_send_signal(pidfd_.native_handle(), number);
+    }
+}
+
 exit_status child::reap() noexcept {
     signal_group(SIGKILL);
     siginfo_t info;

@@ -33,6 +33,9 @@ public:
     /// gives its id to no other.
     void signal_group(int number) noexcept;
 
+    /// Sends `number` to the leader alone.
+    void signal(int number) noexcept;
+
     /// Kills what is left of the group and collects the leader's status. The leader must have ended.
     exit_status reap() noexcept;
 

@@ -5,6 +5,7 @@
 
 #include "async/task_group.hpp"
 #include "process/environment.hpp"
+#include "process/memory.hpp"
 #include "process/output_capture.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -102,6 +103,9 @@ public:
     asio::awaitable<void> ended() override { return state_->process.ended(); }
     void terminate() noexcept override { state_->process.signal_group(SIGTERM); }
     void kill() noexcept override { state_->process.signal_group(SIGKILL); }
+    void signal(int number) noexcept override { state_->process.signal(number); }
+    std::uint64_t resident_bytes() const noexcept override { return process_resident_bytes(pid()); }
+    bool saw_oom_kill() const noexcept override { return oom_kills() > oom_kills_before_; }
     exit_status reap() noexcept override { return state_->process.reap(); }
     std::string output_tail() const override { return state_->output.tail(); }
     std::uint64_t output_lines_dropped() const noexcept override { return state_->output.lines_dropped(); }
@@ -140,6 +144,7 @@ private:
 
     std::shared_ptr<state> state_;
     task_group readers_;
+    std::uint64_t oom_kills_before_ = oom_kills();
 };
 
 class process_runtime final : public runtime {

@@ -39,6 +39,15 @@ public:
     virtual void terminate() noexcept = 0;
     virtual void kill() noexcept = 0;
 
+    /// A signal to the process itself and not to its group.
+    virtual void signal(int number) noexcept = 0;
+
+    /// Resident memory of the process itself in bytes; 0 if it is gone.
+    virtual std::uint64_t resident_bytes() const noexcept = 0;
+
+    /// Whether the kernel has killed something for lack of memory since the process was started.
+    virtual bool saw_oom_kill() const noexcept = 0;
+
     /// To be called once it has ended: its status.
     virtual exit_status reap() noexcept = 0;
 

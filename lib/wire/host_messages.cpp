@@ -7,6 +7,8 @@
 #include "wire/json_writer.hpp"
 #include <skep/error.hpp>
 
+#include <boost/container_hash/hash.hpp>
+
 namespace skep {
 
 namespace {
@@ -31,7 +33,8 @@ void append_attachment_sizes(std::string& out, const std::vector<blob>& attachme
     out.back() = ']';
 }
 
-void append_body(std::string& out, const request& call) {
+/// What precedes the arguments.
+void append_head(std::string& out, const request& call) {
     out += R"(,"command":)";
     append_json_text(out, call.command());
     if (!call.session().empty()) {
@@ -50,8 +53,6 @@ void append_body(std::string& out, const request& call) {
         append_attachment_sizes(out, call.attachments());
     }
     out += R"(,"args":)";
-    append_json(out, call.args());
-    out += '}';
 }
 
 [[noreturn]] void refuse(errc code, std::string detail) {
@@ -72,7 +73,9 @@ std::string encode_call(const request& call, std::size_t frame_limit) {
     std::string body;
     body.reserve(small_body);
     try {
-        append_body(body, call);
+        append_head(body, call);
+        append_json(body, call.args());
+        body += '}';
     } catch (const unsendable& problem) {
         refuse(errc::invalid_request, problem.what());
     }
@@ -86,6 +89,18 @@ std::string encode_call(const request& call, std::size_t frame_limit) {
                                           std::to_string(frame_limit));
     }
     return body;
+}
+
+std::uint64_t fingerprint(std::string_view body, const request& call) {
+    std::string head;
+    append_head(head, call);
+    std::size_t hash = 0;
+    boost::hash_combine(hash, call.command());
+    boost::hash_combine(hash, body.substr(head.size()));
+    for (const auto& attachment : call.attachments()) {
+        boost::hash_range(hash, attachment.begin(), attachment.end());
+    }
+    return hash;
 }
 
 void append_call(std::string& out, std::uint64_t id, std::string_view body, const request& call,

@@ -20,6 +20,10 @@ namespace skep {
 /// by the caller. Throws error(frame_too_large) or error(invalid_request) if the call cannot be sent.
 std::string encode_call(const request& call, std::size_t frame_limit);
 
+/// Tells inputs apart: command, arguments and attachments, not who asks and why. `body` is what encode_call made of
+/// `call`.
+std::uint64_t fingerprint(std::string_view body, const request& call);
+
 // Each appends one whole frame with a message of the host.
 
 /// `body` is what encode_call made of `call`, whose attachments follow it. `time_left` is what remains until its deadline, if it has one.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <limits>
 
 namespace skep {
@@ -101,6 +102,14 @@ hello_message to_hello(const members& from) {
         for (const auto& command : commands->get_array()) {
             hello.commands.push_back(from.to_text("commands", command));
         }
+    }
+    hello.health_check = from.text_or_empty("health_check");
+    if (from.find("stack_signal") != nullptr) {
+        const auto number = from.number("stack_signal");
+        if (number != SIGUSR1 && number != SIGUSR2) { // a worker must not choose what it is signalled with
+            from.refuse("stack_signal", "is neither SIGUSR1 nor SIGUSR2");
+        }
+        hello.stack_signal = static_cast<int>(number);
     }
     return hello;
 }

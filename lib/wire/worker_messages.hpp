@@ -26,6 +26,8 @@ struct hello_message {
     std::string sdk;
     std::uint64_t capacity = 1;
     std::vector<std::string> commands;
+    std::string health_check; ///< the command that probes it; empty if it has none
+    int stack_signal = 0;     ///< on which it prints its stacks to stderr; 0 if it does not
 };
 struct ready_message {};
 struct result_message {

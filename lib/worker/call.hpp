@@ -25,6 +25,7 @@ class worker;
 enum class call_state {
     fresh,     ///< not yet seen by the pool
     queued,    ///< waits for a worker
+    delayed,   ///< was lost with a worker, and waits to be sent again
     running,   ///< a worker has it
     abandoned, ///< its caller has been answered (timeout, cancel), but the worker is still at it
     done
@@ -53,6 +54,7 @@ struct call : boost::intrusive_ref_counter<call>, boost::intrusive::list_base_ho
     worker* at = nullptr;
     std::uint64_t id = 0; ///< on the connection of `at`
     int attempts = 0;
+    bool is_probe = false; ///< of the worker's health: nobody else knows of it
 };
 
 using call_ptr = boost::intrusive_ptr<call>;

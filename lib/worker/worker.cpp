@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <random>
 
 namespace skep {
 
@@ -28,6 +29,11 @@ std::string text_of(const std::exception_ptr& error) {
     }
 }
 
+double random_share() {
+    static thread_local std::minstd_rand random{std::random_device{}()};
+    return std::uniform_real_distribution<double>()(random);
+}
+
 } // namespace
 
 worker::worker(const strand& executor, const pool_config& config, worker_id id, runtime& starter,
@@ -40,10 +46,13 @@ worker::worker(const strand& executor, const pool_config& config, worker_id id, 
       log_(log),
       machine_(clock::now(), wall_now()),
       token_(make_token()),
+      streak_(config.health_check.error_streak),
       tasks_(executor, [this](std::exception_ptr error) { fail(errc::protocol_error, text_of(error)); }),
       wake_(executor),
       beat_now_(executor),
-      launch_over_(executor) {}
+      launch_over_(executor),
+      look_now_(executor),
+      probe_over_(executor) {}
 
 bool worker::is_ahead(const call& which) const noexcept {
     return load() > capacity_ && which.id >= (calls_.begin() + static_cast<std::ptrdiff_t>(capacity_))->first;
@@ -58,6 +67,7 @@ void worker::assign(call& next, time_point now) {
     next.id = next_id_++;
     next.at = this;
     calls_.emplace(next.id, flight{call_ptr(&next), begin});
+    last_assigned_ = now;
     if (calls_.size() == 1 || data_->outbox().size() >= batch_bytes) {
         data_->flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
     } else {
@@ -82,9 +92,14 @@ void worker::cancel(const call& which) {
     control_->flush();
 }
 
-void worker::retire() {
-    retired_ = true;
-    machine_.set_health(worker_health::unhealthy, wall_now());
+void worker::retire(retirement why) {
+    if (retired_) {
+        return;
+    }
+    if (why.what == retirement::kind::unwell) {
+        machine_.set_health(worker_health::unhealthy, wall_now());
+    }
+    retired_ = std::move(why);
     leave_service();
 }
 
@@ -94,6 +109,8 @@ void worker::stop(stop_rung first) {
         leave_service();
         wake_.open();
         beat_now_.open();
+        look_now_.open();
+        probe_over_.open();
         launch_over_.open();
     }
 }
@@ -114,8 +131,13 @@ error_info worker::describe() const {
     info.worker = id_;
     info.pid = pid_;
     info.status = status_;
+    info.exit_kind = verdict_.kind;
+    info.exit_evidence = verdict_.evidence;
+    info.stacks = stacks_;
     if (failure_) {
         info.detail = failure_->detail;
+    } else if (retired_) {
+        info.detail = retired_->reason;
     }
     if (process_) {
         info.output_tail = process_->output_tail();
@@ -125,7 +147,25 @@ error_info worker::describe() const {
 
 worker_status worker::status(time_point now) {
     show_load();
-    return {id_, pid_, machine_.state(), machine_.health(), load(), capacity_, completed_, uptime(now), {}};
+    worker_status result;
+    result.id = id_;
+    result.pid = pid_;
+    result.state = machine_.state();
+    result.health = machine_.health();
+    result.retiring = left_service_;
+    result.load = load();
+    result.capacity = capacity_;
+    result.completed = completed_;
+    result.errors = errors_;
+    result.uptime = uptime(now);
+    result.resident_bytes = process_ && !process_ended_ ? process_->resident_bytes() : 0;
+    if (!machine_.history().empty()) {
+        result.last_transition = machine_.history().back();
+    }
+    if (recycle_due() != time_point::max()) {
+        result.recycle_in = std::max(duration::zero(), duration(recycle_due() - now));
+    }
+    return result;
 }
 
 worker_exit worker::exit() const {
@@ -141,6 +181,8 @@ void worker::fail(errc code, std::string detail) {
     leave_service();
     wake_.open();
     beat_now_.open();
+    look_now_.open();
+    probe_over_.open();
 }
 
 void worker::leave_service() {
@@ -183,6 +225,8 @@ void worker::on_message(hello_message& hello) {
         throw protocol_violation("its token is not the one it was started with");
     }
     said_hello_ = true;
+    probe_command_ = config_.health_check.command.empty() ? hello.health_check : config_.health_check.command;
+    stack_signal_ = hello.pid == pid_ ? hello.stack_signal : 0; // a wrapper would die of it
     capacity_ = std::min<std::size_t>(config_.capacity, hello.capacity);
     append_welcome(control_->outbox(), id_, config_.heartbeat, config_.limits.frame_bytes);
     control_->flush();
@@ -199,6 +243,11 @@ void worker::on_message(ready_message&) {
     in_service_ = true;
     machine_.set_health(worker_health::healthy, wall_now());
     move_to(worker_state::ready, "handshake complete");
+    recycle_.emplace(config_.recycle, *ready_since_, random_share(), random_share());
+    if (config_.health_check.enabled && has_probe()) {
+        health_.emplace(config_.health_check, *ready_since_);
+        tasks_.spawn(shared_from_this(), watch_health());
+    }
     if (config_.heartbeat.enabled) {
         heartbeat_.emplace(config_.heartbeat, clock::now());
         tasks_.spawn(shared_from_this(), beat());
@@ -210,12 +259,27 @@ void worker::on_message(ready_message&) {
 
 void worker::on_message(result_message& result) {
     const auto which = take_call(result.id);
+    if (which->is_probe) {
+        settle_probe({});
+        return;
+    }
+    streak_.succeeded();
+    if (health_) {
+        health_->answered(clock::now());
+    }
     events_.on_result(*this, *which, result);
+    show_suspension();
 }
 
 void worker::on_message(error_message& error) {
     const auto which = take_call(error.id);
+    if (which->is_probe) {
+        settle_probe(error.type + ": " + error.message);
+        return;
+    }
+    note_error(error);
     events_.on_remote_error(*this, *which, error);
+    show_suspension();
 }
 
 void worker::on_message(pong_message&) {
@@ -234,10 +298,17 @@ call_ptr worker::take_call(std::uint64_t id) {
     }
     auto which = std::move(found->second.which);
     calls_.erase(found);
+    if (which->is_probe) {
+        return which;
+    }
     ++completed_;
+    if (!used_up_ && recycle_->is_used_up(completed_)) {
+        used_up_ = true;
+        events_.on_used_up(*this);
+    }
     if (load() >= capacity_) {
         auto& begun = *(calls_.begin() + static_cast<std::ptrdiff_t>(capacity_ - 1))->second.which;
-        if (begun.state == call_state::abandoned && begun.heap_place == deadline_node::outside) {
+        if (begun.state == call_state::abandoned && !begun.is_probe && begun.heap_place == deadline_node::outside) {
             events_.on_begun_in_vain(*this, begun);
         }
     }

@@ -4,7 +4,10 @@
 #pragma once
 
 #include "async/task_group.hpp"
+#include "policy/health_monitor.hpp"
 #include "policy/heartbeat.hpp"
+#include "policy/recovery.hpp"
+#include "policy/recycle_plan.hpp"
 #include "process/runtime.hpp"
 #include "telemetry/log.hpp"
 #include "wire/host_messages.hpp"
@@ -32,8 +35,20 @@ public:
     virtual void on_result(worker& from, call& which, result_message& answer) = 0;
     virtual void on_remote_error(worker& from, call& which, error_message& answer) = 0;
 
-    /// It has taken what it was sent, and may have room for more.
+    /// Whether it takes calls may have changed: it has taken what it was sent, or its health or suspension has.
     virtual void on_room(worker& from) = 0;
+
+    /// Something is wrong with it; `failures` of the kind in a row, of which `limit` remove it.
+    virtual void on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) = 0;
+
+    /// It has answered as many calls as it is meant to.
+    virtual void on_used_up(worker& from) = 0;
+
+    /// suspend() has been done.
+    virtual void on_suspended(worker& from) = 0;
+
+    /// Calls answered with a result by all workers of the pool.
+    virtual std::uint64_t successes() const = 0;
 
     /// It takes no more calls, for whatever reason. Comes once, before any on_call_lost.
     virtual void on_out_of_service(worker& from) = 0;
@@ -58,6 +73,18 @@ protected:
 struct worker_failure {
     errc code;
     std::string detail;
+};
+
+/// Why a worker is taken out of service for good.
+struct retirement {
+    enum class kind {
+        unwell,  ///< for what it did
+        recycle, ///< a fresh one takes its place
+        surplus  ///< it is no longer needed
+    };
+
+    kind what;
+    std::string reason;
 };
 
 /// One incarnation of a slot: a process, its channels, the calls it has, from launch to reaping. run() is its
@@ -88,10 +115,27 @@ public:
     /// answers.
     void cancel(const call& which);
 
-    /// Takes it out of service; it keeps the calls it has.
-    void retire();
+    /// Takes it out of service for good; it keeps the calls it has.
+    void retire(retirement why);
 
-    bool is_retired() const noexcept { return retired_; }
+    bool is_retired() const noexcept { return retired_.has_value(); }
+    const std::optional<retirement>& why_retired() const noexcept { return retired_; }
+
+    /// Takes it out of rotation until a probe finds it well.
+    void degrade(std::string reason);
+
+    /// No more calls; suspended once those it has are answered. Does nothing if it is or has left service.
+    void suspend();
+    void resume();
+    bool is_suspended() const noexcept { return machine_.state() == worker_state::suspended; }
+
+    /// A call on it was given up because it took too long.
+    void note_timeout();
+
+    /// Whether it is to make room for another.
+    recycle_plan::verdict judge_recycling(time_point now, bool with_memory) const;
+    time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
+
     bool is_stopping() const noexcept { return stop_from_.has_value(); }
 
     /// Takes it down the stop ladder, beginning at `first`. A later call may begin lower.
@@ -107,8 +151,17 @@ public:
         return ready_since_ ? now - *ready_since_ : duration::zero();
     }
     std::uint64_t completed() const noexcept { return completed_; }
+
+    /// Ready, and neither at a call nor suspended.
+    bool is_idle() const noexcept { return in_service_ && calls_.empty() && !suspending_; }
+    time_point last_assigned() const noexcept { return last_assigned_; }
+    worker_state state() const noexcept { return machine_.state(); }
+    exit_class exit_kind() const noexcept { return verdict_.kind; }
     std::uint64_t missed_pings() const noexcept { return missed_pings_; }
     std::uint64_t output_lines_dropped() const noexcept;
+
+    /// In on_call_lost: whether it can have been at no other call when it ended.
+    bool lost_alone() const noexcept { return lost_alone_; }
 
     /// True if it can have begun no call whose caller still waits.
     bool is_drained() const noexcept;
@@ -147,8 +200,27 @@ private:
     asio::awaitable<void> write_data();
     asio::awaitable<void> write_control();
     asio::awaitable<void> beat();
+    asio::awaitable<void> watch_health();
 
-    bool takes_calls() const noexcept { return in_service_ && data_->unsent() <= config_.limits.frame_bytes; }
+    // Health; see worker_health.cpp.
+    asio::awaitable<std::string> probe();
+    asio::awaitable<std::string> probe_by_command();
+    asio::awaitable<std::string> probe_by_function();
+    asio::awaitable<void> take_stacks();
+    bool has_probe() const noexcept;
+    bool is_probeable() const noexcept;
+    void judge_probe(const std::string& complaint);
+    void settle_probe(std::string complaint);
+    void note_failure(std::string detail);
+    void note_error(const error_message& error);
+    void count_towards_streak();
+    void show_suspension();
+    bool wants_stacks() const noexcept;
+
+    bool takes_calls() const noexcept {
+        return in_service_ && !suspending_ && machine_.state() != worker_state::degraded &&
+               data_->unsent() <= config_.limits.frame_bytes;
+    }
     bool is_over() const noexcept { return process_ended_ || failure_ || stop_from_; }
     void fail(errc code, std::string detail);
     void leave_service();
@@ -157,6 +229,7 @@ private:
     void take_rung(stop_rung rung);
     void release_calls();
     void note_own_end();
+    void judge_end();
     worker_state end_state() const;
     void log_end() const;
     void schedule_flush();
@@ -178,6 +251,9 @@ private:
     worker_state_machine machine_;
     std::string token_;
     std::optional<heartbeat_monitor> heartbeat_;
+    std::optional<health_monitor> health_;
+    std::optional<recycle_plan> recycle_;
+    error_streak streak_;
     std::optional<channel> data_;
     std::optional<channel> control_;
     std::unique_ptr<worker_process> process_;
@@ -187,26 +263,39 @@ private:
     std::uint64_t next_id_ = 1;
     std::size_t capacity_ = 0;
     std::uint64_t completed_ = 0;
+    std::uint64_t errors_ = 0;
+    time_point last_assigned_;
     std::uint64_t missed_pings_ = 0;
 
     task_group tasks_;
     gate wake_;        ///< something that run() waits for may have happened
     gate beat_now_;    ///< the heartbeat task is to look up
     gate launch_over_; ///< start() of the runtime has returned, or is to
+    gate look_now_;    ///< the health task is to look up
+    gate probe_over_;  ///< the probe that was sent has been answered
+    std::optional<std::uint64_t> probe_id_;
+    std::string probe_complaint_;
+    std::string probe_command_;
+    int stack_signal_ = 0;
     bool said_hello_ = false;
     bool in_service_ = false;
     bool left_service_ = false;
-    bool retired_ = false;
+    bool suspending_ = false;
+    bool used_up_ = false;
+    std::optional<retirement> retired_;
     bool data_ended_ = false;
     bool process_ended_ = false;
     bool ended_by_itself_ = false;
     bool flush_scheduled_ = false;
+    bool lost_alone_ = false;
     time_point start_deadline_;
     std::optional<time_point> ready_since_;
     std::optional<stop_rung> stop_from_;
     std::optional<worker_failure> failure_;
     std::vector<rung_reached> rungs_;
     exit_status status_;
+    exit_verdict verdict_;
+    std::string stacks_;
 };
 
 } // namespace skep

@@ -8,6 +8,9 @@
 #include "wire/protocol_violation.hpp"
 #include "worker/worker.hpp"
 
+#include <algorithm>
+#include <csignal>
+
 namespace skep {
 
 namespace {
@@ -135,10 +138,13 @@ asio::awaitable<void> worker::descend() {
     if (process_ended_) {
         co_return;
     }
+    if (wants_stacks()) {
+        co_await take_stacks();
+    }
     if (failure_) {
         release_calls(); // nothing more is to be expected of it; its callers need not wait for its end
     }
-    move_to(worker_state::stopping, failure_ ? failure_->detail : "asked to stop");
+    move_to(worker_state::stopping, failure_ ? failure_->detail : retired_ ? retired_->reason : "asked to stop");
     const auto first = stop_from_.value_or(stop_rung::terminate);
     stop_ladder ladder(config_.stop, first == stop_rung::ask && !was_ready() ? stop_rung::terminate : first,
                        clock::now());
@@ -169,6 +175,7 @@ asio::awaitable<void> worker::settle() {
         status_ = process_->reap();
         co_await process_->finish(clock::now() + aftermath);
         note_own_end();
+        judge_end();
     }
     release_calls();
 }
@@ -184,6 +191,18 @@ void worker::note_own_end() {
     }
 }
 
+void worker::judge_end() {
+    const auto last_words = process_->output_tail();
+    exit_evidence evidence;
+    evidence.status = status_;
+    evidence.killed_by_pool = std::any_of(rungs_.begin(), rungs_.end(), [](const rung_reached& each) {
+        return each.rung == stop_rung::terminate || each.rung == stop_rung::kill;
+    });
+    evidence.oom_kill = status_.signal() == SIGKILL && process_->saw_oom_kill();
+    evidence.last_words = last_words;
+    verdict_ = classify_exit(evidence);
+}
+
 asio::awaitable<void> worker::collect() {
     data_->close();
     control_->close();
@@ -194,11 +213,14 @@ asio::awaitable<void> worker::collect() {
     }
     co_await process_->finish(clock::now() + aftermath);
     beat_now_.open();
+    look_now_.open();
 }
 
 asio::awaitable<void> worker::watch_process() {
     co_await process_->ended();
     process_ended_ = true;
+    look_now_.open();
+    probe_over_.open();
     machine_.set_health(worker_health::unhealthy, wall_now());
     leave_service();
     wake_.open();
@@ -304,8 +326,12 @@ void worker::take_rung(stop_rung rung) {
 void worker::release_calls() {
     // Only of a worker that is dead can be said what it has not begun; see is_ahead.
     const std::size_t begun = process_ended_ ? capacity_ : calls_.size();
+    lost_alone_ = std::min(begun, load()) == 1;
     auto calls = std::exchange(calls_, {});
     for (auto each = calls.rbegin(); each != calls.rend(); ++each) { // each goes to the front
+        if (each->second.which->is_probe) {
+            continue;
+        }
         const auto place = static_cast<std::size_t>(calls.rend() - each) - 1;
         const bool may_have_begun = place < begun && data_->sent() > each->second.begin;
         events_.on_call_lost(*this, std::move(each->second.which), may_have_begun);

@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_call_on_a_killed_worker_is_lost_unless_idempotent) {
 
 BOOST_AUTO_TEST_CASE(an_idempotent_call_that_kills_every_worker_is_given_up) {
     auto config = quick(basic_pool());
-    config.max_attempts = 3;
+    config.retry.attempts = 3;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         request call = request("die").idempotent(true);
         auto deadly = workers.execute(std::move(call));

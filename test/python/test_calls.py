@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import tempfile
 import unittest
 from pathlib import Path
@@ -29,6 +30,8 @@ class Handshake(HostCase):
                 "capacity": 1,
                 "control": True,
                 "commands": ["echo"],
+                "health_check": "skep.health_check",
+                "stack_signal": signal.SIGUSR2,
             },
         )
 

@@ -27,6 +27,14 @@ class Registration(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "already a command 'predict'"):
             worker.command(predict)
 
+    def test_some_names_are_reserved(self):
+        worker = skep.Worker()
+        for name in ("skep.health_check", "skep.anything"):
+            with self.assertRaisesRegex(ValueError, f"command '{name}' must not begin with 'skep.'"):
+                worker.command(name)(predict)
+        worker.command("skeptical")(predict)
+        self.assertEqual(list(worker._commands), ["skeptical"])
+
     def test_what_cannot_be_a_command(self):
         async def later():
             pass

@@ -11,6 +11,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 #include <sys/socket.h>
@@ -47,8 +48,11 @@ public:
             script_->exit(exit_status::signalled(SIGKILL));
         }
     }
+    void signal(int number) noexcept override { script_->signals.push_back(number); }
+    std::uint64_t resident_bytes() const noexcept override { return script_->resident; }
+    bool saw_oom_kill() const noexcept override { return script_->oom_killed; }
     exit_status reap() noexcept override { return script_->status_; }
-    std::string output_tail() const override { return "the fake's last words"; }
+    std::string output_tail() const override { return script_->last_words; }
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
     asio::awaitable<void> finish(time_point) override { co_return; }
     void abandon() noexcept override { script_->exited_.open(); }
@@ -70,8 +74,15 @@ void fake_worker::shake_hands(std::size_t capacity) {
 }
 
 json::object fake_worker::hello(std::size_t capacity) const {
-    return {{"type", "hello"}, {"protocol", 1},        {"token", order_.token},
-            {"pid", 1000000},  {"capacity", capacity}, {"control", true}};
+    json::object message{{"type", "hello"}, {"protocol", 1},        {"token", order_.token},
+                         {"pid", 1000000},  {"capacity", capacity}, {"control", true}};
+    if (has_health_check) {
+        message["health_check"] = "skep.health_check";
+    }
+    if (stack_signal != 0) {
+        message["stack_signal"] = stack_signal;
+    }
+    return message;
 }
 
 std::vector<json::object> fake_worker::take_calls() {
@@ -297,11 +308,15 @@ std::shared_ptr<manual_pool::outcome<reply>> manual_pool::execute(request call) 
 }
 
 std::shared_ptr<manual_pool::outcome<bool>> manual_pool::start() {
-    auto operation = [](pool& which) -> asio::awaitable<bool> {
-        co_await which.start();
+    return begin(pool_->start());
+}
+
+std::shared_ptr<manual_pool::outcome<bool>> manual_pool::begin(asio::awaitable<void> operation) {
+    auto with_result = [](asio::awaitable<void> inner) -> asio::awaitable<bool> {
+        co_await std::move(inner);
         co_return true;
     };
-    return launch(operation(*pool_));
+    return launch(with_result(std::move(operation)));
 }
 
 std::shared_ptr<manual_pool::outcome<shutdown_report>> manual_pool::shutdown() {
@@ -312,6 +327,13 @@ pool_status manual_pool::status() {
     const auto result = launch(pool_->status());
     BOOST_REQUIRE(result->value);
     return *result->value;
+}
+
+worker_status manual_pool::worker_status_of(std::uint32_t slot) {
+    const auto all = status().workers;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.id.slot == slot; });
+    BOOST_REQUIRE(found != all.end());
+    return *found;
 }
 
 std::string manual_pool::serve(std::size_t index) {

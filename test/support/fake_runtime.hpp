@@ -40,9 +40,17 @@ public:
     bool obeys_kill = true;
     bool answers_pings = true;
 
+    // What it says in its hello beyond the necessary, and what can be seen of its process.
+    bool has_health_check = false;
+    int stack_signal = 0;
+    std::uint64_t resident = 1u << 20;
+    bool oom_killed = false;
+    std::string last_words = "the fake's last words";
+
     // What it has been asked for so far.
     int terminations = 0;
     int kills = 0;
+    std::vector<int> signals;
 
     const launch_order& order() const noexcept { return order_; }
 
@@ -152,6 +160,9 @@ public:
     std::shared_ptr<outcome<bool>> start();
     std::shared_ptr<outcome<shutdown_report>> shutdown();
 
+    /// Any operation without a result, such as facade().suspend().
+    std::shared_ptr<outcome<bool>> begin(asio::awaitable<void> operation);
+
     /// Ends the pool object, without a shutdown unless there was one.
     void destroy_pool();
 
@@ -167,6 +178,9 @@ public:
     /// Has an otherwise idle pool's worker `index` answer a call: what dies after that is replaced without
     /// backoff.
     void warm_up(std::size_t index = 0);
+
+    /// The first entry of status().workers that is about this slot.
+    worker_status worker_status_of(std::uint32_t slot);
 
     /// How many workers have been started so far.
     std::size_t launched() const noexcept { return runtime_->workers.size(); }

@@ -77,7 +77,7 @@ void chaos(int thread_count, int count) {
     run(
         [&](asio::io_context& context) -> asio::awaitable<void> {
             auto config = basic_pool(4);
-            config.max_attempts = 10;
+            config.retry.attempts = 10;
             pool workers(context.get_executor(), config);
             co_await workers.start();
             {

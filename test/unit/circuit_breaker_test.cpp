@@ -200,6 +200,40 @@ BOOST_AUTO_TEST_CASE(the_oldest_of_several_trials_is_given_up_first) {
     BOOST_TEST((it.breaker.next_admission(it.now) == it.now + 10s));
 }
 
+BOOST_AUTO_TEST_CASE(tripping_opens_it_at_once) {
+    fixture it;
+    const auto early = it.admit();
+    it.breaker.trip(it.now);
+    BOOST_TEST(it.state() == circuit_state::open);
+    BOOST_TEST(!it.admits());
+    BOOST_TEST((it.breaker.next_admission(it.now) == it.now + 10s));
+    it.breaker.succeeded(early, it.now);
+    BOOST_TEST(it.state() == circuit_state::open);
+    it.now += 10s;
+    it.succeed();
+    it.fail(2);
+    BOOST_TEST(it.state() == circuit_state::closed);
+}
+
+BOOST_AUTO_TEST_CASE(tripping_while_open_opens_it_anew) {
+    fixture it;
+    it.fail(3);
+    it.now += 6s;
+    it.breaker.trip(it.now);
+    BOOST_TEST((it.breaker.next_admission(it.now) == it.now + 10s));
+}
+
+BOOST_AUTO_TEST_CASE(tripping_while_half_open_gives_up_the_trials) {
+    fixture it;
+    it.fail(3);
+    it.now += 10s;
+    const auto trial = it.admit();
+    it.breaker.trip(it.now);
+    it.breaker.succeeded(trial, it.now);
+    BOOST_TEST(it.state() == circuit_state::open);
+    BOOST_TEST((it.breaker.next_admission(it.now) == it.now + 10s));
+}
+
 BOOST_AUTO_TEST_CASE(options_are_checked) {
     using change = std::function<void(circuit_breaker_options&)>;
     const std::vector<std::pair<std::string, change>> bad{

@@ -42,6 +42,8 @@ pool_config roomy() {
     config.workers = 10'000;
     config.restart.initial_backoff = 1ms;
     config.restart.max_backoff = 24h;
+    config.crash_barrier.taint = 1ms;
+    config.crash_barrier.max_taint = 24h;
     config.limits.frame_bytes = 1u << 30;
     config.limits.json_bytes = 1024;
     return config;
@@ -51,6 +53,7 @@ json::object roomy_json() {
     return {{"launch", {{"program", "python3"}}},
             {"workers", 10'000},
             {"restart", {{"initial_backoff_ms", 1}, {"max_backoff_ms", 86'400'000}}},
+            {"crash_barrier", {{"taint_ms", 1}, {"max_taint_ms", 86'400'000}}},
             {"limits", {{"frame_bytes", 1u << 30}, {"json_bytes", 1024}}}};
 }
 
@@ -139,7 +142,33 @@ const std::vector<range>& ranges() {
         TIME(queue.timeout, 0s, 24h),
         TIME(request_timeout, 0s, 24h),
         TIME(cancel_grace, 0s, 1h),
-        COUNT(max_attempts, 1, 100),
+        COUNT(retry.attempts, 1, 100),
+        COUNT(retry.budget, 0, 1'000'000),
+        COUNT(scaling.initial, 0, 10'000),
+        COUNT(scaling.min, 0, 10'000),
+        COUNT(scaling.max, 0, 10'000),
+        TIME(scaling.interval, 10ms, 1h),
+        TIME(scaling.target_queue_delay, 0s, 1h),
+        TIME(scaling.cool_down, 0s, 24h),
+        TIME(health_check.interval, 10ms, 24h),
+        TIME(health_check.limit, 1ms, 1h),
+        COUNT(health_check.failures, 1, 100),
+        TIME(health_check.retry_interval, 1ms, 1h),
+        COUNT(health_check.error_streak, 0, 1'000'000),
+        TIME(recycle.age, 0s, 10'000h),
+        COUNT(recycle.calls, 0, 1'000'000'000'000),
+        COUNT(recycle.soft_memory, 0, 1LL << 60),
+        COUNT(recycle.hard_memory, 0, 1LL << 60),
+        COUNT(recycle.max_recycling, 1, 1000),
+        TIME(recycle.memory_interval, 10ms, 1h),
+        TIME(crash_barrier.taint, 1ms, 24h),
+        TIME(crash_barrier.max_taint, 1ms, 24h),
+        COUNT(crash_barrier.poison_crashes, 0, 100),
+        TIME(crash_barrier.poison_memory, 1s, 24h),
+        TIME(stop.dump, 0s, 10s),
+        COUNT(restart.limit, 0, 1'000'000),
+        TIME(restart.window, 10ms, 24h),
+        TIME(restart.open_time, 1ms, 24h),
         TIME(heartbeat.interval, 10ms, 1h),
         TIME(heartbeat.timeout, 10ms, 1h),
         COUNT(heartbeat.misses, 1, 100),
@@ -195,12 +224,21 @@ constexpr std::string_view every_key = R"({
     "workers": 8, "min_ready": 2, "capacity": 4, "schedule": "round_robin",
     "start": {"batch_size": 3, "batch_delay_ms": 11, "timeout_ms": 12000},
     "queue": {"limit": 77, "timeout_ms": 0},
-    "request_timeout_ms": 500, "cancel_grace_ms": 501, "max_attempts": 5,
+    "request_timeout_ms": 500, "cancel_grace_ms": 501, 
+    "retry": {"attempts": 5, "backoff_ms": [0, 31], "jitter": 0.1, "budget": 32, "budget_ratio": 0.5},
+    "scaling": {"initial": 9, "min": 8, "max": 16, "up": 0.7, "down": 0.2, "interval_ms": 41,
+                "target_queue_delay_ms": 42, "cool_down_ms": 43},
+    "health_check": {"enabled": false, "interval_ms": 51, "limit_ms": 52, "failures": 7, "retry_interval_ms": 53,
+                     "command": "ping", "failing_errors": ["CudaError"], "error_streak": 54},
+    "recycle": {"age_ms": 61, "calls": 62, "soft_memory": 63, "hard_memory": 64, "jitter": 0.3,
+                "max_recycling": 65, "memory_interval_ms": 66},
+    "crash_barrier": {"enabled": true, "taint_on": ["abort"], "taint_ms": 71, "max_taint_ms": 72,
+                      "poison_crashes": 73, "poison_memory_ms": 7400},
     "heartbeat": {"enabled": false, "interval_ms": 101, "timeout_ms": 102, "misses": 9,
                   "initial_delay_ms": 103, "dependent": false},
-    "stop": {"drain_ms": 1, "ask_ms": 2, "grace_ms": 3, "reap_ms": 14},
+    "stop": {"drain_ms": 1, "ask_ms": 2, "grace_ms": 3, "reap_ms": 14, "dump_ms": 15},
     "restart": {"initial_backoff_ms": 21, "max_backoff_ms": 22, "jitter": 0.5, "stable_after_ms": 23,
-                "safety_tick_ms": 24, "starts_per_tick": 25},
+                "safety_tick_ms": 24, "starts_per_tick": 25, "limit": 26, "window_ms": 27, "open_time_ms": 28},
     "limits": {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 10, "tree_bytes": 1000000},
     "output": {"line_bytes": 100, "lines_per_second": 0, "tail_bytes": 0},
     "log": "off"})";
@@ -242,7 +280,14 @@ BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     BOOST_TEST(config.restart.jitter == 0.25);
     BOOST_TEST((config.restart.safety_tick == 1s));
     BOOST_TEST(config.restart.starts_per_tick == 2u);
-    BOOST_TEST(config.max_attempts == 3);
+    BOOST_TEST(config.retry.attempts == 3);
+    BOOST_TEST((config.health_check.interval == 30s));
+    BOOST_TEST((config.health_check.limit == 5s));
+    BOOST_TEST(config.health_check.failures == 3);
+    BOOST_TEST((config.crash_barrier.taint == 60s));
+    BOOST_TEST((config.scaling.interval == 60s));
+    BOOST_TEST(config.scaling.up == 0.8);
+    BOOST_TEST(config.scaling.down == 0.3);
     BOOST_TEST(config.limits.frame_bytes == 64u << 20);
     BOOST_TEST((config.schedule == scheduling::least_loaded));
 }
@@ -390,7 +435,7 @@ BOOST_AUTO_TEST_CASE(rules_between_fields) {
     BOOST_TEST(complaint(config).empty());
     config.min_ready = 4;
     BOOST_TEST(contains(complaint(config), "min_ready = 4"));
-    BOOST_TEST(contains(complaint(config), "workers (3)"));
+    BOOST_TEST(contains(complaint(config), "initial number of workers (3)"));
 
     config = runnable();
     config.workers = 0;
@@ -405,6 +450,34 @@ BOOST_AUTO_TEST_CASE(rules_between_fields) {
     config.restart.max_backoff = 999ms;
     BOOST_TEST(contains(complaint(config), "restart.max_backoff = 999 ms"));
     BOOST_TEST(contains(complaint(config), "restart.initial_backoff"));
+
+    config = runnable();
+    config.scaling.min = 2;
+    config.scaling.max = 1;
+    BOOST_TEST(contains(complaint(config), "scaling.min = 2: must not exceed scaling.max"));
+    config.scaling.max = 3;
+    config.scaling.initial = 4;
+    BOOST_TEST(contains(complaint(config), "scaling.initial = 4: must be 2..3"));
+    config.scaling.initial = 3;
+    BOOST_TEST(complaint(config).empty());
+    config.scaling.down = 0.9;
+    BOOST_TEST(contains(complaint(config), "scaling.down"));
+
+    config = runnable();
+    config.recycle.soft_memory = 10;
+    config.recycle.hard_memory = 9;
+    BOOST_TEST(contains(complaint(config), "recycle.hard_memory = 9"));
+    config = runnable();
+    config.crash_barrier.taint_on = {"segfault", "gremlins"};
+    BOOST_TEST(contains(complaint(config), "crash_barrier.taint_on = \"gremlins\""));
+    config = runnable();
+    config.crash_barrier.max_taint = 59s;
+    BOOST_TEST(contains(complaint(config), "crash_barrier.max_taint = 59000 ms"));
+    config = runnable();
+    config.retry.backoff = {1ms, -1ms};
+    BOOST_TEST(contains(complaint(config), "retry.backoff = -1 ms"));
+    config.retry.backoff.clear();
+    BOOST_TEST(contains(complaint(config), "retry.backoff: must not be empty"));
 
     config = runnable();
     config.limits.frame_bytes = config.limits.json_bytes = 1 << 20;
@@ -445,7 +518,44 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST((config.queue.timeout == 0s));
     BOOST_TEST((config.request_timeout == 500ms));
     BOOST_TEST((config.cancel_grace == 501ms));
-    BOOST_TEST(config.max_attempts == 5);
+    BOOST_TEST(config.retry.attempts == 5);
+    BOOST_TEST((config.retry.backoff == std::vector<duration>{0ms, 31ms}));
+    BOOST_TEST(config.retry.jitter == 0.1);
+    BOOST_TEST(config.retry.budget == 32u);
+    BOOST_TEST(config.retry.budget_ratio == 0.5);
+    BOOST_TEST(config.scaling.initial == 9u);
+    BOOST_TEST(config.scaling.min == 8u);
+    BOOST_TEST(config.scaling.max == 16u);
+    BOOST_TEST(config.scaling.up == 0.7);
+    BOOST_TEST(config.scaling.down == 0.2);
+    BOOST_TEST((config.scaling.interval == 41ms));
+    BOOST_TEST((config.scaling.target_queue_delay == 42ms));
+    BOOST_TEST((config.scaling.cool_down == 43ms));
+    BOOST_TEST(!config.health_check.enabled);
+    BOOST_TEST((config.health_check.interval == 51ms));
+    BOOST_TEST((config.health_check.limit == 52ms));
+    BOOST_TEST(config.health_check.failures == 7);
+    BOOST_TEST((config.health_check.retry_interval == 53ms));
+    BOOST_TEST(config.health_check.command == "ping");
+    BOOST_TEST((config.health_check.failing_errors == std::vector<std::string>{"CudaError"}));
+    BOOST_TEST(config.health_check.error_streak == 54u);
+    BOOST_TEST((config.recycle.age == 61ms));
+    BOOST_TEST(config.recycle.calls == 62u);
+    BOOST_TEST(config.recycle.soft_memory == 63u);
+    BOOST_TEST(config.recycle.hard_memory == 64u);
+    BOOST_TEST(config.recycle.jitter == 0.3);
+    BOOST_TEST(config.recycle.max_recycling == 65u);
+    BOOST_TEST((config.recycle.memory_interval == 66ms));
+    BOOST_TEST(config.crash_barrier.enabled);
+    BOOST_TEST((config.crash_barrier.taint_on == std::vector<std::string>{"abort"}));
+    BOOST_TEST((config.crash_barrier.taint == 71ms));
+    BOOST_TEST((config.crash_barrier.max_taint == 72ms));
+    BOOST_TEST(config.crash_barrier.poison_crashes == 73);
+    BOOST_TEST((config.crash_barrier.poison_memory == 7400ms));
+    BOOST_TEST((config.stop.dump == 15ms));
+    BOOST_TEST(config.restart.limit == 26u);
+    BOOST_TEST((config.restart.window == 27ms));
+    BOOST_TEST((config.restart.open_time == 28ms));
     BOOST_TEST(!config.heartbeat.enabled);
     BOOST_TEST((config.heartbeat.interval == 101ms));
     BOOST_TEST((config.heartbeat.timeout == 102ms));

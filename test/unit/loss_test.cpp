@@ -142,10 +142,12 @@ BOOST_AUTO_TEST_CASE(with_one_worker_it_is_done_by_its_successor) {
     BOOST_TEST(call->value->attempts == 2);
 }
 
-BOOST_AUTO_TEST_CASE(no_more_often_than_max_attempts) {
+BOOST_AUTO_TEST_CASE(no_more_often_than_retry_attempts) {
     for (const int limit : {1, 2, 3}) {
         auto config = fake_config(5);
-        config.max_attempts = limit;
+        config.retry.attempts = limit;
+        config.retry.backoff = {0ms};
+        config.crash_barrier.poison_crashes = 0;
         running_pool pool(config);
         const auto call = pool.execute(request("poison").idempotent(true));
         int deaths = 0;
@@ -281,7 +283,7 @@ BOOST_AUTO_TEST_CASE(a_call_goes_to_another_though_it_is_not_idempotent) {
 
 BOOST_AUTO_TEST_CASE(such_attempts_do_not_count) {
     auto config = two_at_a_time(3);
-    config.max_attempts = 1;
+    config.retry.attempts = 1;
     running_pool pool(config);
     pool.runtime().on_start = never_ready;
     for (int i = 0; i < 3; ++i) {

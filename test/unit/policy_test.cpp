@@ -2,7 +2,6 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/rate_limit.hpp"
-#include "policy/resend.hpp"
 #include "policy/stop_ladder.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -166,34 +165,5 @@ BOOST_AUTO_TEST_CASE(a_rate_of_one) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_CASE(may_resend_table) {
-    struct row {
-        bool sent, idempotent;
-        int attempts, max_attempts;
-        bool expected;
-    };
-    constexpr std::array<row, 14> table{{
-        {false, false, 0, 3, true},
-        {false, true, 0, 3, true},
-        {false, false, 3, 3, true},
-        {false, true, 99, 1, true},
-        {true, false, 1, 3, false},
-        {true, false, 0, 3, false},
-        {true, false, 3, 3, false},
-        {true, true, 1, 3, true},
-        {true, true, 2, 3, true},
-        {true, true, 3, 3, false},
-        {true, true, 4, 3, false},
-        {true, true, 1, 1, false},
-        {true, true, 1, 2, true},
-        {true, true, 99, 100, true},
-    }};
-    for (const auto& row : table) {
-        BOOST_TEST(may_resend(row.sent, row.idempotent, row.attempts, row.max_attempts) == row.expected,
-                   "sent " << row.sent << ", idempotent " << row.idempotent << ", " << row.attempts << " of "
-                           << row.max_attempts);
-    }
-}
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -66,6 +66,7 @@ pool_config forgiving_config(std::size_t workers) {
 pool_config without_jitter(std::size_t workers = 1) {
     auto config = fake_config(workers);
     config.restart.jitter = 0;
+    config.restart.limit = 1000;
     return config;
 }
 

@@ -13,12 +13,7 @@ class Command:
     __slots__ = ("function", "name", "_accepted", "_required", "_signature", "_takes_any")
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        if inspect.iscoroutinefunction(function):
-            raise TypeError(f"command '{name}' is an async function; commands are plain functions")
-        try:
-            signature = inspect.signature(function)
-        except ValueError as error:
-            raise TypeError(f"command '{name}' has no signature to check arguments against: {error}") from None
+        signature = plain_signature("command", name, function)
         parameters = signature.parameters.values()
         for parameter in parameters:
             if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -54,6 +49,16 @@ class Command:
         if unexpected:
             problems.append("does not take " + _arguments(unexpected))
         return f"{self.name}() {' and '.join(problems)}; it takes {self._signature}"
+
+
+def plain_signature(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of a plain function; TypeError if it is async or has none to look at."""
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(f"{kind} '{name}' is an async function; {kind}s are plain functions")
+    try:
+        return inspect.signature(function)
+    except ValueError as error:
+        raise TypeError(f"{kind} '{name}' has no signature to check arguments against: {error}") from None
 
 
 def find(commands: Mapping[str, Command], name: str) -> Command:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .call import Call, set_running
 from .channel import Frame, frame_length
@@ -11,21 +11,26 @@ from .connection import Connection, leave_with_group
 from .control import Control
 from .convert import ResultEncoder
 from .errors import CallError, ProtocolError, describe
+from .health import HEALTH_CHECK, HealthCheck
 from .interrupts import Interrupts, Terminate
+from .stacks import dump_on_signal
 from .version import PROTOCOL_VERSION, __version__
 
 
 class Session:
     """Serves the commands of a worker over a connection, on the main thread."""
 
-    def __init__(self, connection: Connection, commands: Mapping[str, Command]) -> None:
+    def __init__(
+        self, connection: Connection, commands: Mapping[str, Command], health_check: Optional[HealthCheck]
+    ) -> None:
         self.interrupts = Interrupts()
         self._connection = connection
         self._data = connection.data
         self._commands = commands
+        self._health_check = health_check
         self._encoder = ResultEncoder()
         self._in_flight = 0
-        self._completed = 0
+        self._completed = 0  # health checks are work, but not work done for anybody: they do not count
         self._control = Control(connection, self.interrupts, lambda: (self._in_flight, self._completed))
 
     def greet(self) -> None:
@@ -37,7 +42,7 @@ class Session:
             after_in_child=self._let_go_in_child,
         )
         control = self._connection.control
-        hello = {
+        hello: Dict[str, Any] = {
             "type": "hello",
             "protocol": PROTOCOL_VERSION,
             "token": self._connection.token,
@@ -46,7 +51,11 @@ class Session:
             "capacity": 1,
             "control": control is not None,
             "commands": list(self._commands),
+            "health_check": HEALTH_CHECK,
         }
+        stack_signal = dump_on_signal()
+        if stack_signal is not None:
+            hello["stack_signal"] = stack_signal
         try:
             self._data.send(_encode(hello))
             with self.interrupts.window():
@@ -104,16 +113,27 @@ class Session:
                 body, attachments = self._too_large(call, frame_length(body, attachments)), ()
         set_running(None)
         self._in_flight = 0
-        self._completed += 1
+        if call.command != HEALTH_CHECK:
+            self._completed += 1
         self.interrupts.finish(call.id)
         self._data.send(body, attachments)
 
     def _run(self, call: Call) -> Tuple[bytes, List[memoryview]]:
         if call.remaining == 0:
             raise CallError("DeadlineExceeded", f"the deadline of '{call.command}' passed before it started")
+        if call.command == HEALTH_CHECK:
+            return self._check_health()
         command = find(self._commands, call.command)
         command.check(call.args)
         return self._encoder.encode(command.function(**call.args), command.name)
+
+    def _check_health(self) -> Tuple[bytes, List[memoryview]]:
+        # Without a check it is an answer all the same: the main thread still takes calls.
+        value = None if self._health_check is None else self._health_check.run()
+        try:
+            return self._encoder.encode(value, HEALTH_CHECK)
+        except Exception:  # the worker is well; what the check has to say beyond that is not worth a failure
+            return b"null", []
 
     def _error(self, call_id: int, error: BaseException) -> Sequence[bytes]:
         kind, message, traceback = describe(error)
@@ -123,6 +143,8 @@ class Session:
         return body
 
     def _too_large(self, call: Call, size: int) -> Sequence[bytes]:
+        if call.command == HEALTH_CHECK:
+            return (b'{"type":"result","id":%d,"value":null}' % call.id,)
         reason = f"result of '{call.command}' takes a frame of {size} bytes; the limit is {self._data.limit} bytes"
         return self._error(call.id, CallError("ResultTooLarge", reason))
 

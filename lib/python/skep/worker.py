@@ -7,6 +7,7 @@ from .command import Command
 from .connection import ConnectError, Connection, connect
 from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
 from .errors import ProtocolError, user_traceback
+from .health import RESERVED_PREFIX, HealthCheck
 from .interrupts import Terminate
 from .session import Session
 
@@ -26,6 +27,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._commands: Dict[str, Command] = {}
+        self._health_check: Optional[HealthCheck] = None
         self._start_hooks: List[Callable[[], Any]] = []
         self._stop_hooks: List[Callable[[], Any]] = []
         self._connection: Optional[Connection] = None
@@ -51,12 +53,26 @@ class Worker:
         Use as `@worker.command`, `@worker.command("name")` or `@worker.command(name="name")`. The host passes
         arguments by name. What the function returns must be JSON, or something that offers a way to become
         JSON: dataclasses, named tuples, numpy values, dates, bytes (sent as attachments), `to_dict()` ...
-        Raises TypeError for a function that cannot be called that way and ValueError for a name taken.
+        Raises TypeError for a function that cannot be called that way, and ValueError for a name that is taken
+        or begins with "skep.".
         """
         if callable(target):
             return self._register(target, name)
         chosen = name if target is None else target
         return lambda function: self._register(function, chosen)
+
+    def health_check(self, function: Hook) -> Hook:
+        """Registers the function that the pool runs now and then while the worker is idle. There is one at most.
+
+        If it raises or returns False, the pool gives the worker no calls until it succeeds, and in the end
+        another process takes its place. It may return JSON, for information, and runs on the main thread like a
+        command. Without one, the pool sees only that the main thread answers.
+        Raises TypeError for a function that cannot be called without arguments, ValueError for a second one.
+        """
+        if self._health_check is not None:
+            raise ValueError(f"there is already a health check '{self._health_check.name}'")
+        self._health_check = HealthCheck(function)
+        return function
 
     def on_start(self, hook: Hook) -> Hook:
         """Registers a function to run before the worker takes calls. If it raises, the start fails."""
@@ -81,7 +97,7 @@ class Worker:
             print(f"skep: {self._why_not_connected}", file=sys.stderr)
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
         status = 0
-        session = Session(self._connection, self._commands)
+        session = Session(self._connection, self._commands, self._health_check)
         try:
             session.greet()
             with session.interrupts.window():
@@ -103,6 +119,8 @@ class Worker:
         name = name or getattr(function, "__name__", None)
         if not isinstance(name, str):
             raise TypeError(f"a command needs a name: use @worker.command(name=...) for {function!r}")
+        if name.startswith(RESERVED_PREFIX):
+            raise ValueError(f"command '{name}' must not begin with '{RESERVED_PREFIX}': such names are reserved")
         if name in self._commands:
             raise ValueError(f"there is already a command '{name}'")
         self._commands[name] = Command(name, function)

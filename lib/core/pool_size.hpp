@@ -1,0 +1,28 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/pool_config.hpp>
+
+#include <algorithm>
+#include <thread>
+
+namespace skep {
+
+/// The numbers of workers that a configuration means, its zeros filled in.
+struct pool_size {
+    std::size_t initial;
+    size_limits limits;
+};
+
+inline pool_size size_of(const pool_config& config) {
+    const auto& scaling = config.scaling;
+    const auto size = config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
+    const auto fewest = scaling.min != 0 ? scaling.min : scaling.max != 0 ? std::min(size, scaling.max) : size;
+    const auto most = scaling.max != 0 ? scaling.max : std::max(size, fewest);
+    const auto initial = scaling.initial != 0 ? scaling.initial : std::clamp(size, fewest, std::max(fewest, most));
+    return {initial, size_limits(fewest, most)};
+}
+
+} // namespace skep

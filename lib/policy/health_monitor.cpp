@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/health_monitor.hpp"
+
+namespace skep {
+
+health_monitor::health_monitor(const health_check_options& options, time_point now) noexcept
+    : interval_(options.interval),
+      retry_interval_(options.retry_interval),
+      limit_(options.failures),
+      next_probe_(now + interval_) {}
+
+health_verdict health_monitor::passed_probe(time_point now) noexcept {
+    const bool restored = degraded_;
+    failures_ = 0;
+    degraded_ = false;
+    next_probe_ = now + interval_;
+    return restored ? health_verdict::restore : health_verdict::none;
+}
+
+void health_monitor::answered(time_point now) noexcept {
+    failures_ = 0;
+    if (!degraded_) { // else the probe that may restore it must not wait
+        next_probe_ = now + interval_;
+    }
+}
+
+health_verdict health_monitor::failed(time_point now) noexcept {
+    next_probe_ = now + retry_interval_;
+    if (++failures_ >= limit_) {
+        return health_verdict::remove;
+    }
+    const bool was_degraded = degraded_;
+    degraded_ = true;
+    return was_degraded ? health_verdict::none : health_verdict::degrade;
+}
+
+void error_streak::succeeded() noexcept {
+    length_ = 0;
+    ever_succeeded_ = true;
+}
+
+bool error_streak::failed(std::uint64_t sibling_successes) noexcept {
+    if (length_ == 0) {
+        siblings_at_begin_ = sibling_successes;
+    }
+    ++length_;
+    const bool callers_are_fine = ever_succeeded_ || sibling_successes > siblings_at_begin_;
+    return limit_ != 0 && length_ >= limit_ && callers_are_fine;
+}
+
+} // namespace skep

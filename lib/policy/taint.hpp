@@ -1,0 +1,38 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/exit_class.hpp>
+#include <skep/self_healing.hpp>
+#include <skep/time.hpp>
+
+#include <cstddef>
+
+namespace skep {
+
+/// How long a slot is held back after crashes of the configured kinds: the taint time, doubling with each crash in a
+/// row up to the longest. A worker that did its job for as long as the last taint ends the row.
+class taint {
+public:
+    /// A worker of the slot has ended as `kind` at `now`, `served` after it became ready. True if that taints the
+    /// slot anew.
+    bool ended(exit_class kind, duration served, const crash_barrier_options& options, time_point now);
+
+    /// Until when the slot is held back; in the past if it is not.
+    time_point until() const noexcept { return until_; }
+
+    bool is_tainted(time_point now) const noexcept { return now < until_; }
+
+    /// Whether the slot may start a worker now. A pool that has no other worker in service or on its way is not held
+    /// back: better one that may crash than none.
+    bool may_start(time_point now, std::size_t others_alive) const noexcept {
+        return !is_tainted(now) || others_alive == 0;
+    }
+
+private:
+    time_point until_{};
+    duration last_{}; ///< the last taint of the row; 0 = no row
+};
+
+} // namespace skep

@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "policy/scaler.hpp"
+#include "pool/crew.hpp"
+#include "pool/dispatcher.hpp"
+#include "telemetry/log.hpp"
+
+#include <memory>
+
+namespace skep {
+
+/// Looks at the load, every now and then and when callers wait, and has the crew grow or shrink. On the pool's strand.
+class autoscaler {
+public:
+    autoscaler(const strand& executor, const pool_config& config, dispatcher& calls, crew& workers,
+               const pool_log& log);
+
+    /// Until close(). A pool of fixed size costs nothing.
+    asio::awaitable<void> run();
+    void close();
+    void reopen();
+
+    /// Callers have begun to wait.
+    void on_waiting() { wake_.open(); }
+
+    void resize(size_limits limits);
+
+    void count(pool_counters& counters) const noexcept;
+
+private:
+    bool is_on() const noexcept { return scaler_.is_on() && !crew_.is_suspended(); }
+    void look(time_point now);
+    double utilisation(time_point now);
+    time_point next_look(time_point now) const;
+
+    const pool_config& config_;
+    dispatcher& calls_;
+    crew& crew_;
+    const pool_log& log_;
+    scaler scaler_;
+    gate wake_;
+    time_point last_look_;
+    duration work_then_{};
+    std::uint64_t ups_ = 0;
+    std::uint64_t downs_ = 0;
+    bool closed_ = false;
+};
+
+} // namespace skep

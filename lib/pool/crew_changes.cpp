@@ -1,0 +1,263 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// A crew's planned changes: recycling, restarts, and how many workers it has.
+
+#include "core/clock.hpp"
+#include "pool/crew.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+void crew::on_used_up(worker& which) {
+    if (find(which.id()) != nullptr) {
+        want_recycling(which.id().slot, "it has answered " + std::to_string(which.completed()) + " calls");
+    }
+}
+
+void crew::want_recycling(std::size_t index, std::string reason) {
+    if (std::find(to_recycle_.begin(), to_recycle_.end(), index) == to_recycle_.end()) {
+        slots_[index].why_recycled = std::move(reason);
+        to_recycle_.push_back(index);
+        work_.open();
+    }
+}
+
+bool crew::limits_memory() const noexcept {
+    return config_.recycle.soft_memory != 0 || config_.recycle.hard_memory != 0;
+}
+
+/// By age and memory; on_used_up tells of the calls.
+void crew::look_for_recycling(time_point now) {
+    const bool with_memory = limits_memory() && now >= next_memory_look_;
+    if (with_memory) {
+        next_memory_look_ = now + config_.recycle.memory_interval;
+    }
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+        const auto current = slots_[index].current;
+        if (!current || slots_[index].successor || (!with_memory && current->recycle_due() > now)) {
+            continue;
+        }
+        auto verdict = current->judge_recycling(now, with_memory);
+        if (verdict.how == recycle_plan::urgency::now) {
+            events_.on_failure(*current, failure_kind::too_much_memory, 1, 1, std::move(verdict.reason));
+        } else if (verdict.how == recycle_plan::urgency::drain) {
+            want_recycling(index, std::move(verdict.reason));
+        }
+    }
+}
+
+/// Workers that are being replaced as planned, until the last trace of the old one is gone.
+std::size_t crew::recycling() const noexcept {
+    const auto coming = std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.successor; });
+    const auto going = std::count_if(leaving_.begin(), leaving_.end(), [](const auto& each) {
+        return each->why_retired() && each->why_retired()->what == retirement::kind::recycle;
+    });
+    return static_cast<std::size_t>(coming + going);
+}
+
+bool crew::may_recycle(const slot_state& slot, time_point now) const {
+    return slot.current && slot.current->was_ready() && !slot.successor && slot.due <= now;
+}
+
+/// The fresh worker is started first; the old one serves until then.
+void crew::begin_recycling(time_point now, const std::shared_ptr<void>& owner) {
+    std::erase_if(to_recycle_, [&](std::size_t index) { return !slots_[index].current || slots_[index].successor; });
+    auto running = to_recycle_.empty() ? 0 : recycling();
+    for (auto next = to_recycle_.begin(); next != to_recycle_.end() && running < config_.recycle.max_recycling;) {
+        const auto index = *next;
+        if (!may_recycle(slots_[index], now)) {
+            ++next;
+            continue;
+        }
+        next = to_recycle_.erase(next);
+        slots_[index].successor = make_worker(index, owner);
+        ++running;
+    }
+}
+
+/// The successor is ready.
+void crew::succeed(slot_state& slot) {
+    const auto old = std::exchange(slot.current, std::move(slot.successor));
+    slot.restart_requested = false;
+    log_(log_level::info, to_string(old->id()) + " is recycled: " + slot.why_recycled);
+    old->retire({retirement::kind::recycle, slot.why_recycled});
+    stop_if_retired(*old);
+}
+
+time_point crew::next_recycling(time_point now) const {
+    auto next = limits_memory() ? next_memory_look_ : time_point::max();
+    for (const auto& slot : slots_) {
+        if (slot.current && !slot.successor && slot.current->recycle_due() > now) {
+            next = std::min(next, slot.current->recycle_due());
+        }
+    }
+    for (const auto index : to_recycle_) {
+        if (slots_[index].due > now) {
+            next = std::min(next, slots_[index].due); // its successor failed to start
+        }
+    }
+    return next;
+}
+
+void crew::restart(const worker_id& which, worker_waiters::caller_ptr caller) {
+    if (find(which) == nullptr) {
+        caller->complete(no_such_worker(which), {});
+        return;
+    }
+    restarts_.add({which}, std::move(caller));
+    want_restart(which.slot, "restart requested");
+}
+
+void crew::restart_all(worker_waiters::caller_ptr caller) {
+    const auto all = serving();
+    for (const auto& each : all) {
+        want_restart(each.slot, "rolling restart");
+    }
+    restarts_.add(all, std::move(caller));
+}
+
+void crew::want_restart(std::size_t index, std::string reason) {
+    slots_[index].restart_requested = true;
+    want_recycling(index, std::move(reason));
+}
+
+/// What does not come up once will not come up for the rest either; they go on serving.
+void crew::break_off_restarts(const worker& because_of) {
+    const auto& current = slots_[because_of.id().slot].current;
+    restarts_.fail(current->id(), std::make_exception_ptr(error(errc::start_failed, because_of.describe())));
+    std::erase_if(to_recycle_, [this](std::size_t index) {
+        const auto& slot = slots_[index];
+        return slot.restart_requested && slot.current && !restarts_.is_awaited(slot.current->id());
+    });
+}
+
+void crew::suspend(const worker_id& which, worker_waiters::caller_ptr caller) {
+    auto* const found = find(which);
+    if (found == nullptr || !found->was_ready()) {
+        caller->complete(no_such_worker(which), {});
+        return;
+    }
+    suspensions_.add({which}, std::move(caller));
+    found->suspend();
+    if (found->is_suspended()) {
+        suspensions_.done(which); // it was before
+    }
+}
+
+void crew::suspend_all(worker_waiters::caller_ptr caller) {
+    suspended_ = true;
+    const auto all = serving();
+    suspensions_.add(all, std::move(caller));
+    for (const auto& each : all) {
+        auto* const found = find(each);
+        found->suspend();
+        if (found->is_suspended()) {
+            suspensions_.done(each);
+        }
+    }
+}
+
+void crew::resume(const worker_id& which, const worker_waiters::caller_ptr& caller) {
+    auto* const found = find(which);
+    if (found != nullptr) {
+        suspensions_.fail(which, no_such_worker(which));
+        found->resume();
+    }
+    caller->complete(found == nullptr ? no_such_worker(which) : nullptr, {});
+}
+
+void crew::resume_all() {
+    suspended_ = false;
+    for (const auto& each : serving()) {
+        find(each)->resume();
+    }
+    work_.open();
+}
+
+void crew::fail_waiters(const std::exception_ptr& why) {
+    restarts_.fail_all(why);
+    suspensions_.fail_all(why);
+}
+
+std::size_t crew::set_desired(std::size_t count, bool idle_only) {
+    grow_to(count);
+    while (desired_ > count && drop_one(idle_only)) {
+    }
+    return desired_;
+}
+
+void crew::grow_to(std::size_t count) {
+    for (std::size_t index = 0; desired_ < count; ++index) {
+        if (index == slots_.size()) {
+            slots_.emplace_back();
+        }
+        auto& slot = slots_[index];
+        if (!slot.wanted) {
+            slot.wanted = true;
+            slot.due = {};
+            slot.failure_streak = 0;
+            vacant_.insert(index);
+            ++desired_;
+        }
+    }
+    work_.open();
+}
+
+bool crew::drop_one(bool idle_only) {
+    if (!vacant_.empty()) {
+        drop(*vacant_.rbegin());
+        return true;
+    }
+    if (!idle_only && drop_unstarted()) {
+        return true;
+    }
+    const auto* const chosen = most_dispensable(idle_only);
+    if (chosen != nullptr) {
+        drop(chosen->id().slot);
+    }
+    return chosen != nullptr;
+}
+
+bool crew::drop_unstarted() {
+    const auto found = std::find_if(slots_.rbegin(), slots_.rend(), [](const auto& slot) {
+        return slot.wanted && slot.current && !slot.current->was_ready();
+    });
+    if (found == slots_.rend()) {
+        return false;
+    }
+    drop(static_cast<std::size_t>(slots_.rend() - found) - 1);
+    return true;
+}
+
+/// The one that has been idle longest, so that the caches of the others stay warm.
+worker* crew::most_dispensable(bool idle_only) const noexcept {
+    worker* best = nullptr;
+    for (const auto& slot : slots_) {
+        auto* const each = slot.wanted ? slot.current.get() : nullptr;
+        if (each == nullptr || !each->was_ready() || (idle_only && !each->is_idle())) {
+            continue;
+        }
+        const auto worth = [](const worker& of) { return std::pair(!of.is_idle(), of.last_assigned()); };
+        best = best == nullptr || worth(*each) < worth(*best) ? each : best;
+    }
+    return best;
+}
+
+void crew::drop(std::size_t index) {
+    auto& slot = slots_[index];
+    slot.wanted = false;
+    --desired_;
+    vacant_.erase(index);
+    const auto successor = slot.successor;
+    if (successor) {
+        successor->stop(stop_rung::terminate);
+    }
+    if (const auto current = slot.current) {
+        current->retire({retirement::kind::surplus, "no longer needed"});
+        current->was_ready() ? stop_if_retired(*current) : current->stop(stop_rung::terminate);
+    }
+}
+
+} // namespace skep

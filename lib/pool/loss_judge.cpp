@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/loss_judge.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+// A single worker that dies must not use up the budget.
+retry_options with_room_for_one_loss(retry_options options, std::size_t capacity) {
+    constexpr std::size_t of_calls_in_flight = 4;
+    options.budget = options.budget == 0 ? 0 : std::max(options.budget, of_calls_in_flight * capacity);
+    return options;
+}
+
+} // namespace
+
+loss_judge::loss_judge(const pool_config& config)
+    : budget_(with_room_for_one_loss(config.retry, config.capacity)), poison_(config.crash_barrier), poison_crashes_(config.crash_barrier.poison_crashes) {
+    policy_.attempts(config.retry.attempts).backoff(config.retry.backoff).jitter(config.retry.jitter);
+}
+
+loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, bool alone, const error& cause,
+                                     time_point now) {
+    lost_call facts;
+    facts.may_have_begun = may_have_begun;
+    facts.idempotent = lost.req.idempotent();
+    if (may_have_begun && alone && poison_crashes_ > 0 && is_crash(cause.info.exit_kind)) {
+        const auto input = fingerprint(lost.body, lost.req);
+        facts.poisonous = poison_.blame(input, now) >= poison_crashes_;
+    }
+    const auto random = std::uniform_real_distribution<double>()(random_);
+    const auto wait = policy_.wait_after(lost.attempts, cause, random);
+    facts.within_attempts = wait.has_value();
+    const bool would_retry = recover_call(facts) == call_fate::retry;
+    facts.within_budget = !would_retry || budget_.spend();
+    return {recover_call(facts), wait.value_or(duration::zero()), !facts.within_budget};
+}
+
+bool loss_judge::is_poison(const call& which, time_point now) {
+    return !poison_.is_empty() && poison_.is_poison(fingerprint(which.body, which.req), now);
+}
+
+} // namespace skep

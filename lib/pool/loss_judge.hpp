@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "policy/poison.hpp"
+#include "policy/recovery.hpp"
+#include "policy/retry_budget.hpp"
+#include "worker/call.hpp"
+#include <skep/pool_config.hpp>
+#include <skep/retry_policy.hpp>
+
+#include <random>
+
+namespace skep {
+
+/// What becomes of a call that was lost with its worker, and of inputs that workers crash on.
+class loss_judge {
+public:
+    struct verdict {
+        call_fate fate;
+        duration wait{};             ///< before the retry
+        bool budget_is_spent = false; ///< which alone stands against a retry
+    };
+
+    explicit loss_judge(const pool_config& config);
+
+    /// `alone`: it was the only call that the worker can have been at.
+    verdict judge(const call& lost, bool may_have_begun, bool alone, const error& cause, time_point now);
+
+    bool is_poison(const call& which, time_point now);
+    void succeeded() noexcept { budget_.succeeded(); }
+    double tokens() const noexcept { return budget_.tokens(); }
+
+private:
+    retry_policy policy_;
+    retry_budget budget_;
+    poison_list poison_;
+    int poison_crashes_;
+    std::minstd_rand random_{std::random_device{}()};
+};
+
+} // namespace skep

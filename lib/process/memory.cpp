@@ -1,0 +1,54 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/memory.hpp"
+
+#include "process/unique_fd.hpp"
+
+#include <array>
+#include <charconv>
+#include <fcntl.h>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+namespace skep {
+
+namespace {
+
+/// The beginning of a file of /proc, which never blocks; empty if it cannot be read.
+template <std::size_t Size>
+std::string_view read_file(const char* path, std::array<char, Size>& buffer) noexcept {
+    const unique_fd file(::open(path, O_RDONLY | O_CLOEXEC));
+    const auto count = file.get() < 0 ? -1 : ::read(file.get(), buffer.data(), buffer.size());
+    return count <= 0 ? std::string_view() : std::string_view(buffer.data(), static_cast<std::size_t>(count));
+}
+
+std::uint64_t leading_number(std::string_view text) noexcept {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+} // namespace
+
+std::uint64_t process_resident_bytes(pid_t pid) noexcept {
+    std::array<char, 32> path{"/proc/"};
+    auto* const end = std::to_chars(path.data() + 6, path.data() + path.size(), pid).ptr;
+    std::string_view("/statm\0", 7).copy(end, 7);
+    std::array<char, 128> buffer{};
+    const auto text = read_file(path.data(), buffer); // "size resident shared ..." in pages
+    const auto blank = text.find(' ');
+    static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return blank == std::string_view::npos ? 0 : leading_number(text.substr(blank + 1)) * page;
+}
+
+std::uint64_t oom_kills() noexcept {
+    std::array<char, 16384> buffer{};
+    const auto text = read_file("/proc/vmstat", buffer);
+    constexpr std::string_view key = "\noom_kill ";
+    const auto found = text.find(key);
+    return found == std::string_view::npos ? 0 : leading_number(text.substr(found + key.size()));
+}
+
+} // namespace skep

@@ -1,0 +1,42 @@
+"""The health check: what the host has an idle worker run, to see whether it would do its job."""
+
+import inspect
+from typing import Any, Callable
+
+from .command import plain_signature
+from .errors import CallError
+
+# What the host calls. Names with this prefix are the SDK's own; scripts register none of them.
+RESERVED_PREFIX = "skep."
+HEALTH_CHECK = RESERVED_PREFIX + "health_check"
+
+
+class HealthCheck:
+    """A registered function that looks whether the worker is well."""
+
+    __slots__ = ("name", "_function")
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        name = getattr(function, "__name__", None) or repr(function)
+        signature = plain_signature("health check", name, function)
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            # Calling it would run none of its code, and look like success.
+            raise TypeError(f"health check '{name}' is a generator; health checks are plain functions")
+        for parameter in signature.parameters.values():
+            if parameter.default is parameter.empty and parameter.kind not in (
+                parameter.VAR_POSITIONAL,
+                parameter.VAR_KEYWORD,
+            ):
+                raise TypeError(
+                    f"health check '{name}' has the required parameter '{parameter.name}'; "
+                    "it is called without arguments"
+                )
+        self.name = name
+        self._function = function
+
+    def run(self) -> Any:
+        """What the function returns; CallError `Unhealthy` if that is False."""
+        value = self._function()
+        if value is False:
+            raise CallError("Unhealthy", "the health check returned False")
+        return value

@@ -1,0 +1,342 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What follows from crashes: taint, poison, retries, restart intensity; on virtual time.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <vector>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+const auto segfault = exit_status::signalled(SIGSEGV);
+
+pool_config barrier_config(std::size_t workers) {
+    auto config = fake_config(workers);
+    config.crash_barrier.enabled = true;
+    config.restart.stable_after = 0s;
+    return config;
+}
+
+void crash(manual_pool& pool, std::size_t index, exit_status how = segfault) {
+    pool.worker(index).exit(how);
+    pool.settle();
+}
+
+request poison() {
+    return request("load").arg("path", "/tmp/bad.bin").idempotent(true);
+}
+
+/// Lets the worker that has received a call crash on it.
+void crash_on_call(manual_pool& pool, std::size_t index, exit_status how = segfault) {
+    pool.worker(index).take_call();
+    crash(pool, index, how);
+    pool.advance(1s); // retries included
+}
+
+/// Whether it has received a call with that argument since the last look.
+bool holds(fake_worker& which, std::string_view argument) {
+    const auto calls = which.take_calls();
+    return std::any_of(calls.begin(), calls.end(), [&](const auto& each) {
+        return each.at("args").as_object().contains(argument);
+    });
+}
+
+void exit_at_once(fake_worker& fresh) {
+    fresh.last_words = "Traceback: ImportError: no module named model";
+    fresh.exit(exit_status::exited(1));
+}
+
+pool_config fragile_config(std::size_t workers = 1) {
+    auto config = fake_config(workers);
+    config.restart.limit = 3;
+    config.restart.window = 1min;
+    config.restart.open_time = 20s;
+    config.restart.initial_backoff = 10ms;
+    config.restart.max_backoff = 100ms;
+    return config;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(crash_barrier)
+
+BOOST_AUTO_TEST_CASE(a_crashed_slot_is_held_back_for_the_taint_time) {
+    running_pool pool(barrier_config(2));
+    crash(pool, 0);
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 2u);
+    const auto held = pool.worker_status_of(0);
+    BOOST_TEST((held.state == worker_state::pending));
+    BOOST_REQUIRE(held.held_for);
+    BOOST_TEST((*held.held_for > 58s && *held.held_for < 60s));
+    BOOST_TEST(pool.counters().crashes == 1u);
+    pool.advance(58s, 500ms);
+    BOOST_TEST(pool.launched() == 2u);
+    pool.advance(2s);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(the_whole_pool_is_never_idled) {
+    running_pool pool(barrier_config(2));
+    crash(pool, 0);
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 2u);
+    crash(pool, 1);
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 3u); // one comes back, the other is held
+    BOOST_TEST(pool.status().live == 1u);
+    pool.advance(30s, 500ms);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(the_taint_grows_with_each_crash_in_a_row) {
+    running_pool pool(barrier_config(2));
+    crash(pool, 0);
+    pool.advance(62s, 500ms);
+    BOOST_TEST(pool.launched() == 3u);
+    crash(pool, 2);
+    pool.advance(62s, 500ms);
+    BOOST_TEST(pool.launched() == 3u);
+    pool.advance(60s, 500ms);
+    BOOST_TEST(pool.launched() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(ends_of_other_kinds_do_not_taint) {
+    for (const auto how : {exit_status::signalled(SIGKILL), exit_status::exited(3), exit_status::exited(0)}) {
+        running_pool pool(barrier_config(2));
+        crash(pool, 0, how);
+        pool.advance(1s);
+        BOOST_TEST(pool.launched() == 3u, to_string(how));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_out_of_memory_kill_is_told_from_another) {
+    running_pool pool(barrier_config(2));
+    const auto call = pool.execute(request("work"));
+    pool.worker(0).oom_killed = true;
+    crash_on_call(pool, 0, exit_status::signalled(SIGKILL));
+    BOOST_REQUIRE(call->problem);
+    BOOST_TEST((call->info().exit_kind == exit_class::out_of_memory));
+    check_mentions(call->text(), "out_of_memory");
+    BOOST_TEST(pool.launched() == 2u); // and taints
+}
+
+BOOST_AUTO_TEST_CASE(without_the_barrier_a_crashed_worker_is_replaced_at_once) {
+    running_pool pool(fake_config(2));
+    pool.warm_up();
+    crash(pool, 0);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_SUITE(poison_input)
+
+BOOST_AUTO_TEST_CASE(an_input_that_crashed_two_workers_is_refused) {
+    running_pool pool(fake_config(3));
+    const auto first = pool.execute(poison());
+    crash_on_call(pool, 0);
+    crash_on_call(pool, 1);
+    BOOST_TEST(first->code() == errc::poisonous_request);
+    check_mentions(first->text(), "do not send it again");
+    BOOST_TEST((first->info().exit_kind == exit_class::segfault));
+    const auto again = pool.execute(poison());
+    BOOST_TEST(again->code() == errc::poisonous_request); // at once, and nobody dies of it
+    BOOST_TEST(pool.counters().poisonous == 2u);
+    const auto other = pool.execute(request("load").arg("path", "/tmp/good.bin"));
+    BOOST_TEST(!other->done);
+}
+
+BOOST_AUTO_TEST_CASE(callers_that_send_it_once_each_count_together) {
+    running_pool pool(fake_config(3));
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto call = pool.execute(request("load").arg("path", "/tmp/bad.bin"));
+        crash_on_call(pool, i);
+        BOOST_TEST(call->code() == (i == 0 ? errc::worker_lost : errc::poisonous_request));
+    }
+    const auto third = pool.execute(request("load").arg("path", "/tmp/bad.bin").correlation_id("other"));
+    BOOST_TEST(third->code() == errc::poisonous_request);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_forgotten_in_time) {
+    running_pool pool(fake_config(3));
+    const auto first = pool.execute(poison());
+    crash_on_call(pool, 0);
+    crash_on_call(pool, 1);
+    pool.advance(11min, 1s);
+    const auto again = pool.execute(poison());
+    BOOST_TEST(!again->done);
+}
+
+BOOST_AUTO_TEST_CASE(kills_from_outside_poison_nothing) {
+    running_pool pool(fake_config(4));
+    const auto call = pool.execute(poison());
+    for (std::size_t i = 0; i < 3; ++i) {
+        crash_on_call(pool, i, exit_status::signalled(SIGKILL));
+    }
+    BOOST_TEST(call->code() == errc::worker_lost); // three attempts
+    BOOST_TEST(!pool.execute(poison())->done);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(retries)
+
+BOOST_AUTO_TEST_CASE(the_first_is_at_once_the_next_after_its_wait) {
+    auto config = fake_config(3);
+    config.retry.backoff = {0ms, 500ms};
+    config.retry.jitter = 0;
+    running_pool pool(config);
+    const auto call = pool.execute(poison());
+    pool.worker(0).take_call();
+    crash(pool, 0, exit_status::signalled(SIGKILL));
+    pool.worker(1).take_call();
+    crash(pool, 1, exit_status::signalled(SIGKILL));
+    BOOST_TEST(pool.worker(2).take_calls().empty());
+    BOOST_TEST(pool.status().queued == 1u);
+    pool.advance(499ms);
+    BOOST_TEST(pool.worker(2).take_calls().empty());
+    pool.advance(1ms);
+    BOOST_TEST(pool.serve(2) == "load");
+    BOOST_TEST(call->value->attempts == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_ends_with_the_calls_deadline_its_cancelling_and_the_pool) {
+    auto config = fake_config(5);
+    config.retry.backoff = {1h};
+    running_pool pool(config);
+    std::vector<std::shared_ptr<manual_pool::outcome<reply>>> calls;
+    for (std::size_t i = 0; i < 3; ++i) {
+        calls.push_back(pool.execute(request("load").idempotent(true).timeout(i == 0 ? 2s : 1min)));
+        pool.worker(i).take_call();
+        crash(pool, i, exit_status::signalled(SIGKILL));
+    }
+    BOOST_TEST(pool.status().queued == 3u);
+    pool.advance(2s);
+    BOOST_TEST(calls[0]->code() == errc::timeout);
+    calls[1]->cancel.emit(asio::cancellation_type::total);
+    pool.settle();
+    BOOST_TEST(calls[1]->code() == errc::cancelled);
+    const auto report = pool.shutdown();
+    pool.advance(10s, 100ms);
+    BOOST_TEST(calls[2]->code() == errc::shutting_down);
+    BOOST_TEST(report->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_budget_keeps_them_from_doubling_an_overload) {
+    auto config = fake_config(10);
+    config.retry.backoff = {0ms};
+    config.retry.budget = 4; // two retries, until calls succeed
+    config.restart.limit = 1000;
+    running_pool pool(config);
+    const auto kill_holder = [&pool] {
+        std::size_t holder = 0;
+        while (pool.worker(holder).has_exited() || pool.worker(holder).take_calls().empty()) {
+            ++holder; // throws at the end
+        }
+        crash(pool, holder, exit_status::signalled(SIGKILL));
+    };
+    for (int i = 0; i < 2; ++i) {
+        const auto call = pool.execute(request("load").idempotent(true));
+        kill_holder();
+        BOOST_TEST(!call->done);
+        call->cancel.emit(asio::cancellation_type::terminal);
+        pool.settle();
+    }
+    const auto call = pool.execute(request("load").arg("n", 3).idempotent(true));
+    std::size_t holder = 0;
+    while (pool.worker(holder).has_exited() || !holds(pool.worker(holder), "n")) {
+        ++holder;
+    }
+    crash(pool, holder, exit_status::signalled(SIGKILL));
+    BOOST_TEST(call->code() == errc::worker_lost);
+    check_mentions(call->text(), "not retried");
+    BOOST_TEST(pool.counters().retries_denied == 1u);
+    BOOST_TEST(pool.status().retry_tokens <= 2.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(restart_intensity)
+
+BOOST_AUTO_TEST_CASE(too_many_make_the_pool_unavailable_with_the_last_cause) {
+    running_pool pool(fragile_config());
+    pool.warm_up();
+    const auto waiting = pool.execute(request("work").queue_timeout(1h).timeout(1h));
+    pool.worker(0).take_call();
+    pool.runtime().on_start = exit_at_once;
+    crash(pool, 0);
+    const auto queued = pool.execute(request("work").queue_timeout(1h).timeout(1h));
+    pool.advance(2s);
+    BOOST_TEST(waiting->code() == errc::worker_lost);
+    BOOST_TEST(queued->code() == errc::unavailable);
+    check_mentions(queued->text(), "ImportError");
+    const auto late = pool.execute(request("work"));
+    BOOST_TEST(late->code() == errc::unavailable); // at once
+    check_mentions(late->text(), "ImportError");
+    const auto status = pool.status();
+    BOOST_TEST((status.breaker == circuit_state::open));
+    BOOST_TEST(status.restarts_left == 0u);
+    BOOST_REQUIRE(status.last_failure);
+    check_mentions(status.last_failure->output_tail, "ImportError");
+}
+
+BOOST_AUTO_TEST_CASE(trials_go_on_and_the_first_that_comes_up_ends_it) {
+    running_pool pool(fragile_config(3));
+    pool.runtime().on_start = exit_at_once;
+    for (std::size_t i = 0; i < 3; ++i) {
+        crash(pool, i);
+    }
+    pool.advance(5s);
+    const auto before = pool.launched();
+    BOOST_TEST(pool.execute(request("work"))->code() == errc::unavailable);
+    pool.advance(14s, 100ms);
+    BOOST_TEST(pool.launched() == before); // no storm
+    pool.advance(5s, 100ms);
+    BOOST_TEST(pool.launched() == before + 1); // one trial
+    pool.advance(20s, 100ms);
+    BOOST_TEST(pool.launched() == before + 2);
+
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.shake_hands(); };
+    pool.advance(21s, 100ms);
+    BOOST_TEST((pool.status().breaker == circuit_state::closed));
+    BOOST_TEST(pool.status().live == 3u);
+    BOOST_TEST(pool.execute(request("work"))->code() == errc());
+}
+
+BOOST_AUTO_TEST_CASE(while_a_worker_is_left_calls_are_served) {
+    running_pool pool(fragile_config(2));
+    pool.runtime().on_start = exit_at_once;
+    crash(pool, 0);
+    pool.advance(5s, 100ms);
+    BOOST_TEST((pool.status().breaker == circuit_state::open));
+    const auto call = pool.execute(request("work"));
+    BOOST_TEST(pool.serve(1) == "work");
+    BOOST_TEST(call->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(planned_ends_do_not_count) {
+    auto config = fragile_config();
+    config.recycle.calls = 1;
+    running_pool pool(config);
+    for (std::size_t i = 0; i < 8; ++i) {
+        pool.warm_up(i);
+        pool.advance(2s);
+    }
+    BOOST_TEST(pool.counters().workers_recycled == 8u);
+    BOOST_TEST((pool.status().breaker == circuit_state::closed));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test

@@ -1,0 +1,197 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/health_monitor.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <vector>
+
+using namespace skep;
+using namespace std::chrono_literals;
+
+namespace skep {
+
+std::ostream& operator<<(std::ostream& out, health_verdict verdict) {
+    static constexpr const char* names[]{"none", "degrade", "restore", "remove"};
+    return out << names[static_cast<int>(verdict)];
+}
+
+} // namespace skep
+
+namespace {
+
+/// The defaults: a probe every 30 s, every 5 s while degraded; 3 failures remove.
+struct fixture {
+    health_verdict pass() { return monitor.passed_probe(now); }
+    health_verdict fail() { return monitor.failed(now); }
+    duration wait() const { return monitor.next_probe() - now; }
+
+    time_point now{5000s};
+    health_monitor monitor{health_check_options{}, now};
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(health_monitor_test)
+
+BOOST_FIXTURE_TEST_CASE(it_begins_well_and_the_first_probe_is_an_interval_away, fixture) {
+    BOOST_TEST(!monitor.is_degraded());
+    BOOST_TEST(monitor.failures() == 0);
+    BOOST_TEST((wait() == 30s));
+}
+
+BOOST_FIXTURE_TEST_CASE(probes_that_pass_change_nothing, fixture) {
+    for (int i = 0; i < 100; ++i) {
+        now = monitor.next_probe();
+        BOOST_TEST(pass() == health_verdict::none);
+        BOOST_TEST((wait() == 30s));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(the_third_failure_removes, fixture) {
+    BOOST_TEST(fail() == health_verdict::degrade);
+    BOOST_TEST(monitor.is_degraded());
+    BOOST_TEST((wait() == 5s));
+    now = monitor.next_probe();
+    BOOST_TEST(fail() == health_verdict::none); // it is degraded already
+    BOOST_TEST(monitor.is_degraded());
+    BOOST_TEST((wait() == 5s));
+    now = monitor.next_probe();
+    BOOST_TEST(fail() == health_verdict::remove);
+    BOOST_TEST(monitor.failures() == 3);
+}
+
+BOOST_FIXTURE_TEST_CASE(one_success_restores, fixture) {
+    fail();
+    fail();
+    BOOST_TEST(pass() == health_verdict::restore);
+    BOOST_TEST(!monitor.is_degraded());
+    BOOST_TEST(monitor.failures() == 0);
+    BOOST_TEST((wait() == 30s));
+    BOOST_TEST(pass() == health_verdict::none);
+    BOOST_TEST(fail() == health_verdict::degrade); // and has all its chances again
+    BOOST_TEST(fail() == health_verdict::none);
+    BOOST_TEST(fail() == health_verdict::remove);
+}
+
+BOOST_AUTO_TEST_CASE(so_many_failures_remove) {
+    for (const int limit : {1, 2, 3, 100}) {
+        health_check_options options;
+        options.failures = limit;
+        health_monitor monitor(options, time_point(5000s));
+        for (int i = 1; i < limit; ++i) {
+            BOOST_TEST(monitor.failed(time_point(5000s)) ==
+                       (i == 1 ? health_verdict::degrade : health_verdict::none));
+        }
+        BOOST_TEST(monitor.failed(time_point(5000s)) == health_verdict::remove, "limit " << limit);
+        BOOST_TEST(monitor.failed(time_point(5000s)) == health_verdict::remove, "limit " << limit);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(only_failures_in_a_row_remove, fixture) {
+    for (int i = 0; i < 100; ++i) {
+        BOOST_TEST(fail() == health_verdict::degrade);
+        BOOST_TEST(fail() == health_verdict::none);
+        BOOST_TEST(pass() == health_verdict::restore);
+    }
+}
+
+// Seed 000 probes busy workers: the probe waits behind the call.
+BOOST_FIXTURE_TEST_CASE(work_done_puts_the_probe_off, fixture) {
+    for (int i = 0; i < 100; ++i) {
+        now += 29s;
+        monitor.answered(now);
+        BOOST_TEST((wait() == 30s));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(an_answer_restores_nothing_and_does_not_put_off_the_probe_that_may, fixture) {
+    fail();
+    const auto due = monitor.next_probe();
+    now += 4s;
+    monitor.answered(now);
+    BOOST_TEST(monitor.is_degraded());
+    BOOST_TEST((monitor.next_probe() == due));
+    now = due;
+    BOOST_TEST(pass() == health_verdict::restore);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_answer_forgives_failures, fixture) {
+    fail();
+    fail();
+    monitor.answered(now);
+    BOOST_TEST(monitor.failures() == 0);
+    BOOST_TEST(fail() == health_verdict::none); // still degraded, the first of a new row
+    BOOST_TEST(fail() == health_verdict::none);
+    BOOST_TEST(fail() == health_verdict::remove);
+}
+
+BOOST_FIXTURE_TEST_CASE(after_a_standstill_of_the_host_one_probe_is_due_and_no_more, fixture) {
+    now += 10h;
+    BOOST_TEST((monitor.next_probe() <= now));
+    pass();
+    BOOST_TEST((wait() == 30s));
+    now += 10h;
+    BOOST_TEST(fail() == health_verdict::degrade); // one failure, not thousands
+    BOOST_TEST((wait() == 5s));
+}
+
+BOOST_AUTO_TEST_SUITE(streak)
+
+BOOST_AUTO_TEST_CASE(failures_in_a_row_after_a_success_of_its_own) {
+    error_streak streak(20);
+    streak.succeeded();
+    for (int i = 1; i < 20; ++i) {
+        BOOST_TEST(!streak.failed(0), "failure " << i);
+    }
+    BOOST_TEST(streak.failed(0));
+}
+
+BOOST_AUTO_TEST_CASE(where_nobody_succeeds_the_callers_are_to_blame) {
+    error_streak streak(3);
+    for (int i = 0; i < 1000; ++i) {
+        BOOST_TEST(!streak.failed(7)); // 7 successes of siblings, but all before
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_sibling_that_succeeds_meanwhile_is_proof) {
+    error_streak streak(3);
+    BOOST_TEST(!streak.failed(7));
+    BOOST_TEST(!streak.failed(8));
+    BOOST_TEST(streak.failed(8));
+
+    error_streak late(3);
+    for (int i = 0; i < 10; ++i) {
+        BOOST_TEST(!late.failed(7));
+    }
+    BOOST_TEST(late.failed(8)); // as soon as one does
+}
+
+BOOST_AUTO_TEST_CASE(a_success_ends_the_streak) {
+    error_streak streak(3);
+    for (int i = 0; i < 100; ++i) {
+        BOOST_TEST(!streak.failed(0));
+        BOOST_TEST(!streak.failed(100));
+        streak.succeeded();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_of_zero_never_replaces) {
+    error_streak streak(0);
+    streak.succeeded();
+    for (int i = 0; i < 1000; ++i) {
+        BOOST_TEST(!streak.failed(static_cast<std::uint64_t>(i)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_of_one) {
+    error_streak streak(1);
+    BOOST_TEST(!streak.failed(0));
+    streak.succeeded();
+    BOOST_TEST(streak.failed(0));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE_END()

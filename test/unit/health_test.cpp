@@ -1,0 +1,384 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Health probes, degradation and zombies, on virtual time.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <stdexcept>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A pool whose workers have a health check.
+class probed_pool : public manual_pool {
+public:
+    explicit probed_pool(pool_config config) : manual_pool(std::move(config)) {
+        runtime().on_start = [](fake_worker& fresh) {
+            fresh.has_health_check = true;
+            fresh.stack_signal = SIGUSR2;
+            fresh.shake_hands();
+        };
+        const auto started = start();
+        BOOST_REQUIRE_MESSAGE(started->value, "start: " << started->text());
+    }
+
+    /// The id of the probe that the worker has just received.
+    std::uint64_t take_probe(std::size_t index = 0) {
+        const auto calls = worker(index).take_calls();
+        BOOST_REQUIRE_EQUAL(calls.size(), 1u);
+        BOOST_TEST(calls[0].at("command").as_string() == "skep.health_check");
+        return id_of(calls[0]);
+    }
+
+    bool is_probed(std::size_t index = 0) { return !worker(index).take_calls().empty(); }
+
+    void pass(std::uint64_t probe, std::size_t index = 0) {
+        worker(index).reply(probe);
+        settle();
+    }
+
+    void fail(std::uint64_t probe, std::size_t index = 0) {
+        worker(index).fail(probe, "RuntimeError", "no GPU");
+        settle();
+    }
+};
+
+/// One that lets the test be about probes alone.
+pool_config quiet_config(std::size_t workers = 1) {
+    auto config = fake_config(workers);
+    config.heartbeat.enabled = false;
+    return config;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(health)
+
+BOOST_AUTO_TEST_CASE(an_idle_worker_is_probed_every_thirty_seconds) {
+    probed_pool pool(quiet_config());
+    pool.advance(29s, 1s);
+    BOOST_TEST(!pool.is_probed());
+    pool.advance(1s);
+    pool.pass(pool.take_probe());
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+    pool.advance(29s, 1s);
+    BOOST_TEST(!pool.is_probed());
+    pool.advance(1s);
+    pool.pass(pool.take_probe());
+    BOOST_TEST(pool.counters().submitted == 0u);
+    BOOST_TEST(pool.worker_status_of(0).completed == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(one_failure_degrades_one_success_restores) {
+    probed_pool pool(quiet_config());
+    pool.advance(30s, 1s);
+    pool.fail(pool.take_probe());
+    const auto degraded = pool.worker_status_of(0);
+    BOOST_TEST((degraded.state == worker_state::degraded));
+    BOOST_TEST((degraded.health == worker_health::unhealthy));
+    BOOST_REQUIRE(degraded.last_transition);
+    check_mentions(degraded.last_transition->reason, "no GPU");
+
+    const auto waiting = pool.execute(request("work").queue_timeout(1min)); // a degraded worker takes no work
+    BOOST_TEST(!pool.is_probed());
+    BOOST_TEST(pool.status().queued == 1u);
+
+    pool.advance(5s, 1s);
+    pool.pass(pool.take_probe());
+    BOOST_TEST((pool.worker_status_of(0).health == worker_health::healthy));
+    BOOST_TEST(pool.serve() == "work");
+    BOOST_TEST(waiting->value.has_value());
+    BOOST_TEST(pool.launched() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(three_failures_in_a_row_replace) {
+    probed_pool pool(quiet_config());
+    pool.advance(30s, 1s);
+    pool.fail(pool.take_probe());
+    pool.advance(5s, 1s);
+    pool.fail(pool.take_probe());
+    BOOST_TEST(pool.launched() == 1u);
+    pool.advance(5s, 1s);
+    pool.fail(pool.take_probe());
+    pool.advance(2s);
+    BOOST_TEST(pool.launched() == 2u);
+    BOOST_TEST(pool.worker(0).terminations == 1);
+    const auto status = pool.status();
+    BOOST_TEST(status.counters.unhealthy_workers_terminated == 1u);
+    BOOST_TEST(status.counters.workers_replaced == 1u);
+    check_mentions(status.workers[0].last_failure, "unhealthy_worker_terminated");
+    check_mentions(status.workers[0].last_failure, "no GPU");
+    BOOST_REQUIRE(status.last_failure);
+    check_mentions(status.last_failure->detail, "unhealthy_worker_terminated");
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_without_answer_fails_after_its_limit) {
+    probed_pool pool(quiet_config());
+    pool.advance(30s, 1s);
+    pool.take_probe();
+    pool.advance(4999ms);
+    BOOST_TEST((pool.worker_status_of(0).state != worker_state::degraded));
+    pool.advance(1ms);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::degraded));
+    pool.advance(25s, 500ms); // it is not asked twice, but each wait counts
+    BOOST_TEST(!pool.is_probed());
+    BOOST_TEST(pool.launched() == 2u);
+    BOOST_TEST(pool.counters().unhealthy_workers_terminated == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_late_answer_lets_the_next_probe_decide) {
+    probed_pool pool(quiet_config());
+    pool.advance(30s, 1s);
+    const auto probe = pool.take_probe();
+    pool.advance(5s);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::degraded));
+    pool.pass(probe);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::degraded));
+    pool.advance(5s);
+    pool.pass(pool.take_probe());
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(work_done_is_a_sign_of_life) {
+    probed_pool pool(quiet_config());
+    for (int i = 0; i < 5; ++i) {
+        pool.advance(20s, 1s);
+        const auto call = pool.execute(request("work"));
+        BOOST_TEST(pool.serve() == "work");
+        BOOST_TEST(call->value.has_value());
+    }
+    BOOST_TEST(!pool.is_probed());
+    pool.advance(30s, 1s);
+    pool.pass(pool.take_probe());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_with_calls_in_flight_is_not_probed) {
+    auto config = quiet_config();
+    config.request_timeout = 0s;
+    probed_pool pool(config);
+    const auto call = pool.execute(request("long"));
+    pool.worker(0).take_call();
+    pool.advance(10min, 1s);
+    BOOST_TEST(!pool.is_probed());
+    BOOST_TEST(!call->done);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::busy));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_comes_during_a_probe_waits_for_it) {
+    probed_pool pool(quiet_config());
+    pool.advance(30s, 1s);
+    const auto probe = pool.take_probe();
+    const auto call = pool.execute(request("work"));
+    BOOST_TEST(!pool.is_probed());
+    pool.pass(probe);
+    BOOST_TEST(pool.serve() == "work");
+    BOOST_TEST(call->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_does_not_keep_a_worker_from_leaving) {
+    probed_pool pool(quiet_config());
+    pool.advance(30s, 1s);
+    pool.take_probe();
+    const auto report = pool.shutdown();
+    pool.advance(3s);
+    BOOST_REQUIRE(report->value);
+    BOOST_TEST((report->value->took < 3s));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_offers_no_check_is_not_probed_unless_one_is_configured) {
+    for (const bool configured : {false, true}) {
+        auto config = quiet_config();
+        config.health_check.command = configured ? "ping" : "";
+        running_pool pool(config);
+        pool.advance(31s, 1s);
+        const auto calls = pool.worker(0).take_calls();
+        BOOST_REQUIRE_EQUAL(calls.size(), configured ? 1u : 0u);
+        BOOST_TEST((!configured || calls[0].at("command").as_string() == "ping"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(it_can_be_switched_off) {
+    auto config = quiet_config();
+    config.health_check.enabled = false;
+    probed_pool pool(config);
+    pool.advance(5min, 1s);
+    BOOST_TEST(!pool.is_probed());
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_of_the_users_own) {
+    auto config = quiet_config();
+    int asked = 0;
+    bool well = true;
+    config.health_check.probe = [&](worker_id which, pid_t pid) -> asio::awaitable<void> {
+        ++asked;
+        BOOST_TEST(to_string(which) == "default/0#1");
+        BOOST_TEST(pid == 1000000);
+        if (!well) {
+            throw std::runtime_error("its port does not answer");
+        }
+        co_return;
+    };
+    running_pool pool(config);
+    pool.advance(30s, 1s);
+    BOOST_TEST(asked == 1);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+    well = false;
+    pool.advance(30s, 1s);
+    BOOST_TEST(asked == 2);
+    check_mentions(pool.worker_status_of(0).last_transition->reason, "its port does not answer");
+    well = true;
+    pool.advance(5s, 1s);
+    BOOST_TEST(asked == 3);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(a_hung_probe_of_the_users_own_blocks_nothing) {
+    auto config = quiet_config();
+    int cancelled = 0;
+    config.health_check.probe = [&](worker_id, pid_t) -> asio::awaitable<void> {
+        asio::basic_waitable_timer<skep::clock> never(co_await asio::this_coro::executor, time_point::max());
+        try {
+            co_await never.async_wait(asio::use_awaitable);
+        } catch (const boost::system::system_error&) {
+            ++cancelled;
+            throw;
+        }
+    };
+    running_pool pool(config);
+    pool.advance(35s, 1s);
+    BOOST_TEST(cancelled == 1);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::degraded));
+    pool.advance(20s, 500ms);
+    BOOST_TEST(pool.launched() == 2u);
+    pool.advance(31s, 1s); // the next one's probe hangs as well, and the pool is shut down meanwhile
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_fails_in_a_way_that_counts_degrades) {
+    probed_pool pool(quiet_config());
+    const auto call = pool.execute(request("work"));
+    pool.worker(0).fail(pool.worker(0).take_call(), "MemoryError", "");
+    pool.settle();
+    BOOST_TEST(call->code() == errc::remote_error);
+    const auto status = pool.worker_status_of(0);
+    BOOST_TEST((status.state == worker_state::degraded));
+    BOOST_TEST(status.errors == 1u);
+    check_mentions(status.last_transition->reason, "MemoryError");
+    pool.advance(5s);
+    pool.pass(pool.take_probe());
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(other_exceptions_are_the_calls_own) {
+    probed_pool pool(quiet_config());
+    for (int i = 0; i < 19; ++i) {
+        const auto call = pool.execute(request("work"));
+        pool.worker(0).fail(pool.worker(0).take_call(), "ValueError", "");
+        pool.settle();
+        BOOST_TEST(call->code() == errc::remote_error);
+    }
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+    BOOST_TEST(pool.worker_status_of(0).errors == 19u);
+}
+
+BOOST_AUTO_TEST_SUITE(zombies)
+
+/// Has worker `index` answer the next call with an exception.
+void fail_call(manual_pool& pool, std::size_t index, const std::string& type = "ValueError") {
+    const auto call = pool.execute(request("work"));
+    pool.worker(index).fail(pool.worker(index).take_call(), type, "");
+    pool.settle();
+    BOOST_TEST(call->code() == errc::remote_error);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_fails_every_call_though_it_did_not_before_is_replaced) {
+    auto config = quiet_config();
+    config.health_check.error_streak = 5;
+    probed_pool pool(config);
+    pool.warm_up();
+    for (int i = 0; i < 5; ++i) {
+        fail_call(pool, 0);
+    }
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 2u);
+    check_mentions(pool.worker_status_of(0).last_failure, "each of its last 5 calls failed");
+    BOOST_TEST(pool.counters().workers_replaced == 1u);
+    for (int i = 0; i < 10; ++i) { // the fresh one does no better: then the calls are to blame
+        fail_call(pool, 1);
+    }
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(callers_mistakes_do_not_count) {
+    auto config = quiet_config();
+    config.health_check.error_streak = 3;
+    probed_pool pool(config);
+    pool.warm_up();
+    for (int i = 0; i < 10; ++i) {
+        fail_call(pool, 0, i % 2 == 0 ? "InvalidArguments" : "UnknownCommand");
+    }
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_makes_no_progress_past_the_deadline_is_replaced_with_its_stacks_kept) {
+    auto config = quiet_config();
+    config.cancel_grace = 1s;
+    probed_pool pool(config);
+    pool.worker(0).last_words = "working...\nThread 0x1 (most recent call first):\n  File \"model.py\", line 7 in spin";
+    const auto call = pool.execute(request("work").timeout(2s));
+    pool.worker(0).take_call();
+    pool.advance(2s);
+    BOOST_TEST(call->code() == errc::timeout);
+    BOOST_TEST(pool.worker(0).signals.empty());
+    pool.advance(1s);
+    BOOST_TEST(pool.worker(0).signals == std::vector<int>{SIGUSR2}, boost::test_tools::per_element());
+    BOOST_TEST(pool.worker(0).terminations == 0); // it is given the time to write
+    pool.advance(300ms);
+    BOOST_TEST(pool.worker(0).terminations == 1);
+    pool.advance(1s);
+    const auto status = pool.status();
+    BOOST_TEST(pool.launched() == 2u);
+    BOOST_REQUIRE(status.last_failure);
+    check_mentions(status.last_failure->stacks, "line 7 in spin");
+    BOOST_TEST(status.last_failure->stacks.find("working") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_die_with_a_frozen_worker_carry_its_stacks) {
+    auto config = fake_config();
+    config.heartbeat.interval = config.heartbeat.timeout = 1s;
+    config.heartbeat.misses = 1;
+    probed_pool pool(config);
+    pool.worker(0).answers_pings = false;
+    pool.worker(0).last_words = "Current thread 0x2 (most recent call first):\n  File \"m.py\", line 9 in wait";
+    const auto call = pool.execute(request("work"));
+    pool.worker(0).take_call();
+    pool.advance(5s);
+    BOOST_TEST(call->code() == errc::worker_lost);
+    check_mentions(call->text(), "line 9 in wait");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_cannot_print_its_stacks_is_not_waited_for) {
+    auto config = quiet_config();
+    config.cancel_grace = 1s;
+    running_pool pool(config);
+    const auto call = pool.execute(request("work").timeout(2s));
+    pool.worker(0).take_call();
+    pool.advance(3s);
+    BOOST_TEST(pool.worker(0).signals.empty());
+    BOOST_TEST(pool.worker(0).terminations == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
