@@ -42,9 +42,9 @@ enum class errc {
     heartbeat_lost,   ///< the worker stopped answering pings
     protocol_error,   ///< the worker broke the wire protocol
     illegal_transition, ///< a worker state change that the lifecycle does not allow
-    unavailable,       ///< too many workers failed of late and none is left; carries the last cause
-    poisonous_request, ///< workers crashed on this very input before: it was refused
-    unknown_worker,    ///< no worker of that id is alive
+    unavailable,        ///< too many workers failed of late and none is left; carries the last cause
+    poisonous_request,  ///< workers crashed on this very input before: it was refused
+    unknown_worker,     ///< no worker of that id is alive
 };
 
 /// The category of errc, named "skep". Messages say what happened and what to do about it.

@@ -30,17 +30,17 @@ struct worker_status {
     pid_t pid = 0;
     worker_state state = worker_state::created;
     worker_health health = worker_health::unknown;
-    bool retiring = false;       ///< takes no more calls and ends when its calls have
-    std::size_t load = 0;        ///< calls it is running
-    std::size_t capacity = 0;    ///< calls it can run at a time
-    std::uint64_t completed = 0; ///< calls it answered, with a result or an exception
-    std::uint64_t errors = 0;    ///< of these, with an exception
-    duration uptime{};           ///< since it became ready
+    bool retiring = false;                     ///< takes no more calls and ends when its calls have
+    std::size_t load = 0;                      ///< calls it is running
+    std::size_t capacity = 0;                  ///< calls it can run at a time
+    std::uint64_t completed = 0;               ///< calls it answered, with a result or an exception
+    std::uint64_t errors = 0;                  ///< of these, with an exception
+    duration uptime{};                         ///< since it became ready
     std::uint64_t resident_bytes = 0;          ///< memory of the process itself
     std::optional<transition> last_transition; ///< its last change of state, and why
-    std::optional<duration> recycle_in;        ///< until its age makes it due for recycling, if that is limited
-    std::optional<duration> held_for;          ///< vacant slot: until it may start, after failures or a crash
-    std::string last_failure;    ///< why the slot's previous worker was lost; empty if none was
+    std::optional<duration> recycle_in; ///< until its age makes it due for recycling, if that is limited
+    std::optional<duration> held_for;   ///< vacant slot: until it may start, after failures or a crash
+    std::string last_failure;           ///< why the slot's previous worker was lost; empty if none was
 };
 
 /// Totals since start().
@@ -59,12 +59,13 @@ struct pool_counters {
     std::uint64_t poisonous = 0;       ///< refused as poison
     std::uint64_t workers_started = 0; ///< became ready; = the next four + those that still serve
     std::uint64_t workers_lost = 0;    ///< ended though the pool did not want it
-    std::uint64_t workers_replaced = 0; ///< retired by the pool for what they did: unhealthy, overdue, zombies
-    std::uint64_t workers_recycled = 0; ///< replaced as planned, or because somebody asked for it
-    std::uint64_t workers_removed = 0;  ///< no longer needed: scaled down, or shut down
+    std::uint64_t workers_replaced =
+        0; ///< retired by the pool for what they did: unhealthy, overdue, zombies
+    std::uint64_t workers_recycled = 0;             ///< replaced as planned, or because somebody asked for it
+    std::uint64_t workers_removed = 0;              ///< no longer needed: scaled down, or shut down
     std::uint64_t unhealthy_workers_terminated = 0; ///< of those replaced: for failed health checks
-    std::uint64_t crashes = 0;         ///< of those lost: segfault, abort, out of memory, GPU, error exit
-    std::uint64_t start_failures = 0;  ///< ended before they became ready
+    std::uint64_t crashes = 0;        ///< of those lost: segfault, abort, out of memory, GPU, error exit
+    std::uint64_t start_failures = 0; ///< ended before they became ready
     std::uint64_t scale_ups = 0;
     std::uint64_t scale_downs = 0;
     std::uint64_t missed_pings = 0;
@@ -75,19 +76,19 @@ struct pool_counters {
 struct pool_status {
     std::string name;
     pool_phase phase = pool_phase::created;
-    bool suspended = false;      ///< as a whole
-    std::size_t desired = 0;     ///< workers there are to be
-    std::size_t live = 0;        ///< workers that are ready, busy, degraded or suspended
-    std::size_t starting = 0;    ///< workers on their way up
-    std::size_t retiring = 0;    ///< workers on their way out
-    std::size_t queued = 0;      ///< calls that wait, for a worker or for a retry
-    duration oldest_wait{};      ///< of the first call in the queue
+    bool suspended = false;   ///< as a whole
+    std::size_t desired = 0;  ///< workers there are to be
+    std::size_t live = 0;     ///< workers that are ready, busy, degraded or suspended
+    std::size_t starting = 0; ///< workers on their way up
+    std::size_t retiring = 0; ///< workers on their way out
+    std::size_t queued = 0;   ///< calls that wait, for a worker or for a retry
+    duration oldest_wait{};   ///< of the first call in the queue
     std::size_t in_flight = 0;
     circuit_state breaker = circuit_state::closed; ///< of starting workers; see restart_options::limit
     std::size_t restarts_left = 0;                 ///< unplanned ends that its window tolerates
     double retry_tokens = 0;                       ///< see retry_options::budget
     std::optional<error_info> last_failure;        ///< of the worker that failed last, if any did
-    std::vector<worker_status> workers; ///< by slot, then those that are leaving
+    std::vector<worker_status> workers;            ///< by slot, then those that are leaving
     pool_counters counters;
 };
 

@@ -48,21 +48,22 @@ struct health_check_options {
 /// Replacing workers before they go bad. The replacement is ready before the old one leaves, and calls in flight
 /// finish. No limit applies unless set.
 struct recycle_options {
-    duration age{};               ///< since ready, 0..10,000 h; 0 = any
-    std::size_t calls = 0;        ///< answered, failed ones included, 0..10^12; 0 = any number
-    std::size_t soft_memory = 0;  ///< resident bytes of the worker itself that make it due, 0..2^60; 0 = any
-    std::size_t hard_memory = 0;  ///< that end it at once, with its calls, 0 or soft_memory..2^60; 0 = any
-    double jitter = 0.1;          ///< age and calls vary by this share from worker to worker, 0..0.9
-    std::size_t max_recycling = 1;                    ///< workers being replaced at a time, 1..1000
+    duration age{};                ///< since ready, 0..10,000 h; 0 = any
+    std::size_t calls = 0;         ///< answered, failed ones included, 0..10^12; 0 = any number
+    std::size_t soft_memory = 0;   ///< resident bytes of the worker itself that make it due, 0..2^60; 0 = any
+    std::size_t hard_memory = 0;   ///< that end it at once, with its calls, 0 or soft_memory..2^60; 0 = any
+    double jitter = 0.1;           ///< age and calls vary by this share from worker to worker, 0..0.9
+    std::size_t max_recycling = 1; ///< workers being replaced at a time, 1..1000
     duration memory_interval = std::chrono::seconds(1); ///< between looks at the memory, 10 ms..1 h
 };
 
 /// What follows from a crash. Ends are classified (see exit_class); those named in taint_on hold the slot's next
 /// worker back, as long as another worker is there to serve.
 struct crash_barrier_options {
-    bool enabled = false;                        ///< hold back; the poison check is always on
+    bool enabled = false; ///< hold back; the poison check is always on
     std::vector<std::string> taint_on{"segfault", "out_of_memory", "gpu"}; ///< by name of exit_class
-    duration taint = std::chrono::seconds(60);   ///< after the first crash; doubles with each in a row, 1 ms..24 h
+    duration taint =
+        std::chrono::seconds(60); ///< after the first crash; doubles with each in a row, 1 ms..24 h
     duration max_taint = std::chrono::minutes(10); ///< taint..24 h
     /// Workers that the same input (command, arguments, attachments) may crash before it is refused, 1..100; 0 = any
     /// number. Of a worker that was at several calls nobody knows which one it was: none is blamed.
@@ -73,10 +74,11 @@ struct crash_barrier_options {
 /// Sending calls again that were lost with their worker, where request::idempotent allows it.
 struct retry_options {
     int attempts = 3; ///< workers a call may be sent to, 1..100
-    std::vector<duration> backoff{std::chrono::milliseconds(0), std::chrono::milliseconds(100),
-                                  std::chrono::milliseconds(200), std::chrono::milliseconds(400),
-                                  std::chrono::milliseconds(800)}; ///< before each resend; the last one repeats
-    double jitter = 0.25; ///< each wait varies by this share, 0..1
+    std::vector<duration> backoff{
+        std::chrono::milliseconds(0), std::chrono::milliseconds(100), std::chrono::milliseconds(200),
+        std::chrono::milliseconds(400),
+        std::chrono::milliseconds(800)}; ///< before each resend; the last one repeats
+    double jitter = 0.25;                ///< each wait varies by this share, 0..1
 
     /// Retries stop while no more than half of so many tokens is left: each retry, refused ones included, takes one,
     /// each success gives back budget_ratio. At least four times the capacity of a worker, so that the loss of one is no overload.

@@ -25,7 +25,8 @@ public:
         }
     }
 
-    void times(std::string_view field, const std::vector<duration>& values, duration low, duration high) const {
+    void times(std::string_view field, const std::vector<duration>& values, duration low,
+               duration high) const {
         if (values.empty()) {
             where().reject(field, "", "must not be empty");
         }

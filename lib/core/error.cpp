@@ -40,7 +40,8 @@ const char* describe(errc code) noexcept {
     case errc::heartbeat_lost: return "the worker stopped answering pings";
     case errc::protocol_error: return "the worker broke the wire protocol";
     case errc::unavailable:
-        return "the pool is unavailable: its workers failed too often and none is left; it tries again by itself";
+        return "the pool is unavailable: its workers failed too often and none is left; it tries again by "
+               "itself";
     case errc::poisonous_request:
         return "the request is refused: workers crashed on the same input before; do not send it again";
     case errc::unknown_worker: return "no worker of that id is alive; see status()";

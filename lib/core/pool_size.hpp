@@ -18,10 +18,14 @@ struct pool_size {
 
 inline pool_size size_of(const pool_config& config) {
     const auto& scaling = config.scaling;
-    const auto size = config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
-    const auto fewest = scaling.min != 0 ? scaling.min : scaling.max != 0 ? std::min(size, scaling.max) : size;
+    const auto size =
+        config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
+    const auto fewest = scaling.min != 0   ? scaling.min
+                        : scaling.max != 0 ? std::min(size, scaling.max)
+                                           : size;
     const auto most = scaling.max != 0 ? scaling.max : std::max(size, fewest);
-    const auto initial = scaling.initial != 0 ? scaling.initial : std::clamp(size, fewest, std::max(fewest, most));
+    const auto initial =
+        scaling.initial != 0 ? scaling.initial : std::clamp(size, fewest, std::max(fewest, most));
     return {initial, size_limits(fewest, most)};
 }
 

@@ -59,16 +59,16 @@ void autoscaler::look(time_point now) {
     const auto reached = crew_.set_desired(decision.desired, !up);
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
-        log_(log_level::info, "scaled from " + std::to_string(load.desired) + " to " + std::to_string(reached) +
-                                  " workers: " + decision.reason);
+        log_(log_level::info, "scaled from " + std::to_string(load.desired) + " to " +
+                                  std::to_string(reached) + " workers: " + decision.reason);
     }
 }
 
 /// Since the last look.
 double autoscaler::utilisation(time_point now) {
     const auto work = calls_.work_done(now);
-    const auto offered =
-        static_cast<double>((now - last_look_).count()) * static_cast<double>(crew_.ready() * config_.capacity);
+    const auto offered = static_cast<double>((now - last_look_).count()) *
+                         static_cast<double>(crew_.ready() * config_.capacity);
     const auto done = static_cast<double>((work - work_then_).count());
     last_look_ = now;
     work_then_ = work;

@@ -54,7 +54,8 @@ std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_p
     auto fresh = std::make_shared<worker>(executor_, config_, std::move(id), runtime_, events_, log_);
     ++starting_;
     // The pool outlives its workers: their tasks refer to what it owns.
-    const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(owner, fresh);
+    const auto both =
+        std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(owner, fresh);
     lives_.spawn(both, fresh->run());
     return fresh;
 }
@@ -128,7 +129,8 @@ void crew::reconsider(const worker& gone) {
     if (config_.crash_barrier.enabled && is_unplanned(gone)) {
         slot.awaits_verdict = false;
         if (slot.tainted.ended(gone.exit_kind(), death.uptime, config_.crash_barrier, now)) {
-            log_(log_level::warning, to_string(gone.id()) + " ended as " + std::string(to_string(gone.exit_kind())) +
+            log_(log_level::warning, to_string(gone.id()) + " ended as " +
+                                         std::string(to_string(gone.exit_kind())) +
                                          ": its slot is held back");
         }
     }
@@ -263,7 +265,8 @@ time_point crew::next_due() {
     auto next = time_point::max();
     for (const auto index : vacant_) {
         const auto due = due_at(slots_[index]);
-        const auto admitted = guard_.state(now) == circuit_state::closed ? due : std::max(due, guard_.next_admission(now));
+        const auto admitted =
+            guard_.state(now) == circuit_state::closed ? due : std::max(due, guard_.next_admission(now));
         if (admitted > now) {
             next = std::min(next, admitted);
         }

@@ -112,7 +112,7 @@ private:
         std::optional<circuit_breaker::attempt> trial; ///< the permission that `current` was started with
         std::uint64_t generation = 0;
         int failure_streak = 0;
-        time_point due; ///< when a vacant slot may be filled
+        time_point due;              ///< when a vacant slot may be filled
         bool awaits_verdict = false; ///< it is not known yet how its last worker ended
         taint tainted;
         std::string last_failure;

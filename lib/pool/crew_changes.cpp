@@ -50,7 +50,8 @@ void crew::look_for_recycling(time_point now) {
 
 /// Workers that are being replaced as planned, until the last trace of the old one is gone.
 std::size_t crew::recycling() const noexcept {
-    const auto coming = std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.successor; });
+    const auto coming =
+        std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.successor; });
     const auto going = std::count_if(leaving_.begin(), leaving_.end(), [](const auto& each) {
         return each->why_retired() && each->why_retired()->what == retirement::kind::recycle;
     });
@@ -63,9 +64,11 @@ bool crew::may_recycle(const slot_state& slot, time_point now) const {
 
 /// The fresh worker is started first; the old one serves until then.
 void crew::begin_recycling(time_point now, const std::shared_ptr<void>& owner) {
-    std::erase_if(to_recycle_, [&](std::size_t index) { return !slots_[index].current || slots_[index].successor; });
+    std::erase_if(to_recycle_,
+                  [&](std::size_t index) { return !slots_[index].current || slots_[index].successor; });
     auto running = to_recycle_.empty() ? 0 : recycling();
-    for (auto next = to_recycle_.begin(); next != to_recycle_.end() && running < config_.recycle.max_recycling;) {
+    for (auto next = to_recycle_.begin();
+         next != to_recycle_.end() && running < config_.recycle.max_recycling;) {
         const auto index = *next;
         if (!may_recycle(slots_[index], now)) {
             ++next;
@@ -183,8 +186,7 @@ void crew::fail_waiters(const std::exception_ptr& why) {
 
 std::size_t crew::set_desired(std::size_t count, bool idle_only) {
     grow_to(count);
-    while (desired_ > count && drop_one(idle_only)) {
-    }
+    while (desired_ > count && drop_one(idle_only)) {}
     return desired_;
 }
 

@@ -19,12 +19,14 @@ retry_options with_room_for_one_loss(retry_options options, std::size_t capacity
 } // namespace
 
 loss_judge::loss_judge(const pool_config& config)
-    : budget_(with_room_for_one_loss(config.retry, config.capacity)), poison_(config.crash_barrier), poison_crashes_(config.crash_barrier.poison_crashes) {
+    : budget_(with_room_for_one_loss(config.retry, config.capacity)),
+      poison_(config.crash_barrier),
+      poison_crashes_(config.crash_barrier.poison_crashes) {
     policy_.attempts(config.retry.attempts).backoff(config.retry.backoff).jitter(config.retry.jitter);
 }
 
 loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, bool alone, const error& cause,
-                                     time_point now) {
+                                      time_point now) {
     lost_call facts;
     facts.may_have_begun = may_have_begun;
     facts.idempotent = lost.req.idempotent();

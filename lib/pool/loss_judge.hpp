@@ -19,7 +19,7 @@ class loss_judge {
 public:
     struct verdict {
         call_fate fate;
-        duration wait{};             ///< before the retry
+        duration wait{};              ///< before the retry
         bool budget_is_spent = false; ///< which alone stands against a retry
     };
 

@@ -113,8 +113,8 @@ void check(const size_limits& limits) {
 
 asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
     check(limits);
-    auto change = run_change(std::move(core),
-                             [limits](pool_core& of, const caller_ptr& caller) { of.resize(limits, caller); });
+    auto change = run_change(
+        std::move(core), [limits](pool_core& of, const caller_ptr& caller) { of.resize(limits, caller); });
     co_await std::move(change);
 }
 

@@ -186,7 +186,8 @@ pool_status pool_core::status() {
     result.queued = dispatcher_.queued();
     result.in_flight = dispatcher_.in_flight();
     const auto now = clock::now();
-    result.oldest_wait = dispatcher_.is_queue_empty() ? duration::zero() : duration(now - dispatcher_.oldest());
+    result.oldest_wait =
+        dispatcher_.is_queue_empty() ? duration::zero() : duration(now - dispatcher_.oldest());
     result.retry_tokens = dispatcher_.retry_tokens();
     result.counters = dispatcher_.counters();
     result.counters.unhealthy_workers_terminated = unhealthy_terminated_;
@@ -213,7 +214,8 @@ std::exception_ptr pool_core::start_failure(std::size_t came_up) const {
 
 error_info pool_core::last_cause() const {
     auto info = crew_.last_failure();
-    info.detail = "the last failure was: " + make_error_code(crew_.last_failure_code()).message() + ": " + info.detail;
+    info.detail =
+        "the last failure was: " + make_error_code(crew_.last_failure_code()).message() + ": " + info.detail;
     return info;
 }
 

@@ -47,7 +47,8 @@ public:
     }
 
     bool is_awaited(const worker_id& which) const {
-        return std::any_of(entries_.begin(), entries_.end(), [&](const entry& each) { return contains(each, which); });
+        return std::any_of(entries_.begin(), entries_.end(),
+                           [&](const entry& each) { return contains(each, which); });
     }
 
 private:
@@ -68,7 +69,8 @@ private:
     void end_if(const std::exception_ptr& why, Condition ends) {
         const auto first = std::stable_partition(entries_.begin(), entries_.end(),
                                                  [&](const entry& each) { return !ends(each); });
-        const std::vector<entry> ended(std::make_move_iterator(first), std::make_move_iterator(entries_.end()));
+        const std::vector<entry> ended(std::make_move_iterator(first),
+                                       std::make_move_iterator(entries_.end()));
         entries_.erase(first, entries_.end());
         for (const auto& each : ended) {
             each.caller->complete(why, {});

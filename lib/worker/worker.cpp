@@ -308,7 +308,8 @@ call_ptr worker::take_call(std::uint64_t id) {
     }
     if (load() >= capacity_) {
         auto& begun = *(calls_.begin() + static_cast<std::ptrdiff_t>(capacity_ - 1))->second.which;
-        if (begun.state == call_state::abandoned && !begun.is_probe && begun.heap_place == deadline_node::outside) {
+        if (begun.state == call_state::abandoned && !begun.is_probe &&
+            begun.heap_place == deadline_node::outside) {
             events_.on_begun_in_vain(*this, begun);
         }
     }

@@ -154,8 +154,8 @@ void worker::note_failure(std::string detail) {
     const auto verdict = health_->failed(clock::now());
     look_now_.open(); // the next probe is due sooner
     if (verdict == health_verdict::degrade || verdict == health_verdict::remove) {
-        events_.on_failure(*this, failure_kind::probe_failed, health_->failures(), config_.health_check.failures,
-                           std::move(detail));
+        events_.on_failure(*this, failure_kind::probe_failed, health_->failures(),
+                           config_.health_check.failures, std::move(detail));
     }
 }
 

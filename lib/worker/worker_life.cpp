@@ -144,7 +144,9 @@ asio::awaitable<void> worker::descend() {
     if (failure_) {
         release_calls(); // nothing more is to be expected of it; its callers need not wait for its end
     }
-    move_to(worker_state::stopping, failure_ ? failure_->detail : retired_ ? retired_->reason : "asked to stop");
+    move_to(worker_state::stopping, failure_   ? failure_->detail
+                                    : retired_ ? retired_->reason
+                                               : "asked to stop");
     const auto first = stop_from_.value_or(stop_rung::terminate);
     stop_ladder ladder(config_.stop, first == stop_rung::ask && !was_ready() ? stop_rung::terminate : first,
                        clock::now());

@@ -167,6 +167,8 @@ BOOST_AUTO_TEST_CASE(a_crash_loop_is_slowed_down) {
             config.restart.initial_backoff = 100ms;
             config.restart.max_backoff = 10s;
             config.queue.timeout = 400ms;
+            config.restart.limit = 1000; // only the backoff is to slow it down
+            config.crash_barrier.poison_crashes = 0;
             pool workers(context.get_executor(), config);
             bool started = false;
             while (!started) { // the worker may be dead before start() looks

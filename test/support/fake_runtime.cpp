@@ -331,7 +331,8 @@ pool_status manual_pool::status() {
 
 worker_status manual_pool::worker_status_of(std::uint32_t slot) {
     const auto all = status().workers;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.id.slot == slot; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.id.slot == slot; });
     BOOST_REQUIRE(found != all.end());
     return *found;
 }

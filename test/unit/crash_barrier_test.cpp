@@ -46,9 +46,8 @@ void crash_on_call(manual_pool& pool, std::size_t index, exit_status how = segfa
 /// Whether it has received a call with that argument since the last look.
 bool holds(fake_worker& which, std::string_view argument) {
     const auto calls = which.take_calls();
-    return std::any_of(calls.begin(), calls.end(), [&](const auto& each) {
-        return each.at("args").as_object().contains(argument);
-    });
+    return std::any_of(calls.begin(), calls.end(),
+                       [&](const auto& each) { return each.at("args").as_object().contains(argument); });
 }
 
 void exit_at_once(fake_worker& fresh) {

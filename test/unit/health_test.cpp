@@ -333,7 +333,8 @@ BOOST_AUTO_TEST_CASE(one_that_makes_no_progress_past_the_deadline_is_replaced_wi
     auto config = quiet_config();
     config.cancel_grace = 1s;
     probed_pool pool(config);
-    pool.worker(0).last_words = "working...\nThread 0x1 (most recent call first):\n  File \"model.py\", line 7 in spin";
+    pool.worker(0).last_words =
+        "working...\nThread 0x1 (most recent call first):\n  File \"model.py\", line 7 in spin";
     const auto call = pool.execute(request("work").timeout(2s));
     pool.worker(0).take_call();
     pool.advance(2s);
@@ -358,7 +359,8 @@ BOOST_AUTO_TEST_CASE(calls_that_die_with_a_frozen_worker_carry_its_stacks) {
     config.heartbeat.misses = 1;
     probed_pool pool(config);
     pool.worker(0).answers_pings = false;
-    pool.worker(0).last_words = "Current thread 0x2 (most recent call first):\n  File \"m.py\", line 9 in wait";
+    pool.worker(0).last_words =
+        "Current thread 0x2 (most recent call first):\n  File \"m.py\", line 9 in wait";
     const auto call = pool.execute(request("work"));
     pool.worker(0).take_call();
     pool.advance(5s);

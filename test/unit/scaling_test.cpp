@@ -69,7 +69,8 @@ public:
     }
 
     bool all_done() const {
-        return std::all_of(calls_.begin(), calls_.end(), [](const auto& each) { return each->value.has_value(); });
+        return std::all_of(calls_.begin(), calls_.end(),
+                           [](const auto& each) { return each->value.has_value(); });
     }
 
     std::size_t most_seen = 0;

@@ -1,0 +1,53 @@
+"""A worker that gets ill on demand: it grows, hangs, crashes, and fails its health check while a file exists."""
+
+import ctypes
+import os
+import pathlib
+import signal
+import sys
+
+import skep
+
+worker = skep.Worker()
+ballast = []
+illness = pathlib.Path(os.environ.get("ILLNESS", "/nonexistent"))
+starts = os.environ.get("STARTS", "")
+
+if starts == "frozen" and not illness.exists():
+    illness.touch()
+    os.kill(os.getpid(), signal.SIGSTOP)  # the first process only
+
+
+@worker.command
+def echo(value):
+    return value
+
+
+@worker.command
+def pid():
+    return os.getpid()
+
+
+@worker.command
+def grow(mebibytes):
+    ballast.append(b"x" * (mebibytes << 20))
+    return len(ballast)
+
+
+@worker.command
+def crash(value):
+    ctypes.string_at(0)
+
+
+@worker.command
+def spin():
+    while True:
+        pass
+
+
+@worker.health_check
+def check():
+    return not illness.exists()
+
+
+worker.run()
