@@ -89,7 +89,7 @@ struct restart_options {
 
     /// Restart intensity: more unplanned ends of workers than this within `window` make the pool unavailable as soon
     /// as no worker is left: calls fail at once, and one worker at a time is tried, the first after `open_time`,
-    /// until one comes up. 0..1,000,000; 0 = five per worker.
+    /// until one comes up. 0..1,000,000; 0 = five per worker, at least ten.
     std::size_t limit = 0;
     duration window = std::chrono::seconds(30);    ///< 10 ms..24 h
     duration open_time = std::chrono::seconds(30); ///< 1 ms..24 h

@@ -56,7 +56,7 @@ public:
     /// `random` is uniform in [0, 1).
     std::optional<duration> wait_after(int made, const error& failure, double random) const;
 
-    /// True for what says nothing about the request itself: the pool was saturated or its queue too slow, the worker
+    /// True for what says nothing about the request itself: the pool was saturated, unavailable or its queue too slow, the worker
     /// was lost, the call took too long. After the last two it may have run, or still be running: try again only what
     /// may be done twice.
     static bool is_transient(const error& failure) noexcept;

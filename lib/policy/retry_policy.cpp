@@ -100,6 +100,7 @@ bool retry_policy::is_transient(const error& failure) noexcept {
     switch (static_cast<errc>(failure.code().value())) {
     case errc::pool_saturated:
     case errc::queue_timeout:
+    case errc::unavailable:
     case errc::timeout:
     case errc::worker_lost: return failure.code().category() == error_category();
     default: return false;

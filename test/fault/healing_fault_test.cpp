@@ -76,10 +76,12 @@ BOOST_DATA_TEST_CASE(a_frozen_worker_is_replaced, boost::unit_test::data::make({
         const bool replaced = co_await is_replaced(workers);
         BOOST_TEST(replaced);
         report(std::string("frozen while ") + when, began);
-        const bool ended = co_await eventually([&] { return !busy || call->is_done(); });
+        auto has_ended = [&] { return !busy || call->is_done(); };
+        const bool ended = co_await eventually(has_ended);
         BOOST_TEST(ended);
         BOOST_TEST((!busy || call->problem->code() == errc::worker_lost));
-        const bool gone = co_await eventually([pid] { return !is_alive(pid); });
+        auto is_gone = [pid] { return !is_alive(pid); };
+        const bool gone = co_await eventually(is_gone);
         BOOST_TEST(gone);
         const auto report = co_await workers.shutdown();
         BOOST_TEST(report.clean());
@@ -335,10 +337,11 @@ BOOST_AUTO_TEST_CASE(a_rolling_restart_under_load) {
             calls.push_back(begin_call(context, workers, request("echo").arg("value", i)));
         }
         co_await workers.rolling_restart();
-        const bool done = co_await eventually([&] {
+        auto all_answered = [&] {
             return std::all_of(calls.begin(), calls.end(),
                                [](const auto& each) { return each->answer.has_value(); });
-        });
+        };
+        const bool done = co_await eventually(all_answered);
         BOOST_TEST(done);
         const auto status = co_await workers.status();
         BOOST_TEST(status.counters.workers_recycled == 3u);
