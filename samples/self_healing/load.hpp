@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/skep.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Good calls at a steady pace, whatever happens to the workers.
+class steady_load {
+public:
+    explicit steady_load(skep::pool& workers) : pool_(workers) {}
+
+    /// The callers, to be run side by side; they return soon after finish().
+    std::vector<boost::asio::awaitable<void>> callers();
+    void finish() noexcept { over_ = true; }
+
+    std::size_t sent() const noexcept { return sent_; }
+    std::size_t right() const noexcept { return right_; } ///< answered, and with the right answer
+    std::size_t retried() const noexcept { return retried_; }
+    skep::duration slowest() const noexcept { return slowest_; }
+    const std::string& failure() const noexcept { return failure_; } ///< of the first that failed, if any did
+
+    /// "good calls: 812 of 812 succeeded"
+    std::string summary() const;
+
+private:
+    boost::asio::awaitable<void> call_regularly(skep::duration delay);
+    boost::asio::awaitable<void> call(std::int64_t number);
+    void note_failure(const std::string& text);
+
+    skep::pool& pool_;
+    std::size_t sent_ = 0;
+    std::size_t right_ = 0;
+    std::size_t retried_ = 0;
+    skep::duration slowest_{};
+    std::string failure_;
+    bool over_ = false;
+};

@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "load.hpp"
+#include "screen.hpp"
+#include <skep/skep.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+/// When a worker was first seen out of rotation, and why.
+struct departure {
+    skep::time_point at{};
+    std::string reason; ///< empty as long as nothing is known
+};
+
+/// Looks at the pool all the time, and shows what it sees: as a table on a terminal, else as a line per change.
+class monitor {
+public:
+    monitor(skep::pool& workers, const steady_load& load, screen& output);
+
+    /// Returns soon after finish().
+    boost::asio::awaitable<void> run();
+    void finish() noexcept { over_ = true; }
+
+    const skep::pool_status& latest() const noexcept { return latest_; }
+
+    /// Of those that have been in rotation; null as long as it is.
+    const departure* departure_of(const skep::worker_id& which) const noexcept;
+
+    /// True if the worker no longer serves and all there are to be do.
+    bool is_replaced(const skep::worker_id& which) const noexcept;
+
+    /// A line with the time before it.
+    void tell(const std::string& text);
+
+private:
+    void look(skep::pool_status now);
+    void note_departures();
+    void note_gone(const std::vector<skep::worker_status>& before);
+    void show_changes();
+    void show_table();
+
+    skep::pool& pool_;
+    const steady_load& load_;
+    screen& screen_;
+    skep::time_point begun_;
+    skep::pool_status latest_;
+    std::map<skep::worker_id, departure> departures_;
+    std::map<skep::worker_id, std::string> shown_; ///< what was said of each worker last
+    int looks_ = 0;
+    bool over_ = false;
+};
