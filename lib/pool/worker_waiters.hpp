@@ -67,8 +67,8 @@ private:
 
     template <class Condition>
     void end_if(const std::exception_ptr& why, Condition ends) {
-        const auto first = std::stable_partition(entries_.begin(), entries_.end(),
-                                                 [&](const entry& each) { return !ends(each); });
+        const auto first =
+            std::partition(entries_.begin(), entries_.end(), [&](const entry& each) { return !ends(each); });
         const std::vector<entry> ended(std::make_move_iterator(first),
                                        std::make_move_iterator(entries_.end()));
         entries_.erase(first, entries_.end());

@@ -67,7 +67,7 @@ void worker::assign(call& next, time_point now) {
     next.id = next_id_++;
     next.at = this;
     calls_.emplace(next.id, flight{call_ptr(&next), begin});
-    last_assigned_ = now;
+    last_assigned_ = next.is_probe ? last_assigned_ : now;
     if (calls_.size() == 1 || data_->outbox().size() >= batch_bytes) {
         data_->flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
     } else {

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -181,7 +183,34 @@ BOOST_AUTO_TEST_CASE(a_short_wait_is_no_reason) {
     BOOST_TEST(pool.counters().scale_ups == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(only_idle_workers_go_and_those_that_worked_last_stay) {
+BOOST_AUTO_TEST_CASE(the_worker_that_worked_last_stays) {
+    auto config = elastic_config(1, 3);
+    config.scaling.initial = 3;
+    config.scaling.cool_down = 10s;
+    config.scaling.interval = 10s;
+    config.schedule = scheduling::round_robin;
+    running_pool pool(config);
+    for (const std::size_t index : {0, 1, 2, 0, 1}) { // then 2 has been idle longest
+        pool.warm_up(index);
+        pool.advance(1s, 100ms);
+    }
+    std::vector<std::uint32_t> order;
+    std::set<std::uint32_t> left{0, 1, 2};
+    for (int i = 0; i < 1200 && left.size() > 1; ++i) {
+        pool.advance(100ms, 100ms);
+        std::set<std::uint32_t> now;
+        for (const auto& each : pool.status().workers) {
+            if (!each.retiring) {
+                now.insert(each.id.slot);
+            }
+        }
+        std::set_difference(left.begin(), left.end(), now.begin(), now.end(), std::back_inserter(order));
+        left = now;
+    }
+    BOOST_TEST(order == (std::vector<std::uint32_t>{2, 0}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(only_idle_workers_go) {
     auto config = elastic_config(1, 4);
     config.scaling.initial = 4;
     config.scaling.cool_down = 1s;

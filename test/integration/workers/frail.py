@@ -4,7 +4,6 @@ import ctypes
 import os
 import pathlib
 import signal
-import sys
 
 import skep
 
@@ -13,9 +12,12 @@ ballast = []
 illness = pathlib.Path(os.environ.get("ILLNESS", "/nonexistent"))
 starts = os.environ.get("STARTS", "")
 
-if starts == "frozen" and not illness.exists():
-    illness.touch()
-    os.kill(os.getpid(), signal.SIGSTOP)  # the first process only
+if starts == "frozen":
+    try:
+        illness.touch(exist_ok=False)
+        os.kill(os.getpid(), signal.SIGSTOP)
+    except FileExistsError:
+        pass  # the first process only
 
 
 @worker.command
