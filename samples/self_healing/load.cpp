@@ -3,8 +3,6 @@
 
 #include "load.hpp"
 
-#include "../common.hpp"
-
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -25,14 +23,14 @@ constexpr auto pace = 100ms;
 std::vector<asio::awaitable<void>> steady_load::callers() {
     std::vector<asio::awaitable<void>> all;
     for (int i = 0; i < caller_count; ++i) {
-        all.push_back(call_regularly(i * pace / caller_count));
+        all.push_back(call_regularly());
     }
     return all;
 }
 
-asio::awaitable<void> steady_load::call_regularly(skep::duration delay) {
+asio::awaitable<void> steady_load::call_regularly() {
     const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer timer(executor, delay);
+    asio::steady_timer timer(executor, pace);
     while (!over_) {
         co_await timer.async_wait(asio::use_awaitable);
         co_await call(static_cast<std::int64_t>(sent_));
@@ -53,7 +51,10 @@ asio::awaitable<void> steady_load::call(std::int64_t number) {
             note_failure("a wrong answer");
         }
     } catch (const skep::error& problem) {
-        if (problem.code() == skep::errc::cancelled) throw;
+        if (problem.code() == skep::errc::cancelled) {
+            --sent_; // it was given up, which is no failure
+            throw;
+        }
         note_failure(problem.what());
     }
     slowest_ = std::max<skep::duration>(slowest_, std::chrono::steady_clock::now() - begun);
@@ -67,5 +68,6 @@ void steady_load::note_failure(const std::string& text) {
 
 std::string steady_load::summary() const {
     return "good calls: " + std::to_string(right_) + " of " + std::to_string(sent_) + " succeeded, " +
-           std::to_string(retried_) + " by a second worker, the slowest took " + seconds(slowest_);
+           std::to_string(retried_) + " by a second worker, the slowest took " +
+           std::to_string(slowest_ / 1ms) + " ms";
 }

@@ -21,15 +21,15 @@ public:
 
     std::size_t sent() const noexcept { return sent_; }
     std::size_t right() const noexcept { return right_; } ///< answered, and with the right answer
-    std::size_t retried() const noexcept { return retried_; }
-    skep::duration slowest() const noexcept { return slowest_; }
-    const std::string& failure() const noexcept { return failure_; } ///< of the first that failed, if any did
 
-    /// "good calls: 812 of 812 succeeded"
+    /// Of the first that failed; empty if none did.
+    const std::string& failure() const noexcept { return failure_; }
+
+    /// "good calls: 812 of 812 succeeded", and what it took
     std::string summary() const;
 
 private:
-    boost::asio::awaitable<void> call_regularly(skep::duration delay);
+    boost::asio::awaitable<void> call_regularly();
     boost::asio::awaitable<void> call(std::int64_t number);
     void note_failure(const std::string& text);
 

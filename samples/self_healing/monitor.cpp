@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto look_interval = 20ms;
-constexpr int looks_per_table = 5;
+constexpr auto look_interval = 10ms;
+constexpr int looks_per_table = 10;
 
 bool is_in_rotation(const skep::worker_status& worker) {
     return !worker.retiring &&
@@ -53,8 +53,8 @@ std::string row_of(const skep::worker_status& worker) {
     const std::string health(to_string(worker.health));
     std::array<char, 100> facts{};
     std::snprintf(facts.data(), facts.size(), "%-11s %-9s %-9s %4s %6llu %4llu MiB  ",
-                  to_string(worker.id).c_str(), state_of(worker).c_str(), health.c_str(),
-                  load.c_str(), static_cast<unsigned long long>(worker.completed),
+                  to_string(worker.id).c_str(), state_of(worker).c_str(), health.c_str(), load.c_str(),
+                  static_cast<unsigned long long>(worker.completed),
                   static_cast<unsigned long long>(worker.resident_bytes >> 20));
     return facts.data() + (reason.empty() ? before : reason);
 }
@@ -91,7 +91,8 @@ void monitor::note_departures() {
         if (worker.uptime > skep::duration::zero() && !is_in_rotation(worker)) {
             const departure first{std::chrono::steady_clock::now(), {}};
             auto& noted = departures_.try_emplace(worker.id, first).first->second;
-            noted.reason = reason_of(worker);
+            const auto reason = reason_of(worker);
+            noted.reason = reason.empty() ? noted.reason : reason;
         }
     }
 }
@@ -131,11 +132,6 @@ void monitor::show_table() {
     }
     rows.push_back(load_.summary());
     screen_.table(std::move(rows));
-}
-
-const departure* monitor::departure_of(const skep::worker_id& which) const noexcept {
-    const auto found = departures_.find(which);
-    return found == departures_.end() ? nullptr : &found->second;
 }
 
 bool monitor::is_replaced(const skep::worker_id& which) const noexcept {

@@ -28,8 +28,8 @@ public:
 
     const skep::pool_status& latest() const noexcept { return latest_; }
 
-    /// Of those that have been in rotation; null as long as it is.
-    const departure* departure_of(const skep::worker_id& which) const noexcept;
+    /// Of one that has left; throws std::out_of_range of any other.
+    const departure& departure_of(const skep::worker_id& which) const { return departures_.at(which); }
 
     /// True if the worker no longer serves and all there are to be do.
     bool is_replaced(const skep::worker_id& which) const noexcept;

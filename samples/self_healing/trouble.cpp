@@ -29,7 +29,7 @@ std::vector<trouble> troubles() {
     return {
         {"a worker leaks 4 MiB per call", leak, {}, "its soft limit"},
         {"a worker freezes", request("freeze"), errc::worker_lost, "no answer to"},
-        {"a worker sends garbage", request("lie"), errc::worker_lost, "longer than the limit"},
+        {"a worker sends garbage", request("lie"), errc::worker_lost, "exceeds the limit"},
         {"an input crashes workers", poison, errc::poisonous_request, "Segmentation fault"},
         {"a worker hangs in a call", hang, errc::timeout, "given up"},
         {"a worker falls ill", request("fall_ill"), {}, "failed its health check"},
@@ -51,11 +51,12 @@ std::string last_failure_of(const skep::pool_status& status, std::uint32_t slot)
 
 std::string describe(const incident& happened) {
     if (!happened.outcome) {
-        return "the call was answered by " + to_string(happened.victim);
+        return "answered by " + to_string(happened.victim);
     }
-    const auto workers = happened.attempts == 1 ? " worker" : " workers";
-    return "the call, sent to " + std::to_string(happened.attempts) + workers +
-           ", failed: " + make_error_code(*happened.outcome).message();
+    const auto message = make_error_code(*happened.outcome).message();
+    return "sent to " + std::to_string(happened.attempts) +
+           (happened.attempts == 1 ? " worker, " : " workers, ") +
+           "failed: " + message.substr(0, message.find(';')); // what follows is advice
 }
 
 } // namespace
@@ -79,9 +80,67 @@ asio::awaitable<void> troublemaker::make(trouble what) {
     monitor_.tell("trouble: " + what.title);
     const auto begun = std::chrono::steady_clock::now();
     co_await provoke(what.call, happened);
-    monitor_.tell(describe(happened));
-    co_await wait_until_whole(happened);
+    monitor_.tell("call:    " + describe(happened));
+    const auto is_replaced = [&] { return monitor_.is_replaced(happened.victim); };
+    co_await wait_until(is_replaced);
     happened.whole_after = std::chrono::steady_clock::now() - begun;
-    co_await wait_until_gone(happened.victim);
-    note_findings(happened, begun, last_failure_of(before, happened.victim.slot));
+    happened.found_after = monitor_.departure_of(happened.victim).at - begun;
+    const auto is_gone = [&] { return monitor_.latest().retiring == 0; };
+    co_await wait_until(is_gone); // only then is known how it ended
+    judge(what, last_failure_of(before, happened.victim.slot), happened);
+    monitor_.tell("found:   " + happened.found);
+    monitor_.tell("healed:  after " + seconds(happened.whole_after));
+    if (happened.outcome == skep::errc::poisonous_request) {
+        incident again;
+        co_await provoke(what.call, again);
+        monitor_.tell("again:   " + describe(again));
+        happened.as_expected =
+            happened.as_expected && again.outcome == happened.outcome && again.attempts == 0;
+    }
+    incidents_.push_back(std::move(happened));
+}
+
+asio::awaitable<void> troublemaker::provoke(skep::request call, incident& happened) {
+    try {
+        const auto answer = co_await pool_.execute(std::move(call));
+        happened.victim = answer.worker;
+    } catch (const skep::error& problem) {
+        if (problem.code() == skep::errc::cancelled) throw;
+        happened.outcome = static_cast<skep::errc>(problem.code().value());
+        happened.attempts = problem.info.attempts;
+        happened.victim = problem.info.worker.value_or(skep::worker_id());
+    }
+}
+
+asio::awaitable<void> troublemaker::wait_until(std::function<bool()> done) {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    asio::steady_timer timer(executor);
+    while (!done()) {
+        if (std::chrono::steady_clock::now() > deadline) {
+            throw std::runtime_error("the pool has not healed within " + seconds(patience));
+        }
+        timer.expires_after(10ms);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+void troublemaker::judge(const trouble& what, const std::string& failure_before, incident& happened) const {
+    const auto& status = monitor_.latest();
+    const auto failure = last_failure_of(status, happened.victim.slot);
+    // One that was recycled as planned is no failure.
+    happened.found = failure != failure_before ? failure : monitor_.departure_of(happened.victim).reason;
+    if (status.last_failure && status.last_failure->worker == happened.victim) {
+        happened.stacks = status.last_failure->stacks;
+    }
+    const bool is_evident = happened.found.find(what.evidence) != std::string::npos;
+    const bool has_stacks = happened.stacks.find(" in hang") != std::string::npos;
+    happened.as_expected =
+        happened.outcome == what.outcome && is_evident && (what.outcome != skep::errc::timeout || has_stacks);
+}
+
+bool troublemaker::is_satisfied() const {
+    const auto is_fine = [](const incident& each) { return each.as_expected; };
+    return incidents_.size() == troubles().size() &&
+           std::all_of(incidents_.begin(), incidents_.end(), is_fine);
 }

@@ -6,6 +6,7 @@
 #include "monitor.hpp"
 #include <skep/skep.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,11 +24,11 @@ struct incident {
     std::string title;
     std::optional<skep::errc> outcome; ///< what its caller got
     int attempts = 0;                  ///< workers that the call was sent to
-    skep::worker_id victim;
-    std::string found;            ///< what the pool says about it
-    skep::duration found_after{}; ///< from the call to the moment the worker was out of rotation
-    skep::duration whole_after{}; ///< from the call to the moment all workers served again
-    std::string stacks;           ///< of the victim, where the pool took them
+    skep::worker_id victim;            ///< the last one, if there were several
+    std::string found;                 ///< what the pool says about it
+    skep::duration found_after{};      ///< from the call to the moment the worker was out of rotation
+    skep::duration whole_after{};      ///< from the call to the moment all workers served again
+    std::string stacks;                ///< of the worker, where the pool took them
     bool as_expected = false;
 };
 
@@ -46,9 +47,8 @@ public:
 private:
     boost::asio::awaitable<void> make(trouble what);
     boost::asio::awaitable<void> provoke(skep::request call, incident& happened);
-    boost::asio::awaitable<void> wait_until_healed(incident& happened);
-    void judge(const trouble& what, incident& happened, const std::string& failure_before) const;
-    void tell(const incident& happened);
+    boost::asio::awaitable<void> wait_until(std::function<bool()> done);
+    void judge(const trouble& what, const std::string& failure_before, incident& happened) const;
 
     skep::pool& pool_;
     monitor& monitor_;

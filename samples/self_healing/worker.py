@@ -1,5 +1,6 @@
 """Squares numbers, and goes wrong on request, in each of the ways in which a worker can."""
 
+import atexit
 import ctypes
 import os
 import resource
@@ -18,6 +19,7 @@ is_ill = False
 
 @worker.on_start
 def prepare():
+    atexit.register(time.sleep, 0.1)  # so that one can see it leave
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash on purpose is not worth a core file
 
 

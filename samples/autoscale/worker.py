@@ -1,0 +1,16 @@
+"""Takes its time, like a worker that waits for a database or a GPU."""
+
+import time
+
+import skep
+
+worker = skep.Worker()
+
+
+@worker.command
+def work(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+worker.run()
