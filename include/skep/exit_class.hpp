@@ -13,14 +13,14 @@ namespace skep {
 
 /// How a worker's process came to its end, judged from all the evidence.
 enum class exit_class {
-    unknown,           ///< nobody knows its status
-    clean,             ///< exit code 0
-    error,             ///< another exit code
-    segfault,          ///< SIGSEGV, SIGBUS, SIGILL, SIGFPE, or the exit codes by which a shell reports them
-    abort,             ///< SIGABRT: a failed assertion, an uncaught C++ exception
-    out_of_memory,     ///< the kernel or its cgroup killed it for lack of memory, or it said so itself
-    gpu,               ///< it failed, and its last words are of the GPU
-    killed_by_us,      ///< the pool forced it
+    unknown,       ///< nobody knows its status
+    clean,         ///< exit code 0
+    error,         ///< another exit code
+    segfault,      ///< SIGSEGV, SIGBUS, SIGILL, SIGFPE, or the exit codes by which a shell reports them
+    abort,         ///< SIGABRT: a failed assertion, an uncaught C++ exception
+    out_of_memory, ///< the kernel killed it for lack of memory, as far as can be told, or it said so itself
+    gpu,           ///< it failed, and its last words are of the GPU
+    killed_by_us,  ///< the pool forced it
     killed_by_someone, ///< SIGKILL, SIGTERM or another signal that the pool did not send
 };
 
@@ -33,7 +33,7 @@ std::optional<exit_class> exit_class_of(std::string_view name) noexcept;
 struct exit_evidence {
     exit_status status;
     bool killed_by_pool = false; ///< the pool had sent SIGKILL or SIGTERM before it ended
-    bool oom_kill = false;       ///< the kernel counted an out-of-memory kill in its cgroup meanwhile
+    bool oom_kill = false;       ///< the kernel counted an out-of-memory kill on this machine meanwhile
     std::string_view last_words; ///< the end of its output
 };
 

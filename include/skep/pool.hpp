@@ -68,12 +68,12 @@ public:
     /// wait in the queue meanwhile, within their own limits; workers that come up in a suspended pool are suspended.
     /// Idempotent. A suspended worker is neither probed nor recycled by itself; shutdown() ends it like any other.
     /// Errors: unknown_worker (no such worker is alive, or it ended meanwhile), not_started, starting,
-    /// shutting_down, cancelled.
+    /// shutting_down, cancelled (by the caller, or because it was resumed first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
     boost::asio::awaitable<void> suspend(worker_id which);
     boost::asio::awaitable<void> suspend();
 
-    /// Undoes suspend(); waits for a suspend() that is not done yet end with unknown_worker. Idempotent.
+    /// Undoes suspend(); waits for a suspend() that is not done yet end with cancelled. Idempotent.
     /// Errors and cancellation: as suspend().
     boost::asio::awaitable<void> resume(worker_id which);
     boost::asio::awaitable<void> resume();

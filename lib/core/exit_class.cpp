@@ -209,7 +209,7 @@ bool is_our_doing(const exit_evidence& evidence, exit_class by_status) {
            by_status != exit_class::abort;
 }
 
-/// The kernel kills by SIGKILL; after another end it was another process of the cgroup.
+/// The kernel kills by SIGKILL; after another end it was another process.
 bool is_oom_kill(const exit_evidence& evidence) {
     return evidence.oom_kill && (signal_of(evidence.status) == SIGKILL || !evidence.status.known());
 }
@@ -236,7 +236,7 @@ exit_verdict classify_exit(const exit_evidence& evidence) {
     }
     if (is_oom_kill(evidence)) {
         return {exit_class::out_of_memory,
-                describe(status) + "; the kernel counted an out-of-memory kill in its cgroup"};
+                describe(status) + "; the kernel counted an out-of-memory kill on this machine"};
     }
     const bool ended_by_others = by_status == exit_class::killed_by_someone && signal_of(status) != SIGKILL;
     if (!status.known() || status.success() || ended_by_others) {

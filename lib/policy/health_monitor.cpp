@@ -46,7 +46,9 @@ bool error_streak::failed(std::uint64_t sibling_successes) noexcept {
         siblings_at_begin_ = sibling_successes;
     }
     ++length_;
-    const bool callers_are_fine = ever_succeeded_ || sibling_successes > siblings_at_begin_;
+    const bool alone = sibling_successes == 0;
+    const bool callers_are_fine =
+        alone ? ever_succeeded_ : sibling_successes - siblings_at_begin_ >= std::uint64_t{limit_};
     return limit_ != 0 && length_ >= limit_ && callers_are_fine;
 }
 

@@ -6,6 +6,7 @@
 #include <skep/self_healing.hpp>
 #include <skep/time.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,9 @@ public:
     /// It failed a probe or, in a way that counts, a call.
     health_verdict failed(time_point now) noexcept;
 
+    /// The next probe is not to wait longer than until `moment`.
+    void probe_at(time_point moment) noexcept { next_probe_ = std::min(next_probe_, moment); }
+
     bool is_degraded() const noexcept { return degraded_; }
     int failures() const noexcept { return failures_; }
     time_point next_probe() const noexcept { return next_probe_; }
@@ -43,7 +47,8 @@ private:
 };
 
 /// Finds the worker that fails every call, though it answers pings and probes: a streak of failures in a row is
-/// damning only if calls do succeed, on this worker before or on a sibling meanwhile; else the callers are to blame.
+/// damning only if its siblings answer as many calls meanwhile, or, where there is nobody to compare it with, if it
+/// answered some before; else the callers are to blame.
 class error_streak {
 public:
     /// `limit` failures in a row; 0 = never.

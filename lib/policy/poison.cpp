@@ -30,6 +30,11 @@ bool poison_list::is_poison(std::uint64_t fingerprint, time_point now) noexcept 
     return known != suspects_.end() && known->crashes >= limit_;
 }
 
+bool poison_list::refuses_any() const noexcept {
+    return std::any_of(suspects_.begin(), suspects_.end(),
+                       [this](const suspect& each) { return each.crashes >= limit_; });
+}
+
 std::deque<poison_list::suspect>::iterator poison_list::find(std::uint64_t fingerprint) noexcept {
     return std::find_if(suspects_.begin(), suspects_.end(),
                         [&](const suspect& each) { return each.fingerprint == fingerprint; });

@@ -27,8 +27,8 @@ public:
     /// Whether the input is to be refused.
     bool is_poison(std::uint64_t fingerprint, time_point now) noexcept;
 
-    /// True if there is nothing to look for: the usual case, so that no fingerprint need be taken.
-    bool is_empty() const noexcept { return suspects_.empty(); }
+    /// False if nothing is to be refused: the usual case, so that no fingerprint need be taken.
+    bool refuses_any() const noexcept;
 
 private:
     struct suspect {

@@ -24,10 +24,10 @@ public:
 
     bool is_tainted(time_point now) const noexcept { return now < until_; }
 
-    /// Whether the slot may start a worker now. A pool that has no other worker in service or on its way is not held
-    /// back: better one that may crash than none.
-    bool may_start(time_point now, std::size_t others_alive) const noexcept {
-        return !is_tainted(now) || others_alive == 0;
+    /// When the slot may start a worker. A pool that has no other in service or on its way is not held back: better
+    /// one that may crash than none.
+    time_point earliest_start(std::size_t others_alive) const noexcept {
+        return others_alive == 0 ? time_point::min() : until_;
     }
 
 private:

@@ -30,25 +30,38 @@ autoscaler::autoscaler(const strand& executor, const pool_config& config, dispat
       wake_(executor) {}
 
 asio::awaitable<void> autoscaler::run() {
-    last_look_ = clock::now();
-    work_then_ = calls_.work_done(last_look_);
+    const auto began = clock::now(); // the time that the start took says nothing
+    scaler_ = scaler(config_.scaling, scaler_.limits(), began);
+    last_look_ = began;
+    work_then_ = calls_.work_done(began);
     while (!closed_) {
         wake_.close();
         const auto now = clock::now();
-        if (is_on()) {
+        if (is_on() && now >= next_look()) {
             look(now);
         }
-        co_await wake_.wait_until(next_look(now));
+        armed_ = is_on() ? next_look() : time_point::max();
+        co_await wake_.wait_until(armed_);
+    }
+}
+
+/// Not for every call that has to wait a moment is it woken.
+void autoscaler::on_waiting() {
+    if (is_on() && may_grow() && next_look() < armed_) {
+        wake_.open();
     }
 }
 
 void autoscaler::look(time_point now) {
     load_picture load;
     load.desired = crew_.desired();
+    load.capacity = crew_.capacity();
     load.running = calls_.in_flight();
     load.queued = calls_.queued();
-    load.capacity = config_.capacity;
     load.oldest_wait = calls_.is_queue_empty() ? duration::zero() : duration(now - calls_.oldest());
+    if (crew_.starting() == 0) { // then those that take no calls cannot serve the ones that wait
+        load.queued += calls_.is_queue_empty() ? 0 : crew_.out_of_rotation() * load.capacity;
+    }
     load.in_service = crew_.ready();
     load.utilisation = utilisation(now);
     const auto decision = scaler_.decide(load, now);
@@ -68,28 +81,25 @@ void autoscaler::look(time_point now) {
 double autoscaler::utilisation(time_point now) {
     const auto work = calls_.work_done(now);
     const auto offered = static_cast<double>((now - last_look_).count()) *
-                         static_cast<double>(crew_.ready() * config_.capacity);
+                         static_cast<double>(crew_.ready() * crew_.capacity());
     const auto done = static_cast<double>((work - work_then_).count());
     last_look_ = now;
     work_then_ = work;
     return offered > 0 ? std::min(1.0, done / offered) : 0;
 }
 
-time_point autoscaler::next_look(time_point now) const {
-    if (!is_on()) {
-        return time_point::max();
-    }
+time_point autoscaler::next_look() const {
     const auto& options = config_.scaling;
     auto pause = options.interval;
     if (options.cool_down > duration::zero()) {
         pause = std::min(pause, options.cool_down / looks_per_cool_down);
     }
-    const auto routine = now + std::max(pause, shortest_pause);
-    if (calls_.is_queue_empty()) {
+    const auto routine = last_look_ + std::max(pause, shortest_pause);
+    if (calls_.is_queue_empty() || !may_grow()) {
         return routine;
     }
-    const auto overdue = calls_.oldest() + options.target_queue_delay + std::chrono::nanoseconds(1);
-    return std::min(routine, std::max(overdue, now + shortest_pause));
+    const auto overdue = calls_.oldest() + options.target_queue_delay;
+    return std::min(routine, std::max(overdue, last_look_ + shortest_pause));
 }
 
 void autoscaler::resize(size_limits limits) {

@@ -25,7 +25,10 @@ public:
     void reopen();
 
     /// Callers have begun to wait.
-    void on_waiting() { wake_.open(); }
+    void on_waiting();
+
+    /// What it may do has changed.
+    void look_again() { wake_.open(); }
 
     void resize(size_limits limits);
 
@@ -35,7 +38,8 @@ private:
     bool is_on() const noexcept { return scaler_.is_on() && !crew_.is_suspended(); }
     void look(time_point now);
     double utilisation(time_point now);
-    time_point next_look(time_point now) const;
+    time_point next_look() const;
+    bool may_grow() const noexcept { return crew_.desired() < scaler_.limits().max; }
 
     const pool_config& config_;
     dispatcher& calls_;
@@ -44,6 +48,7 @@ private:
     scaler scaler_;
     gate wake_;
     time_point last_look_;
+    time_point armed_ = time_point::max(); ///< when it will look next
     duration work_then_{};
     std::uint64_t ups_ = 0;
     std::uint64_t downs_ = 0;

@@ -9,6 +9,7 @@
 #include "policy/start_plan.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace skep {
 
@@ -28,7 +29,18 @@ worker_death death_of(const worker& gone, time_point now) {
 
 bool is_unplanned(const worker& gone) {
     const auto& why = gone.why_retired();
-    return why ? why->what == retirement::kind::unwell : !gone.is_stopping();
+    return why ? is_unplanned(*why) : !gone.is_stopping();
+}
+
+/// It ended by itself, and how it did will be known in a moment.
+bool may_have_crashed(const worker& gone) {
+    const bool by_itself = !gone.failure() || gone.failure()->code == errc::worker_lost;
+    return gone.was_ready() && by_itself && !gone.why_retired() && !gone.is_stopping();
+}
+
+/// Its place is to be filled again, for it did not leave as planned.
+bool has_failed(const worker& gone) {
+    return is_unplanned(gone) && (gone.failure() || gone.why_retired());
 }
 
 } // namespace
@@ -92,6 +104,7 @@ void crew::on_out_of_service(worker& which) {
     --ready_;
     leaving_.push_back(which.shared_from_this());
     suspensions_.fail(which.id(), no_such_worker(which.id()));
+    pool_suspensions_.done(which.id());
     if (is_unplanned(which)) {
         guard_.ended(clock::now());
     }
@@ -107,8 +120,9 @@ void crew::vacate(worker& leaver) {
     slot.previous_streak = slot.failure_streak;
     slot.failure_streak = next_failure_streak(slot.failure_streak, death_of(leaver, now), config_.restart);
     slot.due = now + backoff_after(slot.failure_streak);
-    slot.awaits_verdict = config_.crash_barrier.enabled && leaver.was_ready() && is_unplanned(leaver);
+    slot.awaits_verdict = config_.crash_barrier.enabled && may_have_crashed(leaver);
     slot.current = std::move(slot.successor); // on its way, perhaps
+    forget_recycling(index);
     if (!slot.current && slot.wanted) {
         vacant_.insert(index);
     }
@@ -126,14 +140,10 @@ void crew::reconsider(const worker& gone) {
     auto& slot = slots_[gone.id().slot];
     const auto now = clock::now();
     const auto death = death_of(gone, now);
-    if (config_.crash_barrier.enabled && is_unplanned(gone)) {
+    if (slot.generation == gone.id().generation) {
         slot.awaits_verdict = false;
-        if (slot.tainted.ended(gone.exit_kind(), death.uptime, config_.crash_barrier, now)) {
-            log_(log_level::warning, to_string(gone.id()) + " ended as " +
-                                         std::string(to_string(gone.exit_kind())) +
-                                         ": its slot is held back");
-        }
     }
+    judge_taint(gone, now);
     if (slot.current || slot.generation != gone.id().generation) {
         return; // the next has been started already
     }
@@ -141,6 +151,15 @@ void crew::reconsider(const worker& gone) {
     if (streak < slot.failure_streak) {
         slot.failure_streak = streak;
         slot.due = std::min(slot.due, now + backoff_after(streak));
+    }
+}
+
+void crew::judge_taint(const worker& gone, time_point now) {
+    auto& slot = slots_[gone.id().slot];
+    if (is_unplanned(gone) &&
+        slot.tainted.ended(gone.exit_kind(), gone.uptime(now), config_.crash_barrier, now)) {
+        log_(log_level::warning, to_string(gone.id()) + " ended as " +
+                                     std::string(to_string(gone.exit_kind())) + ": its slot is held back");
     }
 }
 
@@ -161,7 +180,7 @@ void crew::count_end(const worker& gone) {
     if (!gone.was_ready()) {
         past_.start_failures += gone.failure() ? 1 : 0;
     } else if (const auto& why = gone.why_retired()) {
-        ++(why->what == retirement::kind::unwell    ? past_.workers_replaced
+        ++(is_unplanned(*why)                       ? past_.workers_replaced
            : why->what == retirement::kind::recycle ? past_.workers_recycled
                                                     : past_.workers_removed);
     } else if (gone.failure()) {
@@ -174,8 +193,7 @@ void crew::count_end(const worker& gone) {
 
 void crew::on_ended(worker& which) {
     count_end(which);
-    const bool failed = which.failure() && !(which.why_retired() && !is_unplanned(which));
-    if (failed || (which.is_retired() && is_unplanned(which))) {
+    if (has_failed(which)) {
         note_failure(which);
     }
     if (which.was_ready()) {
@@ -191,27 +209,36 @@ void crew::on_ended(worker& which) {
 }
 
 void crew::on_start_failed(worker& which) {
-    auto& slot = slots_[which.id().slot];
+    const auto index = which.id().slot;
+    auto& slot = slots_[index];
     const auto now = clock::now();
     if (!which.is_stopping()) {
         guard_.ended(now);
     }
+    judge_taint(which, now);
     if (slot.successor.get() == &which) {
-        slot.successor.reset();
-        slot.failure_streak += which.is_stopping() ? 0 : 1;
-        slot.due = now + backoff_after(slot.failure_streak);
-        if (restarts_.is_awaited(slot.current->id())) { // somebody decides whether to try again
-            break_off_restarts(which);
-        } else {
-            want_recycling(which.id().slot, slot.why_recycled);
-        }
+        on_successor_failed(which, now);
         return;
     }
-    if (const auto trial = std::exchange(slot.trial, {})) {
-        guard_.failed(*trial, now);
-    }
     if (slot.current.get() == &which) {
+        if (const auto trial = std::exchange(slot.trial, {})) {
+            guard_.failed(*trial, now);
+        }
         vacate(which);
+    }
+}
+
+/// The old one goes on serving.
+void crew::on_successor_failed(worker& which, time_point now) {
+    const auto index = which.id().slot;
+    auto& slot = slots_[index];
+    slot.successor.reset();
+    slot.failure_streak += which.is_stopping() ? 0 : 1;
+    slot.due = now + backoff_after(slot.failure_streak);
+    if (restarts_.is_awaited(slot.current->id())) { // somebody decides whether to try again
+        break_off_restarts(which);
+    } else if (!which.is_stopping()) {
+        want_recycling(index, slot.why_recycled);
     }
 }
 
@@ -221,24 +248,28 @@ asio::awaitable<void> crew::reconcile(std::shared_ptr<void> owner) {
         work_.close(); // before looking: a start may fail at once
         const auto now = clock::now();
         const bool tick = now >= next_tick;
-        start_due(tick ? config_.restart.starts_per_tick : 0, owner);
+        start_due(tick ? config_.restart.starts_per_tick : 0, now, owner);
         look_for_recycling(now);
         begin_recycling(now, owner);
         next_tick = tick ? now + config_.restart.safety_tick : next_tick;
-        const auto next_change = std::min(next_due(), next_recycling(now));
+        const auto next_change = std::min(next_due(now), next_recycling(now));
         co_await work_.wait_until(std::min(next_tick, next_change));
     }
 }
 
-void crew::start_due(std::size_t at_least, const std::shared_ptr<void>& owner) {
-    const auto now = clock::now();
+void crew::start_due(std::size_t at_least, time_point now, const std::shared_ptr<void>& owner) {
     std::vector<std::size_t> due;
     std::copy_if(vacant_.begin(), vacant_.end(), std::back_inserter(due),
                  [&](std::size_t index) { return due_at(slots_[index]) <= now; });
+    const auto rank = [&](std::size_t index) { // those that crashed come last
+        const auto& slot = slots_[index];
+        return std::tuple(slot.tainted.is_tainted(now), slot.awaits_verdict, index);
+    };
+    std::sort(due.begin(), due.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
     due.resize(starts_allowed(due.size(), starting_, config_.start.batch_size, at_least));
     for (const auto index : due) {
         auto& slot = slots_[index];
-        if (!slot.tainted.may_start(now, ready_ + starting_)) {
+        if (due_at(slot) > now) {
             continue; // the one before it has changed that
         }
         slot.trial = guard_.admit(now);
@@ -251,17 +282,14 @@ void crew::start_due(std::size_t at_least, const std::shared_ptr<void>& owner) {
 
 /// When a vacant slot may be filled, as far as it is up to the slot.
 time_point crew::due_at(const slot_state& slot) const noexcept {
-    if (slot.awaits_verdict) {
-        return time_point::max(); // reconsider() comes soon
-    }
-    const bool held = ready_ + starting_ > 0;
-    return held ? std::max(slot.due, slot.tainted.until()) : slot.due;
+    const auto others = ready_ + starting_;
+    const bool waits = slot.awaits_verdict && others > 0; // reconsider() comes soon
+    return waits ? time_point::max() : std::max(slot.due, slot.tainted.earliest_start(others));
 }
 
 /// The next moment at which a slot may be filled. Those that are due already wait for room, that is for work_, or
 /// for the guard.
-time_point crew::next_due() {
-    const auto now = clock::now();
+time_point crew::next_due(time_point now) {
     auto next = time_point::max();
     for (const auto index : vacant_) {
         const auto due = due_at(slots_[index]);
@@ -289,13 +317,15 @@ void crew::reopen() {
         slot.failure_streak = 0;
         slot.due = {};
         slot.trial.reset();
+        slot.awaits_verdict = false;
         slot.tainted = {};
     }
 }
 
-void crew::replace(worker& which, std::string reason, bool at_once) {
-    log_(log_level::warning, to_string(which.id()) + " is replaced: " + reason);
-    which.retire({retirement::kind::unwell, std::move(reason)});
+void crew::replace(worker& which, retirement why) {
+    log_(log_level::warning, to_string(which.id()) + " is replaced: " + why.reason);
+    const bool at_once = why.what == retirement::kind::oversized;
+    which.retire(std::move(why));
     if (at_once) {
         which.stop(stop_rung::terminate);
     } else {
@@ -305,8 +335,7 @@ void crew::replace(worker& which, std::string reason, bool at_once) {
 
 void crew::stop_if_retired(worker& which) {
     if (which.is_retired() && which.is_drained() && !which.is_stopping()) {
-        const bool unwell = which.why_retired()->what == retirement::kind::unwell;
-        which.stop(unwell ? stop_rung::terminate : stop_rung::ask);
+        which.stop(is_unplanned(*which.why_retired()) ? stop_rung::terminate : stop_rung::ask);
     }
 }
 
@@ -322,6 +351,7 @@ void crew::end_now() noexcept {
     }
     restarts_.forget();
     suspensions_.forget();
+    pool_suspensions_.forget();
 }
 
 std::vector<std::shared_ptr<worker>> crew::everyone() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/task_group.hpp"
+#include "core/clock.hpp"
 #include "policy/restart_guard.hpp"
 #include "policy/taint.hpp"
 #include "pool/worker_waiters.hpp"
@@ -44,7 +45,10 @@ public:
     void on_ready(worker& which);
     void on_out_of_service(worker& which);
     void on_ended(worker& which);
-    void on_suspended(worker& which) { suspensions_.done(which.id()); }
+    void on_suspended(worker& which) {
+        suspensions_.done(which.id());
+        pool_suspensions_.done(which.id());
+    }
     void on_used_up(worker& which);
 
     /// Opens whenever a worker becomes ready or ends.
@@ -59,9 +63,9 @@ public:
     /// longest idle first, then, unless `idle_only`, the others. Returns how many there are to be now.
     std::size_t set_desired(std::size_t count, bool idle_only);
 
-    /// Takes a worker out of service for what it did; another takes its place. With `at_once` it may not even finish
+    /// Takes a worker out of service for what it did; another takes its place. An oversized one may not even finish
     /// its calls.
-    void replace(worker& which, std::string reason, bool at_once);
+    void replace(worker& which, retirement why);
 
     /// Replaces workers, the new one before the old one, and completes `caller` when the old ones are gone.
     void restart(const worker_id& which, worker_waiters::caller_ptr caller);
@@ -77,8 +81,14 @@ public:
     void fail_waiters(const std::exception_ptr& why);
     bool is_suspended() const noexcept { return suspended_; }
 
+    /// Wanted workers that take no calls: degraded, suspended, held back or on their way up.
+    std::size_t out_of_rotation() const noexcept;
+
+    /// Calls at a time of a worker that is up, as it offered itself; else as configured.
+    std::size_t capacity() const noexcept;
+
     /// True if too many failed of late and none is left.
-    bool is_unavailable(time_point now) { return ready_ == 0 && guard_.state(now) != circuit_state::closed; }
+    bool is_unavailable() { return ready_ == 0 && guard_.state(clock::now()) != circuit_state::closed; }
 
     /// Ends a worker that was retired, once nobody waits for a call on it.
     void stop_if_retired(worker& which);
@@ -125,19 +135,22 @@ private:
     worker* find(const worker_id& which) const noexcept;
     std::vector<worker_id> serving() const;
     std::exception_ptr no_such_worker(const worker_id& which) const;
+    std::exception_ptr resumed() const;
 
     // Replacement; see crew.cpp.
     void vacate(worker& leaver);
     void reconsider(const worker& gone);
     void note_failure(const worker& failed);
     void count_end(const worker& gone);
+    void judge_taint(const worker& gone, time_point now);
     void on_start_failed(worker& which);
-    void start_due(std::size_t at_least, const std::shared_ptr<void>& owner);
-    time_point next_due();
+    void on_successor_failed(worker& which, time_point now);
+    void start_due(std::size_t at_least, time_point now, const std::shared_ptr<void>& owner);
+    time_point next_due(time_point now);
     time_point due_at(const slot_state& slot) const noexcept;
     duration backoff_after(int streak);
 
-    // Size and recycling; see crew_size.cpp and crew_recycling.cpp.
+    // Size and recycling; see crew_changes.cpp.
     void grow_to(std::size_t count);
     bool drop_one(bool idle_only);
     bool drop_unstarted();
@@ -147,6 +160,8 @@ private:
     void want_recycling(std::size_t index, std::string reason);
     void want_restart(std::size_t index, std::string reason);
     void break_off_restarts(const worker& because_of);
+    void judge_memory_of_leavers(time_point now);
+    void forget_recycling(std::size_t index);
     void begin_recycling(time_point now, const std::shared_ptr<void>& owner);
     bool may_recycle(const slot_state& slot, time_point now) const;
     void succeed(slot_state& slot);
@@ -169,6 +184,7 @@ private:
     std::vector<std::shared_ptr<worker>> leaving_;
     worker_waiters restarts_;
     worker_waiters suspensions_;
+    worker_waiters pool_suspensions_;
     restart_guard guard_;
     task_group lives_;
     gate changed_;

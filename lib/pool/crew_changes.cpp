@@ -36,16 +36,34 @@ void crew::look_for_recycling(time_point now) {
     }
     for (std::size_t index = 0; index < slots_.size(); ++index) {
         const auto current = slots_[index].current;
-        if (!current || slots_[index].successor || (!with_memory && current->recycle_due() > now)) {
+        if (!current || (!with_memory && current->recycle_due() > now)) {
             continue;
         }
         auto verdict = current->judge_recycling(now, with_memory);
         if (verdict.how == recycle_plan::urgency::now) {
             events_.on_failure(*current, failure_kind::too_much_memory, 1, 1, std::move(verdict.reason));
-        } else if (verdict.how == recycle_plan::urgency::drain) {
+        } else if (verdict.how == recycle_plan::urgency::drain && may_recycle(slots_[index], now)) {
             want_recycling(index, std::move(verdict.reason));
         }
     }
+    if (with_memory) {
+        judge_memory_of_leavers(now);
+    }
+}
+
+/// Those that still have calls must not grow without limit either.
+void crew::judge_memory_of_leavers(time_point now) {
+    const auto leavers = leaving_;
+    for (const auto& each : leavers) {
+        if (each->judge_recycling(now, true).how == recycle_plan::urgency::now) {
+            each->stop(stop_rung::terminate);
+        }
+    }
+}
+
+void crew::forget_recycling(std::size_t index) {
+    std::erase(to_recycle_, index);
+    slots_[index].restart_requested = false;
 }
 
 /// Workers that are being replaced as planned, until the last trace of the old one is gone.
@@ -59,7 +77,8 @@ std::size_t crew::recycling() const noexcept {
 }
 
 bool crew::may_recycle(const slot_state& slot, time_point now) const {
-    return slot.current && slot.current->was_ready() && !slot.successor && slot.due <= now;
+    const bool serves = slot.current && slot.current->was_ready() && !slot.successor;
+    return serves && slot.due <= now && (slot.restart_requested || !slot.current->is_suspending());
 }
 
 /// The fresh worker is started first; the old one serves until then.
@@ -80,10 +99,16 @@ void crew::begin_recycling(time_point now, const std::shared_ptr<void>& owner) {
     }
 }
 
-/// The successor is ready.
+/// The successor is ready. One that was suspended meanwhile keeps its place, and its memory.
 void crew::succeed(slot_state& slot) {
+    if (slot.current->is_suspending() && !slot.restart_requested) {
+        const auto spare = std::move(slot.successor);
+        spare->retire({retirement::kind::surplus, "the one it was to replace is suspended"});
+        stop_if_retired(*spare);
+        return;
+    }
     const auto old = std::exchange(slot.current, std::move(slot.successor));
-    slot.restart_requested = false;
+    forget_recycling(old->id().slot);
     log_(log_level::info, to_string(old->id()) + " is recycled: " + slot.why_recycled);
     old->retire({retirement::kind::recycle, slot.why_recycled});
     stop_if_retired(*old);
@@ -130,10 +155,15 @@ void crew::want_restart(std::size_t index, std::string reason) {
 void crew::break_off_restarts(const worker& because_of) {
     const auto& current = slots_[because_of.id().slot].current;
     restarts_.fail(current->id(), std::make_exception_ptr(error(errc::start_failed, because_of.describe())));
-    std::erase_if(to_recycle_, [this](std::size_t index) {
-        const auto& slot = slots_[index];
-        return slot.restart_requested && slot.current && !restarts_.is_awaited(slot.current->id());
-    });
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+        auto& slot = slots_[index];
+        if (slot.restart_requested && slot.current && !restarts_.is_awaited(slot.current->id())) {
+            forget_recycling(index);
+            if (slot.current->is_used_up()) {
+                on_used_up(*slot.current);
+            }
+        }
+    }
 }
 
 void crew::suspend(const worker_id& which, worker_waiters::caller_ptr caller) {
@@ -152,12 +182,12 @@ void crew::suspend(const worker_id& which, worker_waiters::caller_ptr caller) {
 void crew::suspend_all(worker_waiters::caller_ptr caller) {
     suspended_ = true;
     const auto all = serving();
-    suspensions_.add(all, std::move(caller));
+    pool_suspensions_.add(all, std::move(caller));
     for (const auto& each : all) {
         auto* const found = find(each);
         found->suspend();
         if (found->is_suspended()) {
-            suspensions_.done(each);
+            pool_suspensions_.done(each);
         }
     }
 }
@@ -165,7 +195,7 @@ void crew::suspend_all(worker_waiters::caller_ptr caller) {
 void crew::resume(const worker_id& which, const worker_waiters::caller_ptr& caller) {
     auto* const found = find(which);
     if (found != nullptr) {
-        suspensions_.fail(which, no_such_worker(which));
+        suspensions_.fail(which, resumed());
         found->resume();
     }
     caller->complete(found == nullptr ? no_such_worker(which) : nullptr, {});
@@ -173,6 +203,8 @@ void crew::resume(const worker_id& which, const worker_waiters::caller_ptr& call
 
 void crew::resume_all() {
     suspended_ = false;
+    suspensions_.fail_all(resumed());
+    pool_suspensions_.fail_all(resumed());
     for (const auto& each : serving()) {
         find(each)->resume();
     }
@@ -182,6 +214,14 @@ void crew::resume_all() {
 void crew::fail_waiters(const std::exception_ptr& why) {
     restarts_.fail_all(why);
     suspensions_.fail_all(why);
+    pool_suspensions_.fail_all(why);
+}
+
+std::exception_ptr crew::resumed() const {
+    error_info info;
+    info.pool = config_.name;
+    info.detail = "resumed before it was drained";
+    return std::make_exception_ptr(error(errc::cancelled, std::move(info)));
 }
 
 std::size_t crew::set_desired(std::size_t count, bool idle_only) {
@@ -200,7 +240,9 @@ void crew::grow_to(std::size_t count) {
             slot.wanted = true;
             slot.due = {};
             slot.failure_streak = 0;
-            vacant_.insert(index);
+            if (!slot.current) { // else its last worker is still on its way out
+                vacant_.insert(index);
+            }
             ++desired_;
         }
     }

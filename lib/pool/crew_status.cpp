@@ -43,6 +43,23 @@ void crew::report(pool_status& status, time_point now) {
     count(status.counters);
 }
 
+std::size_t crew::out_of_rotation() const noexcept {
+    return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
+        const bool serves = slot.current && slot.current->was_ready() && !slot.current->is_suspending() &&
+                            slot.current->state() != worker_state::degraded;
+        return slot.wanted && !serves;
+    }));
+}
+
+std::size_t crew::capacity() const noexcept {
+    for (const auto& slot : slots_) {
+        if (slot.current && slot.current->was_ready()) {
+            return slot.current->capacity();
+        }
+    }
+    return config_.capacity;
+}
+
 worker_status crew::status_of_vacant(std::size_t index, time_point now) const {
     const auto& slot = slots_[index];
     worker_status entry;

@@ -232,6 +232,7 @@ void dispatcher::give_back(worker& from, const call_ptr& which, bool may_have_be
         return;
     }
     running_.remove(*which);
+    work_done_ += clock::now() - which->dispatched;
     ++counters_.retried;
     if (verdict.fate == call_fate::resend) {
         --which->attempts;
@@ -259,6 +260,9 @@ void dispatcher::fail_queue(errc code, const error_info& info) {
     while (!queue_.empty()) {
         fail(queue_.front(), code, info);
     }
+    while (!delayed_.empty()) {
+        fail(delayed_.front(), code, info);
+    }
 }
 
 duration dispatcher::work_done(time_point now) {
@@ -274,9 +278,6 @@ void dispatcher::on_begun_in_vain(call& which) {
 std::size_t dispatcher::abort_all(errc code) {
     const auto count = queued() + running_.size();
     fail_queue(code, {});
-    while (!delayed_.empty()) {
-        fail(delayed_.front(), code);
-    }
     while (!running_.empty()) {
         abandon(running_.front(), code);
     }
@@ -335,7 +336,9 @@ void dispatcher::expire(call& which) {
         which.deadline > clock::now() ? resume_delayed(call_ptr(&which)) : fail(which, errc::timeout);
         break;
     case call_state::running:
-        which.at->note_timeout();
+        if (!which.at->is_ahead(which)) {
+            which.at->note_timeout();
+        }
         abandon(which, errc::timeout);
         break;
     case call_state::abandoned: events_.on_overdue(*which.at); break;

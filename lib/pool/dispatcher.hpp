@@ -59,7 +59,7 @@ public:
     void on_room(worker& from);
     void on_begun_in_vain(call& which);
 
-    /// Refuses every call that waits for a worker.
+    /// Refuses every call that waits, for a worker or to be sent again.
     void fail_queue(errc code, const error_info& info);
 
     /// Ends every open call with `code`; returns how many there were.

@@ -43,7 +43,7 @@ loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, boo
 }
 
 bool loss_judge::is_poison(const call& which, time_point now) {
-    return !poison_.is_empty() && poison_.is_poison(fingerprint(which.body, which.req), now);
+    return poison_.refuses_any() && poison_.is_poison(fingerprint(which.body, which.req), now);
 }
 
 } // namespace skep

@@ -89,7 +89,7 @@ void pool_core::submit(const call_ptr& which) {
     case pool_phase::created: dispatcher_.reject(*which, errc::not_started); break;
     case pool_phase::starting: dispatcher_.reject(*which, errc::starting); break;
     case pool_phase::running:
-        if (crew_.ready() == 0 && crew_.is_unavailable(clock::now())) {
+        if (crew_.is_unavailable()) {
             dispatcher_.reject(*which, errc::unavailable, last_cause());
         } else {
             dispatcher_.submit(which);
@@ -236,7 +236,9 @@ void pool_core::handle_output(const output_line& line) noexcept {
 
 void pool_core::on_ready(worker& from) {
     crew_.on_ready(from);
-    dispatcher_.enlist(from);
+    if (!from.is_retired()) {
+        dispatcher_.enlist(from);
+    }
 }
 
 void pool_core::on_result(worker& from, call& which, result_message& answer) {
@@ -267,7 +269,7 @@ void pool_core::on_ended(worker& from) {
         report_.workers.push_back(from.exit());
     }
     crew_.on_ended(from);
-    if (phase_ == pool_phase::running && crew_.is_unavailable(clock::now())) {
+    if (phase_ == pool_phase::running && crew_.is_unavailable()) {
         dispatcher_.fail_queue(errc::unavailable, last_cause());
     }
 }
@@ -278,6 +280,10 @@ void pool_core::on_overdue(worker& which) {
 }
 
 void pool_core::on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) {
+    const bool too_big = kind == failure_kind::too_much_memory;
+    if (from.is_retired() && !too_big) {
+        return; // it is on its way out
+    }
     switch (recover_worker(kind, from.state(), failures, limit)) {
     case recovery_action::degrade:
         log_(log_level::warning, to_string(from.id()) + " is degraded: " + detail);
@@ -288,7 +294,8 @@ void pool_core::on_failure(worker& from, failure_kind kind, int failures, int li
             ++unhealthy_terminated_;
             detail.insert(0, "unhealthy_worker_terminated: ");
         }
-        crew_.replace(from, std::move(detail), kind == failure_kind::too_much_memory);
+        crew_.replace(from,
+                      {too_big ? retirement::kind::oversized : retirement::kind::unwell, std::move(detail)});
         break;
     default: break;
     }
@@ -337,6 +344,7 @@ void pool_core::resume(const worker_id& which, start_waiter caller) {
 void pool_core::resume_all(const start_waiter& caller) {
     if (!refuse_unless_running(caller)) {
         crew_.resume_all();
+        autoscaler_.look_again();
         caller->complete(nullptr, {});
     }
 }
@@ -349,10 +357,14 @@ void pool_core::resize(size_limits limits, const start_waiter& caller) {
 }
 
 std::string pool_core::shortage() const {
-    if (crew_.ready() > 0 || crew_.last_failure().detail.empty()) {
-        return {};
+    if (crew_.is_suspended()) {
+        return "the pool is suspended";
     }
-    return "no worker is up; the last failure was: " + crew_.last_failure().detail;
+    if (crew_.ready() == 0 && !crew_.last_failure().detail.empty()) {
+        return "no worker is up; the last failure was: " + crew_.last_failure().detail;
+    }
+    const auto idle = crew_.out_of_rotation();
+    return idle == 0 ? "" : std::to_string(idle) + " workers are degraded, suspended or not up; see status()";
 }
 
 } // namespace skep

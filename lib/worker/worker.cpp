@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace skep {
@@ -96,7 +97,7 @@ void worker::retire(retirement why) {
     if (retired_) {
         return;
     }
-    if (why.what == retirement::kind::unwell) {
+    if (is_unplanned(why)) {
         machine_.set_health(worker_health::unhealthy, wall_now());
     }
     retired_ = std::move(why);
@@ -245,7 +246,7 @@ void worker::on_message(ready_message&) {
     move_to(worker_state::ready, "handshake complete");
     recycle_.emplace(config_.recycle, *ready_since_, random_share(), random_share());
     if (config_.health_check.enabled && has_probe()) {
-        health_.emplace(config_.health_check, *ready_since_);
+        health_.emplace(config_.health_check, *ready_since_ - probe_phase());
         tasks_.spawn(shared_from_this(), watch_health());
     }
     if (config_.heartbeat.enabled) {
@@ -255,6 +256,13 @@ void worker::on_message(ready_message&) {
     log_(log_level::info, to_string(id_) + " ready, pid " + std::to_string(pid_));
     wake_.open();
     events_.on_ready(*this);
+}
+
+/// Workers that came up together must not all be at their probes together: they are spread over half an interval.
+duration worker::probe_phase() const {
+    constexpr double golden_ratio = 0.6180339887;
+    const double share = std::fmod(golden_ratio * id_.slot, 1.0) / 2;
+    return std::chrono::duration_cast<duration>(config_.health_check.interval * share);
 }
 
 void worker::on_message(result_message& result) {

@@ -78,14 +78,20 @@ struct worker_failure {
 /// Why a worker is taken out of service for good.
 struct retirement {
     enum class kind {
-        unwell,  ///< for what it did
-        recycle, ///< a fresh one takes its place
-        surplus  ///< it is no longer needed
+        unwell,    ///< for what it did
+        oversized, ///< for the memory it holds
+        recycle,   ///< a fresh one takes its place
+        surplus    ///< it is no longer needed
     };
 
     kind what;
     std::string reason;
 };
+
+/// Whether the worker is to blame.
+inline bool is_unplanned(const retirement& why) noexcept {
+    return why.what == retirement::kind::unwell || why.what == retirement::kind::oversized;
+}
 
 /// One incarnation of a slot: a process, its channels, the calls it has, from launch to reaping. run() is its
 /// whole life; every other function is called on the pool's strand meanwhile.
@@ -128,12 +134,14 @@ public:
     void suspend();
     void resume();
     bool is_suspended() const noexcept { return machine_.state() == worker_state::suspended; }
+    bool is_suspending() const noexcept { return suspending_; }
 
     /// A call on it was given up because it took too long.
     void note_timeout();
 
     /// Whether it is to make room for another.
     recycle_plan::verdict judge_recycling(time_point now, bool with_memory) const;
+    bool is_used_up() const noexcept { return used_up_; }
     time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
 
     bool is_stopping() const noexcept { return stop_from_.has_value(); }
@@ -146,6 +154,7 @@ public:
 
     const worker_id& id() const noexcept { return id_; }
     std::size_t load() const noexcept { return calls_.size(); }
+    std::size_t capacity() const noexcept { return capacity_; }
     bool was_ready() const noexcept { return ready_since_.has_value(); }
     duration uptime(time_point now) const noexcept {
         return ready_since_ ? now - *ready_since_ : duration::zero();
@@ -208,6 +217,7 @@ private:
     asio::awaitable<std::string> probe_by_function();
     asio::awaitable<void> take_stacks();
     bool has_probe() const noexcept;
+    duration probe_phase() const;
     bool is_probeable() const noexcept;
     void judge_probe(const std::string& complaint);
     void settle_probe(std::string complaint);

@@ -22,12 +22,15 @@ constexpr std::string_view no_answer = "no answer in time";
 
 /// Failures of the call and not of the worker, whoever sends it.
 bool is_callers_fault(std::string_view error_type) {
-    static constexpr std::array<std::string_view, 3> types{"InvalidArguments", "UnknownCommand", "Cancelled"};
+    static constexpr std::array<std::string_view, 6> types{"InvalidArguments", "UnknownCommand",
+                                                           "Cancelled",        "DeadlineExceeded",
+                                                           "ResultTooLarge",   "UnserializableResult"};
     return std::find(types.begin(), types.end(), error_type) != types.end();
 }
 
 /// How the user's probe ended. Shared, as a probe that ignores its cancellation outlives those who asked.
 struct probe_outcome {
+    health_probe probe; ///< what runs may refer to its captures
     asio::cancellation_signal cancel;
     bool over = false;
     std::string complaint;
@@ -58,9 +61,9 @@ bool worker::has_probe() const noexcept {
     return config_.health_check.probe || !probe_command_.empty();
 }
 
-/// Work in progress is a sign of life, and a probe would have to wait behind it.
+/// Work in progress is a sign of life, and a probe would have to wait behind it. One that was sent is waited for.
 bool worker::is_probeable() const noexcept {
-    return in_service_ && !suspending_ && (calls_.empty() || (probe_id_ && load() == 1));
+    return in_service_ && (probe_id_ || (!suspending_ && calls_.empty()));
 }
 
 asio::awaitable<void> worker::watch_health() {
@@ -123,14 +126,19 @@ asio::awaitable<std::string> worker::probe_by_function() {
             self->probe_over_.open();
         }
     };
-    probe_over_.close();
+    outcome->probe = config_.health_check.probe;
     try {
         auto token = asio::bind_cancellation_slot(outcome->cancel.slot(), finish);
-        asio::co_spawn(executor_, config_.health_check.probe(id_, pid_), std::move(token));
+        asio::co_spawn(executor_, outcome->probe(id_, pid_), std::move(token));
     } catch (...) {
         finish(std::current_exception());
     }
-    co_await probe_over_.wait_until(after_limit(clock::now(), config_.health_check.limit));
+    const auto deadline = after_limit(clock::now(), config_.health_check.limit);
+    bool in_time = true;
+    while (in_time && !outcome->over && !is_over()) { // one that was given up may end meanwhile
+        probe_over_.close();
+        in_time = co_await probe_over_.wait_until(deadline);
+    }
     if (!outcome->over) {
         outcome->cancel.emit(asio::cancellation_type::terminal);
         co_return std::string(no_answer);
@@ -145,7 +153,9 @@ void worker::judge_probe(const std::string& complaint) {
     }
     if (health_->passed_probe(clock::now()) == health_verdict::restore) {
         machine_.set_health(worker_health::healthy, wall_now());
-        move_to(worker_state::ready, "it passed its health check");
+        if (machine_.state() == worker_state::degraded) {
+            move_to(worker_state::ready, "it passed its health check");
+        }
         events_.on_room(*this);
     }
 }
@@ -172,6 +182,7 @@ void worker::note_error(const error_message& error) {
     }
     if (counts) {
         note_failure("a call ended with " + error.type);
+        health_->probe_at(clock::now()); // callers wait to know
     } else {
         health_->answered(clock::now());
     }
@@ -209,7 +220,8 @@ void worker::suspend() {
 
 /// Suspended means drained.
 void worker::show_suspension() {
-    if (suspending_ && calls_.empty() && in_service_ && !is_suspended()) {
+    const bool drained = load() == (probe_id_ ? 1u : 0u);
+    if (suspending_ && drained && in_service_ && !is_suspended()) {
         move_to(worker_state::suspended, "suspended");
         events_.on_suspended(*this);
     }
@@ -224,6 +236,7 @@ void worker::resume() {
         move_to(worker_state::ready, "resumed");
     }
     if (health_ && health_->is_degraded() && machine_.state() != worker_state::degraded) {
+        machine_.set_health(worker_health::unhealthy, wall_now());
         move_to(worker_state::degraded, "it was so before it was suspended");
     }
     look_now_.open();
@@ -231,7 +244,7 @@ void worker::resume() {
 }
 
 recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) const {
-    if (!recycle_ || !in_service_ || suspending_) {
+    if (!recycle_ || process_ended_ || is_stopping()) {
         return {};
     }
     return recycle_->judge(now, completed_, with_memory ? process_->resident_bytes() : 0);
@@ -240,7 +253,8 @@ recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) 
 /// Only of one that is frozen or fails for no visible reason is it worth the time.
 bool worker::wants_stacks() const noexcept {
     const bool froze = failure_ && failure_->code == errc::heartbeat_lost;
-    const bool unwell = retired_ && retired_->what == retirement::kind::unwell;
+    const bool unwell =
+        retired_ && retired_->what == retirement::kind::unwell; // an oversized one would go on growing
     return was_ready() && stack_signal_ != 0 && config_.stop.dump > duration::zero() && (froze || unwell);
 }
 

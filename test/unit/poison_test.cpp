@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_SUITE(poison_test)
 
 BOOST_AUTO_TEST_CASE(nothing_is_poison_at_first) {
     poison_list list(after(2));
-    BOOST_TEST(list.is_empty());
+    BOOST_TEST(!list.refuses_any());
     BOOST_TEST(!list.is_poison(0, start));
     BOOST_TEST(!list.is_poison(7, start));
 }
@@ -33,10 +33,11 @@ BOOST_AUTO_TEST_CASE(the_second_crash_makes_it_poison_by_default) {
     poison_list list(crash_barrier_options{});
     BOOST_TEST(list.blame(7, start) == 1);
     BOOST_TEST(!list.is_poison(7, start));
-    BOOST_TEST(!list.is_empty());
+    BOOST_TEST(!list.refuses_any());
     BOOST_TEST(list.blame(8, start) == 1); // inputs are counted apart
     BOOST_TEST(list.blame(7, start + 1s) == 2);
     BOOST_TEST(list.is_poison(7, start + 1s));
+    BOOST_TEST(list.refuses_any());
     BOOST_TEST(!list.is_poison(8, start + 1s));
 }
 
@@ -57,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_limit_of_zero_refuses_nothing_and_remembers_nothing) {
         BOOST_TEST(list.blame(7, start) == 0);
     }
     BOOST_TEST(!list.is_poison(7, start));
-    BOOST_TEST(list.is_empty());
+    BOOST_TEST(!list.refuses_any());
 }
 
 BOOST_AUTO_TEST_CASE(it_is_forgotten_some_time_after_its_last_crash) {
@@ -66,7 +67,7 @@ BOOST_AUTO_TEST_CASE(it_is_forgotten_some_time_after_its_last_crash) {
     list.blame(7, start + 5min);
     BOOST_TEST(list.is_poison(7, start + 15min - 1ns));
     BOOST_TEST(!list.is_poison(7, start + 15min));
-    BOOST_TEST(list.is_empty());
+    BOOST_TEST(!list.refuses_any());
     BOOST_TEST(list.blame(7, start + 16min) == 1);
 }
 
