@@ -51,9 +51,9 @@ public:
 
     /// Runs one call and returns its answer. The request is encoded on the caller's executor.
     /// Errors: remote_error (the worker's exception), pool_saturated, queue_timeout, timeout, cancelled,
-    /// worker_lost, unavailable, poisonous_request, invalid_request, frame_too_large, not_started, starting, shutting_down. Each call ends
-    /// with a reply or exactly one of them. A call that a dead worker had not received is sent to another;
-    /// one that it had is sent again only if request::idempotent, as pool_config::retry says.
+    /// worker_lost, unavailable, poisonous_request, invalid_request, frame_too_large, not_started, starting,
+    /// shutting_down. Each call ends with a reply or exactly one of them. A call that a dead worker had not received
+    /// is sent to another; one that it had is sent again only if request::idempotent, as pool_config::retry says.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
     /// after cancel_grace. Total cancellation of a running call is ignored, as its effects cannot be undone.

@@ -40,8 +40,9 @@ struct health_check_options {
     /// The types of exception that count as a failure of the worker and not of the call.
     std::vector<std::string> failing_errors{"MemoryError"};
 
-    /// So many calls in a row that end with an exception or time out, while the worker or its siblings have answered
-    /// others: it is taken for a zombie and replaced, 0..1,000,000; 0 = never.
+    /// So many calls in a row that end with an exception or time out, while its siblings answer as many: it is taken
+    /// for a zombie and replaced. Where there is nobody to compare it with, it must have answered some before.
+    /// 0..1,000,000; 0 = never.
     std::size_t error_streak = 20;
 };
 
@@ -81,8 +82,8 @@ struct retry_options {
     double jitter = 0.25;                ///< each wait varies by this share, 0..1
 
     /// Retries stop while no more than half of so many tokens is left: each retry, refused ones included, takes one,
-    /// each success gives back budget_ratio. At least four times the capacity of a worker, so that the loss of one is no overload.
-    /// 0..1,000,000; 0 = no budget.
+    /// each success gives back budget_ratio. At least four times the capacity of a worker, so that the loss of one is
+    /// no overload. 0..1,000,000; 0 = no budget.
     std::size_t budget = 10;
     double budget_ratio = 0.1; ///< 0.001..1
 };

@@ -20,9 +20,9 @@ struct worker_death {
 };
 
 /// The slot's count of fruitless processes in a row after this death: one that did work, or lived for
-/// stable_after, forgives what came before. One that we retired says nothing about the next. One that somebody killed (SIGKILL, SIGTERM) counts once, however
-/// often it happens: that says little about whether the next will start, and waiting longer and longer would
-/// leave the pool empty.
+/// stable_after, forgives what came before. One that we retired says nothing about the next. One that somebody
+/// killed (SIGKILL, SIGTERM) counts once, however often it happens: that says little about whether the next will
+/// start, and waiting longer and longer would leave the pool empty.
 int next_failure_streak(int streak, const worker_death& death, const restart_options& options) noexcept;
 
 /// `wait`, longer or shorter by up to `share` of it. `random` is uniform in [0, 1).

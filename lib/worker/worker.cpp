@@ -4,6 +4,7 @@
 #include "worker/worker.hpp"
 
 #include "core/clock.hpp"
+#include "core/exception_text.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/token.hpp"
 
@@ -19,16 +20,6 @@ namespace {
 
 // A dozen small calls. More in one write would save little, and leave the worker waiting for it.
 constexpr std::size_t batch_bytes = 1500;
-
-std::string text_of(const std::exception_ptr& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::exception& e) {
-        return e.what();
-    } catch (...) {
-        return "unknown exception";
-    }
-}
 
 double random_share() {
     static thread_local std::minstd_rand random{std::random_device{}()};

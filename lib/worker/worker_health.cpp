@@ -4,6 +4,7 @@
 // A worker's health: probes, the verdicts on its calls, suspension, and its stacks when it has to go.
 
 #include "core/clock.hpp"
+#include "core/exception_text.hpp"
 #include "worker/worker.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -35,19 +36,6 @@ struct probe_outcome {
     bool over = false;
     std::string complaint;
 };
-
-std::string complaint_of(const std::exception_ptr& problem) {
-    if (!problem) {
-        return {};
-    }
-    try {
-        std::rethrow_exception(problem);
-    } catch (const std::exception& e) {
-        return e.what();
-    } catch (...) {
-        return "unknown exception";
-    }
-}
 
 /// What faulthandler printed, from its first thread on.
 std::string stacks_in(const std::string& output) {
@@ -120,7 +108,7 @@ void worker::settle_probe(std::string complaint) {
 asio::awaitable<std::string> worker::probe_by_function() {
     const auto outcome = std::make_shared<probe_outcome>();
     auto finish = [outcome, weak = weak_from_this()](const std::exception_ptr& problem) {
-        outcome->complaint = complaint_of(problem);
+        outcome->complaint = problem ? text_of(problem) : "";
         outcome->over = true;
         if (const auto self = weak.lock()) {
             self->probe_over_.open();
