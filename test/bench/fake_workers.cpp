@@ -87,6 +87,9 @@ public:
     asio::awaitable<void> ended() override { co_await worker_->ended().wait(); }
     void terminate() noexcept override { worker_->end(); }
     void kill() noexcept override { worker_->end(); }
+    void signal(int) noexcept override {}
+    std::uint64_t resident_bytes() const noexcept override { return 0; }
+    bool saw_oom_kill() const noexcept override { return false; }
     exit_status reap() noexcept override { return exit_status::signalled(SIGTERM); }
     std::string output_tail() const override { return {}; }
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
