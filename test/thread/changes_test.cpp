@@ -72,7 +72,10 @@ asio::awaitable<void> keep_changing(pool& workers, score& results, unsigned seed
         } catch (const error& e) {
             const bool expected = e.code() == errc::unknown_worker || e.code() == errc::start_failed ||
                                   e.code() == errc::cancelled; // resumed by the other
-            BOOST_TEST(expected, e.what());
+            results.unexpected += expected ? 0 : 1;            // Boost.Test's checks are for one thread
+            if (!expected) {
+                BOOST_TEST_MESSAGE("unexpected: " << e.what());
+            }
         }
         const std::chrono::milliseconds rest(random() % 30);
         co_await pause(rest);
@@ -118,11 +121,11 @@ void change_for(duration span, int thread_count) {
         [&](asio::io_context& context) -> asio::awaitable<void> {
             pool workers(context.get_executor(), restless_pool());
             co_await workers.start();
-            const auto log = [](std::exception_ptr e) { BOOST_CHECK(!e); };
+            const auto count = [&](std::exception_ptr e) { results.unexpected += e ? 1 : 0; };
             for (unsigned i = 0; i < 11; ++i) {
                 ++results.open;
-                i < 8 ? asio::co_spawn(context, keep_calling(workers, results), log)
-                      : asio::co_spawn(context, keep_changing(workers, results, i), log);
+                i < 8 ? asio::co_spawn(context, keep_calling(workers, results), count)
+                      : asio::co_spawn(context, keep_changing(workers, results, i), count);
             }
             co_await pause(span);
             results.stop = true;
