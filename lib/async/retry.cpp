@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/clock.hpp"
+#include "core/random_share.hpp"
 #include <skep/retry.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -11,15 +12,12 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/wait_traits.hpp>
 
-#include <random>
-
 namespace skep::detail {
 
 namespace asio = boost::asio;
 
 double random_share() {
-    thread_local std::minstd_rand source(std::random_device{}());
-    return std::uniform_real_distribution<double>()(source);
+    return skep::random_share();
 }
 
 asio::awaitable<void> pause(duration length) {

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/pool_size.hpp"
+#include "core/random_share.hpp"
 #include "policy/backoff.hpp"
 #include "policy/start_plan.hpp"
 
@@ -56,8 +57,7 @@ crew::crew(const strand& executor, const pool_config& config, runtime& starter, 
       lives_(executor,
              [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
       changed_(executor),
-      work_(executor),
-      random_(std::random_device{}()) {
+      work_(executor) {
     grow_to(size_of(config).initial);
 }
 
@@ -130,8 +130,7 @@ void crew::vacate(worker& leaver) {
 }
 
 duration crew::backoff_after(int streak) {
-    const auto random = std::uniform_real_distribution<double>()(random_);
-    return backoff_delay(streak, random, config_.restart);
+    return backoff_delay(streak, random_share(), config_.restart);
 }
 
 /// How it ended and its last answers are known only now: they may speak for an earlier start of the next, or against

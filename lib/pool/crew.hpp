@@ -18,7 +18,6 @@
 
 #include <deque>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -197,7 +196,6 @@ private:
     error_info last_failure_;
     errc last_failure_code_ = errc::worker_lost;
     pool_counters past_;
-    std::minstd_rand random_;
 };
 
 } // namespace skep

@@ -3,6 +3,8 @@
 
 #include "pool/loss_judge.hpp"
 
+#include "core/random_share.hpp"
+
 #include <algorithm>
 
 namespace skep {
@@ -34,8 +36,7 @@ loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, boo
         const auto input = fingerprint(lost.body, lost.req);
         facts.poisonous = poison_.blame(input, now) >= poison_crashes_;
     }
-    const auto random = std::uniform_real_distribution<double>()(random_);
-    const auto wait = policy_.wait_after(lost.attempts, cause, random);
+    const auto wait = policy_.wait_after(lost.attempts, cause, random_share());
     facts.within_attempts = wait.has_value();
     const bool would_retry = recover_call(facts) == call_fate::retry;
     facts.within_budget = !would_retry || budget_.spend();

@@ -10,8 +10,6 @@
 #include <skep/pool_config.hpp>
 #include <skep/retry_policy.hpp>
 
-#include <random>
-
 namespace skep {
 
 /// What becomes of a call that was lost with its worker, and of inputs that workers crash on.
@@ -37,7 +35,6 @@ private:
     retry_budget budget_;
     poison_list poison_;
     int poison_crashes_;
-    std::minstd_rand random_{std::random_device{}()};
 };
 
 } // namespace skep

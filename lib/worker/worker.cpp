@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/exception_text.hpp"
+#include "core/random_share.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/token.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 namespace skep {
 
@@ -20,11 +20,6 @@ namespace {
 
 // A dozen small calls. More in one write would save little, and leave the worker waiting for it.
 constexpr std::size_t batch_bytes = 1500;
-
-double random_share() {
-    static thread_local std::minstd_rand random{std::random_device{}()};
-    return std::uniform_real_distribution<double>()(random);
-}
 
 } // namespace
 
@@ -96,6 +91,7 @@ void worker::retire(retirement why) {
 }
 
 void worker::stop(stop_rung first) {
+    stopping_ = stopping_ || !is_over();
     if (!stop_from_ || first > *stop_from_) {
         stop_from_ = first;
         leave_service();

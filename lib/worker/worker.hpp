@@ -144,7 +144,8 @@ public:
     bool is_used_up() const noexcept { return used_up_; }
     time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
 
-    bool is_stopping() const noexcept { return stop_from_.has_value(); }
+    /// It was told to stop while nothing was wrong with it.
+    bool is_stopping() const noexcept { return stopping_; }
 
     /// Takes it down the stop ladder, beginning at `first`. A later call may begin lower.
     void stop(stop_rung first);
@@ -278,12 +279,12 @@ private:
     std::uint64_t missed_pings_ = 0;
 
     task_group tasks_;
-    gate wake_;        ///< something that run() waits for may have happened
-    gate beat_now_;    ///< the heartbeat task is to look up
-    gate launch_over_; ///< start() of the runtime has returned, or is to
-    gate look_now_;    ///< the health task is to look up
-    gate probe_over_;  ///< the probe that was sent has been answered
-    std::optional<std::uint64_t> probe_id_;
+    gate wake_;                     ///< something that run() waits for may have happened
+    gate beat_now_;                 ///< the heartbeat task is to look up
+    gate launch_over_;              ///< start() of the runtime has returned, or is to
+    gate look_now_;                 ///< the health task is to look up
+    gate probe_over_;               ///< the probe under way may have ended
+    bool probe_unanswered_ = false; ///< calls_ holds one
     std::string probe_complaint_;
     std::string probe_command_;
     int stack_signal_ = 0;
@@ -301,6 +302,7 @@ private:
     time_point start_deadline_;
     std::optional<time_point> ready_since_;
     std::optional<stop_rung> stop_from_;
+    bool stopping_ = false;
     std::optional<worker_failure> failure_;
     std::vector<rung_reached> rungs_;
     exit_status status_;

@@ -51,7 +51,7 @@ bool worker::has_probe() const noexcept {
 
 /// Work in progress is a sign of life, and a probe would have to wait behind it. One that was sent is waited for.
 bool worker::is_probeable() const noexcept {
-    return in_service_ && (probe_id_ || (!suspending_ && calls_.empty()));
+    return in_service_ && (probe_unanswered_ || (!suspending_ && calls_.empty()));
 }
 
 asio::awaitable<void> worker::watch_health() {
@@ -82,7 +82,7 @@ asio::awaitable<std::string> worker::probe() {
 asio::awaitable<std::string> worker::probe_by_command() {
     probe_over_.close();
     probe_complaint_ = no_answer;
-    if (!probe_id_) { // else it has not even answered the one before
+    if (!probe_unanswered_) { // else it has not even answered the one before
         const call_ptr which(new call(request(probe_command_)));
         which->is_probe = true;
         which->state = call_state::abandoned; // nobody waits for it who could keep the worker from leaving
@@ -90,7 +90,7 @@ asio::awaitable<std::string> worker::probe_by_command() {
         const auto now = clock::now();
         which->deadline = now + config_.health_check.limit;
         assign(*which, now);
-        probe_id_ = which->id;
+        probe_unanswered_ = true;
         events_.on_room(*this); // it has less now
     }
     co_await probe_over_.wait_until(after_limit(clock::now(), config_.health_check.limit));
@@ -98,7 +98,7 @@ asio::awaitable<std::string> worker::probe_by_command() {
 }
 
 void worker::settle_probe(std::string complaint) {
-    probe_id_.reset();
+    probe_unanswered_ = false;
     probe_complaint_ = std::move(complaint);
     probe_over_.open();
     show_suspension();
@@ -208,7 +208,7 @@ void worker::suspend() {
 
 /// Suspended means drained.
 void worker::show_suspension() {
-    const bool drained = load() == (probe_id_ ? 1u : 0u);
+    const bool drained = load() == (probe_unanswered_ ? 1u : 0u);
     if (suspending_ && drained && in_service_ && !is_suspended()) {
         move_to(worker_state::suspended, "suspended");
         events_.on_suspended(*this);

@@ -45,7 +45,7 @@ worker_state worker::end_state() const {
     }
     const bool broke = failure_ && !(was_ready() && ended_by_itself_);
     return terminal_state(
-        {!rungs_.empty() && rungs_.back().rung >= stop_rung::kill, stop_from_.has_value(), broke, status_});
+        {!rungs_.empty() && rungs_.back().rung >= stop_rung::kill, stopping_, broke, status_});
 }
 
 void worker::end_now() noexcept {
@@ -184,7 +184,7 @@ asio::awaitable<void> worker::settle() {
 
 void worker::note_own_end() {
     const bool by_itself =
-        !stop_from_ && rungs_.empty() && (!failure_ || failure_->code == errc::worker_lost);
+        !stopping_ && rungs_.empty() && (!failure_ || failure_->code == errc::worker_lost);
     if (by_itself) {
         ended_by_itself_ = true;
         failure_ = was_ready()

@@ -3,8 +3,10 @@
 
 #include "support/fake_runtime.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -54,6 +56,13 @@ pool_config with_min_ready(std::size_t workers, std::size_t min_ready) {
     auto config = fake_config(workers);
     config.min_ready = min_ready;
     return config;
+}
+
+/// Does it so many turns of the event loop later, amid what the pool does then.
+void after(asio::io_context& context, int turns, std::function<void()> what) {
+    asio::post(context, [&context, turns, what = std::move(what)] {
+        turns == 0 ? what() : after(context, turns - 1, what);
+    });
 }
 
 } // namespace
@@ -220,7 +229,11 @@ BOOST_AUTO_TEST_CASE(one_that_fails_to_spawn_does_not_matter_if_others_come_up) 
 BOOST_AUTO_TEST_CASE(one_that_dies_after_it_was_ready_had_its_attempt) {
     fresh_pool pool(with_min_ready(2, 1), never_ready);
     const auto started = pool.start();
-    pool.shake_hands(0, 2);
+    pool.shake_hands(0, 1);
+    pool.worker(0).exit(exit_status::exited(1));
+    pool.advance(300ms);
+    BOOST_TEST(!started->done);
+    pool.shake_hands(1, 2);
     BOOST_TEST(started->value.has_value());
 }
 
@@ -248,6 +261,30 @@ BOOST_AUTO_TEST_CASE(too_few_end_it_and_stop_those_that_came_up) {
     }
     BOOST_TEST(pool.runtime().closed == 1);
     BOOST_TEST(to_string(pool.status().phase) == "created");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_dies_as_it_becomes_ready_is_named_whenever_that_is_noticed) {
+    int failed = 0;
+    bool served = false; // the death came so late that start() had succeeded
+    for (int steps = 0; !served && steps < 1000; ++steps) {
+        fresh_pool pool(fake_config(1), never_ready);
+        const auto started = pool.start();
+        pool.worker(0).shake_hands();
+        after(pool.context, steps, [&pool] { pool.worker(0).exit(exit_status::signalled(SIGABRT)); });
+        pool.advance(1s);
+        BOOST_TEST_CONTEXT("after " << steps << " steps") {
+            BOOST_REQUIRE(started->done);
+            served = started->value.has_value();
+            if (!served) {
+                ++failed;
+                BOOST_TEST(started->code() == errc::start_failed);
+                check_mentions(started->text(), "signal 6");
+                check_mentions(started->text(), "default/0#1");
+            }
+        }
+    }
+    BOOST_TEST(served);
+    BOOST_TEST(failed > 0);
 }
 
 BOOST_AUTO_TEST_CASE(those_that_ignore_the_frame_are_forced) {
