@@ -183,8 +183,7 @@ asio::awaitable<void> worker::settle() {
 }
 
 void worker::note_own_end() {
-    const bool by_itself =
-        !stopping_ && rungs_.empty() && (!failure_ || failure_->code == errc::worker_lost);
+    const bool by_itself = !stopping_ && rungs_.empty() && (!failure_ || failure_->code == errc::worker_lost);
     if (by_itself) {
         ended_by_itself_ = true;
         failure_ = was_ready()
