@@ -33,7 +33,7 @@ enum class circuit_state {
 ///     const auto attempt = breaker.admit(now());
 ///     if (!attempt) { /* fail fast; try again at breaker.next_admission(now()) */ }
 ///     // ... do it, then
-///     breaker.succeeded(*attempt, now()); // or failed()
+///     breaker.succeeded(*attempt, now()); // or failed(), or abandoned()
 ///
 /// A plain value without a clock, timers or locks: times are arguments and must not run backwards. Not thread-safe.
 class circuit_breaker {
@@ -52,6 +52,9 @@ public:
 
     void succeeded(const attempt& which, time_point now);
     void failed(const attempt& which, time_point now);
+
+    /// It was broken off, which says nothing. While half open, another trial may take its place.
+    void abandoned(const attempt& which, time_point now);
 
     /// Opens the circuit at once, whatever its state.
     void trip(time_point now);

@@ -92,7 +92,7 @@ public:
     boost::asio::awaitable<void> resize(size_limits limits);
 
     /// Stops admitting calls, lets accepted ones finish for stop.drain, then takes every worker down the stop
-    /// ladder.
+    /// ladder. Calls that no worker is left to take, or only suspended ones, fail with shutting_down at once.
     /// Idempotent: later and concurrent calls get the same report. Afterwards no child, zombie, descriptor or
     /// thread of the pool is left. Takes at most drain + ask + grace + reap, and up
     /// to half a second for the last output; an unfinished start() is ended first.

@@ -4,24 +4,25 @@
 #pragma once
 
 #include "async/suspended_caller.hpp"
+#include <skep/error.hpp>
 
-#include <exception>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace skep {
 
 /// One caller among several that wait for the same thing. It is answered once: by the outcome, or by
-/// cancelling.
+/// cancelling. Each has its own copy of an error, which it may change or let go of on its own thread.
 template <class T>
 class waiter {
 public:
     /// To be called before anything else.
     void attach(std::unique_ptr<suspended_caller> caller) noexcept { caller_ = std::move(caller); }
 
-    void complete(std::exception_ptr error, const T& value) {
+    void complete(std::optional<error> problem, const T& value) {
         if (const auto caller = std::move(caller_)) {
-            error_ = std::move(error);
+            problem_ = std::move(problem);
             value_ = value;
             caller->resume();
         }
@@ -32,15 +33,15 @@ public:
 
     /// What it was completed with. For the caller, after it has been resumed.
     T take() {
-        if (error_) {
-            std::rethrow_exception(error_);
+        if (problem_) {
+            throw std::move(*problem_);
         }
         return std::move(value_);
     }
 
 private:
     std::unique_ptr<suspended_caller> caller_;
-    std::exception_ptr error_;
+    std::optional<error> problem_;
     T value_{};
 };
 
@@ -48,9 +49,9 @@ template <class T>
 using waiter_list = std::vector<std::shared_ptr<waiter<T>>>;
 
 template <class T>
-void complete_all(waiter_list<T>& waiters, std::exception_ptr error, const T& value) {
+void complete_all(waiter_list<T>& waiters, const std::optional<error>& problem, const T& value) {
     for (auto& each : std::exchange(waiters, {})) {
-        each->complete(error, value);
+        each->complete(problem, value);
     }
 }
 

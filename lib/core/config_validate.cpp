@@ -107,11 +107,18 @@ void check_size(const pool_config& config) {
     }
 }
 
+bool is_exit_code(const std::string& text) {
+    const bool digits =
+        !text.empty() && text.size() <= 3 && text.find_first_not_of("0123456789") == std::string::npos;
+    return digits && std::stoi(text) <= 255 && (text.size() == 1 || text.front() != '0');
+}
+
 void check_crash_barrier(const crash_barrier_options& barrier) {
     const config_path path;
     for (const auto& name : barrier.taint_on) {
-        if (!exit_class_of(name)) {
-            path.reject("crash_barrier.taint_on", in_quotes(name), "is not the name of an exit_class");
+        if (!exit_class_of(name) && !is_exit_code(name)) {
+            path.reject("crash_barrier.taint_on", in_quotes(name),
+                        "is neither the name of an exit_class nor an exit code (0..255)");
         }
     }
     if (barrier.max_taint < barrier.taint) {

@@ -61,6 +61,13 @@ void circuit_breaker::failed(const attempt& which, time_point now) {
     }
 }
 
+void circuit_breaker::abandoned(const attempt& which, time_point now) {
+    catch_up(now);
+    if (which.era == era_ && !trials_.empty()) {
+        trials_.pop_back();
+    }
+}
+
 void circuit_breaker::trip(time_point now) {
     open(now);
 }

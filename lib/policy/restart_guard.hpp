@@ -34,6 +34,7 @@ public:
     /// What became of a start that was admitted.
     void came_up(const circuit_breaker::attempt& start, time_point now);
     void failed(const circuit_breaker::attempt& start, time_point now);
+    void abandoned(const circuit_breaker::attempt& start, time_point now) { breaker_.abandoned(start, now); }
 
     circuit_state state(time_point now) { return breaker_.state(now); }
 

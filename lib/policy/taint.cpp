@@ -4,23 +4,29 @@
 #include "policy/taint.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace skep {
 
 namespace {
 
-bool taints(exit_class kind, const crash_barrier_options& options) {
-    const auto& names = options.taint_on;
-    return options.enabled && std::find(names.begin(), names.end(), to_string(kind)) != names.end();
+bool taints(exit_class kind, const exit_status& status, const crash_barrier_options& options) {
+    const auto& ends = options.taint_on;
+    const auto named = [&ends](std::string_view end) {
+        return std::find(ends.begin(), ends.end(), end) != ends.end();
+    };
+    return options.enabled && (named(to_string(kind)) || named(std::to_string(status.code())));
 }
 
 } // namespace
 
-bool taint::ended(exit_class kind, duration served, const crash_barrier_options& options, time_point now) {
+bool taint::ended(exit_class kind, const exit_status& status, duration served,
+                  const crash_barrier_options& options, time_point now) {
     if (served >= last_) {
         last_ = duration::zero();
     }
-    if (!taints(kind, options)) {
+    if (!taints(kind, status, options)) {
         return false;
     }
     last_ = last_ == duration::zero() ? options.taint : std::min(2 * last_, options.max_taint);

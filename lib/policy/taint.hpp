@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/exit_class.hpp>
+#include <skep/exit_status.hpp>
 #include <skep/self_healing.hpp>
 #include <skep/time.hpp>
 
@@ -15,9 +16,10 @@ namespace skep {
 /// row up to the longest. A worker that did its job for as long as the last taint ends the row.
 class taint {
 public:
-    /// A worker of the slot has ended as `kind` at `now`, `served` after it became ready. True if that taints the
+    /// A worker of the slot has ended as `kind`, with `status`, at `now`, `served` after it became ready. True if that taints the
     /// slot anew.
-    bool ended(exit_class kind, duration served, const crash_barrier_options& options, time_point now);
+    bool ended(exit_class kind, const exit_status& status, duration served,
+               const crash_barrier_options& options, time_point now);
 
     /// Until when the slot is held back; in the past if it is not.
     time_point until() const noexcept { return until_; }

@@ -62,8 +62,12 @@ crew::crew(const strand& executor, const pool_config& config, runtime& starter, 
 }
 
 std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {
-    worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slots_[index].generation};
+    auto& slot = slots_[index];
+    worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
     auto fresh = std::make_shared<worker>(executor_, config_, std::move(id), runtime_, events_, log_);
+    if (slot.ended_generation + 1 == slot.generation) {
+        fresh->note_previous_exit(slot.ended_as);
+    }
     ++starting_;
     // The pool outlives its workers: their tasks refer to what it owns.
     const auto both =
@@ -153,10 +157,24 @@ void crew::reconsider(const worker& gone) {
     }
 }
 
+/// The next one may be on its way already; it is told if its handshake is not over.
+void crew::hand_over(const worker& gone) {
+    auto& slot = slots_[gone.id().slot];
+    if (gone.id().generation > slot.ended_generation) {
+        slot.ended_generation = gone.id().generation;
+        slot.ended_as = gone.exit_kind();
+    }
+    for (const auto& each : {slot.current, slot.successor}) {
+        if (each && each->id().generation == gone.id().generation + 1) {
+            each->note_previous_exit(gone.exit_kind());
+        }
+    }
+}
+
 void crew::judge_taint(const worker& gone, time_point now) {
     auto& slot = slots_[gone.id().slot];
-    if (is_unplanned(gone) &&
-        slot.tainted.ended(gone.exit_kind(), gone.uptime(now), config_.crash_barrier, now)) {
+    if (is_unplanned(gone) && slot.tainted.ended(gone.exit_kind(), gone.exit().status, gone.uptime(now),
+                                                 config_.crash_barrier, now)) {
         log_(log_level::warning, to_string(gone.id()) + " ended as " +
                                      std::string(to_string(gone.exit_kind())) + ": its slot is held back");
     }
@@ -192,6 +210,7 @@ void crew::count_end(const worker& gone) {
 
 void crew::on_ended(worker& which) {
     count_end(which);
+    hand_over(which);
     if (has_failed(which)) {
         note_failure(which);
     }
@@ -221,7 +240,7 @@ void crew::on_start_failed(worker& which) {
     }
     if (slot.current.get() == &which) {
         if (const auto trial = std::exchange(slot.trial, {})) {
-            guard_.failed(*trial, now);
+            which.is_stopping() ? guard_.abandoned(*trial, now) : guard_.failed(*trial, now);
         }
         vacate(which);
     }
@@ -382,11 +401,11 @@ std::vector<worker_id> crew::serving() const {
     return all;
 }
 
-std::exception_ptr crew::no_such_worker(const worker_id& which) const {
+error crew::no_such_worker(const worker_id& which) const {
     error_info info;
     info.pool = config_.name;
     info.worker = which;
-    return std::make_exception_ptr(error(errc::unknown_worker, std::move(info)));
+    return error(errc::unknown_worker, std::move(info));
 }
 
 } // namespace skep

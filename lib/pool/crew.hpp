@@ -18,6 +18,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,8 +78,11 @@ public:
     void resume_all();
 
     /// Ends every wait for a change.
-    void fail_waiters(const std::exception_ptr& why);
+    void fail_waiters(const std::optional<error>& why);
     bool is_suspended() const noexcept { return suspended_; }
+
+    /// Whether any of the workers there are now can be expected to take calls, at once or later.
+    bool will_serve() const noexcept;
 
     /// Wanted workers that take no calls: degraded, suspended, held back or on their way up.
     std::size_t out_of_rotation() const noexcept;
@@ -120,6 +124,8 @@ private:
         bool restart_requested = false;
         std::optional<circuit_breaker::attempt> trial; ///< the permission that `current` was started with
         std::uint64_t generation = 0;
+        std::uint64_t ended_generation = 0; ///< of the latest worker that has ended
+        std::optional<exit_class> ended_as;
         int failure_streak = 0;
         time_point due;              ///< when a vacant slot may be filled
         bool awaits_verdict = false; ///< it is not known yet how its last worker ended
@@ -133,14 +139,15 @@ private:
     std::vector<std::shared_ptr<worker>> everyone() const;
     worker* find(const worker_id& which) const noexcept;
     std::vector<worker_id> serving() const;
-    std::exception_ptr no_such_worker(const worker_id& which) const;
-    std::exception_ptr resumed() const;
+    error no_such_worker(const worker_id& which) const;
+    error resumed() const;
 
     // Replacement; see crew.cpp.
     void vacate(worker& leaver);
     void reconsider(const worker& gone);
     void note_failure(const worker& failed);
     void count_end(const worker& gone);
+    void hand_over(const worker& gone);
     void judge_taint(const worker& gone, time_point now);
     void on_start_failed(worker& which);
     void on_successor_failed(worker& which, time_point now);

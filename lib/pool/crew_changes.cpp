@@ -154,7 +154,7 @@ void crew::want_restart(std::size_t index, std::string reason) {
 /// What does not come up once will not come up for the rest either; they go on serving.
 void crew::break_off_restarts(const worker& because_of) {
     const auto& current = slots_[because_of.id().slot].current;
-    restarts_.fail(current->id(), std::make_exception_ptr(error(errc::start_failed, because_of.describe())));
+    restarts_.fail(current->id(), error(errc::start_failed, because_of.describe()));
     for (std::size_t index = 0; index < slots_.size(); ++index) {
         auto& slot = slots_[index];
         if (slot.restart_requested && slot.current && !restarts_.is_awaited(slot.current->id())) {
@@ -198,7 +198,7 @@ void crew::resume(const worker_id& which, const worker_waiters::caller_ptr& call
         suspensions_.fail(which, resumed());
         found->resume();
     }
-    caller->complete(found == nullptr ? no_such_worker(which) : nullptr, {});
+    caller->complete(found == nullptr ? std::optional(no_such_worker(which)) : std::nullopt, {});
 }
 
 void crew::resume_all() {
@@ -211,17 +211,17 @@ void crew::resume_all() {
     work_.open();
 }
 
-void crew::fail_waiters(const std::exception_ptr& why) {
+void crew::fail_waiters(const std::optional<error>& why) {
     restarts_.fail_all(why);
     suspensions_.fail_all(why);
     pool_suspensions_.fail_all(why);
 }
 
-std::exception_ptr crew::resumed() const {
+error crew::resumed() const {
     error_info info;
     info.pool = config_.name;
     info.detail = "resumed before it was drained";
-    return std::make_exception_ptr(error(errc::cancelled, std::move(info)));
+    return error(errc::cancelled, std::move(info));
 }
 
 std::size_t crew::set_desired(std::size_t count, bool idle_only) {

@@ -51,6 +51,12 @@ std::size_t crew::out_of_rotation() const noexcept {
     }));
 }
 
+bool crew::will_serve() const noexcept {
+    return std::any_of(slots_.begin(), slots_.end(), [this](const auto& slot) {
+        return slot.current && !slot.current->is_suspending() && !(suspended_ && !slot.current->was_ready());
+    });
+}
+
 std::size_t crew::capacity() const noexcept {
     for (const auto& slot : slots_) {
         if (slot.current && slot.current->was_ready()) {

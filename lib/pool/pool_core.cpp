@@ -39,7 +39,7 @@ asio::awaitable<void> pool_core::run_start() {
     autoscaler_.reopen();
     loops_.spawn(shared_from_this(), dispatcher_.watch_deadlines());
     co_await launch_crew();
-    std::exception_ptr problem;
+    std::optional<error> problem;
     if (phase_ != pool_phase::starting) {
         problem = failure(errc::shutting_down);
     } else if (crew_.ready() < config_.min_ready) {
@@ -105,7 +105,7 @@ void pool_core::cancel(call& which, asio::cancellation_type type) {
 
 void pool_core::shutdown(shutdown_waiter caller) {
     if (phase_ == pool_phase::stopped) {
-        caller->complete(nullptr, report_);
+        caller->complete({}, report_);
         return;
     }
     shutdown_callers_.push_back(std::move(caller));
@@ -152,6 +152,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
     co_await start_ended_.wait();
     crew_.close();
     const auto before = dispatcher_.queued() + dispatcher_.in_flight();
+    give_up_queue_if_hopeless();
     if (!hurry_) {
         co_await dispatcher_.drain(began + config_.stop.drain);
     }
@@ -160,7 +161,15 @@ asio::awaitable<void> pool_core::run_shutdown() {
     co_await take_down(hurry_ ? stop_rung::kill : stop_rung::ask);
     report_.took = clock::now() - began;
     phase_ = pool_phase::stopped;
-    complete_all(shutdown_callers_, nullptr, report_);
+    complete_all(shutdown_callers_, {}, report_);
+}
+
+/// A pool that shuts down starts no workers and ends no suspension: what those it has will not take, nobody will.
+void pool_core::give_up_queue_if_hopeless() {
+    if (phase_ == pool_phase::stopping && !crew_.will_serve()) {
+        report_.calls_aborted += dispatcher_.queued();
+        dispatcher_.fail_queue(errc::shutting_down, {});
+    }
 }
 
 /// Stops every worker, ends the loops, and gives back the thread.
@@ -196,16 +205,16 @@ pool_status pool_core::status() {
     return result;
 }
 
-std::exception_ptr pool_core::cancelled() const {
+error pool_core::cancelled() const {
     return failure(errc::cancelled);
 }
 
-std::exception_ptr pool_core::failure(errc code, error_info info) const {
+error pool_core::failure(errc code, error_info info) const {
     info.pool = config_.name;
-    return std::make_exception_ptr(error(code, std::move(info)));
+    return error(code, std::move(info));
 }
 
-std::exception_ptr pool_core::start_failure(std::size_t came_up) const {
+error pool_core::start_failure(std::size_t came_up) const {
     auto info = last_cause();
     info.detail = std::to_string(came_up) + " of " + std::to_string(crew_.desired()) + " workers came up, " +
                   std::to_string(config_.min_ready) + " needed; " + info.detail;
@@ -214,8 +223,10 @@ std::exception_ptr pool_core::start_failure(std::size_t came_up) const {
 
 error_info pool_core::last_cause() const {
     auto info = crew_.last_failure();
-    info.detail =
-        "the last failure was: " + make_error_code(crew_.last_failure_code()).message() + ": " + info.detail;
+    const auto code = crew_.last_failure_code();
+    const auto what = code == errc::worker_lost ? "the worker was lost" // not one that had a call
+                                                : make_error_code(code).message();
+    info.detail = "the last failure was: " + what + ": " + info.detail;
     return info;
 }
 
@@ -269,6 +280,7 @@ void pool_core::on_ended(worker& from) {
         report_.workers.push_back(from.exit());
     }
     crew_.on_ended(from);
+    give_up_queue_if_hopeless();
     if (phase_ == pool_phase::running && crew_.is_unavailable()) {
         dispatcher_.fail_queue(errc::unavailable, last_cause());
     }
@@ -345,14 +357,14 @@ void pool_core::resume_all(const start_waiter& caller) {
     if (!refuse_unless_running(caller)) {
         crew_.resume_all();
         autoscaler_.look_again();
-        caller->complete(nullptr, {});
+        caller->complete({}, {});
     }
 }
 
 void pool_core::resize(size_limits limits, const start_waiter& caller) {
     if (!refuse_unless_running(caller)) {
         autoscaler_.resize(limits);
-        caller->complete(nullptr, {});
+        caller->complete({}, {});
     }
 }
 

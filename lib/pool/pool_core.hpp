@@ -65,19 +65,20 @@ public:
     void end_now() noexcept;
 
     /// What a caller gets that stops waiting for start() or shutdown().
-    std::exception_ptr cancelled() const;
+    error cancelled() const;
 
 private:
     asio::awaitable<void> run_start();
     asio::awaitable<void> launch_crew();
     asio::awaitable<void> run_shutdown();
+    void give_up_queue_if_hopeless();
     asio::awaitable<void> take_down(stop_rung first);
     void begin_shutdown();
 
     bool refuse_unless_running(const start_waiter& caller) const;
-    std::exception_ptr failure(errc code, error_info info = {}) const;
+    error failure(errc code, error_info info = {}) const;
     error_info last_cause() const;
-    std::exception_ptr start_failure(std::size_t came_up) const;
+    error start_failure(std::size_t came_up) const;
     void handle_output(const output_line& line) noexcept;
 
     void on_ready(worker& from) override;

@@ -31,11 +31,11 @@ public:
     }
 
     /// It will not get there: ends the waits for it.
-    void fail(const worker_id& which, const std::exception_ptr& why) {
+    void fail(const worker_id& which, const std::optional<error>& why) {
         end_if(why, [&](const entry& each) { return contains(each, which); });
     }
 
-    void fail_all(const std::exception_ptr& why) {
+    void fail_all(const std::optional<error>& why) {
         end_if(why, [](const entry&) { return true; });
     }
 
@@ -62,11 +62,11 @@ private:
     }
 
     void complete_finished() {
-        end_if(nullptr, [](const entry& each) { return each.left.empty(); });
+        end_if({}, [](const entry& each) { return each.left.empty(); });
     }
 
     template <class Condition>
-    void end_if(const std::exception_ptr& why, Condition ends) {
+    void end_if(const std::optional<error>& why, Condition ends) {
         const auto first =
             std::partition(entries_.begin(), entries_.end(), [&](const entry& each) { return !ends(each); });
         const std::vector<entry> ended(std::make_move_iterator(first),

@@ -7,6 +7,7 @@
 #include "process/environment.hpp"
 #include "process/memory.hpp"
 #include "process/output_capture.hpp"
+#include <skep/error.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -85,6 +86,7 @@ struct launch_job {
     launch_abort abort;
     connections wires;
     launched_child child;
+    std::optional<error_info> failure;
 };
 
 class local_process final : public worker_process {
@@ -162,11 +164,14 @@ public:
         std::erase_if(launches_, [](const auto& each) { return each.expired(); });
         launches_.push_back(job);
         auto on_spawner = [this, job]() -> asio::awaitable<void> {
-            job->run(make_spec(job->order));
+            launch(*job);
             co_return;
         };
         const auto spawner = spawner_executor();
         co_await asio::co_spawn(spawner, std::move(on_spawner), asio::use_awaitable);
+        if (job->failure) {
+            throw error(errc::spawn_failed, std::move(*job->failure));
+        }
         co_return connect(*job);
     }
 
@@ -197,6 +202,17 @@ private:
             spawner_.emplace(1);
         }
         return spawner_->get_executor();
+    }
+
+    /// On the spawner. An exception ends on the thread that it began on: whoever releases it last frees it.
+    void launch(launch_job& job) {
+        try {
+            job.run(make_spec(job.order));
+        } catch (const error& e) {
+            job.failure = e.info;
+        } catch (const std::exception& e) {
+            job.failure.emplace().detail = e.what();
+        }
     }
 
     /// On the spawner: looking for files takes as long as their file system does.

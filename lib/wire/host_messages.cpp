@@ -127,7 +127,7 @@ void append_call(std::string& out, std::uint64_t id, std::string_view body, cons
 }
 
 void append_welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat,
-                    std::size_t frame_limit) {
+                    std::size_t frame_limit, std::optional<exit_class> previous_exit) {
     std::string json = R"({"type":"welcome","worker":)";
     append_json_text(json, to_string(worker));
     json += R"(,"pool":)";
@@ -140,7 +140,12 @@ void append_welcome(std::string& out, const worker_id& worker, const heartbeat_o
     append_json_number(json, to_milliseconds(heartbeat.timeout));
     json += R"(},"limits":{"frame_bytes":)";
     append_json_number(json, frame_limit);
-    json += "}}";
+    json += "}";
+    if (previous_exit) {
+        json += R"(,"previous_exit":)";
+        append_json_text(json, to_string(*previous_exit));
+    }
+    json += "}";
     append_message(out, json);
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/exit_class.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/request.hpp>
 #include <skep/time.hpp>
@@ -30,8 +31,9 @@ std::uint64_t fingerprint(std::string_view body, const request& call);
 void append_call(std::string& out, std::uint64_t id, std::string_view body, const request& call,
                  std::optional<duration> time_left);
 
+/// `previous_exit` is how the worker before it in its slot ended.
 void append_welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat,
-                    std::size_t frame_limit);
+                    std::size_t frame_limit, std::optional<exit_class> previous_exit);
 void append_cancel(std::string& out, std::uint64_t id);
 void append_ping(std::string& out, std::uint64_t sequence);
 void append_shutdown(std::string& out, duration grace);

@@ -216,7 +216,7 @@ void worker::on_message(hello_message& hello) {
     probe_command_ = config_.health_check.command.empty() ? hello.health_check : config_.health_check.command;
     stack_signal_ = hello.pid == pid_ ? hello.stack_signal : 0; // a wrapper would die of it
     capacity_ = std::min<std::size_t>(config_.capacity, hello.capacity);
-    append_welcome(control_->outbox(), id_, config_.heartbeat, config_.limits.frame_bytes);
+    append_welcome(control_->outbox(), id_, config_.heartbeat, config_.limits.frame_bytes, previous_exit_);
     control_->flush();
 }
 

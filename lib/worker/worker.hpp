@@ -13,6 +13,7 @@
 #include "wire/host_messages.hpp"
 #include "worker/call.hpp"
 #include "worker/channel.hpp"
+#include <skep/exit_class.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/worker_state.hpp>
@@ -143,6 +144,9 @@ public:
     recycle_plan::verdict judge_recycling(time_point now, bool with_memory) const;
     bool is_used_up() const noexcept { return used_up_; }
     time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
+
+    /// How the one before it in its slot ended, for its welcome. Of no effect afterwards.
+    void note_previous_exit(std::optional<exit_class> kind) noexcept { previous_exit_ = kind; }
 
     /// It was told to stop while nothing was wrong with it.
     bool is_stopping() const noexcept { return stopping_; }
@@ -301,6 +305,7 @@ private:
     bool lost_alone_ = false;
     time_point start_deadline_;
     std::optional<time_point> ready_since_;
+    std::optional<exit_class> previous_exit_;
     std::optional<stop_rung> stop_from_;
     bool stopping_ = false;
     std::optional<worker_failure> failure_;

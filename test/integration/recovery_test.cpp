@@ -130,6 +130,21 @@ BOOST_AUTO_TEST_CASE(a_worker_that_holds_the_interpreter_lock_is_replaced_after_
     });
 }
 
+BOOST_AUTO_TEST_CASE(the_next_worker_knows_how_the_one_before_it_ended) {
+    with_pool(quick(basic_pool()), [](pool& workers) -> asio::awaitable<void> {
+        request first = request("heritage");
+        const auto at_first = co_await value_of(workers, std::move(first));
+        BOOST_TEST((at_first == json::array{"default/0", nullptr}), at_first);
+        request crash = request("die").arg("number", SIGSEGV);
+        auto crashing = workers.execute(std::move(crash));
+        const auto e = co_await failure_of(std::move(crashing));
+        BOOST_TEST(e.code() == errc::worker_lost);
+        request next = request("heritage");
+        const auto later = co_await value_of(workers, std::move(next));
+        BOOST_TEST((later == json::array{"default/0", "segfault"}), later);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_stopped_worker_is_found_by_its_heartbeat) {
     with_pool(with_fast_heartbeat(quick(basic_pool())), [](pool& workers) -> asio::awaitable<void> {
         const auto before = co_await pid_of(workers);

@@ -76,9 +76,9 @@ class Host:
         assert self.receive() == {"type": "ready"}
         return hello
 
-    def welcome(self, frame_bytes=FRAME_LIMIT):
+    def welcome(self, frame_bytes=FRAME_LIMIT, **more):
         welcome = {"type": "welcome", "worker": "default/0#1", "pool": "default", "heartbeat": {}}
-        self.tell({**welcome, "limits": {"frame_bytes": frame_bytes}})
+        self.tell({**welcome, "limits": {"frame_bytes": frame_bytes}, **more})
 
     def send_call(self, command, args=(), attachments=(), **more):
         """Sends a call, returns its id."""

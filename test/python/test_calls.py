@@ -56,6 +56,16 @@ class Handshake(HostCase):
         status, stdout, _ = host.finish()
         self.assertEqual((status, stdout.split()), (0, ["first", "second"]))
 
+    def test_a_start_hook_knows_its_slot_and_how_the_worker_before_ended(self):
+        script = "print(worker.slot, worker.previous_exit)\n@worker.on_start\ndef load(): print(worker.previous_exit)\n"
+        for more, expected in (({"previous_exit": "segfault"}, "segfault"), ({}, "None")):
+            host = self.start(script, ready=False)
+            host.receive()
+            host.welcome(**more)
+            self.assertEqual(host.receive(), {"type": "ready"})
+            host.tell({"type": "shutdown", "grace_ms": 1000})
+            self.assertEqual(host.finish()[1].split(), ["default/0", "None", expected])
+
     def test_a_failing_start_hook_ends_the_worker(self):
         host = self.start("@worker.on_start\ndef load(): raise ValueError('no model')", ready=False)
         host.receive()

@@ -174,6 +174,34 @@ BOOST_AUTO_TEST_CASE(outcomes_from_before_it_opened_change_nothing) {
     BOOST_TEST(it.state() == circuit_state::closed);
 }
 
+BOOST_AUTO_TEST_CASE(an_abandoned_trial_makes_room_for_another) {
+    fixture it;
+    it.fail(3);
+    it.now += 10s;
+    const auto trial = it.admit();
+    BOOST_TEST(!it.admits());
+    it.breaker.abandoned(trial, it.now);
+    BOOST_TEST(it.state() == circuit_state::half_open);
+    it.succeed();
+    BOOST_TEST(it.state() == circuit_state::closed);
+}
+
+BOOST_AUTO_TEST_CASE(an_abandoned_attempt_is_neither_success_nor_failure) {
+    fixture it;
+    it.fail(2);
+    it.breaker.abandoned(it.admit(), it.now);
+    BOOST_TEST(it.state() == circuit_state::closed);
+    const auto early = it.admit();
+    it.fail();
+    BOOST_TEST(it.state() == circuit_state::open);
+    it.now += 10s;
+    const auto trial = it.admit();
+    it.breaker.abandoned(early, it.now); // says nothing about the trial
+    BOOST_TEST(!it.admits());
+    it.breaker.succeeded(trial, it.now);
+    BOOST_TEST(it.state() == circuit_state::closed);
+}
+
 BOOST_AUTO_TEST_CASE(of_several_trials_the_first_outcome_decides) {
     fixture it(2);
     it.fail(3);

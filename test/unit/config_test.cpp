@@ -470,6 +470,12 @@ BOOST_AUTO_TEST_CASE(rules_between_fields) {
     config = runnable();
     config.crash_barrier.taint_on = {"segfault", "gremlins"};
     BOOST_TEST(contains(complaint(config), "crash_barrier.taint_on = \"gremlins\""));
+    for (const auto* const code : {"256", "-1", "07", "1.0", ""}) {
+        config.crash_barrier.taint_on = {code};
+        BOOST_TEST(contains(complaint(config), "an exit code (0..255)"), code);
+    }
+    config.crash_barrier.taint_on = {"0", "77", "255"};
+    BOOST_TEST(complaint(config).empty());
     config = runnable();
     config.crash_barrier.max_taint = 59s;
     BOOST_TEST(contains(complaint(config), "crash_barrier.max_taint = 59000 ms"));

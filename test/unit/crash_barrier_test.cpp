@@ -311,6 +311,26 @@ BOOST_AUTO_TEST_CASE(trials_go_on_and_the_first_that_comes_up_ends_it) {
     BOOST_TEST(pool.execute(request("work"))->code() == errc());
 }
 
+BOOST_AUTO_TEST_CASE(a_trial_that_is_no_longer_needed_has_not_failed) {
+    running_pool pool(fragile_config(2));
+    pool.runtime().on_start = exit_at_once;
+    crash(pool, 0);
+    pool.advance(5s);
+    const auto before = pool.launched();
+    pool.runtime().on_start = [](fake_worker&) {}; // the trial takes its time
+    while (pool.launched() == before) {
+        pool.advance(100ms);
+    }
+    pool.begin(pool.facade().resize(size_limits(1)));
+    pool.advance(2s);
+    BOOST_TEST((pool.status().breaker == circuit_state::half_open));
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.shake_hands(); };
+    pool.begin(pool.facade().resize(size_limits(2)));
+    pool.advance(100ms);
+    BOOST_TEST((pool.status().breaker == circuit_state::closed));
+    BOOST_TEST(pool.status().live == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(while_a_worker_is_left_calls_are_served) {
     running_pool pool(fragile_config(2));
     pool.runtime().on_start = exit_at_once;

@@ -152,20 +152,23 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     heartbeat.interval = 1500ms;
     heartbeat.timeout = 7s;
     std::string out;
-    append_welcome(out, worker_id{"blue \"pool\"", 3, 17}, heartbeat, 123456);
+    append_welcome(out, worker_id{"blue \"pool\"", 3, 17}, heartbeat, 123456, exit_class::segfault);
     const auto frame = take_apart(out);
     const json::object expected{
         {"type", "welcome"},
         {"worker", "blue \"pool\"/3#17"},
         {"pool", "blue \"pool\""},
         {"heartbeat", {{"enabled", true}, {"interval_ms", 1500}, {"timeout_ms", 7000}}},
-        {"limits", {{"frame_bytes", 123456}}}};
+        {"limits", {{"frame_bytes", 123456}}},
+        {"previous_exit", "segfault"}};
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());
     heartbeat.enabled = false;
     out.clear();
-    append_welcome(out, worker_id{"p", 0, 1}, heartbeat, 123456);
-    BOOST_TEST(!take_apart(out).message.at("heartbeat").at("enabled").as_bool());
+    append_welcome(out, worker_id{"p", 0, 1}, heartbeat, 123456, {});
+    const auto least = take_apart(out).message;
+    BOOST_TEST(!least.at("heartbeat").at("enabled").as_bool());
+    BOOST_TEST(!least.contains("previous_exit"));
 }
 
 BOOST_AUTO_TEST_CASE(the_least_a_call_says) {

@@ -17,7 +17,7 @@ struct fixture {
     fixture() { options.enabled = true; }
 
     bool crash(duration served = 0s, exit_class kind = exit_class::segfault) {
-        return it.ended(kind, served, options, now);
+        return it.ended(kind, exit_status::exited(77), served, options, now);
     }
     duration held() const { return it.until() - now; }
 
@@ -50,6 +50,12 @@ BOOST_FIXTURE_TEST_CASE(which_ends_taint, fixture) {
     }
     options.taint_on = {"error"};
     BOOST_TEST(crash(0s, exit_class::error));
+    it = {};
+    options.taint_on = {"7", "77"}; // the code of each of these ends
+    BOOST_TEST(crash(0s, exit_class::error));
+    it = {};
+    options.taint_on = {"7"};
+    BOOST_TEST(!crash(0s, exit_class::error));
     it = {};
     BOOST_TEST(!crash(0s, exit_class::segfault));
 }

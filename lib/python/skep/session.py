@@ -29,6 +29,7 @@ class Session:
         self._commands = commands
         self._health_check = health_check
         self._encoder = ResultEncoder()
+        self.previous_exit: Optional[str] = None
         self._in_flight = 0
         self._completed = 0  # health checks are work, but not work done for anybody: they do not count
         self._control = Control(connection, self.interrupts, lambda: (self._in_flight, self._completed))
@@ -153,6 +154,7 @@ class Session:
             if message["type"] != "welcome":
                 raise ProtocolError(f"a message of type {message['type']!r} instead of a welcome")
             limit = message["limits"]["frame_bytes"]
+            self.previous_exit = message.get("previous_exit")
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
         for channel in (self._connection.data, self._connection.control):

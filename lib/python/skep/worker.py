@@ -1,5 +1,6 @@
 """The Worker: where a script registers its commands and hands over to the pool."""
 
+import os
 import sys
 from typing import Any, Callable, Dict, List, NoReturn, Optional, TypeVar, Union, overload
 
@@ -32,10 +33,32 @@ class Worker:
         self._stop_hooks: List[Callable[[], Any]] = []
         self._connection: Optional[Connection] = None
         self._why_not_connected = ""
+        self._slot: Optional[str] = None
+        self._previous_exit: Optional[str] = None
         try:
             self._connection = connect()
         except ConnectError as error:  # no reason to fail yet: the module may just be imported, by a test say
             self._why_not_connected = str(error)
+        else:
+            self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
+
+    @property
+    def slot(self) -> Optional[str]:
+        """The worker's place in its pool, such as "default/0": what takes its place after its end has the same.
+
+        A name for what is to survive a crash, a checkpoint file say. None if no pool has started the script.
+        """
+        return self._slot
+
+    @property
+    def previous_exit(self) -> Optional[str]:
+        """How the worker before this one in its slot ended; to be read in an on_start hook or later.
+
+        "segfault", "abort", "out_of_memory", "gpu", "error" and "clean" are its own doing, "killed_by_us" the
+        pool's, "killed_by_someone" another's; "unknown" is possible. None if there was none, or it was still
+        there when this one greeted the pool, as when it is recycled.
+        """
+        return self._previous_exit
 
     @overload
     def command(self, target: Function) -> Function: ...
@@ -100,6 +123,7 @@ class Worker:
         session = Session(self._connection, self._commands, self._health_check)
         try:
             session.greet()
+            self._previous_exit = session.previous_exit
             with session.interrupts.window():
                 if not all(map(_run_hook, self._start_hooks)):
                     sys.exit(EXIT_HOOK_FAILED)

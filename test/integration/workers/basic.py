@@ -66,6 +66,11 @@ def die(number=signal.SIGKILL):
 
 
 @worker.command
+def heritage():
+    return [worker.slot, worker.previous_exit]
+
+
+@worker.command
 def leave(status):
     raise SystemExit(status)
 

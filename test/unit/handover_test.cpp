@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What a worker is told about the one before it in its slot.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <string>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What the welcome of the worker that was started as number `index` says; empty if nothing.
+std::string previous_exit(manual_pool& pool, std::size_t index) {
+    const auto welcomes = pool.worker(index).take_controls("welcome");
+    BOOST_REQUIRE_EQUAL(welcomes.size(), 1u);
+    const auto* const said = welcomes[0].if_contains("previous_exit");
+    return said == nullptr ? "" : std::string(said->as_string());
+}
+
+void never_ready(fake_worker&) {}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(handover)
+
+BOOST_AUTO_TEST_CASE(the_first_of_a_slot_is_told_nothing) {
+    running_pool pool(fake_config(2));
+    BOOST_TEST(previous_exit(pool, 0).empty());
+    BOOST_TEST(previous_exit(pool, 1).empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_next_is_told_how_it_ended_though_it_was_started_before_that_was_known) {
+    running_pool pool(fake_config());
+    pool.runtime().on_start = never_ready;
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.advance(1s);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
+    pool.worker(1).shake_hands();
+    pool.settle();
+    BOOST_TEST(previous_exit(pool, 1) == "segfault");
+}
+
+BOOST_AUTO_TEST_CASE(of_several_the_one_right_before_counts) {
+    running_pool pool(fake_config());
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.exit(exit_status::exited(3)); };
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.advance(150ms);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.shake_hands(); };
+    pool.advance(1s);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 3u);
+    BOOST_TEST(previous_exit(pool, 2) == "error");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_still_there_is_not_waited_for) {
+    running_pool pool(fake_config());
+    pool.worker(0).obeys_terminate = false;
+    pool.worker(0).close_data();
+    pool.advance(500ms);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
+    BOOST_TEST(!pool.worker(0).has_exited());
+    BOOST_TEST(previous_exit(pool, 1).empty());
+    pool.advance(10s);
+    BOOST_TEST(pool.worker(1).take_controls("welcome").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_recycled_one_is_still_at_work) {
+    auto config = fake_config();
+    config.recycle.calls = 1;
+    running_pool pool(config);
+    pool.warm_up();
+    pool.advance(1s);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
+    BOOST_TEST(previous_exit(pool, 1).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
