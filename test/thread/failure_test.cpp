@@ -1,0 +1,63 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/run.hpp"
+
+#include <atomic>
+
+namespace skep::test {
+
+namespace {
+
+struct tally {
+    std::atomic<int> open{0};
+    std::atomic<int> refused{0};
+    std::atomic<int> other{0};
+};
+
+/// Starts one pool after another that cannot be started: the launch fails on the spawner thread, the caller gets to
+/// know on whichever thread runs it, and both let go of what was told.
+asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, tally& results) {
+    for (int i = 0; i < times; ++i) {
+        auto config = basic_pool(2);
+        config.launch.program = "/nonexistent/worker";
+        pool workers(context.get_executor(), config);
+        try {
+            co_await workers.start();
+            ++results.other;
+        } catch (error& e) {
+            e.info.detail += "the caller's own copy";
+            ++(e.code() == errc::start_failed ? results.refused : results.other);
+        }
+        co_await workers.shutdown();
+    }
+    --results.open;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(failure_suite)
+
+BOOST_AUTO_TEST_CASE(failed_launches_reach_callers_on_every_thread) {
+    constexpr int callers = 8;
+    constexpr int times = 100;
+    tally results;
+    run(
+        [&](asio::io_context& context) -> asio::awaitable<void> {
+            for (int i = 0; i < callers; ++i) {
+                ++results.open;
+                asio::co_spawn(context, fail_in_a_row(context, times, results),
+                               [&](std::exception_ptr e) { results.other += e ? 1 : 0; });
+            }
+            while (results.open > 0) {
+                co_await pause(10ms);
+            }
+        },
+        4);
+    BOOST_TEST(results.refused == callers * times);
+    BOOST_TEST(results.other == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
