@@ -16,8 +16,8 @@ namespace skep {
 /// row up to the longest. A worker that did its job for as long as the last taint ends the row.
 class taint {
 public:
-    /// A worker of the slot has ended as `kind`, with `status`, at `now`, `served` after it became ready. True if that taints the
-    /// slot anew.
+    /// A worker of the slot has ended as `kind`, with `status`, at `now`, `served` after it became ready. True if
+    /// that taints the slot anew.
     bool ended(exit_class kind, const exit_status& status, duration served,
                const crash_barrier_options& options, time_point now);
 

@@ -193,7 +193,7 @@ private:
         lifeline_.there.reset();
         skip_message(); // hello
         std::string welcome;
-        append_welcome(welcome, {"default", 0, 1}, config.heartbeat, config.limits.frame_bytes);
+        append_welcome(welcome, {"default", 0, 1}, config.heartbeat, config.limits.frame_bytes, {});
         write_all(control_.here.get(), welcome.data(), welcome.size());
         skip_message(); // ready
     }
