@@ -42,6 +42,7 @@ public:
     class attempt {
         friend class circuit_breaker;
         std::uint64_t era = 0;
+        time_point limit;
     };
 
     /// Throws error(errc::invalid_config) naming field, value and rule.

@@ -4,6 +4,8 @@
 #include "core/range_check.hpp"
 #include <skep/circuit_breaker.hpp>
 
+#include <algorithm>
+
 namespace skep {
 
 namespace {
@@ -35,7 +37,8 @@ std::optional<circuit_breaker::attempt> circuit_breaker::admit(time_point now) {
     if (state_ == circuit_state::open || trials_.size() >= static_cast<std::size_t>(options_.trials)) {
         return std::nullopt;
     }
-    trials_.push_back(now + options_.trial_limit);
+    admitted.limit = now + options_.trial_limit;
+    trials_.push_back(admitted.limit);
     return admitted;
 }
 
@@ -63,8 +66,9 @@ void circuit_breaker::failed(const attempt& which, time_point now) {
 
 void circuit_breaker::abandoned(const attempt& which, time_point now) {
     catch_up(now);
-    if (which.era == era_ && !trials_.empty()) {
-        trials_.pop_back();
+    const auto trial = std::find(trials_.begin(), trials_.end(), which.limit);
+    if (which.era == era_ && trial != trials_.end()) {
+        trials_.erase(trial);
     }
 }
 

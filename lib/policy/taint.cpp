@@ -16,7 +16,8 @@ bool taints(exit_class kind, const exit_status& status, const crash_barrier_opti
     const auto named = [&ends](std::string_view end) {
         return std::find(ends.begin(), ends.end(), end) != ends.end();
     };
-    return options.enabled && (named(to_string(kind)) || named(std::to_string(status.code())));
+    const bool by_code = kind != exit_class::killed_by_us && named(std::to_string(status.code()));
+    return options.enabled && (named(to_string(kind)) || by_code);
 }
 
 } // namespace

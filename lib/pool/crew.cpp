@@ -65,9 +65,8 @@ std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_p
     auto& slot = slots_[index];
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
     auto fresh = std::make_shared<worker>(executor_, config_, std::move(id), runtime_, events_, log_);
-    if (slot.ended_generation + 1 == slot.generation) {
-        fresh->note_previous_exit(slot.ended_as);
-    }
+    slot.current ? fresh->follow(slot.current->id().generation, {})
+                 : fresh->follow(slot.vacated_by, slot.vacated_as);
     ++starting_;
     // The pool outlives its workers: their tasks refer to what it owns.
     const auto both =
@@ -121,6 +120,10 @@ void crew::vacate(worker& leaver) {
     const auto index = leaver.id().slot;
     auto& slot = slots_[index];
     const auto now = clock::now();
+    if (leaver.had_process()) {
+        slot.vacated_by = leaver.id().generation;
+        slot.vacated_as.reset();
+    }
     slot.previous_streak = slot.failure_streak;
     slot.failure_streak = next_failure_streak(slot.failure_streak, death_of(leaver, now), config_.restart);
     slot.due = now + backoff_after(slot.failure_streak);
@@ -160,13 +163,13 @@ void crew::reconsider(const worker& gone) {
 /// The next one may be on its way already; it is told if its handshake is not over.
 void crew::hand_over(const worker& gone) {
     auto& slot = slots_[gone.id().slot];
-    if (gone.id().generation > slot.ended_generation) {
-        slot.ended_generation = gone.id().generation;
-        slot.ended_as = gone.exit_kind();
+    const auto generation = gone.id().generation;
+    if (generation == slot.vacated_by) {
+        slot.vacated_as = gone.exit_kind();
     }
     for (const auto& each : {slot.current, slot.successor}) {
-        if (each && each->id().generation == gone.id().generation + 1) {
-            each->note_previous_exit(gone.exit_kind());
+        if (each && each->follows() == generation) {
+            each->follow(generation, gone.exit_kind());
         }
     }
 }
@@ -210,7 +213,6 @@ void crew::count_end(const worker& gone) {
 
 void crew::on_ended(worker& which) {
     count_end(which);
-    hand_over(which);
     if (has_failed(which)) {
         note_failure(which);
     }
@@ -220,6 +222,7 @@ void crew::on_ended(worker& which) {
         --starting_;
         on_start_failed(which);
     }
+    hand_over(which);
     std::erase_if(leaving_, [&which](const auto& each) { return each.get() == &which; });
     restarts_.done(which.id());
     changed_.open();

@@ -124,8 +124,8 @@ private:
         bool restart_requested = false;
         std::optional<circuit_breaker::attempt> trial; ///< the permission that `current` was started with
         std::uint64_t generation = 0;
-        std::uint64_t ended_generation = 0; ///< of the latest worker that has ended
-        std::optional<exit_class> ended_as;
+        std::uint64_t vacated_by = 0; ///< the generation that was the last to leave the slot
+        std::optional<exit_class> vacated_as;
         int failure_streak = 0;
         time_point due;              ///< when a vacant slot may be filled
         bool awaits_verdict = false; ///< it is not known yet how its last worker ended

@@ -53,7 +53,9 @@ std::size_t crew::out_of_rotation() const noexcept {
 
 bool crew::will_serve() const noexcept {
     return std::any_of(slots_.begin(), slots_.end(), [this](const auto& slot) {
-        return slot.current && !slot.current->is_suspending() && !(suspended_ && !slot.current->was_ready());
+        const bool stays = slot.current && !slot.current->is_suspending();
+        const bool comes = slot.successor && slot.restart_requested;
+        return (stays && (slot.current->was_ready() || !suspended_)) || (comes && !suspended_);
     });
 }
 

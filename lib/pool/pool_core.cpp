@@ -265,6 +265,7 @@ void pool_core::on_remote_error(worker& from, call& which, error_message& answer
 void pool_core::on_out_of_service(worker& from) {
     dispatcher_.dismiss(from);
     crew_.on_out_of_service(from);
+    give_up_queue_if_hopeless();
 }
 
 void pool_core::on_call_lost(worker& from, call_ptr which, bool may_have_begun) {

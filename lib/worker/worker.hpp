@@ -145,8 +145,13 @@ public:
     bool is_used_up() const noexcept { return used_up_; }
     time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
 
-    /// How the one before it in its slot ended, for its welcome. Of no effect afterwards.
-    void note_previous_exit(std::optional<exit_class> kind) noexcept { previous_exit_ = kind; }
+    /// The generation whose place it takes, and how that one ended if that is known: for its welcome. Of no effect
+    /// afterwards.
+    void follow(std::uint64_t generation, std::optional<exit_class> ended_as) noexcept {
+        follows_ = generation;
+        previous_exit_ = ended_as;
+    }
+    std::uint64_t follows() const noexcept { return follows_; }
 
     /// It was told to stop while nothing was wrong with it.
     bool is_stopping() const noexcept { return stopping_; }
@@ -164,6 +169,7 @@ public:
     duration uptime(time_point now) const noexcept {
         return ready_since_ ? now - *ready_since_ : duration::zero();
     }
+    bool had_process() const noexcept { return pid_ != 0; }
     std::uint64_t completed() const noexcept { return completed_; }
 
     /// Ready, and neither at a call nor suspended.
@@ -305,6 +311,7 @@ private:
     bool lost_alone_ = false;
     time_point start_deadline_;
     std::optional<time_point> ready_since_;
+    std::uint64_t follows_ = 0;
     std::optional<exit_class> previous_exit_;
     std::optional<stop_rung> stop_from_;
     bool stopping_ = false;

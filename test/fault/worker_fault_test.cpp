@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(is_repaired_for_the_caller_if_the_call_is_idempotent) {
 BOOST_AUTO_TEST_CASE(of_a_late_answer_is_dropped_and_counted) {
     const scratch_folder folder;
     auto config = spoiled_pool("late_reply", folder);
-    config.launch.args.push_back("--delay=0.3");
+    config.launch.args.push_back("--delay=1");
     config.cancel_grace = 10s;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         const auto before = co_await pid_of(workers);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(of_flooding_stderr_is_dropped_and_counted) {
             const auto answer = co_await workers.execute(std::move(call));
             longest = std::max(longest, answer.run_time);
         }
-        BOOST_TEST((longest < 500ms), "a call took " << longest.count() / 1'000'000 << " ms");
+        BOOST_TEST((longest < 2s), "a call took " << longest.count() / 1'000'000 << " ms");
         const auto status = co_await workers.status();
         BOOST_TEST(status.counters.output_lines_dropped > 0u);
         BOOST_TEST(status.counters.workers_lost == 0u);

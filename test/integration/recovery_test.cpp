@@ -59,7 +59,9 @@ BOOST_AUTO_TEST_CASE(cancelling_interrupts_the_python_code_and_keeps_the_worker)
         const auto call = begin_call(context, workers, std::move(what));
         const bool running = co_await is_running(workers);
         BOOST_TEST(running);
-        co_await pause(50ms); // now it sleeps, rather than about to
+        auto sleeps = [&] { return std::filesystem::exists(marker + ".sleeps"); };
+        const bool asleep = co_await eventually(sleeps);
+        BOOST_TEST(asleep);
         const auto began = std::chrono::steady_clock::now();
         call->cancel.emit(asio::cancellation_type::terminal);
         const bool ended = co_await is_ended(call);
@@ -166,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_call_on_a_stopped_worker_is_lost_or_moves_on) {
         co_await workers.start();
         for (const bool idempotent : {false, true}) {
             const auto before = co_await pid_of(workers);
-            request what = request("sleep").arg("seconds", 0.2).idempotent(idempotent);
+            request what = request("sleep").arg("seconds", 1).idempotent(idempotent);
             const auto call = begin_call(context, workers, std::move(what));
             const bool running = co_await is_running(workers);
             BOOST_TEST(running);
@@ -186,12 +188,12 @@ BOOST_AUTO_TEST_CASE(a_call_on_a_stopped_worker_is_lost_or_moves_on) {
 
 BOOST_AUTO_TEST_CASE(a_worker_busy_in_python_code_is_not_taken_for_dead) {
     auto config = with_fast_heartbeat(quick(basic_pool()));
-    config.heartbeat.misses = 4; // 400 ms of silence
+    config.heartbeat.timeout = 1s;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         const auto before = co_await pid_of(workers);
-        request call = request("spin").arg("seconds", 1.5);
+        request call = request("spin").arg("seconds", 3);
         const auto answer = co_await value_of(workers, std::move(call));
-        BOOST_TEST(answer == 1.5);
+        BOOST_TEST(answer == 3);
         const auto after = co_await pid_of(workers);
         BOOST_TEST(after == before);
     });
@@ -233,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_call_on_a_killed_worker_is_lost_unless_idempotent) {
         BOOST_TEST(contains(lost->problem->what(), "likely cause"));
 
         const auto second = co_await pid_of(workers);
-        request again = request("sleep").arg("seconds", 0.1).idempotent(true);
+        request again = request("sleep").arg("seconds", 0.5).idempotent(true);
         const auto moved = begin_call(context, workers, std::move(again));
         const bool running_again = co_await is_running(workers);
         BOOST_TEST(running_again);

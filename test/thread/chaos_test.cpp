@@ -78,6 +78,7 @@ void chaos(int thread_count, int count) {
         [&](asio::io_context& context) -> asio::awaitable<void> {
             auto config = basic_pool(4);
             config.retry.attempts = 10;
+            config.retry.budget = 100'000;
             config.restart.limit = 1'000'000; // so many kills are no sign of a broken script
             pool workers(context.get_executor(), config);
             co_await workers.start();

@@ -34,6 +34,18 @@ asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, tally&
     --results.open;
 }
 
+/// The worker is at a call that does not end before the shutdown does.
+asio::awaitable<void> suspend_in_vain(pool& workers, tally& results) {
+    try {
+        co_await workers.suspend();
+        ++results.other;
+    } catch (error& e) {
+        e.info.detail += "the caller's own copy";
+        ++(e.code() == errc::shutting_down ? results.refused : results.other);
+    }
+    --results.open;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(failure_suite)
@@ -55,6 +67,35 @@ BOOST_AUTO_TEST_CASE(failed_launches_reach_callers_on_every_thread) {
         },
         4);
     BOOST_TEST(results.refused == callers * times);
+    BOOST_TEST(results.other == 0);
+}
+
+BOOST_AUTO_TEST_CASE(callers_that_wait_for_the_same_get_an_error_each) {
+    constexpr int callers = 8;
+    tally results;
+    run(
+        [&](asio::io_context& context) -> asio::awaitable<void> {
+            auto config = basic_pool(1);
+            config.stop.drain = 0s;
+            config.cancel_grace = 100ms;
+            pool workers(context.get_executor(), config);
+            co_await workers.start();
+            request what = request("sleep").arg("seconds", 1000);
+            const auto running = begin_call(context, workers, std::move(what));
+            for (int i = 0; i < callers; ++i) {
+                ++results.open;
+                asio::co_spawn(context, suspend_in_vain(workers, results),
+                               [&](std::exception_ptr e) { results.other += e ? 1 : 0; });
+            }
+            co_await pause(50ms);
+            co_await workers.shutdown();
+            while (results.open > 0) {
+                co_await pause(10ms);
+            }
+            BOOST_TEST(running->is_done());
+        },
+        4);
+    BOOST_TEST(results.refused == callers);
     BOOST_TEST(results.other == 0);
 }
 

@@ -186,6 +186,20 @@ BOOST_AUTO_TEST_CASE(an_abandoned_trial_makes_room_for_another) {
     BOOST_TEST(it.state() == circuit_state::closed);
 }
 
+BOOST_AUTO_TEST_CASE(the_others_keep_their_time_when_one_is_abandoned) {
+    fixture it(2);
+    it.fail(3);
+    it.now += 10s;
+    const auto older = it.admit();
+    it.now += 4s;
+    const auto younger = it.admit();
+    it.breaker.abandoned(older, it.now);
+    it.now += 4s; // the older would have been given up by now
+    BOOST_TEST(it.state() == circuit_state::half_open);
+    it.breaker.succeeded(younger, it.now);
+    BOOST_TEST(it.state() == circuit_state::closed);
+}
+
 BOOST_AUTO_TEST_CASE(an_abandoned_attempt_is_neither_success_nor_failure) {
     fixture it;
     it.fail(2);

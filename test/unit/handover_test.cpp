@@ -36,15 +36,41 @@ BOOST_AUTO_TEST_CASE(the_first_of_a_slot_is_told_nothing) {
     BOOST_TEST(previous_exit(pool, 1).empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_next_is_told_how_it_ended_though_it_was_started_before_that_was_known) {
+BOOST_AUTO_TEST_CASE(the_next_is_told_how_it_ended) {
     running_pool pool(fake_config());
-    pool.runtime().on_start = never_ready;
     pool.worker(0).exit(exit_status::signalled(SIGSEGV));
     pool.advance(1s);
     BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
+    BOOST_TEST(previous_exit(pool, 1) == "segfault");
+}
+
+BOOST_AUTO_TEST_CASE(even_if_it_was_started_before_that_was_known) {
+    running_pool pool(fake_config());
+    pool.runtime().on_start = never_ready;
+    pool.worker(0).obeys_terminate = false;
+    pool.worker(0).close_data();
+    pool.advance(200ms);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.settle();
     pool.worker(1).shake_hands();
     pool.settle();
     BOOST_TEST(previous_exit(pool, 1) == "segfault");
+}
+
+BOOST_AUTO_TEST_CASE(a_launch_that_failed_is_no_worker_before_it) {
+    running_pool pool(fake_config());
+    int starts = 0;
+    pool.runtime().on_start = [&starts](fake_worker& fresh) {
+        if (++starts == 1) {
+            throw error(errc::spawn_failed, {});
+        }
+        fresh.shake_hands();
+    };
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.advance(2s);
+    BOOST_TEST(starts == 2);
+    BOOST_TEST(previous_exit(pool, pool.launched() - 1) == "segfault");
 }
 
 BOOST_AUTO_TEST_CASE(of_several_the_one_right_before_counts) {
@@ -79,6 +105,36 @@ BOOST_AUTO_TEST_CASE(a_recycled_one_is_still_at_work) {
     pool.advance(1s);
     BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
     BOOST_TEST(previous_exit(pool, 1).empty());
+}
+
+BOOST_AUTO_TEST_CASE(nor_is_one_that_was_to_succeed_a_worker_still_at_work) {
+    auto config = fake_config();
+    config.recycle.calls = 1;
+    running_pool pool(config);
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.exit(exit_status::exited(3)); };
+    pool.warm_up();
+    pool.runtime().on_start = never_ready;
+    pool.advance(1s);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 3u);
+    pool.worker(2).shake_hands();
+    pool.settle();
+    BOOST_TEST(previous_exit(pool, 2).empty());
+}
+
+BOOST_AUTO_TEST_CASE(one_that_takes_over_early_is_told_of_the_one_it_was_to_succeed) {
+    auto config = fake_config();
+    config.recycle.calls = 1;
+    running_pool pool(config);
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.exit(exit_status::exited(3)); };
+    pool.warm_up();
+    pool.runtime().on_start = never_ready;
+    pool.advance(1s);
+    BOOST_REQUIRE_EQUAL(pool.launched(), 3u);
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.settle();
+    pool.worker(2).shake_hands();
+    pool.settle();
+    BOOST_TEST(previous_exit(pool, 2) == "segfault");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -143,6 +143,26 @@ BOOST_AUTO_TEST_CASE(shutdown_does_not_wait_for_calls_that_suspended_workers_wil
     BOOST_TEST(report->value->calls_drained == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(but_for_calls_that_the_next_worker_will_take) {
+    auto config = fake_config();
+    config.stop.drain = 1h;
+    running_pool pool(config);
+    pool.runtime().on_start = [](fake_worker&) {}; // takes its time
+    const auto id = pool.worker_status_of(0).id;
+    pool.begin(pool.facade().suspend(id));
+    pool.begin(pool.facade().restart(id));
+    BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
+    const auto waiting = pool.execute(request("waiting").queue_timeout(1h));
+    const auto report = pool.shutdown();
+    BOOST_TEST(!waiting->done);
+    pool.worker(1).shake_hands();
+    pool.settle();
+    BOOST_TEST(pool.serve(1) == "waiting");
+    BOOST_TEST(waiting->value.has_value());
+    pool.advance(5s);
+    BOOST_TEST(report->value.has_value());
+}
+
 BOOST_AUTO_TEST_CASE(nor_for_calls_that_nobody_is_left_to_take) {
     auto config = fake_config();
     config.stop.drain = 1h;

@@ -54,6 +54,7 @@ BOOST_FIXTURE_TEST_CASE(which_ends_taint, fixture) {
     options.taint_on = {"7", "77"}; // the code of each of these ends
     BOOST_TEST(crash(0s, exit_class::error));
     it = {};
+    BOOST_TEST(!crash(0s, exit_class::killed_by_us)); // the pool made it leave
     options.taint_on = {"7"};
     BOOST_TEST(!crash(0s, exit_class::error));
     it = {};

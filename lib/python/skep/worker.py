@@ -54,9 +54,10 @@ class Worker:
     def previous_exit(self) -> Optional[str]:
         """How the worker before this one in its slot ended; to be read in an on_start hook or later.
 
-        "segfault", "abort", "out_of_memory", "gpu", "error" and "clean" are its own doing, "killed_by_us" the
-        pool's, "killed_by_someone" another's; "unknown" is possible. None if there was none, or it was still
-        there when this one greeted the pool, as when it is recycled.
+        "segfault", "abort", "out_of_memory", "gpu" and "error" are its own doing, "clean" is exit code 0, also when
+        the pool had asked or signalled it to stop, "killed_by_us" is the pool's doing, "killed_by_someone"
+        another's; "unknown" is possible. None if there was none, or it was still there when this one greeted the
+        pool, as when it is recycled.
         """
         return self._previous_exit
 

@@ -23,8 +23,10 @@ def sleep(seconds):
 
 @worker.command
 def sleep_until_cancelled(marker):
-    """Leaves a file behind when it is interrupted."""
+    """Leaves a file behind when it begins, and one when it is interrupted."""
     try:
+        with open(marker + ".sleeps", "w", encoding="utf-8"):
+            pass
         time.sleep(1000)
     except skep.Cancelled:
         with open(marker, "w", encoding="utf-8"):
