@@ -294,8 +294,8 @@ void pool_core::on_overdue(worker& which) {
 
 void pool_core::on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) {
     const bool too_big = kind == failure_kind::too_much_memory;
-    if (from.is_retired() && !too_big) {
-        return; // it is on its way out
+    if (from.is_leaving() && !too_big) {
+        return;
     }
     switch (recover_worker(kind, from.state(), failures, limit)) {
     case recovery_action::degrade:

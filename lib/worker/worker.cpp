@@ -80,8 +80,8 @@ void worker::cancel(const call& which) {
 }
 
 void worker::retire(retirement why) {
-    if (retired_ || failure_ || process_ended_) {
-        return; // it is leaving, for that reason
+    if (is_leaving()) {
+        return; // for the reason that came first
     }
     if (is_unplanned(why)) {
         machine_.set_health(worker_health::unhealthy, wall_now());

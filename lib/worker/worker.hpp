@@ -126,6 +126,9 @@ public:
     void retire(retirement why);
 
     bool is_retired() const noexcept { return retired_.has_value(); }
+
+    /// Retired, failed or dead: what it is and what it does from now on changes nothing any more.
+    bool is_leaving() const noexcept { return retired_ || failure_ || process_ended_; }
     const std::optional<retirement>& why_retired() const noexcept { return retired_; }
 
     /// Takes it out of rotation until a probe finds it well.

@@ -84,7 +84,8 @@ void stop(const stop_fault& fault) {
 /// Shuts a pool of two down while one of them drains a call, ends the other meanwhile with `finish(pid)`, and returns
 /// how that one ended. `prepare(pool)` says which one it is.
 template <class Prepare, class Finish>
-worker_exit end_during_drain(const pool_config& config, Prepare prepare, Finish finish) {
+worker_exit end_during_drain(pool_config config, Prepare prepare, Finish finish) {
+    config.stop.drain = 20s; // as long as that call may take
     worker_exit result;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);

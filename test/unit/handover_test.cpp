@@ -26,6 +26,24 @@ std::string previous_exit(manual_pool& pool, std::size_t index) {
 
 void never_ready(fake_worker&) {}
 
+pool_config recycling_config() {
+    auto config = fake_config();
+    config.recycle.calls = 1;
+    return config;
+}
+
+/// Its one worker is due to be recycled: the first that was to succeed it has failed, the second takes its time.
+class pool_at_its_second_successor : public running_pool {
+public:
+    pool_at_its_second_successor() : running_pool(recycling_config()) {
+        runtime().on_start = [](fake_worker& fresh) { fresh.exit(exit_status::exited(3)); };
+        warm_up();
+        runtime().on_start = never_ready;
+        advance(1s);
+        BOOST_REQUIRE_EQUAL(launched(), 3u);
+    }
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(handover)
@@ -98,9 +116,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_still_there_is_not_waited_for) {
 }
 
 BOOST_AUTO_TEST_CASE(a_recycled_one_is_still_at_work) {
-    auto config = fake_config();
-    config.recycle.calls = 1;
-    running_pool pool(config);
+    running_pool pool(recycling_config());
     pool.warm_up();
     pool.advance(1s);
     BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
@@ -108,28 +124,14 @@ BOOST_AUTO_TEST_CASE(a_recycled_one_is_still_at_work) {
 }
 
 BOOST_AUTO_TEST_CASE(nor_is_one_that_was_to_succeed_a_worker_still_at_work) {
-    auto config = fake_config();
-    config.recycle.calls = 1;
-    running_pool pool(config);
-    pool.runtime().on_start = [](fake_worker& fresh) { fresh.exit(exit_status::exited(3)); };
-    pool.warm_up();
-    pool.runtime().on_start = never_ready;
-    pool.advance(1s);
-    BOOST_REQUIRE_EQUAL(pool.launched(), 3u);
+    pool_at_its_second_successor pool;
     pool.worker(2).shake_hands();
     pool.settle();
     BOOST_TEST(previous_exit(pool, 2).empty());
 }
 
 BOOST_AUTO_TEST_CASE(one_that_takes_over_early_is_told_of_the_one_it_was_to_succeed) {
-    auto config = fake_config();
-    config.recycle.calls = 1;
-    running_pool pool(config);
-    pool.runtime().on_start = [](fake_worker& fresh) { fresh.exit(exit_status::exited(3)); };
-    pool.warm_up();
-    pool.runtime().on_start = never_ready;
-    pool.advance(1s);
-    BOOST_REQUIRE_EQUAL(pool.launched(), 3u);
+    pool_at_its_second_successor pool;
     pool.worker(0).exit(exit_status::signalled(SIGSEGV));
     pool.settle();
     pool.worker(2).shake_hands();
