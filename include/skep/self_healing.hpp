@@ -62,8 +62,8 @@ struct recycle_options {
 /// worker back, as long as another worker is there to serve.
 struct crash_barrier_options {
     bool enabled = false; ///< hold back; the poison check is always on
-    std::vector<std::string> taint_on{"segfault", "out_of_memory",
-                                      "gpu"}; ///< names of exit_class; exit codes, as "77"
+    /// Names of exit_class, and exit codes, as "77"; with such a code only an exit that the pool did not force.
+    std::vector<std::string> taint_on{"segfault", "out_of_memory", "gpu"};
     duration taint =
         std::chrono::seconds(60); ///< after the first crash; doubles with each in a row, 1 ms..24 h
     duration max_taint = std::chrono::minutes(10); ///< taint..24 h

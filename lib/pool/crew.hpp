@@ -78,7 +78,7 @@ public:
     void resume_all();
 
     /// Ends every wait for a change.
-    void fail_waiters(const std::optional<error>& why);
+    void fail_waiters(const error& why);
     bool is_suspended() const noexcept { return suspended_; }
 
     /// Whether any of the workers there are now can be expected to take calls, at once or later.

@@ -211,7 +211,7 @@ void crew::resume_all() {
     work_.open();
 }
 
-void crew::fail_waiters(const std::optional<error>& why) {
+void crew::fail_waiters(const error& why) {
     restarts_.fail_all(why);
     suspensions_.fail_all(why);
     pool_suspensions_.fail_all(why);

@@ -31,11 +31,11 @@ public:
     }
 
     /// It will not get there: ends the waits for it.
-    void fail(const worker_id& which, const std::optional<error>& why) {
+    void fail(const worker_id& which, const error& why) {
         end_if(why, [&](const entry& each) { return contains(each, which); });
     }
 
-    void fail_all(const std::optional<error>& why) {
+    void fail_all(const error& why) {
         end_if(why, [](const entry&) { return true; });
     }
 

@@ -15,6 +15,17 @@ struct tally {
     std::atomic<int> other{0};
 };
 
+/// Counts how an operation ends that is to fail with `code`, and changes its error, which nobody else has.
+asio::awaitable<void> fail_with(errc code, asio::awaitable<void> operation, tally& results) {
+    try {
+        co_await std::move(operation);
+        ++results.other;
+    } catch (error& e) {
+        e.info.detail += "the caller's own copy";
+        ++(e.code() == code ? results.refused : results.other);
+    }
+}
+
 /// Starts one pool after another that cannot be started: the launch fails on the spawner thread, the caller gets to
 /// know on whichever thread runs it, and both let go of what was told.
 asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, tally& results) {
@@ -22,13 +33,8 @@ asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, tally&
         auto config = basic_pool(2);
         config.launch.program = "/nonexistent/worker";
         pool workers(context.get_executor(), config);
-        try {
-            co_await workers.start();
-            ++results.other;
-        } catch (error& e) {
-            e.info.detail += "the caller's own copy";
-            ++(e.code() == errc::start_failed ? results.refused : results.other);
-        }
+        auto starting = workers.start();
+        co_await fail_with(errc::start_failed, std::move(starting), results);
         co_await workers.shutdown();
     }
     --results.open;
@@ -36,13 +42,8 @@ asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, tally&
 
 /// The worker is at a call that does not end before the shutdown does.
 asio::awaitable<void> suspend_in_vain(pool& workers, tally& results) {
-    try {
-        co_await workers.suspend();
-        ++results.other;
-    } catch (error& e) {
-        e.info.detail += "the caller's own copy";
-        ++(e.code() == errc::shutting_down ? results.refused : results.other);
-    }
+    auto suspending = workers.suspend();
+    co_await fail_with(errc::shutting_down, std::move(suspending), results);
     --results.open;
 }
 

@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(workers_lost_meanwhile_are_not_replaced) {
     pool.worker(1).exit(exit_status::exited(1));
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 2u);
-    BOOST_TEST(retried->code() ==
-               errc::shutting_down); // before stop.drain is over: nobody is left to take it
+    // Before stop.drain is over: nobody is left to take it.
+    BOOST_TEST(retried->code() == errc::shutting_down);
     BOOST_TEST(down->value.has_value());
 }
 

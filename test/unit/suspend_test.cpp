@@ -143,6 +143,22 @@ BOOST_AUTO_TEST_CASE(shutdown_does_not_wait_for_calls_that_suspended_workers_wil
     BOOST_TEST(report->value->calls_drained == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(nor_for_calls_that_nobody_is_left_to_take) {
+    auto config = fake_config();
+    config.stop.drain = 1h;
+    running_pool pool(config);
+    const auto running = pool.execute(request("running").idempotent(true));
+    const auto waiting = pool.execute(request("waiting").queue_timeout(1h));
+    const auto report = pool.shutdown();
+    BOOST_TEST(!waiting->done);
+    pool.worker(0).exit(exit_status::signalled(SIGKILL));
+    pool.advance(2s);
+    BOOST_TEST(running->code() == errc::shutting_down);
+    BOOST_TEST(waiting->code() == errc::shutting_down);
+    BOOST_REQUIRE(report->value);
+    BOOST_TEST(report->value->calls_aborted == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(but_for_calls_that_the_next_worker_will_take) {
     auto config = fake_config();
     config.stop.drain = 1h;
@@ -161,22 +177,6 @@ BOOST_AUTO_TEST_CASE(but_for_calls_that_the_next_worker_will_take) {
     BOOST_TEST(waiting->value.has_value());
     pool.advance(5s);
     BOOST_TEST(report->value.has_value());
-}
-
-BOOST_AUTO_TEST_CASE(nor_for_calls_that_nobody_is_left_to_take) {
-    auto config = fake_config();
-    config.stop.drain = 1h;
-    running_pool pool(config);
-    const auto running = pool.execute(request("running").idempotent(true));
-    const auto waiting = pool.execute(request("waiting").queue_timeout(1h));
-    const auto report = pool.shutdown();
-    BOOST_TEST(!waiting->done);
-    pool.worker(0).exit(exit_status::signalled(SIGKILL));
-    pool.advance(2s);
-    BOOST_TEST(running->code() == errc::shutting_down);
-    BOOST_TEST(waiting->code() == errc::shutting_down);
-    BOOST_REQUIRE(report->value);
-    BOOST_TEST(report->value->calls_aborted == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(pings_go_on_and_recycling_by_age_waits) {
