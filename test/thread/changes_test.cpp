@@ -85,8 +85,7 @@ asio::awaitable<void> keep_changing(pool& workers, score& results, unsigned seed
 
 pool_config restless_pool() {
     auto config = quick(basic_pool(3));
-    config.start.timeout =
-        5s; // one that is frozen as it starts is found after that, and a restart waits for it
+    config.start.timeout = 5s; // a restart waits that long for one that is frozen as it starts
     config.scaling.min = 2;
     config.scaling.max = 6;
     config.scaling.interval = 100ms;
