@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/export.hpp>
 #include <skep/time.hpp>
 
 #include <chrono>
@@ -36,7 +37,7 @@ enum class circuit_state {
 ///     breaker.succeeded(*attempt, now()); // or failed(), or abandoned()
 ///
 /// A plain value without a clock, timers or locks: times are arguments and must not run backwards. Not thread-safe.
-class circuit_breaker {
+class SKEP_API circuit_breaker {
 public:
     /// One admitted attempt, to be handed back with its outcome, once.
     class attempt {

@@ -5,6 +5,7 @@
 
 #include <skep/exit_class.hpp>
 #include <skep/exit_status.hpp>
+#include <skep/export.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 
@@ -43,14 +44,14 @@ enum class errc {
     protocol_error,   ///< the worker broke the wire protocol
     illegal_transition, ///< a worker state change that the lifecycle does not allow
     unavailable,        ///< too many workers failed of late and none is left; carries the last cause
-    poisonous_request,  ///< workers crashed on this very input before: it was refused
+    poisonous_request,  ///< workers crashed, or broke the protocol, on this very input before: it was refused
     unknown_worker,     ///< no worker of that id is alive
 };
 
 /// The category of errc, named "skep". Messages say what happened and what to do about it.
-const boost::system::error_category& error_category() noexcept;
+SKEP_API const boost::system::error_category& error_category() noexcept;
 
-boost::system::error_code make_error_code(errc code) noexcept;
+SKEP_API boost::system::error_code make_error_code(errc code) noexcept;
 
 /// What is known about a failure beyond its code. Fields that do not apply are empty.
 struct error_info {
@@ -74,7 +75,7 @@ struct error_info {
 
 /// The exception thrown by every operation of the library. what() holds the whole story, ready to be logged;
 /// it contains neither arguments nor environment.
-class error : public boost::system::system_error {
+class SKEP_API error : public boost::system::system_error {
 public:
     error(errc code, error_info details);
 

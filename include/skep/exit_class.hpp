@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/exit_status.hpp>
+#include <skep/export.hpp>
 
 #include <optional>
 #include <string>
@@ -24,10 +25,10 @@ enum class exit_class {
     killed_by_someone, ///< SIGKILL, SIGTERM or another signal that the pool did not send
 };
 
-std::string_view to_string(exit_class kind) noexcept;
+SKEP_API std::string_view to_string(exit_class kind) noexcept;
 
 /// The class of that name; nothing if there is none.
-std::optional<exit_class> exit_class_of(std::string_view name) noexcept;
+SKEP_API std::optional<exit_class> exit_class_of(std::string_view name) noexcept;
 
 /// What is known about an end beyond its status.
 struct exit_evidence {
@@ -43,9 +44,9 @@ struct exit_verdict {
 };
 
 /// The class of an end, first match wins: killed by us, out of memory, the crash signals, gpu, the rest.
-exit_verdict classify_exit(const exit_evidence& evidence);
+SKEP_API exit_verdict classify_exit(const exit_evidence& evidence);
 
 /// True where the end may be the fault of what the worker was doing: segfault, abort, out_of_memory, gpu, error.
-bool is_crash(exit_class kind) noexcept;
+SKEP_API bool is_crash(exit_class kind) noexcept;
 
 } // namespace skep

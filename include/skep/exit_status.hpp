@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <skep/export.hpp>
+
 #include <string>
 
 namespace skep {
 
-/// How a process ended: with an exit code, by a signal, or unknown (somebody else reaped it).
+/// How a process ended: with an exit code, by a signal, or unknown (not ended yet, or somebody else has taken it).
 class exit_status {
 public:
     exit_status() = default;
@@ -18,7 +20,11 @@ public:
     /// The process was ended by signal number `number`.
     static exit_status signalled(int number) noexcept { return exit_status(kind::signalled, number); }
 
-    bool known() const noexcept { return kind_ != kind::unknown; }
+    /// The process has ended, but another part of the program has collected its status.
+    static exit_status taken() noexcept { return exit_status(kind::taken, 0); }
+
+    bool known() const noexcept { return kind_ == kind::exited || kind_ == kind::signalled; }
+    bool was_taken() const noexcept { return kind_ == kind::taken; }
     bool success() const noexcept { return kind_ == kind::exited && value_ == 0; }
     bool by_signal() const noexcept { return kind_ == kind::signalled; }
 
@@ -31,7 +37,7 @@ public:
     friend bool operator==(const exit_status&, const exit_status&) = default;
 
 private:
-    enum class kind { unknown, exited, signalled };
+    enum class kind { unknown, taken, exited, signalled };
 
     exit_status(kind what, int value) noexcept : kind_(what), value_(value) {}
 
@@ -39,11 +45,11 @@ private:
     int value_ = 0;
 };
 
-/// "exit code 3", "signal 11 (Segmentation fault)" or "unknown exit status".
-std::string to_string(const exit_status& status);
+/// "exit code 3", "signal 11 (Segmentation fault)", or "unknown exit status".
+SKEP_API std::string to_string(const exit_status& status);
 
 /// What usually lies behind such an end, as a clause ("out of memory, or killed from outside"); empty if
 /// there is nothing to add to the status itself.
-std::string likely_cause(const exit_status& status);
+SKEP_API std::string likely_cause(const exit_status& status);
 
 } // namespace skep

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/abi.hpp>
+#include <skep/export.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/reply.hpp>
@@ -28,7 +30,7 @@ class pool_core;
 /// destroying the pool object must not race with them.
 /// Errors: every operation throws skep::error. (In a coroutine that has been cancelled already, Asio itself throws
 /// boost::system::system_error with asio::error::operation_aborted from the co_await; nothing was begun then.)
-class pool {
+class SKEP_API pool {
 public:
     /// Validates `config`; starts nothing. Throws errc::invalid_config naming field, value and rule.
     pool(boost::asio::any_io_executor executor, pool_config config);
@@ -36,6 +38,13 @@ public:
     /// A pool that was not shut down kills its workers' process groups; they are reaped as the executor runs
     /// on, or at the latest when the execution context is destroyed. Calls in progress end with
     /// errc::shutting_down. Does not block.
+    ///
+    /// The pool uses its execution context until then, and a call that of its caller: as Asio's rule says of any
+    /// object, the context must outlive both. The safe order is: await shutdown(), let the coroutines that use the
+    /// pool end, destroy the pool, then the contexts, the pool's own last. A context that is destroyed with a pool
+    /// alive in it ends the pool's processes and threads first, blocking for at most two seconds for each process that
+    /// does not end; coroutines that wait for the pool are then destroyed with their own context, unresumed. A caller's
+    /// context of its own must not be destroyed while a call of it is in progress.
     ~pool();
 
     pool(pool&&) noexcept;

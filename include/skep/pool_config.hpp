@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/abi.hpp>
+#include <skep/export.hpp>
 #include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>
 #include <skep/self_healing.hpp>
@@ -95,12 +97,20 @@ struct restart_options {
     duration open_time = std::chrono::seconds(30); ///< 1 ms..24 h
 };
 
-/// What a worker may send and be sent.
+/// What a worker may send and be sent. Workers are told. The SDK refuses a result beyond it as an error of that call;
+/// a worker that sends one all the same breaks the protocol. Fixed: integers fit into 64 bits, and a message has at
+/// most 65,536 attachments.
 struct limit_options {
     std::size_t frame_bytes = 64u << 20; ///< one frame, 1 KiB..1 GiB
     std::size_t json_bytes = 64u << 20;  ///< the JSON part of a frame, 1 KiB..frame_bytes
-    std::size_t json_depth = 256;        ///< nesting of values, 4..1000
-    std::size_t tree_bytes = 512u << 20; ///< host memory that one frame's JSON may grow to, 64 KiB..16 GiB
+
+    /// Nesting of a frame's JSON, of which the message itself is one level, 4..1000. Requests may nest one level less,
+    /// and no more than 500.
+    std::size_t json_depth = 512;
+
+    /// Host memory that the JSON of one frame from a worker may grow to, 64 KiB..16 GiB: 24 bytes a value, and the
+    /// text of strings; 56 an array or object; 40 a member, and its key.
+    std::size_t tree_bytes = 512u << 20;
 };
 
 /// One line that a worker wrote to stdout or stderr. Valid only during the handler's call.
@@ -127,7 +137,7 @@ enum class log_level { debug, info, warning, error, off };
 
 /// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in
 /// its constructor. Defaults come from section 8 of the design.
-struct pool_config {
+struct SKEP_API pool_config {
     std::string name = "default"; ///< [A-Za-z0-9][A-Za-z0-9_.-]*, at most 64 characters
     launch_options launch;
     std::size_t workers = 0;   ///< processes, 0..10,000; 0 = one per hardware thread

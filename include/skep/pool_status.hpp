@@ -5,6 +5,7 @@
 
 #include <skep/circuit_breaker.hpp>
 #include <skep/error.hpp>
+#include <skep/export.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>
@@ -21,8 +22,8 @@ namespace skep {
 
 enum class pool_phase { created, starting, running, stopping, stopped };
 
-std::string_view to_string(pool_phase phase) noexcept;
-std::string_view to_string(circuit_state state) noexcept;
+SKEP_API std::string_view to_string(pool_phase phase) noexcept;
+SKEP_API std::string_view to_string(circuit_state state) noexcept;
 
 /// One worker, as status() saw it.
 struct worker_status {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/blob.hpp>
+#include <skep/export.hpp>
 #include <skep/time.hpp>
 
 #include <boost/json/object.hpp>
@@ -22,7 +23,7 @@ namespace skep {
 /// setter works on a named request and in a chain:
 ///
 ///     skep::request req = skep::request("predict").arg("text", text).timeout(2s);
-class request {
+class SKEP_API request {
 public:
     /// `args` must be a JSON object (its keys are the argument names).
     /// Throws std::invalid_argument if it is anything else.

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/abi.hpp>
+#include <skep/export.hpp>
 #include <skep/retry_policy.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -15,8 +17,8 @@ namespace skep {
 
 namespace detail {
 
-double random_share();
-boost::asio::awaitable<void> pause(duration length);
+SKEP_API double random_share();
+SKEP_API boost::asio::awaitable<void> pause(duration length);
 
 } // namespace detail
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/error.hpp>
+#include <skep/export.hpp>
 #include <skep/time.hpp>
 
 #include <functional>
@@ -18,7 +19,7 @@ namespace skep {
 ///
 /// A plain value without a clock or timers. Every setter works on a named policy and in a chain; those with a range
 /// throw error(errc::invalid_config) naming field, value and rule.
-class retry_policy {
+class SKEP_API retry_policy {
 public:
     using condition = std::function<bool(const error&)>;
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,8 +14,9 @@
 namespace skep {
 
 /// Picks the worker for the next call. A pool tells its scheduler which slots can take a call, and asks it
-/// for one. All calls come from the pool's strand; none may block or throw.
-class scheduler {
+/// for one. All calls come from the pool's strand; none may block or throw. One that throws, picks a slot that is not
+/// on offer, or none though some are, is logged once, and the first slot on offer is taken.
+class SKEP_API scheduler {
 public:
     virtual ~scheduler() = default;
 
@@ -39,6 +42,6 @@ enum class scheduling {
 
 using scheduler_factory = std::function<std::unique_ptr<scheduler>()>;
 
-std::unique_ptr<scheduler> make_scheduler(scheduling kind);
+SKEP_API std::unique_ptr<scheduler> make_scheduler(scheduling kind);
 
 } // namespace skep

@@ -67,8 +67,8 @@ struct crash_barrier_options {
     duration taint =
         std::chrono::seconds(60); ///< after the first crash; doubles with each in a row, 1 ms..24 h
     duration max_taint = std::chrono::minutes(10); ///< taint..24 h
-    /// Workers that the same input (command, arguments, attachments) may crash before it is refused, 1..100; 0 = any
-    /// number. Of a worker that was at several calls nobody knows which one it was: none is blamed.
+    /// Workers that the same input (command, arguments, attachments) may crash, or make break the protocol, before it is
+    /// refused, 1..100; 0 = any number. Of a worker that was at several calls nobody knows which one it was: none is blamed.
     int poison_crashes = 2;
     duration poison_memory = std::chrono::minutes(10); ///< how long an input is remembered, 1 s..24 h
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/exit_status.hpp>
+#include <skep/export.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>
@@ -21,10 +22,10 @@ enum class stop_rung {
     ask,       ///< `shutdown` frame
     terminate, ///< SIGTERM to its process group
     kill,      ///< SIGKILL to its process group
-    lost       ///< not even that ended it in time (a process stuck in the kernel); its handle is kept
+    lost       ///< not even that ended it in time (the kernel holds it); it is collected whenever it does end
 };
 
-std::string_view to_string(stop_rung rung) noexcept;
+SKEP_API std::string_view to_string(stop_rung rung) noexcept;
 
 /// One rung, and how long after the stop began it was reached.
 struct rung_reached {
@@ -45,13 +46,14 @@ struct worker_exit {
 };
 
 /// What shutdown() did.
-struct shutdown_report {
+struct SKEP_API shutdown_report {
     std::vector<worker_exit> workers; ///< every worker alive when shutdown began
     std::size_t calls_drained = 0;    ///< calls that still completed during the drain
     std::size_t calls_aborted = 0;    ///< calls that ended with errc::shutting_down
     duration took{};
 
-    /// True if no worker is left.
+    /// True if it is known that no worker is left: none was lost, and no part of the host has collected one of them
+    /// before the pool could (exit_status::was_taken; see likely_cause() for the remedy).
     bool clean() const noexcept;
 };
 

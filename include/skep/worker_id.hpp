@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/export.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -21,6 +23,6 @@ struct worker_id {
 };
 
 /// "pool/slot#generation", as it stands in logs, errors and the worker's environment.
-std::string to_string(const worker_id& id);
+SKEP_API std::string to_string(const worker_id& id);
 
 } // namespace skep

@@ -5,6 +5,7 @@
 
 #include <skep/error.hpp>
 #include <skep/exit_status.hpp>
+#include <skep/export.hpp>
 #include <skep/time.hpp>
 
 #include <boost/json/object.hpp>
@@ -45,22 +46,22 @@ enum class lifecycle_view { initializing, ready, busy, degraded, terminating, te
 /// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored.
 enum class availability_view { available, busy, tainted, recovering, dead };
 
-std::string_view to_string(worker_state state) noexcept;
-std::string_view to_string(worker_health health) noexcept;
-std::string_view to_string(lifecycle_view view) noexcept;
-std::string_view to_string(availability_view view) noexcept;
+SKEP_API std::string_view to_string(worker_state state) noexcept;
+SKEP_API std::string_view to_string(worker_health health) noexcept;
+SKEP_API std::string_view to_string(lifecycle_view view) noexcept;
+SKEP_API std::string_view to_string(availability_view view) noexcept;
 
 /// True for stopped, finished, failed and killed.
-bool is_terminal(worker_state state) noexcept;
+SKEP_API bool is_terminal(worker_state state) noexcept;
 
 /// True for ready, busy and degraded.
-bool is_running(worker_state state) noexcept;
+SKEP_API bool is_running(worker_state state) noexcept;
 
 /// True if the lifecycle has an edge from `from` to `to`.
-bool is_legal(worker_state from, worker_state to) noexcept;
+SKEP_API bool is_legal(worker_state from, worker_state to) noexcept;
 
-lifecycle_view to_lifecycle_view(worker_state state) noexcept;
-availability_view to_availability_view(worker_state state, bool tainted) noexcept;
+SKEP_API lifecycle_view to_lifecycle_view(worker_state state) noexcept;
+SKEP_API availability_view to_availability_view(worker_state state, bool tainted) noexcept;
 
 /// What is known when a worker's process has ended; decides its terminal state.
 struct worker_outcome {
@@ -73,7 +74,7 @@ struct worker_outcome {
 /// The terminal state by intent, first match wins: killed (we had to force it, and SIGKILL ended it) > stopped
 /// (ended by SIGINT or SIGTERM from outside, or asked to and exited with 0) > failed (error, signal, non-zero
 /// exit, lost channel) > finished. A SIGTERM that we sent because its channel was lost does not make it stopped.
-worker_state terminal_state(const worker_outcome& outcome) noexcept;
+SKEP_API worker_state terminal_state(const worker_outcome& outcome) noexcept;
 
 /// One entry of a worker's history.
 struct transition {
@@ -87,7 +88,7 @@ struct transition {
 
 /// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal
 /// change; time comes in as an argument. Not thread-safe: a pool keeps it on its strand.
-class worker_state_machine {
+class SKEP_API worker_state_machine {
 public:
     /// At most this many transitions are remembered; the oldest go first.
     static constexpr std::size_t history_limit = 32;

@@ -23,6 +23,14 @@ asio::awaitable<bool> gate::wait_until(time_point deadline) {
     co_return open_;
 }
 
+asio::awaitable<bool> gate::wait_until(patient_deadline& deadline) {
+    bool opened = co_await wait_until(deadline.due());
+    while (!opened && !deadline.has_passed(clock::now())) {
+        opened = co_await wait_until(deadline.due());
+    }
+    co_return opened;
+}
+
 asio::awaitable<bool> gate::wait() {
     return wait_until(time_point::max());
 }

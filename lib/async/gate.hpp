@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/timer.hpp"
+#include "policy/patient_deadline.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -24,6 +25,9 @@ public:
     /// True if the gate is open, false if `deadline` passed first.
     asio::awaitable<bool> wait_until(time_point deadline);
     asio::awaitable<bool> wait();
+
+    /// The same for what others are to do before `deadline`, which must outlive the wait.
+    asio::awaitable<bool> wait_until(patient_deadline& deadline);
 
 private:
     timer timer_;

@@ -13,15 +13,15 @@ task_group::task_group(const strand& executor, error_handler on_error)
 }
 
 void task_group::spawn(std::shared_ptr<void> owner, asio::awaitable<void> task) {
-    ++state_->running;
     asio::co_spawn(executor_, std::move(task),
                    [state = state_, owner = std::move(owner)](std::exception_ptr error) {
                        --state->running;
+                       state->ended.open();
                        if (error) {
                            state->on_error(error);
                        }
-                       state->ended.open();
                    });
+    ++state_->running; // not before: co_spawn may throw. It never runs the task at once.
 }
 
 asio::awaitable<void> task_group::join() {

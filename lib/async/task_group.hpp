@@ -13,7 +13,8 @@
 namespace skep {
 
 /// Owns the coroutines of one object: each task started in it has ended when join() returns. Tasks end
-/// because what they wait for is closed by their owner. An exception that leaves a task goes to `on_error`.
+/// because what they wait for is closed by their owner. An exception that leaves a task goes to `on_error`, which must
+/// not throw.
 /// Used on one strand.
 class task_group {
 public:

@@ -173,7 +173,7 @@ private:
     }
 
     long long integer(std::string_view field, const json::value& value) const {
-        json::error_code ec;
+        boost::system::error_code ec;
         const auto number = value.to_number<long long>(ec);
         if (ec) {
             reject(field, value, "must be an integer");

@@ -4,6 +4,7 @@
 #include "core/config_fields.hpp"
 #include "core/pool_size.hpp"
 #include "core/range_check.hpp"
+#include "core/utf8.hpp"
 #include <skep/exit_class.hpp>
 
 #include <algorithm>
@@ -129,6 +130,9 @@ void check_crash_barrier(const crash_barrier_options& barrier) {
 
 void check_relations(const pool_config& config) {
     const config_path path;
+    if (!is_utf8(config.health_check.command)) {
+        path.reject("health_check.command", in_quotes(""), "must be UTF-8");
+    }
     if (config.restart.max_backoff < config.restart.initial_backoff) {
         path.reject("restart.max_backoff", in_milliseconds(config.restart.max_backoff),
                     "must not be less than restart.initial_backoff");

@@ -43,7 +43,9 @@ const char* describe(errc code) noexcept {
         return "the pool is unavailable: its workers failed too often and none is left; it tries again by "
                "itself";
     case errc::poisonous_request:
-        return "the request is refused: workers crashed on the same input before; do not send it again";
+        return "the request is refused: workers crashed, or broke the protocol, on the same input before; do "
+               "not send "
+               "it again";
     case errc::unknown_worker: return "no worker of that id is alive; see status()";
     case errc::illegal_transition: return "the worker's lifecycle does not allow this change of state";
     }
@@ -100,7 +102,7 @@ void append_facts(std::string& text, const error_info& info) {
     if (info.pid != 0) {
         add("pid " + std::to_string(info.pid));
     }
-    if (info.status.known()) {
+    if (info.status.known() || info.status.was_taken()) {
         add("ended by " + to_string(info.status));
     }
     if (info.wait_time >= std::chrono::milliseconds(1)) {
@@ -121,7 +123,7 @@ std::string cause_of_end(const error_info& info) {
     if (info.exit_kind == exit_class::out_of_memory || info.exit_kind == exit_class::gpu) {
         return std::string(to_string(info.exit_kind)) + ": " + info.exit_evidence;
     }
-    return info.status.known() ? likely_cause(info.status) : std::string();
+    return likely_cause(info.status);
 }
 
 std::string compose(errc code, const error_info& info) {
@@ -150,6 +152,14 @@ std::string compose(errc code, const error_info& info) {
     return text;
 }
 
+/// what() ends at the first NUL, which a worker may have sent.
+std::string with_visible_nuls(std::string text) {
+    for (auto at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) {
+        text.replace(at, 1, "\\0");
+    }
+    return text;
+}
+
 } // namespace
 
 const boost::system::error_category& error_category() noexcept {
@@ -162,6 +172,8 @@ boost::system::error_code make_error_code(errc code) noexcept {
 }
 
 error::error(errc code, error_info details)
-    : system_error(make_error_code(code)), info(std::move(details)), text_(compose(code, info)) {}
+    : system_error(make_error_code(code)),
+      info(std::move(details)),
+      text_(with_visible_nuls(compose(code, info))) {}
 
 } // namespace skep

@@ -8,12 +8,12 @@
 
 namespace skep {
 
-/// What an exception says of itself.
+/// What an exception says of itself; never empty.
 inline std::string text_of(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);
     } catch (const std::exception& e) {
-        return e.what();
+        return *e.what() != '\0' ? e.what() : "an exception without a message";
     } catch (...) {
         return "unknown exception";
     }

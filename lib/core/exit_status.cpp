@@ -29,8 +29,13 @@ std::string likely_cause(const exit_status& status) {
     case SIGXCPU: return "its CPU time limit was reached";
     default: break;
     }
+    if (status.was_taken()) {
+        return "unknown, as somebody else in the host collected its status: leave SIGCHLD at its default, "
+               "and wait "
+               "for your own children only, not with waitpid(-1)";
+    }
     if (!status.known()) {
-        return "somebody else reaped it: does the host ignore SIGCHLD or call waitpid(-1)?";
+        return {};
     }
     switch (status.code()) {
     case 70: return "it found its host's channel closed";

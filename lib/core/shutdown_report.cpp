@@ -14,8 +14,9 @@ std::string_view to_string(stop_rung rung) noexcept {
 }
 
 bool shutdown_report::clean() const noexcept {
-    return std::none_of(workers.begin(), workers.end(),
-                        [](const worker_exit& exit) { return exit.rung() == stop_rung::lost; });
+    return std::none_of(workers.begin(), workers.end(), [](const worker_exit& exit) {
+        return exit.rung() == stop_rung::lost || exit.status.was_taken();
+    });
 }
 
 } // namespace skep

@@ -3,20 +3,16 @@
 
 #include "policy/heartbeat.hpp"
 
+#include "policy/patient_deadline.hpp"
+
 namespace skep {
-
-namespace {
-
-constexpr duration stall = std::chrono::seconds(1);
-
-} // namespace
 
 heartbeat_monitor::heartbeat_monitor(const heartbeat_options& options, time_point now) noexcept
     : options_(options), next_tick_(now + options.initial_delay) {}
 
 heartbeat_verdict heartbeat_monitor::tick(time_point now) noexcept {
     heartbeat_verdict verdict;
-    if (now - next_tick_ > stall) {
+    if (now - next_tick_ > long_stall) {
         heard();
     }
     if (silent_since_ && now - *silent_since_ >= options_.timeout) {

@@ -29,6 +29,16 @@ public:
         misses_ = 0;
     }
 
+    /// It has answered a ping. False if that one was not outstanding: pings are answered in order, and once.
+    bool answered(std::uint64_t sequence) noexcept {
+        const bool outstanding = sequence > answered_ && sequence <= sequence_;
+        if (outstanding) {
+            answered_ = sequence;
+            heard();
+        }
+        return outstanding;
+    }
+
     /// When the next tick is due.
     time_point next_tick() const noexcept { return next_tick_; }
 
@@ -37,7 +47,8 @@ public:
 private:
     heartbeat_options options_;
     time_point next_tick_;
-    std::uint64_t sequence_ = 0;
+    std::uint64_t sequence_ = 0;             ///< of the ping sent last
+    std::uint64_t answered_ = 0;             ///< of the one answered last
     std::optional<time_point> silent_since_; ///< when the oldest unanswered ping was sent
     int misses_ = 0;
 };

@@ -18,11 +18,16 @@ void stop_ladder::descend(time_point now) {
 
 void stop_ladder::enter(stop_rung rung, time_point now) {
     taken_.push_back({rung, now - began_});
+    const auto time = time_for(rung);
+    deadline_ = {time == duration::max() ? time_point::max() : now + time, time};
+}
+
+duration stop_ladder::time_for(stop_rung rung) const noexcept {
     switch (rung) {
-    case stop_rung::ask: deadline_ = now + options_.ask; break;
-    case stop_rung::terminate: deadline_ = now + options_.grace; break;
-    case stop_rung::kill: deadline_ = now + options_.reap; break;
-    default: deadline_ = time_point::max(); break;
+    case stop_rung::ask: return options_.ask;
+    case stop_rung::terminate: return options_.grace;
+    case stop_rung::kill: return options_.reap;
+    default: return duration::max();
     }
 }
 

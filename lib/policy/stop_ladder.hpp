@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "policy/patient_deadline.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/shutdown_report.hpp>
 
@@ -19,7 +20,7 @@ public:
     stop_rung rung() const noexcept { return taken_.back().rung; }
 
     /// When this rung has had its time.
-    time_point deadline() const noexcept { return deadline_; }
+    patient_deadline& deadline() noexcept { return deadline_; }
 
     /// This rung was in vain: moves to the next. Stays on `lost`.
     void descend(time_point now);
@@ -28,10 +29,11 @@ public:
 
 private:
     void enter(stop_rung rung, time_point now);
+    duration time_for(stop_rung rung) const noexcept;
 
     stop_options options_;
     time_point began_;
-    time_point deadline_;
+    patient_deadline deadline_;
     std::vector<rung_reached> taken_;
 };
 

@@ -211,10 +211,27 @@ void crew::count_end(const worker& gone) {
     }
 }
 
+void crew::tell_end(const worker& gone) {
+    warn_of_other_reapers(gone);
+    if (has_failed(gone)) {
+        note_failure(gone);
+    }
+}
+
+/// Once in a pool's life.
+void crew::warn_of_other_reapers(const worker& gone) {
+    const auto status = gone.exit().status;
+    if (status.was_taken() && !warned_of_reapers_) {
+        warned_of_reapers_ = true;
+        log_(log_level::warning, "how " + to_string(gone.id()) + " ended is " + likely_cause(status));
+    }
+}
+
 void crew::on_ended(worker& which) {
     count_end(which);
-    if (has_failed(which)) {
-        note_failure(which);
+    try {
+        tell_end(which);
+    } catch (const std::exception&) { // no memory for words
     }
     if (which.was_ready()) {
         reconsider(which);

@@ -147,6 +147,8 @@ private:
     void reconsider(const worker& gone);
     void note_failure(const worker& failed);
     void count_end(const worker& gone);
+    void tell_end(const worker& gone);
+    void warn_of_other_reapers(const worker& gone);
     void hand_over(const worker& gone);
     void judge_taint(const worker& gone, time_point now);
     void on_start_failed(worker& which);
@@ -197,6 +199,7 @@ private:
     gate work_;
     bool closed_ = true;
     bool suspended_ = false;
+    bool warned_of_reapers_ = false;
     std::size_t ready_ = 0;
     std::size_t starting_ = 0;
     time_point next_memory_look_;

@@ -4,6 +4,7 @@
 #include "pool/dispatcher.hpp"
 
 #include "core/clock.hpp"
+#include "pool/guarded_scheduler.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -17,13 +18,23 @@ namespace {
 // After this many expired deadlines others get their turn: a storm of them must not block the strand.
 constexpr int expiries_per_turn = 256;
 
+constexpr duration before_next_attempt = std::chrono::milliseconds(100);
+
+std::unique_ptr<scheduler> scheduler_of(const pool_config& config, const pool_log& log) {
+    if (config.custom_scheduler) {
+        return std::make_unique<guarded_scheduler>(config.custom_scheduler, log);
+    }
+    return make_scheduler(config.schedule);
+}
+
 } // namespace
 
-dispatcher::dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events)
+dispatcher::dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events,
+                       const pool_log& log)
     : config_(config),
       events_(events),
       executor_(executor),
-      scheduler_(config.custom_scheduler ? config.custom_scheduler() : make_scheduler(config.schedule)),
+      scheduler_(scheduler_of(config, log)),
       ahead_(make_scheduler(scheduling::least_loaded)),
       deadline_moved_(executor),
       drained_(executor),
@@ -101,7 +112,7 @@ worker* dispatcher::pick() {
     }
     auto* const picked = slot && *slot < in_service_.size() ? in_service_[*slot] : nullptr;
     const bool takes = picked != nullptr && (picked->accepts_call() || picked->accepts_call_ahead());
-    return takes ? picked : nullptr; // the scheduler may be the user's, and wrong
+    return takes ? picked : nullptr;
 }
 
 /// The permit goes straight from the worker that became free to the oldest waiter.
@@ -218,12 +229,19 @@ void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun)
         deadlines_.remove(*which);
         return;
     }
-    give_back(from, which, may_have_begun);
+    try {
+        give_back(from, which, may_have_begun);
+    } catch (const std::exception&) {
+        // Out of memory: it has no worker any more, and will be failed in a moment.
+        which->at = nullptr;
+        deadlines_.set(*which, clock::now() + before_next_attempt);
+        deadline_moved_.open();
+    }
 }
 
 void dispatcher::give_back(worker& from, const call_ptr& which, bool may_have_begun) {
     error cause(errc::worker_lost, from.describe());
-    const auto verdict = losses_.judge(*which, may_have_begun, from.lost_alone(), cause, clock::now());
+    const auto verdict = losses_.judge(*which, may_have_begun, from.blames_call(), cause, clock::now());
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
         cause.info.detail += verdict.budget_is_spent ? "; not retried, as too many calls were of late" : "";
@@ -272,7 +290,7 @@ duration dispatcher::work_done(time_point now) {
 }
 
 void dispatcher::on_begun_in_vain(call& which) {
-    set_deadline(which, clock::now() + config_.cancel_grace);
+    grant_grace(which);
 }
 
 std::size_t dispatcher::abort_all(errc code) {
@@ -297,7 +315,12 @@ asio::awaitable<void> dispatcher::watch_deadlines() {
         int expired = 0;
         while (auto* const node = expired < expiries_per_turn ? deadlines_.pop_due(now) : nullptr) {
             const call_ptr which(static_cast<call*>(node));
-            expire(*which);
+            try {
+                expire(*which);
+            } catch (...) { // out of memory: its time will come again
+                deadlines_.set(*which, now + before_next_attempt);
+                throw;
+            }
             ++expired;
         }
         if (expired == expiries_per_turn) {
@@ -336,12 +359,15 @@ void dispatcher::expire(call& which) {
         which.deadline > clock::now() ? resume_delayed(call_ptr(&which)) : fail(which, errc::timeout);
         break;
     case call_state::running:
-        if (!which.at->is_ahead(which)) {
+        if (which.at != nullptr && !which.at->is_ahead(which)) {
             which.at->note_timeout();
         }
-        abandon(which, errc::timeout);
+        abandon(which, which.at != nullptr ? errc::timeout : errc::worker_lost);
         break;
-    case call_state::abandoned: events_.on_overdue(*which.at); break;
+    case call_state::abandoned:
+        which.overdue.has_passed(clock::now()) ? events_.on_overdue(*which.at)
+                                               : set_deadline(which, which.overdue.due());
+        break;
     default: break;
     }
 }
@@ -350,17 +376,33 @@ void dispatcher::expire(call& which) {
 void dispatcher::abandon(call& which, errc code) {
     const call_ptr keep(&which);
     auto* const at = which.at;
+    if (at == nullptr) {
+        fail(which, code);
+        return;
+    }
     error_info info;
     info.worker = at->id();
     fail(which, code, std::move(info));
     which.state = call_state::abandoned;
     at->cancel(which);
     if (!at->is_ahead(which)) { // else the worker will skip it, and nothing is wrong with the worker
-        set_deadline(which, clock::now() + config_.cancel_grace);
+        grant_grace(which);
     }
 }
 
+/// From now on the worker has that long to end the call.
+void dispatcher::grant_grace(call& which) {
+    which.overdue = {clock::now() + config_.cancel_grace, config_.cancel_grace};
+    set_deadline(which, which.overdue.due());
+}
+
 void dispatcher::fail(call& which, errc code, error_info info) {
+    info.pool = config_.name;
+    info.command = which.req.command();
+    info.attempts = which.attempts;
+    info.queue_depth = queue_.size();
+    info.wait_time = (which.attempts > 0 ? which.dispatched : clock::now()) - which.submitted;
+    which.failure = std::make_unique<error>(code, std::move(info));
     ++counters_.failed;
     counters_.remote_errors += code == errc::remote_error ? 1 : 0;
     counters_.rejected += code == errc::pool_saturated ? 1 : 0;
@@ -369,12 +411,6 @@ void dispatcher::fail(call& which, errc code, error_info info) {
     counters_.cancelled += code == errc::cancelled ? 1 : 0;
     counters_.poisonous += code == errc::poisonous_request ? 1 : 0;
     work_done_ += which.state == call_state::running ? clock::now() - which.dispatched : duration::zero();
-    info.pool = config_.name;
-    info.command = which.req.command();
-    info.attempts = which.attempts;
-    info.queue_depth = queue_.size();
-    info.wait_time = (which.attempts > 0 ? which.dispatched : clock::now()) - which.submitted;
-    which.failure = std::make_unique<error>(code, std::move(info));
     const auto caller = close_call(which);
     caller->resume();
 }

@@ -7,6 +7,7 @@
 #include "policy/deadline_heap.hpp"
 #include "pool/call_list.hpp"
 #include "pool/loss_judge.hpp"
+#include "telemetry/log.hpp"
 #include "worker/worker.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -36,7 +37,9 @@ protected:
 /// once here, by an answer, an error, its deadline or its caller. On the pool's strand.
 class dispatcher {
 public:
-    dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events);
+    /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
+    dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events,
+               const pool_log& log);
 
     void submit(const call_ptr& which);
 
@@ -97,6 +100,7 @@ private:
     void refresh(worker& which);
     worker* pick();
     void abandon(call& which, errc code);
+    void grant_grace(call& which);
     void expire(call& which);
     void give_back(worker& from, const call_ptr& which, bool may_have_begun);
     void delay(const call_ptr& which, duration wait);

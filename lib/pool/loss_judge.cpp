@@ -27,12 +27,12 @@ loss_judge::loss_judge(const pool_config& config)
     policy_.attempts(config.retry.attempts).backoff(config.retry.backoff).jitter(config.retry.jitter);
 }
 
-loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, bool alone, const error& cause,
-                                      time_point now) {
+loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, bool to_blame,
+                                      const error& cause, time_point now) {
     lost_call facts;
     facts.may_have_begun = may_have_begun;
     facts.idempotent = lost.req.idempotent();
-    if (may_have_begun && alone && poison_crashes_ > 0 && is_crash(cause.info.exit_kind)) {
+    if (may_have_begun && to_blame && poison_crashes_ > 0) {
         const auto input = fingerprint(lost.body, lost.req);
         facts.poisonous = poison_.blame(input, now) >= poison_crashes_;
     }

@@ -23,8 +23,8 @@ public:
 
     explicit loss_judge(const pool_config& config);
 
-    /// `alone`: it was the only call that the worker can have been at.
-    verdict judge(const call& lost, bool may_have_begun, bool alone, const error& cause, time_point now);
+    /// `to_blame`: for the worker's end.
+    verdict judge(const call& lost, bool may_have_begun, bool to_blame, const error& cause, time_point now);
 
     bool is_poison(const call& which, time_point now);
     void succeeded() noexcept { budget_.succeeded(); }

@@ -59,9 +59,9 @@ asio::awaitable<T> await_outcome(core_ptr core, Begin begin) {
     co_return mine->take();
 }
 
-void encode(call& which, std::size_t frame_limit) {
+void encode(call& which, const limit_options& limits) {
     try {
-        which.encode(frame_limit);
+        which.encode(limits);
     } catch (const error& refusal) {
         which.failure = std::make_unique<error>(refusal);
     } catch (const std::exception& problem) { // out of memory
@@ -75,7 +75,7 @@ void encode(call& which, std::size_t frame_limit) {
 /// sent is refused at once, however long the queue. The call owns its caller from the strand on, not before: there
 /// the pool knows both, and can part them if the strand never runs again.
 void begin_call(const core_ptr& core, const call_ptr& mine, std::unique_ptr<suspended_caller> caller) {
-    encode(*mine, core->frame_limit());
+    encode(*mine, core->limits());
     forward_cancellation(caller->cancellation(), core,
                          [mine](pool_core& of, asio::cancellation_type type) { of.cancel(*mine, type); });
     core->executor().execute([core, mine, caller = std::move(caller)]() mutable {

@@ -5,16 +5,25 @@
 
 #include "core/clock.hpp"
 
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
 
 namespace skep {
+
+namespace {
+
+constexpr duration before_next_attempt = std::chrono::milliseconds(100);
+
+} // namespace
 
 pool_core::pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime)
     : strand_(std::move(executor)),
       config_(std::move(config)),
       log_(config_.name, config_.log),
       runtime_(make_runtime(strand_, config_, [this](const output_line& line) { handle_output(line); })),
-      dispatcher_(strand_, config_, *this),
+      dispatcher_(strand_, config_, *this, log_),
       crew_(strand_, config_, *runtime_, *this, log_),
       autoscaler_(strand_, config_, dispatcher_, crew_, log_),
       loops_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
@@ -37,7 +46,7 @@ asio::awaitable<void> pool_core::run_start() {
     crew_.reopen();
     dispatcher_.reopen();
     autoscaler_.reopen();
-    loops_.spawn(shared_from_this(), dispatcher_.watch_deadlines());
+    start_loop([this] { return dispatcher_.watch_deadlines(); });
     co_await launch_crew();
     std::optional<error> problem;
     if (phase_ != pool_phase::starting) {
@@ -51,11 +60,35 @@ asio::awaitable<void> pool_core::run_start() {
         }
     } else {
         phase_ = pool_phase::running;
-        loops_.spawn(shared_from_this(), crew_.reconcile(shared_from_this()));
-        loops_.spawn(shared_from_this(), autoscaler_.run());
+        start_loop([this] { return crew_.reconcile(shared_from_this()); });
+        start_loop([this] { return autoscaler_.run(); });
     }
     start_ended_.open();
     complete_all(start_callers_, problem, {});
+}
+
+void pool_core::start_loop(loop body) {
+    loops_.spawn(shared_from_this(), keep_going(std::move(body)));
+}
+
+/// A pool without one of its loops would be dead without saying so: one that fails, for lack of memory, is begun again.
+asio::awaitable<void> pool_core::keep_going(loop body) {
+    for (;;) {
+        std::exception_ptr problem;
+        try {
+            co_await body();
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        if (!problem) {
+            co_return;
+        }
+        log_(log_level::error, "a task of the pool failed and is begun again", problem);
+        timer pause(strand_, clock::now() + before_next_attempt);
+        boost::system::error_code ec;
+        auto token = asio::redirect_error(asio::use_awaitable, ec);
+        co_await pause.async_wait(std::move(token));
+    }
 }
 
 /// Batch after batch, until the first attempt of every slot has ended.
@@ -231,17 +264,18 @@ error_info pool_core::last_cause() const {
 }
 
 void pool_core::handle_output(const output_line& line) noexcept {
-    if (!config_.output.handler) {
-        log_(line.is_stderr ? log_level::warning : log_level::info,
-             to_string(line.worker) + (line.is_stderr ? " stderr: " : " stdout: ") + std::string(line.text));
-        return;
-    }
     try {
-        config_.output.handler(line);
-    } catch (const std::exception& e) {
-        log_(log_level::error, std::string("output.handler threw: ") + e.what());
+        config_.output.handler ? config_.output.handler(line) : log_output(line);
     } catch (...) {
-        log_(log_level::error, "output.handler threw");
+        log_(log_level::error, "a line of output was lost as it was handed on", std::current_exception());
+    }
+}
+
+void pool_core::log_output(const output_line& line) {
+    const auto level = line.is_stderr ? log_level::warning : log_level::info;
+    if (log_.wants(level)) {
+        log_(level,
+             to_string(line.worker) + (line.is_stderr ? " stderr: " : " stdout: ") + std::string(line.text));
     }
 }
 

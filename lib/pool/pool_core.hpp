@@ -27,7 +27,7 @@ using runtime_factory =
     std::function<std::unique_ptr<runtime>(const strand&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
-/// constructor, executor() and frame_limit() runs on the strand.
+/// constructor, executor() and limits() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         private worker_events,
                         private dispatcher_events {
@@ -38,7 +38,7 @@ public:
     pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime);
 
     const strand& executor() const noexcept { return strand_; }
-    std::size_t frame_limit() const noexcept { return config_.limits.frame_bytes; }
+    const limit_options& limits() const noexcept { return config_.limits; }
 
     void start(start_waiter caller);
 
@@ -68,7 +68,11 @@ public:
     error cancelled() const;
 
 private:
+    using loop = std::function<asio::awaitable<void>()>;
+
     asio::awaitable<void> run_start();
+    void start_loop(loop body);
+    asio::awaitable<void> keep_going(loop body);
     asio::awaitable<void> launch_crew();
     asio::awaitable<void> run_shutdown();
     void give_up_queue_if_hopeless();
@@ -80,6 +84,7 @@ private:
     error_info last_cause() const;
     error start_failure(std::size_t came_up) const;
     void handle_output(const output_line& line) noexcept;
+    void log_output(const output_line& line);
 
     void on_ready(worker& from) override;
     void on_result(worker& from, call& which, result_message& answer) override;

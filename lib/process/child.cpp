@@ -4,43 +4,24 @@
 #include "process/child.hpp"
 
 #include "process/pidfd.hpp"
+#include "process/reaping.hpp"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <cerrno>
 #include <csignal>
-#include <poll.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 namespace skep {
 
 namespace {
 
-exit_status to_status(const siginfo_t& info) noexcept {
-    switch (info.si_code) {
-    case CLD_EXITED: return exit_status::exited(info.si_status);
-    case CLD_KILLED:
-    case CLD_DUMPED: return exit_status::signalled(info.si_status);
-    default: return {};
-    }
-}
-
-/// waitid on a pidfd, which unlike a pid cannot name another process. Empty status: not ended, or reaped by
-/// others.
-int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
-    info = {};
-    int result = 0;
-    do {
-        result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | options);
-    } while (result != 0 && errno == EINTR);
-    return result;
-}
+constexpr duration before_next_look = std::chrono::milliseconds(20);
 
 } // namespace
 
-child::child(const strand& executor, launched_child launched, unique_fd lifeline)
-    : pid_(launched.pid()), pidfd_(executor), lifeline_(std::move(lifeline)) {
+child::child(const strand& executor, launched_child launched, leash group)
+    : pid_(launched.pid()), host_(::getpid()), pidfd_(executor), pause_(executor), group_(std::move(group)) {
     pidfd_.assign(launched.pidfd()); // may throw; the process is the launcher's until it has not
     launched.release();
 }
@@ -50,38 +31,59 @@ child::~child() {
 }
 
 void child::end_now() noexcept {
-    if (!reaped_ && !abandoned_) {
-        signal_group(SIGKILL);
-        while (!has_ended()) { // waitid does not block on a descriptor that the reactor has set non-blocking
-            pollfd end{pidfd_.native_handle(), POLLIN, 0};
-            ::poll(&end, 1, -1);
-        }
-        reap();
+    if (!pidfd_.is_open()) {
+        return;
+    }
+    pause_.cancel();
+    if (!reaped_ && is_ours()) {
+        kill();
+        reaped_ = true;
+        const auto patience = abandoned_ ? std::chrono::seconds(0) : to_die; // it has had its time
+        collect_killed(unique_fd(pidfd_.release()), patience);
     }
     boost::system::error_code ec;
     pidfd_.close(ec);
-    lifeline_.reset();
+    group_ = {};
 }
 
 asio::awaitable<void> child::ended() {
-    // A pidfd may become readable without cause, so each time it is asked, without blocking.
+    boost::system::error_code ec;
     while (!abandoned_ && !has_ended()) {
-        boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await pidfd_.async_wait(descriptor::wait_read, std::move(token));
+        if (!ec && !abandoned_ && !has_ended()) { // for as long as somebody traces it
+            pause_.expires_after(before_next_look);
+            auto pause_token = asio::redirect_error(asio::use_awaitable, ec);
+            co_await pause_.async_wait(std::move(pause_token));
+        }
     }
 }
 
-bool child::has_ended() const noexcept {
-    siginfo_t info;
-    // An error means that somebody else has reaped it (a host that ignores SIGCHLD): gone, status unknown.
-    return wait_on(const_cast<descriptor&>(pidfd_).native_handle(), info, WNOHANG | WNOWAIT) != 0 ||
-           info.si_pid != 0;
+bool child::is_ours() const noexcept {
+    return ::getpid() == host_;
 }
 
-void child::signal_group(int number) noexcept {
-    if (!reaped_ && pidfd_send_signal(pidfd_.native_handle(), 0) == 0) {
+bool child::has_ended() noexcept {
+    return skep::has_ended(pidfd_.native_handle());
+}
+
+void child::terminate() noexcept {
+    if (reaped_ || !is_ours() || pidfd_send_signal(pidfd_.native_handle(), 0) != 0) {
+        return;
+    }
+    const bool has_left = ::getpgid(pid_) != pid_;
+    for (const int number : {SIGTERM, SIGCONT}) {
         ::kill(-pid_, number);
+        if (has_left) { // else it would get two
+            signal(number);
+        }
+    }
+}
+
+void child::kill() noexcept {
+    if (is_ours()) {
+        group_.pull();
+        signal(SIGKILL);
     }
 }
 
@@ -92,16 +94,16 @@ void child::signal(int number) noexcept {
 }
 
 exit_status child::reap() noexcept {
-    signal_group(SIGKILL);
-    siginfo_t info;
+    kill();
     reaped_ = true;
-    return wait_on(pidfd_.native_handle(), info, WNOHANG) == 0 ? to_status(info) : exit_status();
+    return collect(pidfd_.native_handle());
 }
 
 void child::abandon() noexcept {
     abandoned_ = true;
     boost::system::error_code ec;
     pidfd_.cancel(ec);
+    pause_.cancel();
 }
 
 } // namespace skep

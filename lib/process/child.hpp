@@ -5,6 +5,7 @@
 
 #include "async/timer.hpp"
 #include "process/launcher.hpp"
+#include "process/leash.hpp"
 #include <skep/exit_status.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -15,11 +16,10 @@ namespace skep {
 using descriptor = asio::posix::basic_stream_descriptor<strand>;
 
 /// A child process and its process group: the one place that signals and reaps it. Never waits blockingly,
-/// except in end_now() and the destructor, and there only for a process that has got SIGKILL.
+/// except in end_now() and the destructor, and there for two seconds at most.
 class child {
 public:
-    /// `lifeline` is the host's end of the lifeline.
-    child(const strand& executor, launched_child launched, unique_fd lifeline);
+    child(const strand& executor, launched_child launched, leash group);
     ~child();
     child(const child&) = delete;
     child& operator=(const child&) = delete;
@@ -29,27 +29,34 @@ public:
     /// Returns when the process has ended, or after abandon().
     asio::awaitable<void> ended();
 
-    /// Sends `number` to the process group, as long as its leader has not been reaped: until then the kernel
-    /// gives its id to no other.
-    void signal_group(int number) noexcept;
+    /// SIGTERM to the group and to the process, whatever group it is in, and SIGCONT, without which one that is stopped
+    /// would not see it. Nothing if the process is gone: its number may be another's.
+    void terminate() noexcept;
 
-    /// Sends `number` to the leader alone.
+    /// SIGKILL to the group, whether or not its leader is there, and to the process itself, whatever group it is in.
+    void kill() noexcept;
+
+    /// Sends `number` to the process itself.
     void signal(int number) noexcept;
 
-    /// Kills what is left of the group and collects the leader's status. The leader must have ended.
+    /// Kills what is left of the group and collects the status of the process, which must have ended; taken() if
+    /// somebody else has collected it.
     exit_status reap() noexcept;
 
     void abandon() noexcept;
 
-    /// Kills the group and waits for the leader's end, which after SIGKILL is near.
+    /// Kills the group and collects the process, which after SIGKILL ends soon; see collect_killed().
     void end_now() noexcept;
 
 private:
-    bool has_ended() const noexcept;
+    bool has_ended() noexcept;
+    bool is_ours() const noexcept;
 
     pid_t pid_;
+    pid_t host_; ///< a forked copy of the host must not touch its children
     descriptor pidfd_;
-    unique_fd lifeline_;
+    timer pause_;
+    leash group_;
     bool reaped_ = false;
     bool abandoned_ = false;
 };

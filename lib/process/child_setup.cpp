@@ -1,15 +1,20 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The code that runs in the child between vfork and exec. It shares the host's memory, whose other threads
-// may hold any lock: only async-signal-safe calls, no allocation, nothing that must be destroyed.
+// The code that runs in the child until its exec. It shares the host's memory, whose other threads may hold any lock:
+// only async-signal-safe calls, no allocation, nothing that must be destroyed. Sanitizers do not know its stack.
 
 #include "process/child_setup.hpp"
 
+#include "process/leash.hpp"
+
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <memory>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -18,7 +23,7 @@ namespace skep {
 namespace {
 
 constexpr int first_spare_descriptor = 16;
-constexpr int lifeline_descriptor = 5;
+constexpr std::size_t stack_size = 64u << 10;
 
 [[noreturn]] void give_up(const child_plan& plan, launch_step step) noexcept {
     const child_failure failure{step, errno};
@@ -34,25 +39,25 @@ void reset_signals() noexcept {
     }
 }
 
-/// Leads its own group (for group signals, and out of the terminal's Ctrl-C) and ends if the host's spawner
-/// thread does. SIGTERM, not SIGKILL: the lifeline kills the whole group, which it can only do while the
-/// leader holds it.
-bool join_host(const child_plan& plan) noexcept {
-    if (::setpgid(0, 0) != 0 || ::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) {
-        return false;
-    }
-    return ::getppid() == plan.parent; // it may have died before prctl took effect
+/// Leads its own group, for group signals, and out of the terminal's Ctrl-C. A guard is out of reach of a worker, too,
+/// which might join its group; should somebody have stopped it, it goes on when its host ends.
+bool leave_hosts_group(const child_plan& plan) noexcept {
+    const bool left =
+        plan.is_guard ? ::setsid() >= 0 && ::prctl(PR_SET_PDEATHSIG, SIGCONT) == 0 : ::setpgid(0, 0) == 0;
+    return left && ::getppid() == plan.parent; // it may have died before prctl took effect
 }
 
-/// Moves the descriptors to 0..5. All go up first, so that none is overwritten before it is moved; dup2 then
+bool arm(const leash_ends& leash) noexcept {
+    return leash.host < 0 || (arm_leash(leash.host) && arm_leash(leash.guard));
+}
+
+/// Moves the descriptors to 0, 1, 2 ... All go up first, so that none is overwritten before it is moved; dup2 then
 /// clears close-on-exec.
-bool place_descriptors(const child_plan& plan) noexcept {
-    std::array<int, 6> spare{};
+bool place_descriptors(const child_descriptors& from) noexcept {
+    child_descriptors spare{};
     for (std::size_t i = 0; i < spare.size(); ++i) {
-        spare[i] = plan.descriptors[i] < 0
-                       ? -1
-                       : ::fcntl(plan.descriptors[i], F_DUPFD_CLOEXEC, first_spare_descriptor);
-        if (plan.descriptors[i] >= 0 && spare[i] < 0) {
+        spare[i] = from[i] < 0 ? -1 : ::fcntl(from[i], F_DUPFD_CLOEXEC, first_spare_descriptor);
+        if (from[i] >= 0 && spare[i] < 0) {
             return false;
         }
     }
@@ -64,19 +69,8 @@ bool place_descriptors(const child_plan& plan) noexcept {
     return ::close_range(spare.size(), ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-/// Asks the kernel to kill this process group when something happens on the lifeline. Nothing is ever written
-/// to it, so that can only be its end: the host has died.
-bool arm_lifeline(const child_plan& plan) noexcept {
-    if (plan.descriptors[lifeline_descriptor] < 0) {
-        return true;
-    }
-    return ::fcntl(lifeline_descriptor, F_SETOWN, -::getpid()) == 0 &&
-           ::fcntl(lifeline_descriptor, F_SETSIG, SIGKILL) == 0 &&
-           ::fcntl(lifeline_descriptor, F_SETFL, O_ASYNC) == 0;
-}
-
-[[noreturn]] void run_child(child_plan plan) noexcept {
-    plan.abort->expose(::getpid());
+int run_child(void* argument) noexcept {
+    auto plan = *static_cast<const child_plan*>(argument);
     if (plan.abort->is_requested()) { // either this is seen, or the pid is, and gets a SIGKILL
         errno = ECANCELED;
         give_up(plan, launch_step::vfork);
@@ -87,7 +81,7 @@ bool arm_lifeline(const child_plan& plan) noexcept {
         give_up(plan, launch_step::setup);
     }
     plan.report = report;
-    if (!join_host(plan) || !place_descriptors(plan) || !arm_lifeline(plan)) {
+    if (!leave_hosts_group(plan) || !arm(plan.leash) || !place_descriptors(plan.descriptors)) {
         give_up(plan, launch_step::setup);
     }
     if (plan.directory != nullptr && ::chdir(plan.directory) != 0) {
@@ -100,14 +94,26 @@ bool arm_lifeline(const child_plan& plan) noexcept {
     give_up(plan, launch_step::exec);
 }
 
+// As vfork, but the kernel stores the pid before the child runs: whoever stops the child then can be answered.
+constexpr int like_vfork =
+    CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD; // lint: allow process because it is a flag
+
+// ThreadSanitizer cannot follow two processes in one memory.
+#if defined(__SANITIZE_THREAD__)
+constexpr int memory = 0;
+#elif defined(__has_feature)
+constexpr int memory = __has_feature(thread_sanitizer) ? 0 : CLONE_VM;
+#else
+constexpr int memory = CLONE_VM;
+#endif
+
 } // namespace
 
-pid_t start_child(const child_plan& plan) noexcept {
-    const pid_t pid = ::vfork();
-    if (pid == 0) {
-        run_child(plan);
-    }
-    return pid;
+pid_t start_child(const child_plan& plan) {
+    const auto stack = std::make_unique<std::max_align_t[]>(stack_size / sizeof(std::max_align_t));
+    auto* const top = stack.get() + stack_size / sizeof(std::max_align_t);
+    return ::clone(run_child, top, like_vfork | memory, const_cast<child_plan*>(&plan),
+                   plan.abort->pid_place());
 }
 
 } // namespace skep

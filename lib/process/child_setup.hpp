@@ -5,19 +5,20 @@
 
 #include "process/launcher.hpp"
 
-#include <array>
 #include <sys/types.h>
 
 namespace skep {
 
-/// All that a child needs between vfork and exec, prepared beforehand.
+/// All that a child needs between its creation and exec, prepared beforehand.
 struct child_plan {
     const char* executable;
     char* const* arguments;
     char* const* environment;
-    const char* directory;          ///< nullptr: stay
-    std::array<int, 6> descriptors; ///< by their number in the child; -1: none
-    int report;                     ///< where a failure is written to
+    const char* directory; ///< nullptr: stay
+    child_descriptors descriptors;
+    leash_ends leash; ///< to be armed
+    bool is_guard;    ///< see launch_spec
+    int report;       ///< where a failure is written to
     pid_t parent;
     launch_abort* abort; ///< told the child's pid, and asked before exec
 };
@@ -28,7 +29,8 @@ struct child_failure {
     int error = 0;
 };
 
-/// Creates the child with vfork and sets it up. Returns its pid, or -1 with errno set.
-pid_t start_child(const child_plan& plan) noexcept;
+/// Creates the child, which borrows the host's memory, and sets it up. Returns its pid once it is past its exec or
+/// has failed, or -1 with errno set.
+pid_t start_child(const child_plan& plan);
 
 } // namespace skep

@@ -3,19 +3,22 @@
 
 #include "process/environment.hpp"
 
-#include "process/python_sdk.hpp"
+#include "process/shipped_files.hpp"
 #include <skep/error.hpp>
 
 #include <boost/process/v2/environment.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
+#include <sstream>
 #include <unistd.h>
 
 namespace skep {
 
 namespace {
 
+// Of Process v2 what is header-only in every version: from 1.86 on the rest is a library, which not everybody has.
 namespace environment = boost::process::v2::environment;
 
 bool is_essential(const std::string& name) {
@@ -24,7 +27,8 @@ bool is_essential(const std::string& name) {
 
 variables inherited(bool everything) {
     variables result;
-    for (const auto variable : environment::current()) {
+    for (char** entry = ::environ; *entry != nullptr; ++entry) {
+        const environment::key_value_pair_view variable(*entry);
         const auto name = variable.key().string();
         // A worker of a host that is a worker itself must not take its host's channels for its own.
         const bool reserved = name.rfind("SKEP_", 0) == 0;
@@ -47,6 +51,24 @@ void limit_library_threads(variables& into, std::size_t threads) {
     error_info info;
     info.detail = "program '" + launch.program + "' " + problem;
     throw error(errc::spawn_failed, std::move(info));
+}
+
+bool is_executable_file(const std::filesystem::path& path) {
+    std::error_code ec;
+    return std::filesystem::is_regular_file(path, ec) && ::access(path.c_str(), X_OK) == 0;
+}
+
+/// Empty if there is none. As a shell does it: an empty entry of PATH is the current directory.
+std::string find_in_path(const std::string& name) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const auto candidate = std::filesystem::absolute(std::filesystem::path(folder) / name);
+        if (is_executable_file(candidate)) {
+            return candidate.string();
+        }
+    }
+    return {};
 }
 
 } // namespace
@@ -88,11 +110,11 @@ std::string find_program(const launch_options& launch) {
         }
         return std::filesystem::absolute(program).string();
     }
-    const auto found = environment::find_executable(program);
+    const auto found = find_in_path(program);
     if (found.empty()) {
         refuse(launch, "was not found in PATH; install it or give its full path in launch.program");
     }
-    return found.string();
+    return found;
 }
 
 } // namespace skep

@@ -5,28 +5,20 @@
 
 #include "process/child_setup.hpp"
 #include "process/pidfd.hpp"
+#include "process/reaping.hpp"
 #include <skep/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/wait.h>
 
 namespace skep {
 
 namespace {
-
-// ThreadSanitizer turns vfork into fork.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool vfork_is_fork = true;
-#elif defined(__has_feature)
-constexpr bool vfork_is_fork = __has_feature(thread_sanitizer);
-#else
-constexpr bool vfork_is_fork = false;
-#endif
 
 /// Keeps signals away from this thread, so that none is handled in the child before it has reset the
 /// handlers.
@@ -55,10 +47,14 @@ std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
     return result;
 }
 
-std::string_view remedy(int number) noexcept {
+std::string_view remedy(launch_step step, int number) noexcept {
+    if (step == launch_step::chdir && number == ENOENT) {
+        return "; the working directory of the workers was deleted, or never existed: check "
+               "launch.working_directory";
+    }
     switch (number) {
     case EMFILE:
-        return "; the host is out of file descriptors: raise 'ulimit -n' (about 6 per worker, and 20 while "
+        return "; the host is out of file descriptors: raise 'ulimit -n' (about 6 per worker, and 14 while "
                "one starts)";
     case ENFILE: return "; the machine is out of file descriptors";
     case EAGAIN: return "; the limit of processes is reached: raise 'ulimit -u' or the container's pids.max";
@@ -73,10 +69,6 @@ std::string_view remedy(int number) noexcept {
 
 /// What the child reported before it gave up; empty if it is on its way.
 child_failure read_failure(int report) {
-    if (vfork_is_fork) { // the child is not necessarily done when we get here
-        pollfd wait{report, POLLIN, 0};
-        ::poll(&wait, 1, -1);
-    }
     child_failure failure;
     if (::read(report, &failure, sizeof failure) != static_cast<ssize_t>(sizeof failure)) {
         failure.error = 0;
@@ -90,12 +82,18 @@ launched_child::~launched_child() {
     if (pid_ <= 0) {
         return;
     }
-    ::kill(pid_, SIGKILL);
+    ::kill(pid_, SIGKILL); // it is our child and not reaped, so the pid is still its own
+    if (pidfd_.get() < 0) {
+        pidfd_.reset(pidfd_open(pid_));
+    }
+    if (pidfd_.get() >= 0) {
+        collect_killed(std::move(pidfd_));
+        return;
+    }
     siginfo_t info{};
     int result = 0;
-    do { // it is our child and not reaped, so the pid is still its own
-        result =
-            ::waitid(P_PID, pid_, &info, WEXITED); // lint: allow process because it may have no pidfd yet
+    do {                                                // no descriptor is to be had
+        result = ::waitid(P_PID, pid_, &info, WEXITED); // lint: allow process because it may have no pidfd
     } while (result != 0 && errno == EINTR);
 }
 
@@ -113,8 +111,8 @@ void launch_abort::withdraw() noexcept {
 }
 
 std::string_view to_string(launch_step step) noexcept {
-    static constexpr std::array<std::string_view, 7> names{"pipe",  "socketpair", "vfork",     "setup",
-                                                           "chdir", "exec",       "pidfd_open"};
+    static constexpr std::array<std::string_view, 8> names{"guard", "pipe",  "socketpair", "vfork",
+                                                           "setup", "chdir", "exec",       "pidfd_open"};
     return names.at(static_cast<std::size_t>(step));
 }
 
@@ -130,7 +128,7 @@ void launcher::fail(launch_step step, int number, std::string_view subject) {
     if (!subject.empty()) {
         info.detail.append(" of '").append(subject).append("'");
     }
-    info.detail.append(" failed: ").append(std::strerror(number)).append(remedy(number));
+    info.detail.append(" failed: ").append(std::strerror(number)).append(remedy(step, number));
     throw error(errc::spawn_failed, std::move(info));
 }
 
@@ -150,7 +148,6 @@ launched_child create(const child_plan& plan) {
     if (pid < 0) {
         launcher::fail(launch_step::vfork, errno);
     }
-    plan.abort->expose(pid);
     return launched_child(pid);
 }
 
@@ -189,16 +186,19 @@ launched_child launcher::operator()(const launch_spec& spec, launch_abort& abort
     }
     unique_fd report_here(report[0]);
     unique_fd report_there(report[1]);
-    unique_fd null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    unique_fd null_device(::open("/dev/null", O_RDWR | O_CLOEXEC));
     if (null_device.get() < 0) {
         fail(launch_step::setup, errno, "/dev/null");
     }
+    auto descriptors = spec.descriptors;
+    std::replace(descriptors.begin(), descriptors.begin() + 3, -1, null_device.get());
     const child_plan plan{spec.executable.c_str(),
                           arguments.data(),
                           environment.data(),
                           spec.directory.empty() ? nullptr : spec.directory.c_str(),
-                          {null_device.get(), spec.descriptors.output, spec.descriptors.errors,
-                           spec.descriptors.data, spec.descriptors.control, spec.descriptors.lifeline},
+                          descriptors,
+                          spec.leash,
+                          spec.is_guard,
                           report_there.get(),
                           ::getpid(),
                           &abort};

@@ -5,6 +5,7 @@
 
 #include "process/unique_fd.hpp"
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -17,20 +18,20 @@
 namespace skep {
 
 /// The steps of a launch, each of which can fail.
-enum class launch_step { pipe, socketpair, vfork, setup, chdir, exec, pidfd_open };
+enum class launch_step { guard, pipe, socketpair, vfork, setup, chdir, exec, pidfd_open };
 
 std::string_view to_string(launch_step step) noexcept;
 
 /// For tests: asked before each step; a result other than 0 is the errno with which the step fails.
 using launch_fault = std::function<int(launch_step)>;
 
-/// The child's descriptors; -1 leaves the child without one.
-struct child_descriptors {
-    int output = -1;   ///< becomes 1
-    int errors = -1;   ///< becomes 2
-    int data = -1;     ///< becomes 3
-    int control = -1;  ///< becomes 4
-    int lifeline = -1; ///< becomes 5
+/// The child's descriptors, in the order of their numbers there. -1: of 0 to 2, the null device; of others, none.
+using child_descriptors = std::array<int, 5>;
+
+/// The two ends of a leash, to be armed by the child; -1: it goes without.
+struct leash_ends {
+    int host = -1;
+    int guard = -1;
 };
 
 struct launch_spec {
@@ -38,7 +39,9 @@ struct launch_spec {
     std::vector<std::string> arguments;
     std::vector<std::string> environment;
     std::string directory; ///< empty: the host's
-    child_descriptors descriptors;
+    child_descriptors descriptors{-1, -1, -1, -1, -1};
+    leash_ends leash;
+    bool is_guard = false; ///< in a session of its own, and let run when the thread ends that launches it
 };
 
 /// A child that was just started: its pid, and a descriptor that names it even after its end. Kills and reaps
@@ -72,16 +75,20 @@ private:
     unique_fd pidfd_;
 };
 
-/// Lets another thread end a launch that hangs, as one does when the program lies on a dead file system.
+/// Lets another thread end a launch that hangs, as one does when the program lies on a dead file system, or when
+/// somebody stops the child before its exec. May be requested over and over.
 class launch_abort {
 public:
-    /// A launch that has not come to its vfork fails; the child of one between vfork and exec gets a SIGKILL.
+    /// A launch that has not come to its child fails; a child that is not past its exec gets a SIGKILL.
     void request() noexcept;
 
     bool is_requested() const noexcept { return requested_; }
 
-    /// The child exists and waits for its exec. Called in the child too, which shares our memory.
-    void expose(pid_t child) noexcept { child_ = child; }
+    /// Where the kernel stores the child's pid before the child runs.
+    pid_t* pid_place() noexcept {
+        static_assert(sizeof child_ == sizeof(pid_t) && std::atomic<pid_t>::is_always_lock_free);
+        return reinterpret_cast<pid_t*>(&child_);
+    }
 
     /// The launch is over; the child's pid may soon be another's.
     void withdraw() noexcept;
@@ -92,15 +99,13 @@ private:
     std::mutex killing_;
 };
 
-/// Starts a process. In the shape of Boost.Process v2's launchers (an object called with executable,
-/// arguments and what to set up), but safe in a host with other threads: those fork, run handlers of the
-/// execution context in the child, and can hang or multiply it.
+/// Starts a process. In the shape of Boost.Process v2's launchers (an object called with what to set up), but safe in
+/// a host with other threads: those fork, run handlers of the execution context in the child, and can hang or
+/// multiply it.
 ///
-/// To be called from one permanent thread: the child gets a SIGTERM when that thread ends. The child leads
-/// its own process group, has default signal handling and an empty signal mask, and no descriptor but 0 (null
-/// device) to 5. The lifeline is the read end of a pipe whose other end only the host holds: when the host
-/// dies, even by SIGKILL, the kernel sends SIGKILL to the whole group, without any help from the child.
-/// Throws error(spawn_failed) naming step and cause; then no process is left.
+/// The child leads a process group of its own, has default signal handling and an empty signal mask,
+/// and no descriptor but those of `launch_spec`. Throws error(spawn_failed) naming step and cause; then no process is
+/// left.
 class launcher {
 public:
     explicit launcher(launch_fault fault = {}) : fault_(std::move(fault)) {}

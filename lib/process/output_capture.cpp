@@ -15,70 +15,87 @@ namespace skep {
 
 namespace {
 
-// A worker that prints without pause is slowed down to about this much per pause, so that it cannot keep the
-// pool's strand busy: 64 MiB/s.
-constexpr std::size_t bytes_per_pause = 256u << 10;
-constexpr duration pause_length = std::chrono::milliseconds(4);
+// A worker that prints without pause is slowed down, so that it cannot keep the pool's strand busy. A line costs time
+// of its own, however short it is.
+constexpr std::size_t burst = 256u << 10;
+constexpr std::size_t bytes_per_second = 64u << 20;
+constexpr std::size_t cost_of_line = 64;
 constexpr std::size_t read_size = 64u << 10;
 
 } // namespace
 
+output_capture::stream::stream(const strand& executor, unique_fd& from, bool is_errors)
+    : source(executor, from.get()), pause(executor), is_stderr(is_errors) {
+    from.release(); // not before: the other may throw
+}
+
 output_capture::output_capture(const strand& executor, worker_id worker, const output_options& options,
-                               output_handler sink, unique_fd output, unique_fd errors)
+                               output_handler sink, unique_fd& output, unique_fd& errors)
     : worker_(std::move(worker)),
       options_(options),
       sink_(std::move(sink)),
-      output_(executor, output.release()),
-      errors_(executor, errors.release()),
-      pause_(executor),
+      output_(executor, output, false),
+      errors_(executor, errors, true),
+      brake_(burst, bytes_per_second),
       rate_(options.lines_per_second, clock::now()) {}
 
 asio::awaitable<void> output_capture::read_output() {
-    return read(output_, false);
+    return read(output_);
 }
 
 asio::awaitable<void> output_capture::read_errors() {
-    return read(errors_, true);
+    return read(errors_);
 }
 
-asio::awaitable<void> output_capture::read(descriptor& from, bool is_stderr) {
+asio::awaitable<void> output_capture::read(stream& from) {
     line_splitter lines(options_.line_bytes);
-    const auto sink = [this, is_stderr](std::string_view line) { hand_on(line, is_stderr); };
     std::vector<char> piece(4096); // most workers print little; one that floods gets a larger one
-    std::size_t since_pause = 0;
-    auto pause_due = clock::now() + pause_length;
     while (!closed_) {
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
-        const auto count = co_await from.async_read_some(asio::buffer(piece), std::move(token));
+        const auto count = co_await from.source.async_read_some(asio::buffer(piece), std::move(token));
         if (ec) {
             break;
         }
-        keep_tail({piece.data(), count});
-        lines.feed({piece.data(), count}, sink);
+        const auto line_count = take(lines, {piece.data(), count}, from.is_stderr);
         if (count == piece.size() && piece.size() < read_size) {
             piece.resize(read_size);
         }
-        since_pause += count;
-        if (clock::now() >= pause_due) {
-            since_pause = 0;
-            pause_due = clock::now() + pause_length;
-        }
-        if (since_pause >= bytes_per_pause) {
-            pause_.expires_at(pause_due);
-            auto pause_token = asio::redirect_error(asio::use_awaitable, ec);
-            co_await pause_.async_wait(std::move(pause_token));
-        }
+        co_await pause_if_flooded(from, count + line_count * cost_of_line);
     }
-    lines.finish(sink);
+    lines.finish([&](std::string_view line) { hand_on(line, from.is_stderr, clock::now()); });
+}
+
+/// Returns how many lines it was.
+std::size_t output_capture::take(line_splitter& lines, std::string_view text, bool is_stderr) {
+    std::size_t count = 0;
+    const auto now = clock::now();
+    keep_tail(text);
+    lines.feed(text, [&](std::string_view line) {
+        ++count;
+        hand_on(line, is_stderr, now);
+    });
+    return count;
+}
+
+asio::awaitable<void> output_capture::pause_if_flooded(stream& from, std::size_t cost) {
+    const auto now = clock::now();
+    const auto go_on = brake_.charge(cost, now);
+    if (go_on > now && !closed_) {
+        from.pause.expires_at(go_on);
+        boost::system::error_code ec;
+        auto token = asio::redirect_error(asio::use_awaitable, ec);
+        co_await from.pause.async_wait(std::move(token));
+    }
 }
 
 void output_capture::close() noexcept {
     closed_ = true;
-    boost::system::error_code ec;
-    output_.close(ec);
-    errors_.close(ec);
-    pause_.cancel();
+    for (auto* each : {&output_, &errors_}) {
+        boost::system::error_code ec;
+        each->source.close(ec);
+        each->pause.cancel();
+    }
 }
 
 void output_capture::break_off() {
@@ -98,8 +115,8 @@ void output_capture::keep_tail(std::string_view text) {
     tail_.append(text);
 }
 
-void output_capture::hand_on(std::string_view line, bool is_stderr) {
-    if (!rate_.admit(clock::now())) {
+void output_capture::hand_on(std::string_view line, bool is_stderr, time_point now) {
+    if (!rate_.admit(now)) {
         ++dropped_;
         return;
     }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "policy/flood_brake.hpp"
 #include "policy/rate_limit.hpp"
 #include "process/child.hpp"
 #include "process/line_splitter.hpp"
@@ -17,8 +18,9 @@ namespace skep {
 /// within a rate, and its end kept for error messages.
 class output_capture {
 public:
+    /// Leaves the descriptors to the caller if it throws.
     output_capture(const strand& executor, worker_id worker, const output_options& options,
-                   output_handler sink, unique_fd output, unique_fd errors);
+                   output_handler sink, unique_fd& output, unique_fd& errors);
 
     /// Read one stream until its end, or until close().
     asio::awaitable<void> read_output();
@@ -33,16 +35,27 @@ public:
     std::uint64_t lines_dropped() const noexcept { return dropped_; }
 
 private:
-    asio::awaitable<void> read(descriptor& from, bool is_stderr);
+    /// One of the two streams. Each pauses by itself, but what they may take is for both.
+    struct stream {
+        stream(const strand& executor, unique_fd& from, bool is_errors);
+
+        descriptor source;
+        timer pause;
+        bool is_stderr;
+    };
+
+    asio::awaitable<void> read(stream& from);
+    asio::awaitable<void> pause_if_flooded(stream& from, std::size_t cost);
+    std::size_t take(line_splitter& lines, std::string_view text, bool is_stderr);
     void keep_tail(std::string_view text);
-    void hand_on(std::string_view line, bool is_stderr);
+    void hand_on(std::string_view line, bool is_stderr, time_point now);
 
     worker_id worker_;
     output_options options_;
     output_handler sink_;
-    descriptor output_;
-    descriptor errors_;
-    timer pause_;
+    stream output_;
+    stream errors_;
+    flood_brake brake_;
     rate_limit rate_;
     std::string tail_;
     std::uint64_t dropped_ = 0;

@@ -3,108 +3,177 @@
 
 #include "process/process_runtime.hpp"
 
+#include "async/gate.hpp"
 #include "async/task_group.hpp"
+#include "core/clock.hpp"
 #include "process/environment.hpp"
+#include "process/fd_pair.hpp"
 #include "process/memory.hpp"
 #include "process/output_capture.hpp"
+#include "process/spawner.hpp"
 #include <skep/error.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/post.hpp>
 
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <fcntl.h>
+#include <mutex>
 #include <optional>
-#include <sys/socket.h>
 
 namespace skep {
 
 namespace {
 
-struct fd_pair {
-    unique_fd here;
-    unique_fd there;
-};
-
-fd_pair make_socketpair(const launcher& launch) {
-    launch.before(launch_step::socketpair);
-    std::array<int, 2> fds{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) != 0) {
-        launcher::fail(launch_step::socketpair, errno);
-    }
-    return {unique_fd(fds[0]), unique_fd(fds[1])};
-}
-
-/// A pipe from the child to here, or (for the lifeline) from here to the child.
-fd_pair make_pipe(const launcher& launch, bool from_child) {
-    launch.before(launch_step::pipe);
-    std::array<int, 2> fds{};
-    if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
-        launcher::fail(launch_step::pipe, errno);
-    }
-    unique_fd read_end(fds[0]);
-    unique_fd write_end(fds[1]);
-    return from_child ? fd_pair{std::move(read_end), std::move(write_end)}
-                      : fd_pair{std::move(write_end), std::move(read_end)};
-}
+// What close() waits for a launch that hangs, and what a start that has been cancelled gets to notice.
+constexpr duration patience = std::chrono::seconds(1);
+constexpr duration between_aborts = std::chrono::milliseconds(20);
 
 /// Everything that a new worker is connected by.
 struct connections {
     explicit connections(const launcher& launch)
-        : data(make_socketpair(launch)),
-          control(make_socketpair(launch)),
-          output(make_pipe(launch, true)),
-          errors(make_pipe(launch, true)),
-          lifeline(make_pipe(launch, false)) {}
+        : data(make_socket_pair(launch)),
+          control(make_socket_pair(launch)),
+          output(make_pipe_to_here(launch)),
+          errors(make_pipe_to_here(launch)) {}
 
     child_descriptors for_child() const noexcept {
-        return {output.there.get(), errors.there.get(), data.there.get(), control.there.get(),
-                lifeline.there.get()};
+        return {-1, output.there.get(), errors.there.get(), data.there.get(), control.there.get()};
+    }
+
+    void close_far_ends() noexcept {
+        for (auto* each : {&data, &control, &output, &errors}) {
+            each->there.reset();
+        }
     }
 
     fd_pair data;
     fd_pair control;
     fd_pair output;
     fd_pair errors;
-    fd_pair lifeline;
 };
 
-/// One launch. Shared by the strand and the spawner thread, as either may be the last to need it.
-struct launch_job {
-    launch_job(const launcher& with, launch_order what) : launch(with), order(std::move(what)), wires(with) {}
+/// What the workers of a pool are started with. Used on the spawner: looking for files takes as long as their file
+/// system does.
+class launch_recipe {
+public:
+    explicit launch_recipe(const launch_options& options) : options_(options) {}
 
-    void run(launch_spec spec) {
-        spec.descriptors = wires.for_child();
-        child = launch(spec, abort);
+    launch_spec spec_for(const launch_order& order) {
+        launch_spec spec;
+        spec.executable = executable();
+        spec.arguments.push_back(options_.program);
+        spec.arguments.insert(spec.arguments.end(), options_.args.begin(), options_.args.end());
+        spec.environment = worker_environment(options_, 1,
+                                              {{"SKEP_PROTOCOL", "1"},
+                                               {"SKEP_TRANSPORT", "socket"},
+                                               {"SKEP_DATA_FD", "3"},
+                                               {"SKEP_CONTROL_FD", "4"},
+                                               {"SKEP_TOKEN", order.token},
+                                               {"SKEP_WORKER", to_string(order.worker)},
+                                               {"SKEP_POOL", order.worker.pool}});
+        spec.directory = options_.working_directory.string();
+        return spec;
     }
 
-    launcher launch;
-    launch_order order;
+private:
+    /// Looked for once: a later change of PATH or directory is not ours. A spawner that was given up may be at it, too.
+    std::string executable() {
+        std::unique_lock lock(mutex_);
+        if (executable_.empty()) {
+            lock.unlock();
+            auto found = find_program(options_);
+            lock.lock();
+            executable_ = std::move(found);
+        }
+        return executable_;
+    }
+
+    launch_options options_;
+    std::mutex mutex_;
+    std::string executable_;
+};
+
+/// One launch. Shared by the strand and the spawner, as either may be the last to need it; it refers to nothing else.
+/// Descriptors are taken when its turn has come, so that many at a time need no more than one.
+class launch_job {
+public:
+    launch_job(launcher with, std::shared_ptr<launch_recipe> recipe, launch_order what)
+        : order(std::move(what)), launch_(std::move(with)), recipe_(std::move(recipe)) {}
+
+    /// On the spawner. An exception ends on the thread that it began on: whoever releases it last frees it.
+    void run(guard& beside) noexcept {
+        try {
+            start(beside);
+            failed = false;
+            return;
+        } catch (const error& e) {
+            keep([&] { why = e.info; });
+        } catch (const std::exception& e) {
+            keep([&] { why.detail = e.what(); });
+        }
+        wires.reset();
+        group = {};
+    }
+
+    const launch_order order;
     launch_abort abort;
-    connections wires;
+    leash group;
+    std::optional<connections> wires;
     launched_child child;
-    std::optional<error_info> failure;
+    bool failed = true;
+    error_info why; ///< may be empty, if there was no memory for it
+
+private:
+    template <class Function>
+    static void keep(Function&& words) noexcept {
+        try {
+            words();
+        } catch (const std::exception&) {}
+    }
+
+    void start(guard& beside) {
+        auto spec = recipe_->spec_for(order);
+        group = beside.tie(abort);
+        wires.emplace(launch_);
+        spec.descriptors = wires->for_child();
+        spec.leash = {group.host_end(), group.guard_end()};
+        child = launch_(spec, abort);
+        group.hand_over();
+        wires->close_far_ends();
+    }
+
+    launcher launch_;
+    std::shared_ptr<launch_recipe> recipe_;
+};
+
+/// Somebody who waits for a launch, on the strand.
+struct launch_watch {
+    explicit launch_watch(const strand& executor) : wake(executor) {}
+
+    gate wake;
+    bool over = false;
+    bool cancelled = false;
 };
 
 class local_process final : public worker_process {
 public:
-    local_process(const strand& executor, const launch_order& order, const output_options& options,
-                  const output_handler& sink, launched_child launched, connections& wires)
-        : state_(std::make_shared<state>(executor, order, options, sink, std::move(launched), wires)),
+    local_process(const strand& executor, const output_options& options, const output_handler& sink,
+                  launch_job& job)
+        : state_(std::make_shared<state>(executor, options, sink, job)),
           readers_(executor, [state = state_](std::exception_ptr) { state->output.break_off(); }) {
-        readers_.spawn(state_, state_->output.read_output());
-        readers_.spawn(state_, state_->output.read_errors());
+        try {
+            readers_.spawn(state_, state_->output.read_output());
+            readers_.spawn(state_, state_->output.read_errors());
+        } catch (...) {
+            end_now(); // a reader that runs already keeps the process
+            throw;
+        }
     }
 
     ~local_process() override { end_now(); } // its readers may outlive it by a moment, its process must not
 
     pid_t pid() const noexcept override { return state_->process.pid(); }
     asio::awaitable<void> ended() override { return state_->process.ended(); }
-    void terminate() noexcept override { state_->process.signal_group(SIGTERM); }
-    void kill() noexcept override { state_->process.signal_group(SIGKILL); }
+    void terminate() noexcept override { state_->process.terminate(); }
+    void kill() noexcept override { state_->process.kill(); }
     void signal(int number) noexcept override { state_->process.signal(number); }
     std::uint64_t resident_bytes() const noexcept override { return process_resident_bytes(pid()); }
     bool saw_oom_kill() const noexcept override { return oom_kills() > oom_kills_before_; }
@@ -132,12 +201,10 @@ public:
 
 private:
     struct state {
-        state(const strand& on, const launch_order& order, const output_options& options,
-              const output_handler& sink, launched_child launched, connections& wires)
+        state(const strand& on, const output_options& options, const output_handler& sink, launch_job& job)
             : executor(on),
-              process(on, std::move(launched), std::move(wires.lifeline.here)),
-              output(on, order.worker, options, sink, std::move(wires.output.here),
-                     std::move(wires.errors.here)) {}
+              process(on, std::move(job.child), std::move(job.group)),
+              output(on, job.order.worker, options, sink, job.wires->output.here, job.wires->errors.here) {}
 
         strand executor;
         child process;
@@ -154,95 +221,80 @@ public:
     process_runtime(const strand& executor, const pool_config& config, output_handler sink,
                     launch_fault fault)
         : executor_(executor),
-          launch_options_(config.launch),
           output_options_(config.output),
           sink_(std::move(sink)),
-          launch_(std::move(fault)) {}
+          recipe_(std::make_shared<launch_recipe>(config.launch)),
+          launch_(std::move(fault)),
+          spawner_(launch_) {}
 
     asio::awaitable<worker_link> start(launch_order order) override {
-        const auto job = std::make_shared<launch_job>(launch_, std::move(order));
-        std::erase_if(launches_, [](const auto& each) { return each.expired(); });
-        launches_.push_back(job);
-        auto on_spawner = [this, job]() -> asio::awaitable<void> {
-            launch(*job);
-            co_return;
-        };
-        const auto spawner = spawner_executor();
-        co_await asio::co_spawn(spawner, std::move(on_spawner), asio::use_awaitable);
-        if (job->failure) {
-            throw error(errc::spawn_failed, std::move(*job->failure));
+        const auto job = std::make_shared<launch_job>(launch_, recipe_, std::move(order));
+        const auto watch = std::make_shared<launch_watch>(executor_);
+        std::erase_if(launches_, [](const auto& each) { return each.job.expired(); });
+        launches_.push_back({job, watch});
+        spawner_.post([job](guard& beside) { job->run(beside); },
+                      [watch, executor = executor_] { asio::post(executor, [watch] { end(*watch); }); });
+        co_await await_launch(*watch, *job);
+        if (job->failed) {
+            throw error(errc::spawn_failed, std::move(job->why));
         }
         co_return connect(*job);
     }
 
     void cancel_start(const worker_id& which) noexcept override {
         for (const auto& each : launches_) {
-            if (const auto job = each.lock(); job && job->order.worker == which) {
-                job->abort.request();
+            if (const auto job = each.job.lock(); job && job->order.worker == which) {
+                each.watch->cancelled = true;
+                each.watch->wake.open();
             }
         }
     }
 
     void close() override {
-        for (const auto& each : std::exchange(launches_, {})) {
-            if (const auto job = each.lock()) {
-                job->abort.request();
+        const auto ending = std::exchange(launches_, {});
+        spawner_.stop(patience, [&ending] {
+            for (const auto& each : ending) {
+                if (const auto job = each.job.lock()) {
+                    job->abort.request();
+                }
             }
-        }
-        if (spawner_) {
-            spawner_->join();
-            spawner_.reset();
-        }
+        });
     }
 
 private:
-    /// One permanent thread: children are told when the thread that created them ends.
-    asio::thread_pool::executor_type spawner_executor() {
-        if (!spawner_) {
-            spawner_.emplace(1);
-        }
-        return spawner_->get_executor();
+    struct launch_in_progress {
+        std::weak_ptr<launch_job> job;
+        std::shared_ptr<launch_watch> watch;
+    };
+
+    static void end(launch_watch& watch) {
+        watch.over = true;
+        watch.wake.open();
     }
 
-    /// On the spawner. An exception ends on the thread that it began on: whoever releases it last frees it.
-    void launch(launch_job& job) {
-        try {
-            job.run(make_spec(job.order));
-        } catch (const error& e) {
-            job.failure = e.info;
-        } catch (const std::exception& e) {
-            job.failure.emplace().detail = e.what();
+    /// Once it is cancelled, it gets a moment to end; after that the job is left to itself, and leaves nothing behind.
+    static asio::awaitable<void> await_launch(launch_watch& watch, launch_job& job) {
+        while (!watch.over && !watch.cancelled) {
+            watch.wake.close();
+            co_await watch.wake.wait();
         }
-    }
-
-    /// On the spawner: looking for files takes as long as their file system does.
-    launch_spec make_spec(const launch_order& order) {
-        if (executable_.empty()) {
-            executable_ =
-                find_program(launch_options_); // once: a later change of PATH or directory is not ours
+        const auto limit = clock::now() + patience;
+        while (!watch.over && clock::now() < limit) {
+            job.abort.request();
+            watch.wake.close();
+            co_await watch.wake.wait_until(clock::now() + between_aborts);
         }
-        launch_spec spec;
-        spec.executable = executable_;
-        spec.arguments.push_back(launch_options_.program);
-        spec.arguments.insert(spec.arguments.end(), launch_options_.args.begin(), launch_options_.args.end());
-        spec.environment = worker_environment(launch_options_, 1,
-                                              {{"SKEP_PROTOCOL", "1"},
-                                               {"SKEP_TRANSPORT", "socket"},
-                                               {"SKEP_DATA_FD", "3"},
-                                               {"SKEP_CONTROL_FD", "4"},
-                                               {"SKEP_LIFELINE_FD", "5"},
-                                               {"SKEP_TOKEN", order.token},
-                                               {"SKEP_WORKER", to_string(order.worker)},
-                                               {"SKEP_POOL", order.worker.pool}});
-        spec.directory = launch_options_.working_directory.string();
-        return spec;
+        if (!watch.over) {
+            error_info info;
+            info.detail = "the launch hangs, and does not end";
+            throw error(errc::spawn_failed, std::move(info));
+        }
     }
 
     worker_link connect(launch_job& job) {
-        socket data = adopt(job.wires.data.here);
-        socket control = adopt(job.wires.control.here);
-        auto process = std::make_unique<local_process>(executor_, job.order, output_options_, sink_,
-                                                       std::move(job.child), job.wires);
+        socket data = adopt(job.wires->data.here);
+        socket control = adopt(job.wires->control.here);
+        auto process = std::make_unique<local_process>(executor_, output_options_, sink_, job);
         return {std::move(data), std::move(control), std::move(process)};
     }
 
@@ -254,13 +306,12 @@ private:
     }
 
     strand executor_;
-    launch_options launch_options_;
     output_options output_options_;
     output_handler sink_;
+    std::shared_ptr<launch_recipe> recipe_;
     launcher launch_;
-    std::vector<std::weak_ptr<launch_job>> launches_; ///< in progress
-    std::string executable_;                          ///< the spawner's
-    std::optional<asio::thread_pool> spawner_;        ///< last: its thread must end before what it uses
+    std::vector<launch_in_progress> launches_;
+    spawner spawner_;
 };
 
 } // namespace

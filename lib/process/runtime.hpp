@@ -35,7 +35,7 @@ public:
     /// Returns when the process has ended, or after abandon(). Its pid stays taken until reap().
     virtual asio::awaitable<void> ended() = 0;
 
-    /// SIGTERM and SIGKILL to the process and its group; nothing if it has been reaped.
+    /// SIGTERM to the process and its group, unless the process is gone; SIGKILL to both, whether or not it is.
     virtual void terminate() noexcept = 0;
     virtual void kill() noexcept = 0;
 
@@ -61,7 +61,8 @@ public:
     /// It cannot be ended: makes ended() return.
     virtual void abandon() noexcept = 0;
 
-    /// Kills and reaps it, blocking, and closes its descriptors. For when no coroutine will ever run again.
+    /// Kills and reaps it, blocking for two seconds at most, and closes its descriptors. For when no coroutine will
+    /// ever run again.
     virtual void end_now() noexcept = 0;
 };
 

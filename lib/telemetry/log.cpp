@@ -3,6 +3,8 @@
 
 #include "telemetry/log.hpp"
 
+#include "core/exception_text.hpp"
+
 #include <boost/log/sources/record_ostream.hpp>
 #include <boost/log/sources/severity_channel_logger.hpp>
 #include <boost/log/trivial.hpp>
@@ -38,6 +40,15 @@ void pool_log::operator()(log_level level, std::string_view text) const noexcept
     try {
         BOOST_LOG_SEV(shared_logger(), to_severity(level)) << "skep pool " << pool_ << ": " << text;
     } catch (...) { // a log that cannot be written must not harm the pool
+    }
+}
+
+void pool_log::operator()(log_level level, std::string_view text,
+                          const std::exception_ptr& problem) const noexcept {
+    try {
+        (*this)(level, std::string(text) + ": " + text_of(problem));
+    } catch (...) { // out of memory
+        (*this)(level, text);
     }
 }
 

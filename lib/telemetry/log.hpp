@@ -5,6 +5,7 @@
 
 #include <skep/pool_config.hpp>
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ public:
     bool wants(log_level level) const noexcept { return level >= least_ && level != log_level::off; }
 
     void operator()(log_level level, std::string_view text) const noexcept;
+
+    /// `text`, and what `problem` says of itself.
+    void operator()(log_level level, std::string_view text, const std::exception_ptr& problem) const noexcept;
 
 private:
     std::string pool_;

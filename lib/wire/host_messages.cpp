@@ -5,16 +5,19 @@
 
 #include "wire/frame.hpp"
 #include "wire/json_writer.hpp"
+#include "wire/worker_messages.hpp"
 #include <skep/error.hpp>
 
 #include <boost/container_hash/hash.hpp>
+
+#include <algorithm>
 
 namespace skep {
 
 namespace {
 
-// Room for the frame's header and what precedes a call's body: type, id and deadline.
-constexpr std::size_t longest_preface = 80;
+// Room for the frame's header and what precedes a call's body: type, id and times.
+constexpr std::size_t longest_preface = 104;
 
 // Most calls fit into this.
 constexpr std::size_t small_body = 160;
@@ -34,7 +37,7 @@ void append_attachment_sizes(std::string& out, const std::vector<blob>& attachme
 }
 
 /// What precedes the arguments.
-void append_head(std::string& out, const request& call) {
+void append_head(std::string& out, const request& call, std::size_t deepest = deepest_nesting) {
     out += R"(,"command":)";
     append_json_text(out, call.command());
     if (!call.session().empty()) {
@@ -47,7 +50,7 @@ void append_head(std::string& out, const request& call) {
     }
     if (!call.metadata().empty()) {
         out += R"(,"metadata":)";
-        append_json(out, call.metadata());
+        append_json(out, call.metadata(), deepest);
     }
     if (!call.attachments().empty()) {
         append_attachment_sizes(out, call.attachments());
@@ -61,6 +64,13 @@ void append_head(std::string& out, const request& call) {
     throw error(code, std::move(info));
 }
 
+void check_size(std::size_t size, const char* limit, std::size_t most) {
+    if (size > most) {
+        refuse(errc::frame_too_large, std::to_string(size) + " bytes with its header exceed " + limit +
+                                          ", which is " + std::to_string(most));
+    }
+}
+
 void append_message(std::string& out, std::string_view json) {
     const auto begin = begin_frame(out);
     out += json;
@@ -69,25 +79,27 @@ void append_message(std::string& out, std::string_view json) {
 
 } // namespace
 
-std::string encode_call(const request& call, std::size_t frame_limit) {
+std::string encode_call(const request& call, const limit_options& limits) {
+    const auto deepest = std::min(deepest_nesting, limits.json_depth - 1); // the message itself is one level
     std::string body;
     body.reserve(small_body);
     try {
-        append_head(body, call);
-        append_json(body, call.args());
+        append_head(body, call, deepest);
+        append_json(body, call.args(), deepest);
         body += '}';
     } catch (const unsendable& problem) {
         refuse(errc::invalid_request, problem.what());
     }
+    if (call.attachments().size() > most_attachments) {
+        refuse(errc::invalid_request,
+               "it has more than " + std::to_string(most_attachments) + " attachments");
+    }
     auto size = longest_preface + body.size();
+    check_size(size, "limits.json_bytes", limits.json_bytes);
     for (const auto& attachment : call.attachments()) {
         size += attachment.size();
     }
-    if (size > frame_limit) {
-        refuse(errc::frame_too_large, std::to_string(size) +
-                                          " bytes with its header exceed limits.frame_bytes, which is " +
-                                          std::to_string(frame_limit));
-    }
+    check_size(size, "limits.frame_bytes", limits.frame_bytes);
     return body;
 }
 
@@ -104,15 +116,19 @@ std::uint64_t fingerprint(std::string_view body, const request& call) {
 }
 
 void append_call(std::string& out, std::uint64_t id, std::string_view body, const request& call,
-                 std::optional<duration> time_left) {
+                 const call_times& times) {
     const auto begin = out.size();
     try {
         begin_frame(out);
         out += R"({"type":"call","id":)";
         append_json_number(out, id);
-        if (time_left) {
+        if (times.left) {
             out += R"(,"deadline_ms":)";
-            append_json_number(out, to_milliseconds(*time_left));
+            append_json_number(out, to_milliseconds(*times.left));
+        }
+        if (times.sent_after) {
+            out += R"(,"sent_ms":)";
+            append_json_number(out, to_milliseconds(*times.sent_after));
         }
         out += body;
         const auto json_end = out.size();
@@ -127,7 +143,7 @@ void append_call(std::string& out, std::uint64_t id, std::string_view body, cons
 }
 
 void append_welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat,
-                    std::size_t frame_limit, std::optional<exit_class> previous_exit) {
+                    const limit_options& limits, std::optional<exit_class> previous_exit) {
     std::string json = R"({"type":"welcome","worker":)";
     append_json_text(json, to_string(worker));
     json += R"(,"pool":)";
@@ -139,7 +155,15 @@ void append_welcome(std::string& out, const worker_id& worker, const heartbeat_o
     json += R"(,"timeout_ms":)";
     append_json_number(json, to_milliseconds(heartbeat.timeout));
     json += R"(},"limits":{"frame_bytes":)";
-    append_json_number(json, frame_limit);
+    append_json_number(json, limits.frame_bytes);
+    json += R"(,"json_bytes":)";
+    append_json_number(json, limits.json_bytes);
+    json += R"(,"json_depth":)";
+    append_json_number(json, limits.json_depth);
+    json += R"(,"tree_bytes":)";
+    append_json_number(json, limits.tree_bytes);
+    json += R"(,"attachments":)";
+    append_json_number(json, most_attachments);
     json += "}";
     if (previous_exit) {
         json += R"(,"previous_exit":)";

@@ -50,13 +50,13 @@ public:
 
     const char* problem() const noexcept { return problem_; }
 
-    bool on_document_begin(json::error_code&) { return true; }
-    bool on_document_end(json::error_code&) { return true; }
+    bool on_document_begin(boost::system::error_code&) { return true; }
+    bool on_document_end(boost::system::error_code&) { return true; }
 
-    bool on_object_begin(json::error_code& ec) {
+    bool on_object_begin(boost::system::error_code& ec) {
         return ++depth_ == 1 || grow(ec, sizeof(json::object) + table_overhead);
     }
-    bool on_object_end(std::size_t size, json::error_code&) {
+    bool on_object_end(std::size_t size, boost::system::error_code&) {
         if (--depth_ == 0) {
             return true;
         }
@@ -64,17 +64,17 @@ public:
         return value_done();
     }
 
-    bool on_array_begin(json::error_code& ec) {
+    bool on_array_begin(boost::system::error_code& ec) {
         return ++depth_ > 1 ? grow(ec, sizeof(json::array) + table_overhead)
                             : refuse(ec, "the JSON is not an object");
     }
-    bool on_array_end(std::size_t size, json::error_code&) {
+    bool on_array_end(std::size_t size, boost::system::error_code&) {
         --depth_;
         stack_->push_array(size);
         return value_done();
     }
 
-    bool on_key_part(json::string_view part, std::size_t, json::error_code& ec) {
+    bool on_key_part(json::string_view part, std::size_t, boost::system::error_code& ec) {
         if (!grow(ec, part.size())) {
             return false;
         }
@@ -85,7 +85,7 @@ public:
         }
         return true;
     }
-    bool on_key(json::string_view part, std::size_t, json::error_code& ec) {
+    bool on_key(json::string_view part, std::size_t, boost::system::error_code& ec) {
         if (depth_ > 1) {
             if (!grow(ec, sizeof(json::key_value_pair) + part.size())) {
                 return false;
@@ -108,14 +108,14 @@ public:
         return true;
     }
 
-    bool on_string_part(json::string_view part, std::size_t, json::error_code& ec) {
+    bool on_string_part(json::string_view part, std::size_t, boost::system::error_code& ec) {
         if (!grow(ec, part.size())) {
             return false;
         }
         stack_->push_chars(part);
         return true;
     }
-    bool on_string(json::string_view part, std::size_t, json::error_code& ec) {
+    bool on_string(json::string_view part, std::size_t, boost::system::error_code& ec) {
         if (!grow(ec, part.size())) {
             return false;
         }
@@ -123,39 +123,47 @@ public:
         return scalar_done(ec);
     }
 
-    bool on_number_part(json::string_view, json::error_code&) { return true; }
-    bool on_int64(std::int64_t number, json::string_view, json::error_code& ec) {
+    bool on_number_part(json::string_view, boost::system::error_code&) { return true; }
+    bool on_int64(std::int64_t number, json::string_view, boost::system::error_code& ec) {
         stack_->push_int64(number);
         return scalar_done(ec);
     }
-    bool on_uint64(std::uint64_t number, json::string_view, json::error_code& ec) {
+    bool on_uint64(std::uint64_t number, json::string_view, boost::system::error_code& ec) {
         stack_->push_uint64(number);
         return scalar_done(ec);
     }
-    bool on_double(double number, json::string_view text, json::error_code& ec) {
+    bool on_double(double number, json::string_view text, boost::system::error_code& ec) {
         if (!std::isfinite(number)) {
             return refuse(ec, "a number is not finite");
+        }
+        if (text.find_first_of(".eE") == std::string_view::npos) { // the parser would make do with a double
+            return refuse(ec, "an integer does not fit into 64 bits");
         }
         // The parser's number may be off in the last place. For those too small to be told from 0, it will do.
         std::from_chars(text.data(), text.data() + text.size(), number);
         stack_->push_double(number);
         return scalar_done(ec);
     }
-    bool on_bool(bool value, json::error_code& ec) {
+    bool on_bool(bool value, boost::system::error_code& ec) {
         stack_->push_bool(value);
         return scalar_done(ec);
     }
-    bool on_null(json::error_code& ec) {
+    bool on_null(boost::system::error_code& ec) {
         stack_->push_null();
         return scalar_done(ec);
     }
 
-    bool on_comment_part(json::string_view, json::error_code&) { return true; }
-    bool on_comment(json::string_view, json::error_code&) { return true; }
+    bool on_comment_part(json::string_view, boost::system::error_code&) { return true; }
+    bool on_comment(json::string_view, boost::system::error_code&) { return true; }
 
 private:
     // An array or object allocates a block with a header besides its elements.
     static constexpr std::size_t table_overhead = 32;
+
+    // What the protocol says that each counts for, so that a worker can reckon the same. See json_field_reader.
+    static_assert(sizeof(json::value) == 24 && sizeof(json::key_value_pair) == 40 &&
+                  sizeof(json_field) == 40);
+    static_assert(sizeof(json::array) + table_overhead == 56 && sizeof(json::object) + table_overhead == 56);
     // Messages of the protocol have at most a dozen; looking for duplicates costs the square of it.
     static constexpr std::size_t max_fields = 256;
     static constexpr std::size_t keep_bytes = 1u << 20;
@@ -170,7 +178,7 @@ private:
         return escaped_keys_.emplace_back(std::exchange(partial_key_, {}));
     }
 
-    bool scalar_done(json::error_code& ec) {
+    bool scalar_done(boost::system::error_code& ec) {
         if (depth_ == 0) {
             return refuse(ec, "the JSON is not an object");
         }
@@ -185,12 +193,12 @@ private:
         return true;
     }
 
-    bool grow(json::error_code& ec, std::size_t bytes) {
+    bool grow(boost::system::error_code& ec, std::size_t bytes) {
         tree_bytes_ += bytes;
         return tree_bytes_ <= tree_limit_ || refuse(ec, "the JSON tree exceeds limits.tree_bytes");
     }
 
-    bool refuse(json::error_code& ec, const char* problem) {
+    bool refuse(boost::system::error_code& ec, const char* problem) {
         problem_ = problem;
         ec = json::error::syntax;
         return false;
@@ -223,7 +231,7 @@ public:
         auto& builder = parser_.handler();
         builder.start(text);
         parser_.reset();
-        json::error_code ec;
+        boost::system::error_code ec;
         const auto consumed = parser_.write_some(false, text.data(), text.size(), ec);
         if (ec) {
             throw protocol_violation("bad JSON at byte " + std::to_string(consumed) + ": " +

@@ -26,8 +26,11 @@ struct json_field {
 
 /// Reads the JSON object of a message into its members, in one pass and without a table for the object
 /// itself. Refuses what would harm the host or be read in two ways: other top-level types, too deep nesting,
-/// a tree that would grow past its limit, duplicate keys, numbers that are not finite, text that is not
-/// UTF-8. Reused for every message of a channel, to spare allocations.
+/// a tree that would grow past its limit, duplicate keys, numbers that are not finite, integers beyond 64 bits, text
+/// that is not UTF-8. Reused for every message of a channel, to spare allocations.
+///
+/// The tree counts for 24 bytes a scalar, and for strings their text besides; 56 an array or object; 40 a member of
+/// an object, and its key.
 class json_field_reader {
 public:
     explicit json_field_reader(const json_limits& limits);

@@ -3,7 +3,7 @@
 
 #include "wire/json_writer.hpp"
 
-#include "wire/utf8.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr int deepest = 500;
 constexpr std::size_t stride = 32;
 
 bool is_ascii(char c) noexcept {
@@ -105,35 +104,37 @@ void append_double(std::string& out, double number) {
     }
 }
 
-void append(std::string& out, const json::value& value, int depth);
+/// `levels` more may be nested.
+void append(std::string& out, const json::value& value, std::size_t levels);
 
-void append(std::string& out, const json::array& array, int depth) {
+void append(std::string& out, const json::array& array, std::size_t levels) {
     out += '[';
     const char* separator = "";
     for (const auto& element : array) {
         out += separator;
-        append(out, element, depth);
+        append(out, element, levels);
         separator = ",";
     }
     out += ']';
 }
 
-void append(std::string& out, const json::object& object, int depth) {
+void append(std::string& out, const json::object& object, std::size_t levels) {
     out += '{';
     const char* separator = "";
     for (const auto& member : object) {
         out += separator;
         append_json_text(out, member.key());
         out += ':';
-        append(out, member.value(), depth);
+        append(out, member.value(), levels);
         separator = ",";
     }
     out += '}';
 }
 
-void append(std::string& out, const json::value& value, int depth) {
-    if (depth > deepest) {
-        throw unsendable("it is nested more than 500 levels deep");
+void append(std::string& out, const json::value& value, std::size_t levels) {
+    if (value.is_structured() && levels == 0) {
+        throw unsendable(
+            "it is nested too deep; limits.json_depth less one, and no more than 500, is allowed");
     }
     switch (value.kind()) {
     case json::kind::null: out += "null"; break;
@@ -142,19 +143,19 @@ void append(std::string& out, const json::value& value, int depth) {
     case json::kind::uint64: append_integer(out, value.get_uint64()); break;
     case json::kind::double_: append_double(out, value.get_double()); break;
     case json::kind::string: append_json_text(out, value.get_string()); break;
-    case json::kind::array: append(out, value.get_array(), depth + 1); break;
-    case json::kind::object: append(out, value.get_object(), depth + 1); break;
+    case json::kind::array: append(out, value.get_array(), levels - 1); break;
+    case json::kind::object: append(out, value.get_object(), levels - 1); break;
     }
 }
 
 } // namespace
 
-void append_json(std::string& out, const json::value& value) {
-    append(out, value, 0);
+void append_json(std::string& out, const json::value& value, std::size_t deepest) {
+    append(out, value, deepest);
 }
 
-void append_json(std::string& out, const json::object& object) {
-    append(out, object, 1);
+void append_json(std::string& out, const json::object& object, std::size_t deepest) {
+    append(out, object, deepest - 1);
 }
 
 void append_json_number(std::string& out, std::uint64_t number) {

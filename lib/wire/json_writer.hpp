@@ -5,6 +5,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -19,11 +20,14 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
+/// The deepest nesting that is ever sent: Python's decoder goes no deeper than about 1000.
+inline constexpr std::size_t deepest_nesting = 500;
+
 /// Appends `value` as JSON, in one pass: copies text in runs and checks it on the way, which
 /// boost::json::serializer does not. Throws unsendable, and leaves a part behind, for text that is not UTF-8,
-/// numbers that are not finite, and nesting beyond 500 levels (Python's decoder goes no deeper than about 1000).
-void append_json(std::string& out, const boost::json::value& value);
-void append_json(std::string& out, const boost::json::object& object);
+/// numbers that are not finite, and nesting beyond `deepest` levels.
+void append_json(std::string& out, const boost::json::value& value, std::size_t deepest = deepest_nesting);
+void append_json(std::string& out, const boost::json::object& object, std::size_t deepest = deepest_nesting);
 
 /// Appends `number` in decimal digits.
 void append_json_number(std::string& out, std::uint64_t number);

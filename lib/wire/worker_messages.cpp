@@ -3,6 +3,7 @@
 
 #include "wire/worker_messages.hpp"
 
+#include "core/utf8.hpp"
 #include "wire/protocol_violation.hpp"
 
 #include <boost/json/array.hpp>
@@ -41,7 +42,7 @@ public:
     }
 
     std::uint64_t number(std::string_view key) const {
-        json::error_code ec;
+        boost::system::error_code ec;
         const auto number = value(key).to_number<std::uint64_t>(ec);
         if (ec) {
             refuse(key, "is not an integer of at most 64 bits, 0 or more");
@@ -104,6 +105,9 @@ hello_message to_hello(const members& from) {
         }
     }
     hello.health_check = from.text_or_empty("health_check");
+    if (hello.health_check.size() > longest_name) {
+        from.refuse("health_check", "is too long a name");
+    }
     if (from.find("stack_signal") != nullptr) {
         const auto number = from.number("stack_signal");
         if (number != SIGUSR1 && number != SIGUSR2) { // a worker must not choose what it is signalled with
@@ -123,11 +127,11 @@ std::vector<blob> to_attachments(const members& from, std::span<const std::byte>
         }
         return attachments;
     }
-    if (!lengths->is_array()) {
-        from.refuse("attachments", "is not an array");
+    if (!lengths->is_array() || lengths->get_array().size() > most_attachments) {
+        from.refuse("attachments", "is not an array of at most 65,536");
     }
     for (const auto& item : lengths->get_array()) {
-        json::error_code ec;
+        boost::system::error_code ec;
         const auto length = item.to_number<std::uint64_t>(ec);
         if (ec || length > payload.size()) {
             from.refuse("attachments", "does not match the frame's payload");
@@ -141,6 +145,15 @@ std::vector<blob> to_attachments(const members& from, std::span<const std::byte>
     return attachments;
 }
 
+/// Nothing else has any.
+void refuse_attachments(const members& from, std::span<const std::byte> payload) {
+    const auto* lengths = from.find("attachments");
+    const bool none = lengths == nullptr || (lengths->is_array() && lengths->get_array().empty());
+    if (!none || !payload.empty()) {
+        from.refuse("attachments", "is allowed in a result only");
+    }
+}
+
 error_message to_error(const members& from) {
     error_message error;
     error.id = from.number("id");
@@ -150,11 +163,11 @@ error_message to_error(const members& from) {
     }
     const auto text = [&](std::string_view key) {
         const auto* found = body.get_object().if_contains(key);
-        return found == nullptr ? std::string() : from.to_text(key, *found);
+        return found == nullptr ? std::string_view() : from.to_view(key, *found);
     };
-    error.type = text("type");
-    error.message = text("message");
-    error.traceback = text("traceback");
+    error.type = beginning_of(text("type"), longest_name);
+    error.message = beginning_of(text("message"), longest_error_message);
+    error.traceback = end_of(text("traceback"), longest_traceback);
     if (error.type.empty()) {
         from.refuse("error", "names no type");
     }
@@ -172,13 +185,11 @@ worker_message worker_message_decoder::decode(const frame_view& frame) {
         throw protocol_violation("a worker may not send a message of that type");
     }
     const members from(fields, type);
-    auto attachments = to_attachments(from, frame.payload);
     if (type == "result") {
+        auto attachments = to_attachments(from, frame.payload);
         return result_message{from.number("id"), std::move(from.value("value")), std::move(attachments)};
     }
-    if (!attachments.empty()) {
-        from.refuse("attachments", "is allowed in a result only");
-    }
+    refuse_attachments(from, frame.payload);
     if (type == "pong") {
         return pong_message{from.number("seq"), from.number("in_flight"), from.number("completed")};
     }

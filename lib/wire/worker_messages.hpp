@@ -18,6 +18,14 @@ namespace skep {
 
 inline constexpr int protocol_version = 1;
 
+/// Of one message, either way.
+inline constexpr std::size_t most_attachments = 65'536;
+
+// How much is kept of what a worker says of an error: the beginning, of the traceback the end, in bytes.
+inline constexpr std::size_t longest_name = 256;
+inline constexpr std::size_t longest_error_message = 64u << 10;
+inline constexpr std::size_t longest_traceback = 256u << 10;
+
 /// What a worker may send. See section 6 of the design.
 struct hello_message {
     std::int64_t protocol = 0;

@@ -5,6 +5,7 @@
 
 #include "async/suspended_caller.hpp"
 #include "policy/deadline_heap.hpp"
+#include "policy/patient_deadline.hpp"
 #include "wire/host_messages.hpp"
 #include <skep/error.hpp>
 #include <skep/reply.hpp>
@@ -37,8 +38,8 @@ struct call : boost::intrusive_ref_counter<call>, boost::intrusive::list_base_ho
     explicit call(request what) : req(std::move(what)) {}
 
     /// Makes its body and lets go of the arguments. Throws error(frame_too_large) or error(invalid_request).
-    void encode(std::size_t frame_limit) {
-        body = encode_call(req, frame_limit);
+    void encode(const limit_options& limits) {
+        body = encode_call(req, limits);
         req.args_ = nullptr;
     }
 
@@ -51,6 +52,7 @@ struct call : boost::intrusive_ref_counter<call>, boost::intrusive::list_base_ho
     time_point submitted;
     time_point dispatched;
     time_point deadline = time_point::max();
+    patient_deadline overdue; ///< once abandoned: when the worker is to be done with it
     worker* at = nullptr;
     std::uint64_t id = 0; ///< on the connection of `at`
     int attempts = 0;

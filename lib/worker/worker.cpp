@@ -34,7 +34,7 @@ worker::worker(const strand& executor, const pool_config& config, worker_id id, 
       machine_(clock::now(), wall_now()),
       token_(make_token()),
       streak_(config.health_check.error_streak),
-      tasks_(executor, [this](std::exception_ptr error) { fail(errc::protocol_error, text_of(error)); }),
+      tasks_(executor, [this](std::exception_ptr error) { fail(errc::worker_lost, text_of(error)); }),
       wake_(executor),
       beat_now_(executor),
       launch_over_(executor),
@@ -48,9 +48,12 @@ bool worker::is_ahead(const call& which) const noexcept {
 void worker::assign(call& next, time_point now) {
     calls_.reserve(calls_.size() + 1); // what may fail comes before the frame is in the outbox
     const auto begin = data_->appended();
-    const auto time_left =
-        next.deadline == time_point::max() ? std::nullopt : std::optional<duration>(next.deadline - now);
-    append_call(data_->outbox(), next_id_, next.body, next.req, time_left);
+    call_times times;
+    if (next.deadline != time_point::max()) {
+        times.left = next.deadline - now;
+        times.sent_after = load() >= capacity_ ? std::optional<duration>(now - welcomed_) : std::nullopt;
+    }
+    append_call(data_->outbox(), next_id_, next.body, next.req, times);
     next.id = next_id_++;
     next.at = this;
     calls_.emplace(next.id, flight{call_ptr(&next), begin});
@@ -216,7 +219,8 @@ void worker::on_message(hello_message& hello) {
     probe_command_ = config_.health_check.command.empty() ? hello.health_check : config_.health_check.command;
     stack_signal_ = hello.pid == pid_ ? hello.stack_signal : 0; // a wrapper would die of it
     capacity_ = std::min<std::size_t>(config_.capacity, hello.capacity);
-    append_welcome(control_->outbox(), id_, config_.heartbeat, config_.limits.frame_bytes, previous_exit_);
+    welcomed_ = clock::now();
+    append_welcome(control_->outbox(), id_, config_.heartbeat, config_.limits, previous_exit_);
     control_->flush();
 }
 
@@ -258,11 +262,14 @@ void worker::on_message(result_message& result) {
         settle_probe({});
         return;
     }
-    streak_.succeeded();
-    if (health_) {
-        health_->answered(clock::now());
-    }
-    events_.on_result(*this, *which, result);
+    hand_on(which, [&] {
+        count_answer();
+        streak_.succeeded();
+        if (health_) {
+            health_->answered(clock::now());
+        }
+        events_.on_result(*this, *which, result);
+    });
     show_suspension();
 }
 
@@ -272,16 +279,29 @@ void worker::on_message(error_message& error) {
         settle_probe(error.type + ": " + error.message);
         return;
     }
-    note_error(error);
-    events_.on_remote_error(*this, *which, error);
+    hand_on(which, [&] {
+        count_answer();
+        note_error(error);
+        events_.on_remote_error(*this, *which, error);
+    });
     show_suspension();
 }
 
-void worker::on_message(pong_message&) {
-    if (!heartbeat_) {
+/// The call is no longer in the table: if its answer cannot be handed on, for lack of memory, it is lost here.
+template <class Function>
+void worker::hand_on(const call_ptr& which, Function&& answer) {
+    try {
+        answer();
+    } catch (...) {
+        events_.on_call_lost(*this, which, true);
+        throw;
+    }
+}
+
+void worker::on_message(pong_message& pong) {
+    if (!heartbeat_ || !heartbeat_->answered(pong.sequence)) {
         throw protocol_violation("an unexpected pong");
     }
-    heartbeat_->heard();
 }
 
 /// Calls given up by their callers stay in the table until they are answered, so an id that is not there was
@@ -293,9 +313,10 @@ call_ptr worker::take_call(std::uint64_t id) {
     }
     auto which = std::move(found->second.which);
     calls_.erase(found);
-    if (which->is_probe) {
-        return which;
-    }
+    return which;
+}
+
+void worker::count_answer() {
     ++completed_;
     if (!used_up_ && recycle_->is_used_up(completed_)) {
         used_up_ = true;
@@ -308,7 +329,6 @@ call_ptr worker::take_call(std::uint64_t id) {
             events_.on_begun_in_vain(*this, begun);
         }
     }
-    return which;
 }
 
 } // namespace skep

@@ -54,7 +54,7 @@ public:
     /// It takes no more calls, for whatever reason. Comes once, before any on_call_lost.
     virtual void on_out_of_service(worker& from) = 0;
 
-    /// The call will get no answer from this worker.
+    /// The call will get no answer from this worker. Must not throw.
     virtual void on_call_lost(worker& from, call_ptr which, bool may_have_begun) = 0;
 
     /// All calls that are lost with a worker have been told, last sent first: time to send them elsewhere.
@@ -183,8 +183,12 @@ public:
     std::uint64_t missed_pings() const noexcept { return missed_pings_; }
     std::uint64_t output_lines_dropped() const noexcept;
 
-    /// In on_call_lost: whether it can have been at no other call when it ended.
-    bool lost_alone() const noexcept { return lost_alone_; }
+    /// In on_call_lost: whether the call is to blame. It was the only one that the worker can have been at when it
+    /// crashed or broke the protocol.
+    bool blames_call() const noexcept {
+        const bool lied = failure_ && failure_->code == errc::protocol_error;
+        return lost_alone_ && (lied || is_crash(verdict_.kind));
+    }
 
     /// True if it can have begun no call whose caller still waits.
     bool is_drained() const noexcept;
@@ -207,6 +211,7 @@ private:
     };
 
     // The stages of run(), in order.
+    asio::awaitable<void> live();
     asio::awaitable<void> launch();
     asio::awaitable<void> await_ready();
     asio::awaitable<void> await_end();
@@ -234,7 +239,7 @@ private:
     duration probe_phase() const;
     bool is_probeable() const noexcept;
     void judge_probe(const std::string& complaint);
-    void settle_probe(std::string complaint);
+    void settle_probe(const std::string& complaint);
     void note_failure(std::string detail);
     void note_error(const error_message& error);
     void count_towards_streak();
@@ -264,6 +269,9 @@ private:
     void on_message(error_message& error);
     void on_message(pong_message& pong);
     call_ptr take_call(std::uint64_t id);
+    void count_answer();
+    template <class Function>
+    void hand_on(const call_ptr& which, Function&& answer);
 
     strand executor_;
     const pool_config& config_;
@@ -312,7 +320,8 @@ private:
     bool ended_by_itself_ = false;
     bool flush_scheduled_ = false;
     bool lost_alone_ = false;
-    time_point start_deadline_;
+    patient_deadline start_deadline_;
+    time_point welcomed_;
     std::optional<time_point> ready_since_;
     std::uint64_t follows_ = 0;
     std::optional<exit_class> previous_exit_;

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/exception_text.hpp"
+#include "core/utf8.hpp"
 #include "worker/worker.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -20,6 +21,9 @@ namespace skep {
 namespace {
 
 constexpr std::string_view no_answer = "no answer in time";
+
+// Of what a failed probe says: it goes into the history and the log.
+constexpr std::size_t longest_complaint = 1024;
 
 /// Failures of the call and not of the worker, whoever sends it.
 bool is_callers_fault(std::string_view error_type) {
@@ -86,20 +90,22 @@ asio::awaitable<std::string> worker::probe_by_command() {
         const call_ptr which(new call(request(probe_command_)));
         which->is_probe = true;
         which->state = call_state::abandoned; // nobody waits for it who could keep the worker from leaving
-        which->encode(config_.limits.frame_bytes);
+        which->encode(config_.limits);
         const auto now = clock::now();
         which->deadline = now + config_.health_check.limit;
         assign(*which, now);
         probe_unanswered_ = true;
         events_.on_room(*this); // it has less now
     }
-    co_await probe_over_.wait_until(after_limit(clock::now(), config_.health_check.limit));
+    const auto limit = config_.health_check.limit;
+    patient_deadline deadline(after_limit(clock::now(), limit), limit);
+    co_await probe_over_.wait_until(deadline);
     co_return probe_complaint_;
 }
 
-void worker::settle_probe(std::string complaint) {
+void worker::settle_probe(const std::string& complaint) {
     probe_unanswered_ = false;
-    probe_complaint_ = std::move(complaint);
+    probe_complaint_ = beginning_of(complaint, longest_complaint);
     probe_over_.open();
     show_suspension();
     events_.on_room(*this);
@@ -108,7 +114,7 @@ void worker::settle_probe(std::string complaint) {
 asio::awaitable<std::string> worker::probe_by_function() {
     const auto outcome = std::make_shared<probe_outcome>();
     auto finish = [outcome, weak = weak_from_this()](const std::exception_ptr& problem) {
-        outcome->complaint = problem ? text_of(problem) : "";
+        outcome->complaint = problem ? beginning_of(text_of(problem), longest_complaint) : "";
         outcome->over = true;
         if (const auto self = weak.lock()) {
             self->probe_over_.open();
@@ -121,7 +127,8 @@ asio::awaitable<std::string> worker::probe_by_function() {
     } catch (...) {
         finish(std::current_exception());
     }
-    const auto deadline = after_limit(clock::now(), config_.health_check.limit);
+    const auto limit = config_.health_check.limit;
+    patient_deadline deadline(after_limit(clock::now(), limit), limit);
     bool in_time = true;
     while (in_time && !outcome->over && !is_over()) { // one that was given up may end meanwhile
         probe_over_.close();

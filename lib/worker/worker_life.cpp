@@ -18,9 +18,40 @@ namespace {
 // How long the end of the process and the end of its channels may lie apart.
 constexpr duration aftermath = std::chrono::milliseconds(250);
 
+/// Python says that the package is missing, but not what to do about it.
+std::string early_end(std::string_view last_words) {
+    std::string detail = "its process ended before it was ready";
+    if (last_words.find("No module named 'skep'") != std::string_view::npos) {
+        detail += ": Python did not find the package skep; name the folder that holds it in the variable "
+                  "SKEP_PYTHON_SDK, or install it for this interpreter";
+    }
+    return detail;
+}
+
 } // namespace
 
 asio::awaitable<void> worker::run() {
+    try {
+        co_await live();
+    } catch (const std::exception& problem) { // out of memory: its end must be told all the same
+        fail(errc::worker_lost, problem.what());
+        end_now();
+        release_calls();
+    }
+    for (auto* each : {&launch_over_, &beat_now_, &look_now_, &probe_over_}) {
+        each->open();
+    }
+    co_await tasks_.join();
+    leave_service();
+    try {
+        move_to(end_state(), failure_ ? failure_->detail : to_string(status_));
+        log_end();
+    } catch (const std::exception&) { // no memory for words
+    }
+    events_.on_ended(*this);
+}
+
+asio::awaitable<void> worker::live() {
     move_to(worker_state::starting, "launch");
     co_await launch();
     if (process_) {
@@ -32,11 +63,6 @@ asio::awaitable<void> worker::run() {
         co_await settle();
         co_await collect();
     }
-    co_await tasks_.join();
-    leave_service();
-    move_to(end_state(), failure_ ? failure_->detail : to_string(status_));
-    log_end();
-    events_.on_ended(*this);
 }
 
 worker_state worker::end_state() const {
@@ -69,7 +95,7 @@ void worker::log_end() const {
 
 asio::awaitable<void> worker::launch() {
     const auto self = shared_from_this();
-    start_deadline_ = after_limit(clock::now(), config_.start.timeout);
+    start_deadline_ = {after_limit(clock::now(), config_.start.timeout), config_.start.timeout};
     tasks_.spawn(self, guard_launch());
     try {
         launch_order order{id_, token_};
@@ -187,9 +213,8 @@ void worker::note_own_end() {
     const bool by_itself = !stopping_ && rungs_.empty() && (!failure_ || failure_->code == errc::worker_lost);
     if (by_itself) {
         ended_by_itself_ = true;
-        failure_ = was_ready()
-                       ? worker_failure{errc::worker_lost, "its process ended"}
-                       : worker_failure{errc::handshake_failed, "its process ended before it was ready"};
+        failure_ = was_ready() ? worker_failure{errc::worker_lost, "its process ended"}
+                               : worker_failure{errc::handshake_failed, early_end(process_->output_tail())};
     }
 }
 
@@ -214,8 +239,6 @@ asio::awaitable<void> worker::collect() {
         process_->abandon();
     }
     co_await process_->finish(clock::now() + aftermath);
-    beat_now_.open();
-    look_now_.open();
 }
 
 asio::awaitable<void> worker::watch_process() {
@@ -329,14 +352,14 @@ void worker::release_calls() {
     // Only of a worker that is dead can be said what it has not begun; see is_ahead.
     const std::size_t begun = process_ended_ ? capacity_ : calls_.size();
     lost_alone_ = std::min(begun, load()) == 1;
-    auto calls = std::exchange(calls_, {});
-    for (auto each = calls.rbegin(); each != calls.rend(); ++each) { // each goes to the front
-        if (each->second.which->is_probe) {
-            continue;
+    while (!calls_.empty()) { // each goes to the front
+        const auto last = calls_.end() - 1;
+        const auto lost = std::move(last->second);
+        calls_.erase(last);
+        if (!lost.which->is_probe) {
+            const bool may_have_begun = load() < begun && data_->sent() > lost.begin;
+            events_.on_call_lost(*this, lost.which, may_have_begun);
         }
-        const auto place = static_cast<std::size_t>(calls.rend() - each) - 1;
-        const bool may_have_begun = place < begun && data_->sent() > each->second.begin;
-        events_.on_call_lost(*this, std::move(each->second.which), may_have_begun);
     }
     events_.on_calls_released();
 }

@@ -77,19 +77,10 @@ fd_pair make_socketpair() {
     return {unique_fd(fds[0]), unique_fd(fds[1])};
 }
 
-fd_pair make_lifeline() {
-    std::array<int, 2> fds{};
-    if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
-        fail("pipe2");
-    }
-    return {unique_fd(fds[1]), unique_fd(fds[0])};
-}
-
 /// Answers are small and come back in order here, so a buffer that is read empty needs no ring.
 class raw_worker {
 public:
-    explicit raw_worker(const arguments& args)
-        : data_(make_socketpair()), control_(make_socketpair()), lifeline_(make_lifeline()) {
+    explicit raw_worker(const arguments& args) : data_(make_socketpair()), control_(make_socketpair()) {
         const auto config = make_config(args);
         if (args.number("epoll", 0) != 0) {
             watch_data();
@@ -103,12 +94,10 @@ public:
                                                {"SKEP_TRANSPORT", "socket"},
                                                {"SKEP_DATA_FD", "3"},
                                                {"SKEP_CONTROL_FD", "4"},
-                                               {"SKEP_LIFELINE_FD", "5"},
                                                {"SKEP_TOKEN", std::string(32, '0')},
                                                {"SKEP_WORKER", "default/0#1"},
                                                {"SKEP_POOL", "default"}});
-        spec.descriptors = {STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get(),
-                            lifeline_.there.get()};
+        spec.descriptors = {-1, STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get()};
         launch_abort never;
         process_ = launcher()(spec, never);
         shake_hands(config);
@@ -190,10 +179,9 @@ private:
     void shake_hands(const pool_config& config) {
         data_.there.reset();
         control_.there.reset();
-        lifeline_.there.reset();
         skip_message(); // hello
         std::string welcome;
-        append_welcome(welcome, {"default", 0, 1}, config.heartbeat, config.limits.frame_bytes, {});
+        append_welcome(welcome, {"default", 0, 1}, config.heartbeat, config.limits, {});
         write_all(control_.here.get(), welcome.data(), welcome.size());
         skip_message(); // ready
     }
@@ -205,7 +193,6 @@ private:
 
     fd_pair data_;
     fd_pair control_;
-    fd_pair lifeline_;
     unique_fd events_;
     launched_child process_;
     std::array<char, 1 << 16> out_;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The host as the source of trouble: system calls that fail, descriptors that run out, foreign forks, SIGCHLD.
+// The host as the source of trouble: system calls that fail, descriptors that run out, foreign forks.
 
 #include "pool/pool_core.hpp"
 #include "process/process_runtime.hpp"
@@ -133,6 +133,27 @@ private:
     int first_free_ = 0;
     std::vector<int> fillers_;
 };
+
+void start_with_few_descriptors(int spare) {
+    run([spare](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), quick(basic_pool(8)));
+        const gaps_filled gaps;
+        std::size_t live = 0;
+        {
+            const descriptor_limit limit(static_cast<::rlim_t>(gaps.first_free() + spare));
+            co_await workers.start();
+            const auto status = co_await workers.status();
+            live = status.live;
+            const auto pid = co_await pid_of(workers);
+            BOOST_TEST(pid > 0);
+        }
+        BOOST_TEST(live >= static_cast<std::size_t>(spare - 14) / 7, "with " << spare << " spare: " << live);
+        const bool healed = co_await is_healed(workers, 8);
+        BOOST_TEST(healed);
+        const auto report = co_await workers.shutdown();
+        BOOST_TEST(report.clean());
+    });
+}
 
 /// Another part of the program that starts processes of its own, without care.
 class foreign_forks {
@@ -299,6 +320,11 @@ BOOST_AUTO_TEST_CASE(by_lack_of_descriptors_heals_when_there_are_some_again) {
     });
 }
 
+/// As many workers as there are descriptors for come up, however short they are.
+BOOST_DATA_TEST_CASE(by_lack_of_descriptors_leaves_what_came_up, data::xrange(24, 84, 12), spare) {
+    start_with_few_descriptors(spare);
+}
+
 BOOST_AUTO_TEST_CASE(does_not_come_of_foreign_forks) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         const foreign_forks forks;
@@ -329,62 +355,6 @@ BOOST_AUTO_TEST_CASE(is_not_seen_by_the_audit_in_processes_that_just_went) {
     while (forks.count() < 200) {
         BOOST_REQUIRE_NO_THROW(children());
     }
-}
-
-BOOST_AUTO_TEST_CASE(does_not_come_of_a_host_that_ignores_sigchld) {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    struct sigaction before {};
-    ::sigaction(SIGCHLD, &ignore, &before);
-    auto config = quick(basic_pool(2));
-    config.stop.ask = 5s;
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        co_await workers.start();
-        request deadly("die");
-        auto dying = workers.execute(std::move(deadly));
-        const auto e = co_await failure_of(std::move(dying));
-        BOOST_TEST(e.code() == errc::worker_lost);
-        BOOST_TEST(!e.info.status.known());
-        const bool healed = co_await is_healed(workers, 2);
-        BOOST_TEST(healed);
-        const auto pid = co_await pid_of(workers);
-        BOOST_TEST(pid > 0);
-        const auto report = co_await workers.shutdown();
-        BOOST_TEST(report.clean());
-        BOOST_TEST((report.took < 5s));
-        BOOST_TEST(report.workers.size() == 2u);
-        for (const auto& exit : report.workers) {
-            BOOST_TEST(exit.rung() == stop_rung::ask);
-            BOOST_TEST(is_terminal(exit.state));
-        }
-    });
-    ::sigaction(SIGCHLD, &before, nullptr);
-}
-
-BOOST_AUTO_TEST_CASE(does_not_come_of_a_host_that_reaps_everything) {
-    struct sigaction reap {};
-    reap.sa_handler = [](int) {
-        const int keep = errno;
-        while (::waitpid(-1, nullptr, WNOHANG) > 0) {}
-        errno = keep;
-    };
-    reap.sa_flags = SA_RESTART;
-    struct sigaction before {};
-    ::sigaction(SIGCHLD, &reap, &before);
-    run([](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), quick(basic_pool(2)));
-        co_await workers.start();
-        request deadly("die");
-        auto dying = workers.execute(std::move(deadly));
-        const auto e = co_await failure_of(std::move(dying));
-        BOOST_TEST(e.code() == errc::worker_lost);
-        const bool healed = co_await is_healed(workers, 2);
-        BOOST_TEST(healed);
-        const auto report = co_await workers.shutdown();
-        BOOST_TEST(report.clean());
-    });
-    ::sigaction(SIGCHLD, &before, nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 
 // Workers that do not come up, or not for long: start() tells why, the pool does not hammer, and it heals.
 
+#include "support/environment_variable.hpp"
 #include "support/run.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -278,6 +279,14 @@ BOOST_AUTO_TEST_CASE(a_script_that_never_runs_its_worker_is_explained) {
            {"its process ended before it was ready", "exit code 0"});
 }
 
+BOOST_AUTO_TEST_CASE(a_missing_python_package_is_named_with_the_remedy) {
+    const scratch_folder folder;
+    const variable sdk("SKEP_PYTHON_SDK", folder.path().c_str());
+    const auto script = write_file(folder / "worker.py", "import skep\nskep.Worker().run()\n");
+    expect(failure_to_start(script_pool(script), 3s),
+           {"Python did not find the package skep", "SKEP_PYTHON_SDK", "No module named 'skep'"});
+}
+
 BOOST_AUTO_TEST_CASE(a_start_hook_that_raises_shows_in_the_tail) {
     const scratch_folder folder;
     const auto script = write_file(folder / "worker.py", "import skep\nworker = skep.Worker()\n"
@@ -312,6 +321,11 @@ private:
     void (*before_)(int);
     int file_ = -1;
 };
+
+/// The guard is launched first; until it is itself, it looks like any child.
+bool is_launching_worker() {
+    return !guards().empty() && !children().empty();
+}
 
 pool_config stuck_pool(const std::string& program) {
     auto config = quick(basic_pool());
@@ -361,8 +375,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_does_not_wait_for_a_program_that_hangs) {
             outcome = static_cast<errc>(e.code().value());
         };
         asio::co_spawn(context, start(), asio::detached);
-        auto is_launching = [] { return !children().empty(); };
-        const bool launching = co_await eventually(is_launching);
+        const bool launching = co_await eventually(is_launching_worker);
         BOOST_TEST(launching);
         const auto began = std::chrono::steady_clock::now();
         const auto report = co_await workers.shutdown();
@@ -385,10 +398,10 @@ BOOST_AUTO_TEST_CASE(a_context_destroyed_meanwhile_does_not_wait_for_a_program_t
         asio::io_context context(1);
         pool workers(context.get_executor(), stuck_pool(folder / "worker.py"));
         asio::co_spawn(context, workers.start(), asio::detached);
-        while (children().empty() && std::chrono::steady_clock::now() < began + 10s) {
+        while (!is_launching_worker() && std::chrono::steady_clock::now() < began + 10s) {
             context.run_for(5ms);
         }
-        BOOST_TEST(!children().empty());
+        BOOST_TEST(is_launching_worker());
     }
     BOOST_TEST((std::chrono::steady_clock::now() - began < 1s));
 }

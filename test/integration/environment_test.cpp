@@ -3,6 +3,7 @@
 
 // What a worker process is born with: variables, folder, descriptors, signals, group.
 
+#include "support/environment_variable.hpp"
 #include "support/run.hpp"
 
 #include <csignal>
@@ -13,32 +14,6 @@
 namespace skep::test {
 
 namespace {
-
-/// Sets a variable of this process, or removes it, for as long as it lives.
-class variable {
-public:
-    variable(const char* name, const char* value) : name_(name) {
-        if (const char* old = std::getenv(name)) {
-            before_ = old;
-        }
-        set(value);
-    }
-    ~variable() { set(before_ ? before_->c_str() : nullptr); }
-    variable(const variable&) = delete;
-    variable& operator=(const variable&) = delete;
-
-private:
-    void set(const char* value) const {
-        if (value != nullptr) {
-            ::setenv(name_, value, 1);
-        } else {
-            ::unsetenv(name_);
-        }
-    }
-
-    const char* name_;
-    std::optional<std::string> before_;
-};
 
 asio::awaitable<json::value> variable_of_worker(pool& workers, std::string name) {
     request call = request("environment").arg("name", json::string(name));
@@ -211,7 +186,7 @@ BOOST_AUTO_TEST_CASE(has_the_folder_it_was_given) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(has_no_descriptors_but_0_to_5) {
+BOOST_AUTO_TEST_CASE(has_no_descriptors_but_0_to_4) {
     std::vector<int> opened;
     for (int i = 0; i < 20; ++i) {
         opened.push_back(::open("/dev/zero", O_RDONLY)); // lacks O_CLOEXEC, as in many a host
@@ -219,7 +194,7 @@ BOOST_AUTO_TEST_CASE(has_no_descriptors_but_0_to_5) {
     opened.push_back(::fcntl(opened.front(), F_DUPFD, 500));
     const auto numbers = output_of("/bin/sh", {"-c", "i=0; while [ $i -lt 600 ]; do [ -e /proc/$$/fd/$i ] && "
                                                      "echo -n \"$i \"; i=$((i+1)); done"});
-    BOOST_TEST(numbers == "0 1 2 3 4 5 \n");
+    BOOST_TEST(numbers == "0 1 2 3 4 \n");
     with_pool(basic_pool(), [](pool& workers) -> asio::awaitable<void> {
         request call("descriptors");
         const auto value = co_await value_of(workers, std::move(call));

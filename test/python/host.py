@@ -43,7 +43,6 @@ class Host:
         }
         self.data, data_end = socket.socketpair()
         self.control, control_end = socket.socketpair()
-        lifeline, self.lifeline = os.pipe()
         if stdio:
             environment["SKEP_TRANSPORT"] = "stdio"
             streams = {"stdin": data_end, "stdout": data_end}
@@ -51,11 +50,10 @@ class Host:
             environment["SKEP_TRANSPORT"] = "socket"
             environment["SKEP_DATA_FD"] = str(data_end.fileno())
             environment["SKEP_CONTROL_FD"] = str(control_end.fileno())
-            environment["SKEP_LIFELINE_FD"] = str(lifeline)
             streams = {
                 "stdin": subprocess.DEVNULL,
                 "stdout": subprocess.PIPE,
-                "pass_fds": (data_end.fileno(), control_end.fileno(), lifeline),
+                "pass_fds": (data_end.fileno(), control_end.fileno()),
             }
         environment.update(env)
         self.process = subprocess.Popen(
@@ -63,16 +61,15 @@ class Host:
         )
         data_end.close()
         control_end.close()
-        os.close(lifeline)
         self.data.settimeout(TIMEOUT)
         self.control.settimeout(TIMEOUT)
         self.last_id = 0
         self.received_attachments = []
 
-    def handshake(self, frame_bytes=FRAME_LIMIT):
+    def handshake(self, frame_bytes=FRAME_LIMIT, **limits):
         """Brings the worker to ready; returns its hello."""
         hello = self.receive()
-        self.welcome(frame_bytes)
+        self.welcome(limits={"frame_bytes": frame_bytes, **limits})
         assert self.receive() == {"type": "ready"}
         return hello
 
@@ -158,7 +155,6 @@ class Host:
         finally:
             self.data.close()
             self.control.close()
-            os.close(self.lifeline)
 
     @staticmethod
     def _exactly(stream, size):

@@ -4,15 +4,17 @@ import os
 import re
 import signal
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
-from host import ROOT, TOKEN, HostCase, frame
+from host import ROOT, TIMEOUT, TOKEN, HostCase, frame
 
 ECHO = """
 @worker.command
 def echo(value): return value
 """
+CALL = {"type": "call", "id": 1, "command": "echo", "args": {"value": 1}}
 
 
 class Handshake(HostCase):
@@ -149,6 +151,33 @@ class Calls(HostCase):
         self.assertEqual(host.call_error("echo", {"value": 1}, deadline_ms=0)["type"], "DeadlineExceeded")
         self.assertEqual(host.call("echo", {"value": 1}, deadline_ms=10_000), 1)
 
+    def test_the_deadline_of_a_call_that_was_sent_ahead_counts_from_when_it_was_sent(self):
+        host = self.start(
+            "import time\n"
+            "@worker.command\ndef sleep(seconds): time.sleep(seconds)\n"
+            "@worker.command\ndef left(): return skep.current().remaining\n",
+            ready=False,
+        )
+        host.receive()
+        welcomed = time.monotonic()
+        host.welcome()
+        self.assertEqual(host.receive(), {"type": "ready"})
+
+        def sent_ahead(deadline_ms, **more):
+            host.send_call("sleep", {"seconds": 0.3})
+            sent_ms = int((time.monotonic() - welcomed) * 1000)
+            host.send_call("left", deadline_ms=deadline_ms, **({"sent_ms": sent_ms} if not more else more))
+            host.receive()
+            return host.receive()
+
+        self.assertEqual(sent_ahead(200)["error"]["type"], "DeadlineExceeded")
+        left = sent_ahead(60_000)["value"]
+        self.assertLess(left, 59.8)
+        self.assertGreater(left, 60 - TIMEOUT)
+        # Not sent ahead, or by a host whose clock runs ahead of ours: the time starts when the call is read.
+        self.assertGreater(sent_ahead(200, sent_ms=None)["value"], 0)
+        self.assertGreater(sent_ahead(60_000, sent_ms=10**9)["value"], 59.9)
+
     def test_exceptions_travel(self):
         host = self.start(
             "import json\n"
@@ -271,6 +300,7 @@ class ProtocolErrors(HostCase):
             ("data", b"\0\0\0\6\0\0\0\2{]", "does not hold JSON"),
             ("data", frame({"type": "ping", "seq": 1}), "a message of type 'ping' on the data channel"),
             ("data", frame({"type": "call"}), "a call message is malformed: KeyError('id')"),
+            ("data", frame({**CALL, "deadline_ms": 1, "sent_ms": "2"}), "a call message is malformed: TypeError"),
             ("control", b"\0\0\0\6\0\0\0\2{]", "does not hold JSON"),
             ("control", frame({"type": "ping"}), "a ping message is malformed: KeyError('seq')"),
             ("control", frame({"type": "strange"}), "a message of unknown type 'strange'"),

@@ -1,6 +1,5 @@
 """A worker is cancelled, asked to stop, terminated, or left by its host."""
 
-import re
 import signal
 import unittest
 
@@ -16,6 +15,14 @@ def echo(value): return value
 def first_hook(): print("first hook")
 @worker.on_stop
 def last_hook(): print("last hook")
+"""
+ECHO_PID = """
+import os
+pid = os.getpid()
+@worker.on_stop
+def last(): print("stopped", os.getpid() == pid)
+@worker.command(name="pid")
+def tell(): return os.getpid()
 """
 HOOKS_RAN = "last hook\nfirst hook\n"
 
@@ -261,13 +268,74 @@ class Children(HostCase):
         self.assertEqual(host.call("stray"), host.process.pid)
         self.assertEqual(host.call("echo", {"value": 1}), 1)
 
-    def test_the_lifeline_stays_open(self):
+    def test_a_child_ends_as_user_code_has_it_and_nothing_of_the_worker_runs_in_it(self):
         host = self.start(
-            "import os\n@worker.command\n"
-            "def lifeline(): return os.readlink('/proc/self/fd/' + os.environ['SKEP_LIFELINE_FD'])\n"
+            SLEEP + "import os, sys\n"
+            "worker.on_stop(lambda: print('hook in', 'worker' if os.getpid() == pid else 'child'))\n"
+            "pid = os.getpid()\n"
+            "class Forking:\n"
+            "    def to_dict(self): return fork('')\n"
+            "def fork(end):\n"
+            "    child = os.fork()\n"
+            "    if not child: return exec(end)\n"
+            "    status = os.waitpid(child, 0)[1]\n"
+            "    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)\n"
+            "@worker.command\ndef spawn(end): return fork(end)\n"
+            "@worker.command\ndef convert(): return Forking()\n"
         )
-        self.assertTrue(re.match("pipe:", host.call("lifeline")))
+        for end, status in (
+            ("sys.exit(5)", 5),
+            ("sys.exit()", 0),
+            ("sys.exit('mine')", 1),
+            ("os._exit(6)", 6),
+            ("raise ValueError('a value')", 1),
+            ("raise OSError('a file')", 1),
+            ("raise skep.Cancelled", 1),
+            ("os.kill(os.getpid(), 15)", -signal.SIGTERM),
+            ("print('returns', end='')", 0),
+        ):
+            with self.subTest(end):
+                self.assertEqual(host.call("spawn", {"end": end}), status)
+        self.assertEqual(host.call("convert"), 0)
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertIsNone(host.receive())
+        status, stdout, stderr = host.finish()
+        self.assertEqual((status, stdout), (0, "returnshook in worker\n" + HOOKS_RAN))
+        self.assertEqual(stderr.count("Traceback"), 3)
+        for said in ("mine\n", "ValueError: a value\n", "OSError: a file\n", "skep.Cancelled\n"):
+            self.assertIn(said, stderr)
 
+    def test_a_child_of_a_hook_leaves_the_rest_to_the_worker(self):
+        for end, status in (("pass", 0), ("sys.exit(5)", 5), ("raise ValueError", 1)):
+            for phase in ("start", "stop"):
+                with self.subTest(phase=phase, end=end):
+                    host = self.start(
+                        ECHO_PID + "import sys\n"
+                        f"@worker.on_{phase}\ndef fork():\n"
+                        "    if not os.fork(): exec(" + repr(end) + "); return\n"
+                        "    print('status', os.wait()[1] >> 8)\n"
+                        "@worker.on_start\ndef second(): print('started', os.getpid() == pid)\n"
+                    )
+                    self.assertEqual(host.call("pid"), host.process.pid)
+                    host.tell({"type": "shutdown", "grace_ms": 1000})
+                    ended, stdout, _ = host.finish()
+                    self.assertEqual(ended, 0)
+                    expected = ["started True", f"status {status}", "stopped True"]
+                    self.assertEqual(sorted(stdout.splitlines()), expected)
+
+    def test_a_child_forked_while_a_terminated_command_unwinds(self):
+        host = self.start(
+            # From 3.12 on Python warns of a fork beside threads.
+            SLEEP + "import os, warnings\nwarnings.simplefilter('ignore')\n@worker.command\n"
+            "def unwind():\n"
+            "    try: time.sleep(1000)\n"
+            "    finally:\n"
+            "        if os.fork(): print('status', os.wait()[1] >> 8)\n"
+        )
+        host.send_call("unwind")
+        host.until_busy()
+        host.signal(signal.SIGTERM)
+        self.assertEqual(host.finish(), (0, "status 0\n" + HOOKS_RAN, ""))
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,52 +1,123 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A host to be killed: starts two workers, the first of which computes without end (holding the interpreter's lock) and
-// the second has a child of its own; prints their pids on one line, then serves until it is killed.
+// A host to be killed: doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain] [fork] [MiB]
+//
+// Runs four workers with calls in flight, each with a child of its own. MARK is in the environment of all of them. It
+// says so on stdout when it is where it is to be killed: before its start, under load, or as it begins to shut down.
+// With `plain`, SIGTERM ends its workers at once; with `fork`, a copy of it, forked as workers are launched or under load,
+// lives on for a while; with a number it has so much memory in use.
 
 #include <skep/skep.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
 
 namespace asio = boost::asio;
 
 namespace {
 
-asio::awaitable<void> busy_for_ever(skep::pool& pool) {
-    co_await pool.execute("hold_gil");
+struct options {
+    std::string phase = "load";
+    bool plain = false;
+    bool fork = false;
+    std::size_t mebibytes = 0;
+};
+
+options parse(const std::vector<std::string>& words) {
+    options result;
+    for (const auto& word : words) {
+        if (word == "plain") {
+            result.plain = true;
+        } else if (word == "fork") {
+            result.fork = true;
+        } else if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
+            result.mebibytes = std::stoul(word);
+        } else {
+            result.phase = word;
+        }
+    }
+    return result;
 }
 
-asio::awaitable<void> serve(skep::pool& pool) {
-    co_await pool.start();
-    const auto executor = co_await asio::this_coro::executor;
-    const auto child = co_await pool.execute("grandchild");
-    auto rethrow = [](std::exception_ptr error) {
-        if (error) {
-            std::rethrow_exception(error);
-        }
-    };
-    asio::co_spawn(executor, busy_for_ever(pool), rethrow);
-    const auto status = co_await pool.status();
-    for (const auto& worker : status.workers) {
-        std::cout << worker.pid << ' ';
+void announce() {
+    std::cout << "now" << std::endl;
+}
+
+void rethrow(std::exception_ptr error) {
+    if (error) {
+        std::rethrow_exception(error);
     }
-    std::cout << child.value.to_number<long>() << std::endl;
+}
+
+asio::awaitable<void> work_for_ever(skep::pool& pool) {
+    for (;;) {
+        skep::request call = skep::request("spin").arg("seconds", 0.01);
+        co_await pool.execute(std::move(call));
+    }
+}
+
+void fork_copy() {
+    if (::fork() == 0) {
+        ::close(STDOUT_FILENO);
+        ::sleep(4);
+        ::_exit(0);
+    }
+}
+
+asio::awaitable<void> serve(skep::pool& pool, options how) {
+    std::thread forks;
+    if (how.phase == "start") {
+        announce();
+        forks = std::thread([&how] {
+            for (int i = 0; how.fork && i < 8; ++i) {
+                ::usleep(500);
+                fork_copy();
+            }
+        });
+    }
+    co_await pool.start();
+    forks.joinable() ? forks.join() : void();
+
+    const auto executor = co_await asio::this_coro::executor;
+    if (how.phase == "start") {
+        co_return;
+    }
+    if (how.fork) {
+        fork_copy();
+    }
+    if (how.phase == "stop") {
+        announce();
+        co_await pool.shutdown();
+        co_return;
+    }
+    for (int i = 0; i < 4; ++i) {
+        asio::co_spawn(executor, work_for_ever(pool), rethrow);
+    }
+    announce();
 }
 
 } // namespace
 
-int main(int, char** argv) {
+int main(int count, char** words) {
+    const auto how = parse({words + 4, words + count});
+    std::vector<char> ballast(how.mebibytes << 20, 'x');
     asio::io_context context;
-    auto config = skep::pool_config::python(argv[2], argv[1]);
-    config.workers = 2;
+    auto config = skep::pool_config::python(words[2], words[1]);
+    config.launch.environment["DOOMED"] = words[3];
+    config.launch.args.push_back(how.plain ? "plain" : "sdk");
+    config.workers = 4;
     skep::pool pool(context.get_executor(), std::move(config));
-    asio::co_spawn(context, serve(pool), [](std::exception_ptr error) {
-        if (error) {
-            std::rethrow_exception(error);
-        }
-    });
+    asio::co_spawn(context, serve(pool, how), rethrow);
     context.run();
+    ::pause(); // shut down, or idle, it still waits for its end
+    return ballast.size() == 1;
 }

@@ -20,16 +20,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The fields of /proc/PID/stat after the program name: state, parent, ...
+/// The fields of /proc/PID/stat: program name, state, parent, ...
 std::vector<std::string> stat_of(const fs::path& process) {
     std::ifstream file(process / "stat");
     std::string text;
     std::getline(file, text, '\0'); // unlike a bare streambuf, it does not throw if the process has just gone
+    const auto name_begin = text.find('(');
     const auto name_end = text.rfind(')');
     std::vector<std::string> fields;
     if (name_end == std::string::npos) {
         return fields;
     }
+    fields.push_back(text.substr(name_begin + 1, name_end - name_begin - 1));
     std::istringstream rest(text.substr(name_end + 2));
     for (std::string field; rest >> field;) {
         fields.push_back(field);
@@ -37,9 +39,7 @@ std::vector<std::string> stat_of(const fs::path& process) {
     return fields;
 }
 
-} // namespace
-
-std::vector<pid_t> children() {
+std::vector<pid_t> children_that(bool are_guards) {
     std::vector<pid_t> result;
     for (const auto& entry : fs::directory_iterator("/proc")) {
         const auto name = entry.path().filename().string();
@@ -47,12 +47,23 @@ std::vector<pid_t> children() {
             continue;
         }
         const auto fields = stat_of(entry.path());
-        if (fields.size() > 1 && fields[1] == std::to_string(::getpid())) {
+        const bool is_child = fields.size() > 2 && fields[2] == std::to_string(::getpid());
+        if (is_child && (fields[0] == "skep-guard") == are_guards) {
             result.push_back(std::stoi(name));
         }
     }
     std::sort(result.begin(), result.end());
     return result;
+}
+
+} // namespace
+
+std::vector<pid_t> children() {
+    return children_that(false);
+}
+
+std::vector<pid_t> guards() {
+    return children_that(true);
 }
 
 std::size_t threads() {
@@ -74,7 +85,7 @@ std::set<std::string> descriptors() {
 
 bool is_alive(pid_t pid) {
     const auto fields = stat_of("/proc/" + std::to_string(pid));
-    return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
+    return fields.size() > 1 && fields[1] != "Z" && fields[1] != "X";
 }
 
 leak_audit::leak_audit() {
@@ -87,6 +98,7 @@ leak_audit::leak_audit() {
     descriptors_ = descriptors();
     threads_ = threads();
     children_ = children();
+    guards_ = guards();
 }
 
 leak_audit::~leak_audit() {
@@ -101,6 +113,7 @@ leak_audit::~leak_audit() {
     BOOST_CHECK_EQUAL(threads(), threads_);
     const auto now = children();
     BOOST_CHECK_EQUAL_COLLECTIONS(now.begin(), now.end(), children_.begin(), children_.end());
+    BOOST_TEST((guards() == guards_), "a guard is left");
 }
 
 } // namespace skep::test

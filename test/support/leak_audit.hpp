@@ -10,8 +10,11 @@
 
 namespace skep::test {
 
-/// The pids of this process's children, zombies included.
+/// The pids of this process's children, zombies included, but for the guards of its pools.
 std::vector<pid_t> children();
+
+/// The pids of the guards of this process's pools, zombies included.
+std::vector<pid_t> guards();
 
 /// The number of this process's threads.
 std::size_t threads();
@@ -34,6 +37,7 @@ private:
     std::set<std::string> descriptors_;
     std::size_t threads_ = 0;
     std::vector<pid_t> children_;
+    std::vector<pid_t> guards_;
 };
 
 } // namespace skep::test

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "wire/utf8.hpp"
+#include "core/utf8.hpp"
 
 #include <string_view>
 
@@ -11,13 +11,6 @@ namespace skep::test {
 
 inline bool contains(std::string_view text, std::string_view part) noexcept {
     return text.find(part) != std::string_view::npos;
-}
-
-inline bool is_utf8(std::string_view text) noexcept {
-    while (const auto length = utf8_sequence(text)) {
-        text.remove_prefix(length);
-    }
-    return text.empty();
 }
 
 } // namespace skep::test

@@ -259,6 +259,12 @@ BOOST_AUTO_TEST_CASE(the_program_is_all_that_is_required) {
     BOOST_TEST(pool_config::python("w.py", "/opt/python").launch.program == "/opt/python");
 }
 
+BOOST_AUTO_TEST_CASE(the_command_of_a_health_check_is_text) {
+    auto config = runnable();
+    config.health_check.command = "check\xFF";
+    BOOST_TEST(complaint(config).find("health_check.command") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     const pool_config config;
     BOOST_TEST(config.capacity == 1u);

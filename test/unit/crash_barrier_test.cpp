@@ -188,6 +188,21 @@ BOOST_AUTO_TEST_CASE(it_is_forgotten_in_time) {
     BOOST_TEST(!again->done);
 }
 
+BOOST_AUTO_TEST_CASE(an_input_that_makes_workers_break_the_protocol_is_refused_likewise) {
+    running_pool pool(fake_config(3));
+    const auto call = pool.execute(poison());
+    for (std::size_t i = 0; i < 2; ++i) {
+        pool.worker(i).take_call();
+        pool.worker(i).send_raw("\xFF\xFF\xFF\xFF");
+        pool.settle();
+        pool.worker(i).exit(exit_status::signalled(SIGTERM));
+        pool.settle();
+    }
+    BOOST_TEST(call->code() == errc::poisonous_request);
+    BOOST_TEST(pool.worker(2).take_calls().empty());
+    BOOST_TEST(pool.execute(poison())->code() == errc::poisonous_request);
+}
+
 BOOST_AUTO_TEST_CASE(kills_from_outside_poison_nothing) {
     running_pool pool(fake_config(4));
     const auto call = pool.execute(poison());

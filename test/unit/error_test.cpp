@@ -117,4 +117,24 @@ BOOST_AUTO_TEST_CASE(an_error_can_be_copied_and_keeps_its_text) {
     BOOST_TEST((second.code() == errc::timeout));
 }
 
+BOOST_AUTO_TEST_CASE(what_does_not_end_at_a_nul) {
+    error_info info;
+    info.remote_type = "ValueError";
+    info.remote_message = std::string("before\0after", 12);
+    info.command = "predict";
+    const error problem(errc::remote_error, info);
+    BOOST_TEST(std::string(problem.what()).find("before\\0after") != std::string::npos, problem.what());
+    BOOST_TEST(std::string(problem.what()).find("predict") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_status_that_somebody_else_took_is_explained) {
+    error_info info;
+    info.pid = 17;
+    BOOST_TEST(std::string(error(errc::worker_lost, info).what()).find("SIGCHLD") == std::string::npos);
+    info.status = exit_status::taken();
+    const std::string text = error(errc::worker_lost, info).what();
+    BOOST_TEST(text.find("ended by unknown exit status") != std::string::npos, text);
+    BOOST_TEST(text.find("leave SIGCHLD at its default") != std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(hostile_last_words_are_survived_and_not_repeated) {
     words += std::string("\0\n: \n::\n'\n\x80MemoryError\n", 24);
     const auto verdict = classify(exit_status::exited(1), words);
     BOOST_TEST(verdict.kind == out_of_memory);
-    BOOST_TEST(test::is_utf8(verdict.evidence));
+    BOOST_TEST(is_utf8(verdict.evidence));
     for (std::size_t cut = 0; cut < 40; ++cut) {
         classify(exit_status::exited(1), std::string_view(words).substr(words.size() - cut));
     }

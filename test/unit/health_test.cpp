@@ -62,6 +62,28 @@ pool_config quiet_config(std::size_t workers = 1) {
 
 BOOST_AUTO_TEST_SUITE(health)
 
+BOOST_AUTO_TEST_CASE(a_probe_function_fails_by_any_exception_even_one_that_says_nothing) {
+    auto config = quiet_config();
+    config.health_check.probe = [](worker_id, pid_t) -> asio::awaitable<void> {
+        throw std::runtime_error("");
+        co_return;
+    };
+    running_pool pool(config);
+    pool.advance(30s, 1s);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::degraded));
+    check_mentions(pool.worker_status_of(0).last_transition->reason, "an exception without a message");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_probe_complains_of_is_kept_in_part) {
+    probed_pool pool(quiet_config());
+    pool.advance(30s, 1s);
+    pool.worker(0).fail(pool.take_probe(), "RuntimeError", "it begins " + std::string(50'000, 'x'));
+    pool.settle();
+    const auto reason = pool.worker_status_of(0).last_transition->reason;
+    check_mentions(reason, "it begins");
+    BOOST_TEST(reason.size() < 2000u);
+}
+
 BOOST_AUTO_TEST_CASE(an_idle_worker_is_probed_every_thirty_seconds) {
     probed_pool pool(quiet_config());
     pool.advance(29s, 1s);

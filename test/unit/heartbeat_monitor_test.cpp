@@ -201,4 +201,18 @@ BOOST_AUTO_TEST_CASE(late_ticks_do_not_make_more_misses_than_pings) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(pings_are_answered_in_order_and_once) {
+    heartbeat_monitor monitor(heartbeat_options{}, start);
+    BOOST_TEST(!monitor.answered(0));
+    BOOST_TEST(!monitor.answered(1)); // none has been sent
+    BOOST_TEST(monitor.tick(start).ping == 1u);
+    monitor.tick(start + 2s);
+    monitor.tick(start + 4s);
+    BOOST_TEST(monitor.answered(1));
+    BOOST_TEST(!monitor.answered(1));
+    BOOST_TEST(monitor.answered(3));
+    BOOST_TEST(!monitor.answered(2));
+    BOOST_TEST(!monitor.answered(4));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

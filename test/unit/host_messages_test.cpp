@@ -22,14 +22,12 @@
 
 using namespace skep;
 using skep::test::contains;
-using skep::test::is_utf8;
 using namespace std::chrono_literals;
 namespace data = boost::unit_test::data;
 namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t mib = 1u << 20;
 constexpr auto max_id = std::numeric_limits<std::uint64_t>::max();
 
 blob to_blob(std::string_view bytes) {
@@ -66,9 +64,16 @@ sent_frame take_apart(std::string_view bytes) {
     return {json::parse(frame->json).as_object(), to_text(frame->payload)};
 }
 
+/// Frames of up to `frame_bytes`.
+limit_options up_to(std::size_t frame_bytes) {
+    limit_options limits;
+    limits.frame_bytes = frame_bytes;
+    return limits;
+}
+
 void encode_to(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left,
-               std::size_t frame_limit = 64 * mib) {
-    append_call(out, id, encode_call(call, frame_limit), call, time_left);
+               std::optional<duration> sent_after = {}) {
+    append_call(out, id, encode_call(call, limit_options()), call, {time_left, sent_after});
 }
 
 sent_frame sent_call(const request& call, std::optional<duration> time_left = {}, std::uint64_t id = 1) {
@@ -82,9 +87,9 @@ concept argument_value = requires(request call, Value value) {
     call.arg("key", value);
 };
 
-errc refusal(const request& call, std::size_t frame_limit = 64 * mib) {
+errc refusal(const request& call, const limit_options& limits = {}) {
     try {
-        encode_call(call, frame_limit);
+        encode_call(call, limits);
     } catch (const error& failure) {
         BOOST_TEST(!failure.info.detail.empty());
         return static_cast<errc>(failure.code().value());
@@ -151,21 +156,31 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     heartbeat_options heartbeat;
     heartbeat.interval = 1500ms;
     heartbeat.timeout = 7s;
+    limit_options limits;
+    limits.frame_bytes = 123456;
+    limits.json_bytes = 23456;
+    limits.json_depth = 345;
+    limits.tree_bytes = 4567890;
     std::string out;
-    append_welcome(out, worker_id{"blue \"pool\"", 3, 17}, heartbeat, 123456, exit_class::segfault);
+    append_welcome(out, worker_id{"blue \"pool\"", 3, 17}, heartbeat, limits, exit_class::segfault);
     const auto frame = take_apart(out);
     const json::object expected{
         {"type", "welcome"},
         {"worker", "blue \"pool\"/3#17"},
         {"pool", "blue \"pool\""},
         {"heartbeat", {{"enabled", true}, {"interval_ms", 1500}, {"timeout_ms", 7000}}},
-        {"limits", {{"frame_bytes", 123456}}},
+        {"limits",
+         {{"frame_bytes", 123456},
+          {"json_bytes", 23456},
+          {"json_depth", 345},
+          {"tree_bytes", 4567890},
+          {"attachments", 65536}}},
         {"previous_exit", "segfault"}};
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());
     heartbeat.enabled = false;
     out.clear();
-    append_welcome(out, worker_id{"p", 0, 1}, heartbeat, 123456, {});
+    append_welcome(out, worker_id{"p", 0, 1}, heartbeat, limits, {});
     const auto least = take_apart(out).message;
     BOOST_TEST(!least.at("heartbeat").at("enabled").as_bool());
     BOOST_TEST(!least.contains("previous_exit"));
@@ -269,7 +284,7 @@ BOOST_AUTO_TEST_CASE(numbers_that_are_not_finite_are_refused_or_sent_as_json) {
             BOOST_TEST(out.empty());
             continue;
         }
-        json::error_code ec;
+        boost::system::error_code ec;
         json::parse(out.substr(frame_header_size), ec);
         BOOST_TEST(!ec, out.substr(frame_header_size));
     }
@@ -312,12 +327,13 @@ BOOST_AUTO_TEST_CASE(messages_are_appended) {
 BOOST_AUTO_TEST_CASE(the_frame_limit_holds_whatever_the_id_and_the_deadline) {
     const auto call = request("echo").arg("x", json::string(500, 'x')).attach(to_blob("0123456789"));
     std::string longest;
-    encode_to(longest, max_id, call, duration::max());
+    encode_to(longest, max_id, call, duration::max(), duration::max());
     const auto size = longest.size() - 4;
 
-    BOOST_TEST(!encode_call(call, size + 16).empty()); // little of the limit is lost to what is not known yet
+    BOOST_TEST(
+        !encode_call(call, up_to(size + 16)).empty()); // little of the limit is lost to what is not known yet
     for (const std::size_t limit : {size - 1, size - 10, size / 2, std::size_t(1)}) {
-        BOOST_TEST((refusal(call, limit) == errc::frame_too_large));
+        BOOST_TEST((refusal(call, up_to(limit)) == errc::frame_too_large));
     }
 }
 
@@ -343,6 +359,36 @@ BOOST_AUTO_TEST_CASE(a_refusal_does_not_tell_what_was_in_the_call) {
         BOOST_TEST(!contains(failure.what(), "s3cret"));
         BOOST_TEST(contains(failure.what(), "UTF-8"));
     }
+}
+
+BOOST_AUTO_TEST_CASE(what_can_be_sent_could_be_sent_back) {
+    const auto nested = [](int depth) {
+        json::value value = json::array();
+        for (int i = 1; i < depth; ++i) {
+            value = json::array{value};
+        }
+        return value;
+    };
+    limit_options limits;
+    limits.json_depth = 10;
+    BOOST_TEST(!encode_call(request("echo").arg("value", nested(8)), limits)
+                    .empty()); // and the arguments, the message
+    BOOST_TEST((refusal(request("echo").arg("value", nested(9)), limits) == errc::invalid_request));
+    limits = {};
+    BOOST_TEST(!encode_call(request("echo").arg("value", nested(499)), limits).empty());
+    BOOST_TEST((refusal(request("echo").arg("value", nested(500)), limits) == errc::invalid_request));
+    limits.json_bytes = 2000;
+    BOOST_TEST(
+        (refusal(request("echo").arg("value", std::string(2000, 'x')), limits) == errc::frame_too_large));
+    BOOST_TEST(!encode_call(request("echo").attach(blob(3000)), limits).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_call_sent_ahead_says_when) {
+    std::string out;
+    encode_to(out, 1, request("echo"), 2s, 1500ms);
+    const auto message = take_apart(out).message;
+    BOOST_TEST(message.at("deadline_ms").as_int64() == 2000);
+    BOOST_TEST(message.at("sent_ms").as_int64() == 1500);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

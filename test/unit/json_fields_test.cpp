@@ -137,7 +137,8 @@ BOOST_AUTO_TEST_CASE(values_of_every_kind_agree_with_boost_json) {
                                    "-1e-300",
                                    "1.7976931348623157e308",
                                    "5e-324",
-                                   "123456789012345678901234567890",
+                                   "123456789012345678901234567890.0",
+                                   "0.00012345678901234567",
                                    R"("")",
                                    R"("a")",
                                    R"("\"\\\/\b\f\n\r\t")",
@@ -216,6 +217,37 @@ BOOST_DATA_TEST_CASE(numbers_that_are_not_finite_are_refused,
                                  "Infinity", "-Infinity", "inf", "[1,2,1e400]", R"({"b":1e400})"}),
                      number) {
     BOOST_TEST(!is_good(std::string(R"({"a":)") + number + "}"));
+}
+
+// Boost.JSON's parser would make a double of it, and nobody would know.
+BOOST_DATA_TEST_CASE(integers_beyond_64_bits_are_refused,
+                     data::make({"18446744073709551616", "-9223372036854775809", "18446744073709551617",
+                                 "123456789012345678901234567890", "[1,99999999999999999999]"}),
+                     number) {
+    BOOST_TEST(!is_good(std::string(R"({"a":)") + number + "}"));
+}
+
+BOOST_AUTO_TEST_CASE(the_tree_counts_for_what_the_protocol_says) {
+    struct tree {
+        std::string text;
+        std::size_t cost;
+    };
+    constexpr std::size_t member = 40 + 1; // "a", at the top level as below
+    for (const auto& each :
+         {tree{"0", 24}, tree{"null", 24}, tree{R"("text")", 24 + 4}, tree{"[]", 56},
+          tree{"[1,2.5,true]", 56 + 3 * 24}, tree{"{}", 56}, tree{R"({"key":[]})", 56 + 40 + 3 + 56}}) {
+        const auto message = R"({"a":)" + each.text + "}";
+        json_field_reader enough({32, member + each.cost});
+        BOOST_CHECK_NO_THROW(enough.read(message));
+        json_field_reader too_little({32, member + each.cost - 1});
+        BOOST_CHECK_THROW(too_little.read(message), protocol_violation);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_message_itself_is_one_level_of_depth) {
+    json_field_reader reader({4, 1u << 20});
+    BOOST_CHECK_NO_THROW(reader.read(R"({"a":[[[1]]]})"));
+    BOOST_CHECK_THROW(reader.read(R"({"a":[[[[]]]]})"), protocol_violation);
 }
 
 BOOST_DATA_TEST_CASE(top_level_values_other_than_objects_are_refused,

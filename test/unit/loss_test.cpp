@@ -398,6 +398,16 @@ BOOST_AUTO_TEST_CASE(pong_on_the_data_channel) {
     check_violation(pong, "pong");
 }
 
+BOOST_AUTO_TEST_CASE(pong_to_a_ping_that_was_not_sent) {
+    for (const int sequence : {0, 2, 1'000'000}) {
+        const auto pong = [sequence](fake_worker& worker, auto) {
+            worker.answers_pings = false;
+            worker.send_control({{"type", "pong"}, {"seq", sequence}, {"in_flight", 0}, {"completed", 0}});
+        };
+        check_violation(pong, "unexpected pong");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(pong_though_there_are_no_pings) {
     auto config = fake_config();
     config.heartbeat.enabled = false;

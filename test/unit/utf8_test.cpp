@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-using skep::test::is_utf8;
+using skep::is_utf8;
 
 namespace {
 

@@ -392,7 +392,8 @@ BOOST_AUTO_TEST_CASE(likely_causes) {
     for (const int code : {70, 76, 126, 127}) {
         BOOST_TEST(!likely_cause(exit_status::exited(code)).empty(), "exit code " << code);
     }
-    BOOST_TEST(!likely_cause(exit_status()).empty());
+    BOOST_TEST(likely_cause(exit_status()).empty()); // it has not ended
+    BOOST_TEST(!likely_cause(exit_status::taken()).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

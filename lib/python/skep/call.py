@@ -16,13 +16,13 @@ class Call:
         message: Dict[str, Any],
         attachments: Sequence[memoryview],
         is_cancelled: Callable[[int], bool],
+        welcomed: float,
     ) -> None:
         try:
             self.id: int = message["id"]
             self.command: str = message["command"]
             self.args: Dict[str, Any] = message["args"]
-            left_ms = message.get("deadline_ms")
-            self._deadline = None if left_ms is None else time.monotonic() + left_ms / 1000
+            self._deadline = _deadline(message, welcomed)
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"a call message is malformed: {error!r}") from None
         if type(self.id) is not int or type(self.command) is not str or type(self.args) is not dict:
@@ -59,6 +59,20 @@ class Call:
     def cancelled(self) -> bool:
         """Whether the caller has cancelled the call; for work in other threads, which is not interrupted."""
         return self._is_cancelled(self.id)
+
+
+def _deadline(message: Dict[str, Any], welcomed: float) -> Optional[float]:
+    """When the caller's time is up, on the monotonic clock; the host counts from when it sent the call.
+
+    A call that was sent ahead, to wait behind another, says when that was: `sent_ms` after the welcome.
+    """
+    left_ms: Optional[float] = message.get("deadline_ms")
+    sent_ms: Optional[float] = message.get("sent_ms")
+    if left_ms is None:
+        return None
+    now = time.monotonic()
+    sent = now if sent_ms is None else min(now, welcomed + sent_ms / 1000)
+    return sent + left_ms / 1000
 
 
 # One call runs at a time, and threads that a command starts work for that same call: a plain global is right.

@@ -9,7 +9,7 @@ import functools
 import socket
 import struct
 from io import FileIO
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from .errors import ProtocolError
 from .json_text import decode
@@ -22,6 +22,9 @@ _SMALL = 4 * 1024
 _JSON_LENGTH_SIZE = 4
 _MOST_PARTS = 512  # of one system call; the kernel takes 1024
 
+# Of a frame: its header, its JSON or a piece of that, or an attachment.
+Part = Union[bytes, memoryview]
+
 
 class Frame(NamedTuple):
     """A message and the raw data that came with it."""
@@ -30,12 +33,12 @@ class Frame(NamedTuple):
     attachments: Sequence[memoryview]
 
 
-def frame_length(body: Sequence[bytes], attachments: Sequence = ()) -> int:
+def frame_length(body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> int:
     """What the length field of a frame with these parts holds; frame limits are about this number."""
     return _JSON_LENGTH_SIZE + sum(map(len, body)) + sum(map(len, attachments))
 
 
-def _send_parts(stream: socket.socket, parts: Sequence) -> None:
+def _send_parts(stream: socket.socket, parts: Sequence[Part]) -> None:
     """Sends all parts, with one system call if the socket takes them."""
     sent = stream.sendmsg(parts[:_MOST_PARTS])
     for part in parts:
@@ -51,9 +54,9 @@ class Channel:
 
     def __init__(
         self,
-        receive_into: Callable[[memoryview], int],
+        receive_into: Callable[[memoryview], Optional[int]],
         send_all: Callable[[Any], Any],
-        send_parts: Callable[[Sequence], Any],
+        send_parts: Callable[[Sequence[Part]], Any],
     ) -> None:
         self.limit = DEFAULT_FRAME_LIMIT
         self._receive_into = receive_into
@@ -76,7 +79,7 @@ class Channel:
             while rest:
                 rest = rest[sink.write(rest) :]
 
-        def write_parts(parts: Sequence) -> None:
+        def write_parts(parts: Sequence[Part]) -> None:
             for part in parts:
                 write_all(part)
 
@@ -106,7 +109,7 @@ class Channel:
                 return None
             self._end += count
 
-    def send(self, body: Sequence[bytes], attachments: Sequence = ()) -> None:
+    def send(self, body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> None:
         """Sends a JSON object, already encoded and perhaps in parts, and its attachments."""
         json_length = sum(map(len, body))
         length = _JSON_LENGTH_SIZE + json_length + sum(map(len, attachments))

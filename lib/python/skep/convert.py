@@ -1,8 +1,8 @@
 """Turns what a command returns into JSON and attachments.
 
-The common result, made of plain JSON types, costs one C-level encode and one C-level look at its types. Only
-what that encoder does not know comes to the conversions here, and only a result that it refuses is walked
-through in Python, to name the value at fault.
+The common result, made of plain JSON types, costs one C-level encode and a few C-level looks at its types and
+its text. Only what that encoder does not know comes to the conversions here, and only a result that it or the
+host refuses is walked through in Python, to name the value at fault.
 """
 
 import dataclasses
@@ -13,93 +13,116 @@ import json
 import math
 import pathlib
 import uuid
-from typing import Any, Callable, Iterable, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple, TypeVar
 
 from .errors import CallError, type_name
 from .json_text import Encoder
+from .places import place
+from .rules import Rules
+from .shape import are_text, plain_shape
 
-_SCALARS = frozenset((str, int, float, bool, type(None)))
-_CONTAINERS = frozenset((dict, list, tuple))
-_JSON_TYPES = _SCALARS | _CONTAINERS
+_Fact = TypeVar("_Fact")
+
 _BINARY = (bytes, bytearray, memoryview)
 _METHODS = ("_asdict", "model_dump", "to_dict", "tolist", "isoformat")
-_CONVERSIONS = (
+_CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((set, frozenset), list),
     ((enum.Enum,), lambda member: member.value),
     ((pathlib.PurePath, uuid.UUID, decimal.Decimal), str),
 )
+_LEAVES = frozenset(("leaf",))
+# Where two keys may become the same text: what _asdict() and the items() of a special dict return is unknown.
+_DOUBTFUL = frozenset(("record", "special dict", "odd keys"))
 _ADVICE = "; return JSON types or give the type a to_dict()"
 
 
 class ResultEncoder:
-    """Encodes one result at a time."""
+    """Encodes one result at a time, as the rules of the host want it; without rules, as JSON allows it."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Optional[Rules] = None) -> None:
+        self._rules = rules
         self._attachments: List[memoryview] = []
+        self._keys_in_doubt = False
         self._json = Encoder(self._convert)
 
     def encode(self, value: Any, command: str) -> Tuple[bytes, List[memoryview]]:
         """The result of a command as JSON text and attachments; CallError if it cannot be sent."""
-        self._attachments = attachments = []
         try:
-            if is_json(value):
-                return self._json.encode(value), attachments
-            return self._json.encode_any(plain(value)), attachments
+            shape = plain_shape(value)
+            if shape is None:
+                text, depth = self._json.encode_any(self._plain(value)), None
+            else:
+                text, (depth, integers) = self._json.encode(value), shape
+                if self._rules is None or self._rules.clear(text, depth, integers):
+                    return text, []
+            self._check(text, depth, command)
+            return text, self._attachments
         except (TypeError, ValueError, RecursionError) as error:
             refusal = error
+        finally:
+            # Nothing of the result may stay here: a view of a bytearray keeps it from being resized.
+            self._attachments = []
+            self._keys_in_doubt = False
         # Out here, so that a to_dict() that fails again on the second visit is reported as just that.
-        reason = explain(value, refusal)
-        raise CallError("UnserializableResult", f"result of '{command}' cannot be sent: {reason}")
+        try:
+            reason = explain(value, refusal)
+        finally:
+            del refusal  # its traceback leads back here: a circle that would keep the result
+        raise unserializable(command, reason)
+
+    def _check(self, text: bytes, depth: Optional[int], command: str) -> None:
+        if self._rules is not None:
+            objection = self._rules.objection(text, len(self._attachments), depth, self._keys_in_doubt)
+            if objection is not None:
+                raise unserializable(command, objection)
 
     def _convert(self, value: Any) -> Any:
         if isinstance(value, _BINARY):
             self._attachments.append(_contiguous(value))
             return {"$attachment": len(self._attachments) - 1}
-        return plain(converter(type(value))(value))
+        return self._plain(converter(type(value))(value))
+
+    def _plain(self, value: Any) -> Any:
+        """The value with its named tuples as dicts; the C encoder would silently make lists of them."""
+        traits = _traits((value,))
+        if not traits.isdisjoint(_DOUBTFUL):
+            self._keys_in_doubt = True
+        return _without_records(value) if "record" in traits else value
 
 
-def is_json(value: Any) -> bool:
-    """Whether a value is made of the plain JSON types alone, as what most commands return."""
-    kind = type(value)
-    if kind in _SCALARS:
-        return True
-    if kind not in _CONTAINERS:
-        return False
-    # Passes of C speed over the types; Python code runs per container, not per value.
-    values = value.values() if kind is dict else value
-    kinds = set(map(type, values))
-    if kinds <= _SCALARS:
-        return True
-    return kinds <= _JSON_TYPES and all(is_json(item) for item in values if type(item) in _CONTAINERS)
+def unserializable(command: str, reason: str) -> CallError:
+    """The error of a call whose result cannot be sent."""
+    return CallError("UnserializableResult", f"result of '{command}' cannot be sent: {reason}")
 
 
-def plain(value: Any) -> Any:
-    """The value with its named tuples as dicts; the C encoder would silently make lists of them."""
-    return _without_records(value) if _holds_records((value,)) else value
+def _per_type(function: Callable[[type], _Fact]) -> Callable[[type], _Fact]:
+    """lru_cache() of what a function says of types; alone it would hide from type checkers what that is."""
+    return functools.lru_cache(maxsize=1024)(function)
 
 
-@functools.lru_cache(maxsize=1024)
+@_per_type
 def _role(kind: type) -> str:
     if issubclass(kind, tuple) and hasattr(kind, "_asdict"):
         return "record"
+    if kind is not dict and issubclass(kind, dict):
+        return "special dict"
     return "container" if issubclass(kind, (dict, list, tuple)) else "leaf"
 
 
-def _holds_records(values: Iterable[Any]) -> bool:
+def _traits(values: Iterable[Any]) -> Set[str]:
+    """The roles of values and of all in them, and "odd keys" where a dict has some."""
     # Two passes of C speed over the types; Python code runs per container, not per value.
-    roles = set(map(_role, set(map(type, values))))
-    if "record" in roles:
-        return True
-    if "container" not in roles:
-        return False
+    traits = set(map(_role, set(map(type, values))))
+    if traits == _LEAVES:
+        return traits
     for value in values:
         if isinstance(value, dict):
-            value = value.values()
-        elif not isinstance(value, (list, tuple)):
-            continue
-        if _holds_records(value):
-            return True
-    return False
+            if not are_text(value):
+                traits.add("odd keys")
+            traits |= _traits(value.values())
+        elif isinstance(value, (list, tuple)):
+            traits |= _traits(value)
+    return traits
 
 
 def _without_records(value: Any) -> Any:
@@ -118,7 +141,7 @@ def _contiguous(data: Any) -> memoryview:
     return view.cast("B") if view.c_contiguous and view.nbytes else memoryview(view.tobytes())
 
 
-@functools.lru_cache(maxsize=1024)
+@_per_type
 def converter(kind: type) -> Callable[[Any], Any]:
     """How values of a type become JSON, one level deep; TypeError if there is no way."""
     if dataclasses.is_dataclass(kind):
@@ -135,17 +158,17 @@ def converter(kind: type) -> Callable[[Any], Any]:
 
 def explain(value: Any, error: Exception) -> str:
     """What stops a value from being sent, and where in it that is."""
-    path: List[str] = ["result"]
+    path: List[Any] = []
     try:
         obstacle = _find_obstacle(value, path, set())
     except RecursionError:
         return "it is nested too deeply"
     if obstacle is None:
         return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return obstacle.format(place="".join(path))
+    return obstacle.replace("{place}", place(path))
 
 
-def _find_obstacle(value: Any, path: List[str], parents: Set[int]) -> Optional[str]:
+def _find_obstacle(value: Any, path: List[Any], parents: Set[int]) -> Optional[str]:
     """The first thing JSON cannot hold, as a format with {place}; `path` then leads to it."""
     kind = type(value)
     if isinstance(value, (str, int, float, type(None))):
@@ -155,7 +178,7 @@ def _find_obstacle(value: Any, path: List[str], parents: Set[int]) -> Optional[s
     if id(value) in parents:
         return "{place} contains itself"
     parents.add(id(value))
-    if _role(kind) != "container":
+    if _role(kind) not in ("container", "special dict"):
         try:
             convert = converter(kind)
         except TypeError:
@@ -169,9 +192,9 @@ def _find_obstacle(value: Any, path: List[str], parents: Set[int]) -> Optional[s
     return obstacle
 
 
-def _first_obstacle(items: Iterable[Tuple[Any, Any]], path: List[str], parents: Set[int]) -> Optional[str]:
+def _first_obstacle(items: Iterable[Tuple[Any, Any]], path: List[Any], parents: Set[int]) -> Optional[str]:
     for key, item in items:
-        path.append(f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]")
+        path.append(key)
         obstacle = _find_obstacle(item, path, parents)
         if obstacle is not None:
             return obstacle
@@ -191,7 +214,7 @@ def _scalar_obstacle(value: Any) -> Optional[str]:
     return None
 
 
-def _key_obstacle(mapping: dict) -> Optional[str]:
+def _key_obstacle(mapping: Dict[Any, Any]) -> Optional[str]:
     for key in mapping:
         if not isinstance(key, (str, int, float, type(None))):
             return f"key of type '{type_name(type(key))}' in {{place}}; JSON keys are strings"

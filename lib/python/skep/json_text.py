@@ -1,11 +1,13 @@
 """JSON as the protocol wants it: UTF-8, no NaN, no Infinity. With orjson where the user has it installed."""
 
+import importlib
 import json
 import json.encoder
-from typing import Any, Callable, Union
+from typing import Any, Callable, Dict, Union
 
+orjson: Any
 try:
-    import orjson
+    orjson = importlib.import_module("orjson")  # no statement, so that type checkers need not find it
 
     _ONLY_JSON_TYPES = (
         orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
@@ -24,7 +26,8 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+# Any: typing does not know what the json module has in C.
+_decoder: Any = json.JSONDecoder(parse_constant=_refuse_constant)
 _scan = _decoder.scan_once
 
 
@@ -86,22 +89,23 @@ class Encoder:
 
     def _encode_with_orjson(self, value: Any) -> bytes:
         try:
-            data = orjson.dumps(value, option=_ONLY_JSON_TYPES)
+            data: bytes = orjson.dumps(value, option=_ONLY_JSON_TYPES)
         except TypeError:  # it is not only of JSON types
             return self.encode_any(value)
         # orjson writes null for NaN, which is to be refused.
         return data if b"null" not in data else self.encode_any(value)
 
 
-def _holds_long_text(mapping: dict) -> bool:
-    if len(mapping) > 16 or not all(type(key) is str for key in mapping):
+def _holds_long_text(mapping: Dict[Any, Any]) -> bool:
+    if len(mapping) > 16 or not any(type(item) is str and len(item) >= _LONG for item in mapping.values()):
         return False
-    return any(type(item) is str and len(item) >= _LONG for item in mapping.values())
+    return all(type(key) is str for key in mapping)
 
 
 def _without_setup(encoder: json.JSONEncoder, convert: Callable[[Any], Any]) -> Callable[[Any], str]:
     """Its encode(), but without making a new C encoder each time."""
-    make, escape = json.encoder.c_make_encoder, json.encoder.c_encode_basestring
+    module: Any = json.encoder  # as above
+    make, escape = module.c_make_encoder, module.c_encode_basestring
     try:
         encode = make(None, convert, escape, None, ":", ",", False, False, False)
     except TypeError:  # not CPython, where they are None, or a Python in which they have changed

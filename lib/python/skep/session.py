@@ -1,18 +1,20 @@
 """One worker's conversation with its host: handshake, then calls until one of the two ends it."""
 
-import json
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+import sys
+import time
+from typing import Any, Dict, Mapping, Optional
 
 from .call import Call, set_running
-from .channel import Frame, frame_length
+from .channel import Frame
 from .command import Command, find
 from .connection import Connection, leave_with_group
 from .control import Control
-from .convert import ResultEncoder
-from .errors import CallError, ProtocolError, describe
+from .errors import CallError, ProtocolError, show_traceback
 from .health import HEALTH_CHECK, HealthCheck
 from .interrupts import Interrupts, Terminate
+from .limits import Limits
+from .messages import Answer, Answers, encode
 from .stacks import dump_on_signal
 from .version import PROTOCOL_VERSION, __version__
 
@@ -28,8 +30,10 @@ class Session:
         self._data = connection.data
         self._commands = commands
         self._health_check = health_check
-        self._encoder = ResultEncoder()
+        self._welcomed: float  # when the welcome came, on the monotonic clock
+        self._answers: Answers  # as the welcome wants them
         self.previous_exit: Optional[str] = None
+        self.forked = False  # whether this is a child that user code has forked
         self._in_flight = 0
         self._completed = 0  # health checks are work, but not work done for anybody: they do not count
         self._control = Control(connection, self.interrupts, lambda: (self._in_flight, self._completed))
@@ -58,13 +62,14 @@ class Session:
         if stack_signal is not None:
             hello["stack_signal"] = stack_signal
         try:
-            self._data.send(_encode(hello))
+            self._data.send(encode(hello))
             with self.interrupts.window():
                 frame = (control or self._data).receive()
         except OSError:
             leave_with_group()
         if frame is None:
             leave_with_group()
+        self._welcomed = time.monotonic()
         self._accept_welcome(frame.message)
         if control is not None:
             self._control.start_listening()
@@ -90,28 +95,42 @@ class Session:
                     self._control.handle(frame.message)
                 else:
                     raise ProtocolError(f"a message of type {frame.message.get('type')!r} on the data channel")
+                del frame  # which may be large, and the next one may be long in coming
         except OSError:
             leave_with_group()
 
+    def leave_if_forked(self, error: Optional[BaseException] = None) -> None:
+        """Ends a forked child that comes back from user code, perhaps with an error, as Python would.
+
+        At once: what is still to happen in the conversation, in the script and atexit is the worker's own affair.
+        """
+        if not self.forked:
+            return
+        try:
+            if error is not None:
+                show_traceback(error)
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                stream.flush()
+        finally:
+            os._exit(0 if error is None else 1)
+
     def _answer(self, frame: Frame) -> None:
-        call = Call(frame.message, frame.attachments, self.interrupts.is_cancelled)
+        call = Call(frame.message, frame.attachments, self.interrupts.is_cancelled, self._welcomed)
         self._in_flight = 1
         set_running(call)
         try:
             try:
                 # Converting the result runs user code too: to_dict() and the like.
                 self.interrupts.open(call.id)
-                value, attachments = self._run(call)
+                body, attachments = self._run(call)
             finally:
                 self.interrupts.close()
         except (Terminate, SystemExit):
             raise
         except BaseException as error:
-            body, attachments = self._error(call.id, error), ()
-        else:
-            body = b'{"type":"result","id":%d%b,"value":' % (call.id, _lengths(attachments)), value, b"}"
-            if frame_length(body, attachments) > self._data.limit:
-                body, attachments = self._too_large(call, frame_length(body, attachments)), ()
+            self.leave_if_forked(error)
+            body, attachments = self._answers.error(call.id, error)
+        self.leave_if_forked()
         set_running(None)
         self._in_flight = 0
         if call.command != HEALTH_CHECK:
@@ -119,65 +138,39 @@ class Session:
         self.interrupts.finish(call.id)
         self._data.send(body, attachments)
 
-    def _run(self, call: Call) -> Tuple[bytes, List[memoryview]]:
+    def _run(self, call: Call) -> Answer:
         if call.remaining == 0:
             raise CallError("DeadlineExceeded", f"the deadline of '{call.command}' passed before it started")
         if call.command == HEALTH_CHECK:
-            return self._check_health()
+            return self._check_health(call.id)
         command = find(self._commands, call.command)
         command.check(call.args)
-        return self._encoder.encode(command.function(**call.args), command.name)
+        return self._answers.result(call.id, command.name, command.function(**call.args))
 
-    def _check_health(self) -> Tuple[bytes, List[memoryview]]:
+    def _check_health(self, call_id: int) -> Answer:
         # Without a check it is an answer all the same: the main thread still takes calls.
         value = None if self._health_check is None else self._health_check.run()
         try:
-            return self._encoder.encode(value, HEALTH_CHECK)
+            return self._answers.result(call_id, HEALTH_CHECK, value)
         except Exception:  # the worker is well; what the check has to say beyond that is not worth a failure
-            return b"null", []
-
-    def _error(self, call_id: int, error: BaseException) -> Sequence[bytes]:
-        kind, message, traceback = describe(error)
-        body = _encode_error(call_id, kind, message, traceback)
-        if frame_length(body) > self._data.limit:
-            body = _encode_error(call_id, kind, message[: self._data.limit // 16], "")
-        return body
-
-    def _too_large(self, call: Call, size: int) -> Sequence[bytes]:
-        if call.command == HEALTH_CHECK:
-            return (b'{"type":"result","id":%d,"value":null}' % call.id,)
-        reason = f"result of '{call.command}' takes a frame of {size} bytes; the limit is {self._data.limit} bytes"
-        return self._error(call.id, CallError("ResultTooLarge", reason))
+            return self._answers.result(call_id, HEALTH_CHECK, None)
 
     def _accept_welcome(self, message: Dict[str, Any]) -> None:
         try:
             if message["type"] != "welcome":
                 raise ProtocolError(f"a message of type {message['type']!r} instead of a welcome")
-            limit = message["limits"]["frame_bytes"]
+            limits = Limits.told(message["limits"])
             self.previous_exit = message.get("previous_exit")
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
         for channel in (self._connection.data, self._connection.control):
             if channel is not None:
-                channel.limit = limit
+                channel.limit = limits.frame_bytes
+        self._answers = Answers(limits)
 
     def _let_go_in_child(self) -> None:
         # A forked child that outlives the worker must not keep the host from noticing that the worker died.
+        self.forked = True
         self._connection.close()
         self.interrupts.after_fork_in_child()
 
-
-def _encode(message: Dict[str, Any]) -> Sequence[bytes]:
-    # "replace": exception messages and command names may hold lone surrogates, which are not JSON
-    return (json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),)
-
-
-def _encode_error(call_id: int, kind: str, message: str, traceback: str) -> Sequence[bytes]:
-    error = {"type": kind, "message": message, "traceback": traceback}
-    return _encode({"type": "error", "id": call_id, "error": error})
-
-
-def _lengths(attachments: Sequence[memoryview]) -> bytes:
-    if not attachments:
-        return b""
-    return b',"attachments":[%b]' % ",".join(str(len(part)) for part in attachments).encode()

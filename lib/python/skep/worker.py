@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, NoReturn, Optional, TypeVar, Union
 from .command import Command
 from .connection import ConnectError, Connection, connect
 from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
-from .errors import ProtocolError, user_traceback
+from .errors import ProtocolError, show_traceback
 from .health import RESERVED_PREFIX, HealthCheck
 from .interrupts import Terminate
 from .session import Session
@@ -106,7 +106,8 @@ class Worker:
     def on_stop(self, hook: Hook) -> Hook:
         """Registers a function to run once when the worker stops in an orderly way after a complete start.
 
-        The last one registered runs first. None runs when the worker crashes or its host is gone.
+        The last one registered runs first. None runs when the worker crashes or its host is gone, and none in a
+        process that the worker has forked.
         """
         self._stop_hooks.append(hook)
         return hook
@@ -115,7 +116,8 @@ class Worker:
         """Serves calls until the pool asks the worker to stop, then exits the process.
 
         Call it last, on the main thread. Exit status: 0 after an orderly stop, 1 if a start or stop hook
-        failed, 64 if no pool has started the script, 70 if the host is gone, 76 if it broke the protocol.
+        failed, 64 if no pool has started the script, 70 if the host is gone, 76 if it broke the protocol. A child
+        that a command or hook forks, and that comes back from it, ends there: with 0, or with 1 after an error.
         """
         if self._connection is None:
             print(f"skep: {self._why_not_connected}", file=sys.stderr)
@@ -126,13 +128,14 @@ class Worker:
             session.greet()
             self._previous_exit = session.previous_exit
             with session.interrupts.window():
-                if not all(map(_run_hook, self._start_hooks)):
+                if not all(_run_hook(hook, session) for hook in self._start_hooks):
                     sys.exit(EXIT_HOOK_FAILED)
             try:
                 session.serve()
             finally:
-                stopped = [_run_hook(hook) for hook in reversed(self._stop_hooks)]
-                status = 0 if all(stopped) else EXIT_HOOK_FAILED
+                if not session.forked:  # a child that exits leaves the worker serving
+                    stopped = [_run_hook(hook, session) for hook in reversed(self._stop_hooks)]
+                    status = 0 if all(stopped) else EXIT_HOOK_FAILED
         except Terminate:
             pass  # an orderly end like any other
         except ProtocolError as error:
@@ -152,13 +155,15 @@ class Worker:
         return function
 
 
-def _run_hook(hook: Callable[[], Any]) -> bool:
+def _run_hook(hook: Callable[[], Any], session: Session) -> bool:
     """Whether the hook ran without an error; an error goes to stderr."""
     try:
         hook()
     except (Terminate, SystemExit):
         raise
     except BaseException as error:
-        print(user_traceback(error), end="", file=sys.stderr, flush=True)
+        session.leave_if_forked(error)
+        show_traceback(error)
         return False
+    session.leave_if_forked()
     return True

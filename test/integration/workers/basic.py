@@ -112,6 +112,47 @@ def grandchild():
 
 
 @worker.command
+def parent_of(child):
+    with open(f"/proc/{child}/stat") as stat:
+        return int(stat.read().rpartition(")")[2].split()[1])
+
+
+@worker.command
+def join_host():
+    try:
+        os.setpgid(0, os.getpgid(os.getppid()))
+    except OSError as error:
+        return type(error).__name__
+    return "joined"
+
+
+@worker.command
+def swell(mebibytes):
+    global ballast
+    ballast = bytearray(b"x") * (mebibytes << 20)
+
+
+kept = bytearray(b"kept")
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+@worker.command
+def evaluate(expression):
+    return eval(expression)
+
+
+@worker.command
+def remaining():
+    return skep.current().remaining
+
+
+@worker.command
 def reverse():
     """The call's attachments, each reversed."""
     return [bytes(attachment)[::-1] for attachment in skep.attachments()]

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "wire/utf8.hpp"
+#include "core/utf8.hpp"
 
 namespace skep {
 
@@ -52,6 +52,49 @@ std::size_t utf8_sequence(std::string_view text) noexcept {
         high = 0xBF;
     }
     return length;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const auto length = utf8_sequence(text);
+        if (length == 0) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+namespace {
+
+constexpr std::string_view mark = " ... ";
+
+bool continues(char byte) noexcept {
+    return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+} // namespace
+
+std::string beginning_of(std::string_view text, std::size_t limit) {
+    if (text.size() <= limit) {
+        return std::string(text);
+    }
+    auto end = limit;
+    while (end > 0 && continues(text[end])) {
+        --end;
+    }
+    return std::string(text.substr(0, end)).append(mark);
+}
+
+std::string end_of(std::string_view text, std::size_t limit) {
+    if (text.size() <= limit) {
+        return std::string(text);
+    }
+    auto begin = text.size() - limit;
+    while (begin < text.size() && continues(text[begin])) {
+        ++begin;
+    }
+    return std::string(mark).append(text.substr(begin));
 }
 
 } // namespace skep

@@ -1,0 +1,106 @@
+import os
+import re
+
+from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import copy, load, rmdir
+from conan.tools.scm import Version
+
+required_conan_version = ">=2.1"
+
+
+class SkepConan(ConanFile):
+    name = "skep"
+    description = "A pool of external worker processes for async services on Boost.Asio"
+    license = "BSL-1.0"
+    url = "https://github.com/conan-io/conan-center-index"
+    homepage = "https://github.com/skep/skep"
+    topics = ("asio", "coroutines", "process-pool", "python", "workers")
+    package_type = "library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {
+        "shared": [True, False],
+        "fPIC": [True, False],
+    }
+    default_options = {
+        "shared": False,
+        "fPIC": True,
+    }
+    implements = ["auto_shared_fpic"]
+
+    @property
+    def _root(self):
+        return os.path.join(self.recipe_folder, os.pardir)
+
+    @property
+    def _min_compiler_version(self):
+        return {"gcc": "12", "clang": "19"}
+
+    def set_version(self):
+        project = load(self, os.path.join(self._root, "CMakeLists.txt"))
+        self.version = re.search(r"project\(skep VERSION ([\d.]+)", project).group(1)
+
+    def export_sources(self):
+        for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "lib/*"):
+            copy(self, pattern, src=self._root, dst=self.export_sources_folder, excludes="*__pycache__*")
+
+    def layout(self):
+        self.folders.root = os.pardir
+        cmake_layout(self)
+        self.cpp.build.libdirs = ["lib"]
+        self.cpp.package.resdirs = ["res"]  # for the SDK; the guard goes to bin, as all programs do
+
+    def requirements(self):
+        # asio::awaitable, any_io_executor and json::value are part of the interface.
+        self.requires("boost/[>=1.81 <2]", transitive_headers=True, transitive_libs=True)
+
+    def validate(self):
+        if self.settings.os != "Linux":
+            raise ConanInvalidConfiguration(f"{self.ref} needs Linux: it is built on pidfds")
+        check_min_cppstd(self, 20)
+        compiler = str(self.settings.compiler)
+        minimum = self._min_compiler_version.get(compiler)
+        if minimum is None:
+            raise ConanInvalidConfiguration(f"{self.ref} is for gcc and clang, not {compiler}")
+        if Version(self.settings.compiler.version) < minimum:
+            raise ConanInvalidConfiguration(f"{self.ref} needs {compiler} {minimum} or later")
+        if "boost" in self.dependencies:  # a platform's own is none
+            boost = self.dependencies["boost"].options
+            for part in ("header_only", "without_json", "without_log"):
+                if boost.get_safe(part):
+                    raise ConanInvalidConfiguration(f"{self.ref} needs boost with {part}=False")
+
+    def build_requirements(self):
+        self.tool_requires("cmake/[>=3.25 <4]")
+
+    def generate(self):
+        toolchain = CMakeToolchain(self)
+        toolchain.cache_variables["SKEP_BUILD_TESTS"] = False
+        toolchain.cache_variables["SKEP_BUILD_SAMPLES"] = False
+        toolchain.generate()
+        CMakeDeps(self).generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        copy(self, "LICENSE", src=self.source_folder, dst=os.path.join(self.package_folder, "licenses"))
+        cmake = CMake(self)
+        cmake.install()
+        rmdir(self, os.path.join(self.package_folder, "lib", "cmake"))
+        rmdir(self, os.path.join(self.package_folder, "lib", "pkgconfig"))
+        rmdir(self, os.path.join(self.package_folder, "res", "doc"))
+
+    def package_info(self):
+        self.cpp_info.set_property("cmake_file_name", "skep")
+        self.cpp_info.set_property("cmake_target_name", "skep::skep")
+        self.cpp_info.set_property("pkg_config_name", "skep")
+        self.cpp_info.libs = ["skep"]
+        self.cpp_info.requires = ["boost::headers", "boost::json", "boost::log"]
+        self.cpp_info.system_libs = ["dl", "pthread"]
+        if not self.options.shared:
+            self.cpp_info.defines = ["SKEP_STATIC_DEFINE"]

@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+/// @file
+/// What ties a program to the library that it is linked with. Included by the headers that need Asio.
+
+#pragma once
+
+#include <skep/export.hpp>
+
+#include <boost/asio/detail/config.hpp>
+#include <boost/asio/detail/thread_info_base.hpp> // has the default of the cache's size
+#include <boost/version.hpp>
+
+// More settings of the kind that export.hpp begins with.
+
+#define SKEP_SETTING_PASTE(prefix, suffix) prefix##suffix
+#define SKEP_SETTING_NUMBER(prefix, number) SKEP_SETTING_PASTE(prefix, number)
+#define SKEP_SETTING_BOOST SKEP_SETTING_NUMBER(boost_, BOOST_VERSION)
+#define SKEP_SETTING_CACHE                                                                                   \
+    SKEP_SETTING_NUMBER(asio_recycling_cache_, BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE)
+
+#if defined(BOOST_ASIO_HAS_IO_URING_AS_DEFAULT)
+#define SKEP_SETTING_REACTOR asio_on_io_uring
+#elif defined(BOOST_ASIO_HAS_IO_URING)
+#define SKEP_SETTING_REACTOR asio_on_epoll_with_io_uring
+#elif defined(BOOST_ASIO_HAS_EPOLL)
+#define SKEP_SETTING_REACTOR asio_on_epoll
+#else
+#define SKEP_SETTING_REACTOR asio_on_select
+#endif
+
+#if defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING) || defined(BOOST_ASIO_CUSTOM_HANDLER_TRACKING)
+#define SKEP_SETTING_TRACKING asio_with_handler_tracking
+#else
+#define SKEP_SETTING_TRACKING asio_without_handler_tracking
+#endif
+
+#if defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING)
+#define SKEP_SETTING_BLOCKS asio_without_small_block_recycling
+#else
+#define SKEP_SETTING_BLOCKS asio_with_small_block_recycling
+#endif
+
+#if defined(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
+#define SKEP_SETTING_FRAMES asio_without_awaitable_frame_recycling
+#else
+#define SKEP_SETTING_FRAMES asio_with_awaitable_frame_recycling
+#endif
+
+#if defined(BOOST_ASIO_DISABLE_THREADS)
+#define SKEP_SETTING_THREADS asio_without_threads
+#else
+#define SKEP_SETTING_THREADS asio_with_threads
+#endif
+
+namespace skep::built_with {
+
+SKEP_API extern const char SKEP_SETTING_BOOST;
+SKEP_API extern const char SKEP_SETTING_REACTOR;
+SKEP_API extern const char SKEP_SETTING_TRACKING;
+SKEP_API extern const char SKEP_SETTING_BLOCKS;
+SKEP_API extern const char SKEP_SETTING_FRAMES;
+SKEP_API extern const char SKEP_SETTING_THREADS;
+SKEP_API extern const char SKEP_SETTING_CACHE;
+
+[[gnu::used, gnu::retain]] static const char* const wanted[] = {
+    &SKEP_SETTING_BOOST,  &SKEP_SETTING_REACTOR, &SKEP_SETTING_TRACKING, &SKEP_SETTING_BLOCKS,
+    &SKEP_SETTING_FRAMES, &SKEP_SETTING_THREADS, &SKEP_SETTING_CACHE};
+
+} // namespace skep::built_with
+
+// What the program tells the library of where the things lie that are shipped with it: in a build tree the build system
+// knows, in an installation this header lies under the same prefix. See process/shipped_files.hpp.
+#if !defined(SKEP_BUILDING_LIBRARY)
+namespace skep::shipped {
+
+#if defined(SKEP_SHIPPED_SDK) && defined(SKEP_SHIPPED_GUARD)
+[[gnu::used, gnu::retain]] SKEP_API inline const char sdk[] = SKEP_SHIPPED_SDK;
+[[gnu::used, gnu::retain]] SKEP_API inline const char guard[] = SKEP_SHIPPED_GUARD;
+#else
+[[gnu::used, gnu::retain]] SKEP_API inline const char header[] = __FILE__;
+#endif
+
+} // namespace skep::shipped
+#endif

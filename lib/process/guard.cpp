@@ -1,0 +1,159 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/guard.hpp"
+
+#include "process/fd_pair.hpp"
+#include "process/guard_protocol.hpp"
+#include "process/reaping.hpp"
+#include "process/shipped_files.hpp"
+#include <skep/error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <new>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace skep {
+
+namespace {
+
+/// A pulse in shared memory, which beats while the thread lives that made it.
+class pulse {
+public:
+    pulse() : memory_(::memfd_create("skep-pulse", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+        if (memory_.get() < 0 || ::ftruncate(memory_.get(), sizeof(host_pulse)) != 0 ||
+            ::fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+            launcher::fail(launch_step::guard, errno);
+        }
+        void* const place =
+            ::mmap(nullptr, sizeof(host_pulse), PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+        if (place == MAP_FAILED) {
+            launcher::fail(launch_step::guard, errno);
+        }
+        pulse_ = new (place) host_pulse;
+        pthread_mutexattr_t kind;
+        ::pthread_mutexattr_init(&kind);
+        ::pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+        ::pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+        ::pthread_mutex_init(&pulse_->held, &kind);
+        ::pthread_mutexattr_destroy(&kind);
+        ::pthread_mutex_lock(&pulse_->held);
+    }
+    ~pulse() {
+        ::pthread_mutex_unlock(&pulse_->held);
+        ::munmap(pulse_, sizeof(host_pulse));
+    }
+    pulse(const pulse&) = delete;
+    pulse& operator=(const pulse&) = delete;
+
+    int memory() const noexcept { return memory_.get(); }
+
+    /// The guard has it: nobody else is to find it. The C library keeps a list of the mutexes that a thread holds, partly
+    /// in there.
+    void hide() noexcept { memory_.reset(); }
+
+private:
+    unique_fd memory_;
+    host_pulse* pulse_ = nullptr;
+};
+
+/// Passes a copy of `end` on to the guard. False if there is none any more. Throws error(spawn_failed).
+bool send_descriptor(int line, int end) {
+    char byte = 0;
+    iovec data{&byte, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> space{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = space.data();
+    message.msg_controllen = space.size();
+    cmsghdr* const part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(part), &end, sizeof end);
+    ssize_t sent = 0;
+    do {
+        sent = ::sendmsg(line, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0 && errno != EPIPE && errno != ECONNRESET) {
+        launcher::fail(launch_step::guard, errno); // EAGAIN: somebody has stopped it
+    }
+    return sent == 1;
+}
+
+/// Returns once the guard is up. Throws error(spawn_failed).
+void await_report(int line, const launch_abort& abort) {
+    constexpr int between_looks = 20; // milliseconds
+    constexpr int looks = 500;
+    pollfd report{line, POLLIN, 0};
+    int ready = 0;
+    for (int i = 0; i < looks && ready <= 0 && !abort.is_requested(); ++i) {
+        ready = ::poll(&report, 1, between_looks);
+    }
+    unsigned char problem = ready > 0 ? EPIPE : ETIMEDOUT; // it is gone, or says nothing
+    if (ready > 0) {
+        ::recv(line, &problem, 1, MSG_DONTWAIT);
+    }
+    if (problem != 0) {
+        launcher::fail(launch_step::guard, problem, guard_program());
+    }
+}
+
+launch_spec guard_spec(int line, int memory) {
+    launch_spec spec;
+    spec.executable = guard_program();
+    if (spec.executable.empty()) {
+        error_info info;
+        info.detail =
+            "the program skep-guard, which is a part of this library and sees to it that no worker outlives "
+            "its host, was not found; install it with the library, or name it in SKEP_GUARD";
+        throw error(errc::spawn_failed, std::move(info));
+    }
+    spec.arguments = {"skep-guard", "host",
+                      std::to_string(::getpid())}; // for who looks at a list of processes
+    spec.descriptors = {-1, -1, -1, line, memory};
+    spec.is_guard = true;
+    return spec;
+}
+
+} // namespace
+
+struct guard::running {
+    running(const launcher& launch, launch_abort& abort) {
+        auto ends = make_socket_pair(launch);
+        line = std::move(ends.here);
+        process = launch(guard_spec(ends.there.get(), alive.memory()), abort);
+        alive.hide();
+        ends.there.reset();
+        await_report(line.get(), abort);
+    }
+
+    pulse alive;
+    unique_fd line;
+    launched_child process; ///< ends it when it goes
+};
+
+guard::guard(const launcher& launch) : launch_(launch) {}
+guard::~guard() = default;
+
+leash guard::tie(launch_abort& abort) {
+    auto ends = make_socket_pair(launch_);
+    const auto pass = [&] { return running_ && send_descriptor(running_->line.get(), ends.there.get()); };
+    if (!pass()) { // it is the first, or somebody has killed the guard
+        running_.reset();
+        running_ = std::make_unique<running>(launch_, abort);
+        if (!pass()) {
+            launcher::fail(launch_step::guard, EPIPE);
+        }
+    }
+    return {std::move(ends.here), std::move(ends.there)};
+}
+
+} // namespace skep

@@ -1,0 +1,81 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/reaping.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <poll.h>
+#include <sys/wait.h>
+#include <thread>
+
+namespace skep {
+
+namespace {
+
+constexpr std::chrono::milliseconds before_next_look(10);
+
+exit_status to_status(const siginfo_t& info) noexcept {
+    switch (info.si_code) {
+    case CLD_EXITED: return exit_status::exited(info.si_status);
+    case CLD_KILLED:
+    case CLD_DUMPED: return exit_status::signalled(info.si_status);
+    default: return exit_status::taken();
+    }
+}
+
+/// waitid on a pidfd, which unlike a pid cannot name another process. Empty info: not ended yet.
+int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
+    info = {};
+    int result = 0;
+    do {
+        result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG | options);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
+/// A pidfd may be readable though nothing can be collected yet, for as long as somebody traces the process.
+bool ends_before(int pidfd, std::chrono::steady_clock::time_point deadline) noexcept {
+    while (!has_ended(pidfd)) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (left.count() <= 0) {
+            return false;
+        }
+        pollfd end{pidfd, POLLIN, 0};
+        if (::poll(&end, 1,
+                   static_cast<int>(std::min<std::chrono::milliseconds::rep>(left.count(), 60'000))) > 0) {
+            std::this_thread::sleep_for(has_ended(pidfd) ? std::chrono::milliseconds(0) : before_next_look);
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+bool has_ended(int pidfd) noexcept {
+    siginfo_t info;
+    return wait_on(pidfd, info, WNOWAIT) != 0 || info.si_pid != 0;
+}
+
+exit_status collect(int pidfd) noexcept {
+    siginfo_t info;
+    return wait_on(pidfd, info, 0) == 0 ? to_status(info) : exit_status::taken();
+}
+
+void collect_killed(unique_fd pidfd, std::chrono::milliseconds patience) noexcept {
+    if (ends_before(pidfd.get(), std::chrono::steady_clock::now() + patience)) {
+        collect(pidfd.get());
+        return;
+    }
+    try {
+        std::thread([held = std::move(pidfd)] {
+            ends_before(held.get(), std::chrono::steady_clock::time_point::max());
+            collect(held.get());
+        }).detach();
+    } catch (...) { // no thread is to be had: it stays a zombie
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,147 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/spawner.hpp"
+
+#include <skep/error.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace skep {
+
+namespace {
+
+constexpr std::chrono::milliseconds between_hints(10);
+
+} // namespace
+
+/// Shared with the thread, which may outlive its spawner.
+struct spawner::state {
+    explicit state(launcher with) : launch(std::move(with)) {}
+
+    void run();
+    bool take(job& next);
+    void finish_job();
+    void abandon();
+
+    struct entry {
+        job work;
+        std::function<void()> then;
+    };
+
+    launcher launch;
+    pid_t host = ::getpid();
+    std::thread thread;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<entry> entries;
+    std::function<void()> then; ///< of the job at work
+    bool stopping = false;
+    bool ended = false;
+};
+
+void spawner::state::run() {
+    {
+        guard watch(launch);
+        job next;
+        while (take(next)) {
+            next(watch);
+            next = nullptr; // before it is said to be over: nothing of it is left then
+            finish_job();
+        }
+    }
+    const std::lock_guard lock(mutex);
+    ended = true;
+    changed.notify_all();
+}
+
+/// Waits for the next job. False when there are to be no more.
+bool spawner::state::take(job& next) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return stopping || !entries.empty(); });
+    if (entries.empty()) {
+        return false;
+    }
+    next = std::move(entries.front().work);
+    then = std::move(entries.front().then);
+    entries.pop_front();
+    return true;
+}
+
+void spawner::state::finish_job() {
+    const std::lock_guard lock(mutex);
+    if (const auto tell = std::exchange(then, nullptr)) {
+        try {
+            tell();
+        } catch (const std::exception&) { // out of memory: who waits has a limit
+        }
+    }
+}
+
+/// Nobody waits for it any more. With the mutex held.
+void spawner::state::abandon() {
+    entries.clear();
+    then = nullptr;
+}
+
+spawner::spawner(launcher launch) : launch_(std::move(launch)) {}
+
+spawner::~spawner() {
+    stop(duration::zero(), [] {});
+}
+
+void spawner::post(job work, std::function<void()> then) {
+    if (!state_) {
+        auto fresh = std::make_shared<state>(launch_);
+        try {
+            fresh->thread = std::thread([fresh] { fresh->run(); });
+        } catch (const std::system_error& problem) {
+            error_info info;
+            info.detail =
+                "the thread that starts workers could not be created: " +
+                std::string(problem.code().message()) +
+                "; the limit of processes and threads is reached: raise 'ulimit -u' or the container's "
+                "pids.max";
+            throw error(errc::spawn_failed, std::move(info));
+        }
+        state_ = std::move(fresh);
+    }
+    const std::lock_guard lock(state_->mutex);
+    state_->entries.push_back({std::move(work), std::move(then)});
+    state_->changed.notify_all();
+}
+
+void spawner::stop(duration limit, const std::function<void()>& hasten) {
+    const auto ending = std::exchange(state_, nullptr);
+    if (!ending) {
+        return;
+    }
+    if (ending->host != ::getpid()) { // this is a forked copy, which has no such thread
+        ending->thread.detach();
+        return;
+    }
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    std::unique_lock lock(ending->mutex);
+    ending->stopping = true;
+    ending->changed.notify_all();
+    while (!ending->ended && std::chrono::steady_clock::now() < deadline) {
+        lock.unlock();
+        hasten();
+        lock.lock();
+        ending->changed.wait_for(lock, between_hints, [&] { return ending->ended; });
+    }
+    const bool over = ending->ended;
+    if (!over) {
+        ending->abandon();
+    }
+    lock.unlock();
+    over ? ending->thread.join() : ending->thread.detach();
+}
+
+} // namespace skep

@@ -1,0 +1,24 @@
+"""What the host takes from a worker, as it says in its welcome. It kills a worker that sends more."""
+
+import sys
+from typing import Any, Dict, NamedTuple
+
+_NO_LIMIT = sys.maxsize
+
+
+class Limits(NamedTuple):
+    """The limits of every frame a worker sends; an older host names only the first."""
+
+    frame_bytes: int
+    json_bytes: int = _NO_LIMIT  # of the JSON object in a frame
+    json_depth: int = _NO_LIMIT  # of that object: {} has 1, {"value":[]} has 2
+    tree_bytes: int = _NO_LIMIT  # what the object takes in the host's memory, by the formula of the protocol
+    attachments: int = _NO_LIMIT
+
+    @classmethod
+    def told(cls, limits: Dict[str, Any]) -> "Limits":
+        """The limits in a welcome; KeyError or TypeError if they are malformed."""
+        known = {name: limits[name] for name in cls._fields if name in limits}
+        if not all(type(limit) is int for limit in known.values()):
+            raise TypeError(f"limits are integers, not {known}")
+        return cls(**{"frame_bytes": limits["frame_bytes"], **known})

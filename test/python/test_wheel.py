@@ -1,0 +1,104 @@
+"""The wheel: it builds without a package index, and what is in it works where it is installed."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+import skep
+from host import ROOT
+
+SDK = ROOT / "lib" / "python"
+BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+INSTALLED = "import importlib.metadata, skep; print(skep.__file__, importlib.metadata.version('skep'))"
+
+
+def missing_tool():
+    """What building a wheel needs and does not find, if anything."""
+    if importlib.util.find_spec("setuptools") is None:
+        return "setuptools is not installed"
+    import setuptools
+
+    major = int(setuptools.__version__.partition(".")[0])
+    if major < 66:
+        return f"setuptools {setuptools.__version__} is too old, 66 is needed"
+    # Later ones can do without.
+    return "wheel is not installed" if major < 71 and importlib.util.find_spec("wheel") is None else None
+
+
+def run_python(code, *arguments, cwd):
+    """Runs Python in a folder, without a way to the package in the checkout; returns what it prints."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    process = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    output = process.stdout.decode()
+    assert process.returncode == 0, output
+    return output
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        missing = missing_tool()
+        if missing:
+            raise unittest.SkipTest(missing)
+        folder = tempfile.TemporaryDirectory(prefix="skep-wheel-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        # In a copy, as lib/python/README.md has it: building leaves files behind.
+        shutil.copytree(SDK, cls.folder / "copy")
+        shutil.copy(ROOT / "LICENSE", cls.folder / "copy")
+        (cls.folder / "wheel").mkdir()
+        cls.output = run_python(BUILD, cls.folder / "wheel", cwd=cls.folder / "copy")
+        (cls.path,) = (cls.folder / "wheel").iterdir()
+        cls.wheel = zipfile.ZipFile(cls.path)
+        cls.addClassCleanup(cls.wheel.close)
+
+    def info(self, name):
+        """The text of a file about the wheel."""
+        return self.wheel.read(f"skep-{skep.__version__}.dist-info/{name}").decode()
+
+    def test_its_version_is_that_of_the_project(self):
+        project = re.search(r"project\(skep VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
+        self.assertEqual(skep.__version__, project[1])
+        self.assertEqual(self.path.name, f"skep-{project[1]}-py3-none-any.whl")
+
+    def test_what_it_says_of_itself(self):
+        said = self.info("METADATA").splitlines()
+        for line in ("Name: skep", "License: BSL-1.0", "Requires-Python: >=3.8"):
+            self.assertIn(line, said)
+        self.assertIn((SDK / "README.md").read_text(), self.info("METADATA"))
+        self.assertFalse([line for line in said if line.startswith("Requires-Dist")])
+
+    def test_the_package_is_all_that_is_in_it(self):
+        about = f"skep-{skep.__version__}.dist-info/"
+        names = [name for name in self.wheel.namelist() if not name.startswith(about)]
+        expected = [f"skep/{path.name}" for path in (SDK / "skep").iterdir() if path.name != "__pycache__"]
+        self.assertEqual(sorted(names), sorted(expected))
+        self.assertIn("skep/py.typed", names)
+        licences = [name for name in self.wheel.namelist() if name.endswith("/LICENSE")]
+        self.assertEqual([self.wheel.read(name) for name in licences], [(ROOT / "LICENSE").read_bytes()])
+
+    def test_setuptools_will_go_on_taking_it(self):
+        self.assertNotIn("SetuptoolsDeprecationWarning", self.output)
+
+    def test_it_works_where_it_is_unpacked(self):
+        target = self.folder / "target"
+        self.wheel.extractall(target)  # all that installing does with a wheel of pure Python
+        module = target / "skep" / "__init__.py"
+        self.assertEqual(run_python(INSTALLED, cwd=target), f"{module} {skep.__version__}\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

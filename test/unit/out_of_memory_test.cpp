@@ -1,0 +1,195 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Allocations that fail while the library works: every call still ends, and so does the pool.
+
+#include "async/task_group.hpp"
+#include "support/fake_runtime.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+// Allocations of that size fail, but for so many that come first; 0: none does.
+thread_local std::size_t doomed_size = 0;
+thread_local int spared = 0;
+
+} // namespace
+
+void* operator new(std::size_t size) {
+    const bool fails = doomed_size != 0 && size == doomed_size && spared-- <= 0;
+    void* const block = fails ? nullptr : std::malloc(size == 0 ? 1 : size);
+    if (block == nullptr) {
+        doomed_size = 0;
+        throw std::bad_alloc();
+    }
+    return block;
+}
+
+void operator delete(void* block) noexcept {
+    std::free(block);
+}
+
+void operator delete(void* block, std::size_t) noexcept {
+    std::free(block);
+}
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Makes the next text of this length that is copied the one that there is no memory for.
+class no_memory_for {
+public:
+    explicit no_memory_for(std::size_t length, int but_for = 0) {
+        doomed_size = length + 1;
+        spared = but_for;
+    }
+    ~no_memory_for() { doomed_size = 0; }
+    no_memory_for(const no_memory_for&) = delete;
+    no_memory_for& operator=(const no_memory_for&) = delete;
+
+    static bool was_needed() { return doomed_size == 0; }
+};
+
+constexpr std::size_t odd_length = 1377;
+const std::string odd_text(odd_length, 'x');
+
+pool_config quick_config(std::size_t workers = 1) {
+    auto config = fake_config(workers);
+    config.log = log_level::off;
+    return config;
+}
+
+void check_serves(running_pool& pool, std::size_t worker) {
+    const auto next = pool.execute(request("next"));
+    BOOST_TEST(pool.serve(worker) == "next");
+    BOOST_TEST(next->value.has_value(), next->text());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(out_of_memory)
+
+BOOST_AUTO_TEST_CASE(as_an_answer_is_handed_on_loses_the_call_and_the_worker) {
+    running_pool pool(quick_config());
+    const auto call = pool.execute(request("work").correlation_id(odd_text));
+    pool.worker(0).reply(pool.worker(0).take_call());
+    {
+        const no_memory_for answer(odd_length);
+        pool.settle();
+        BOOST_TEST(answer.was_needed());
+    }
+    BOOST_TEST(call->code() == errc::worker_lost);
+    pool.advance(5s);
+    check_serves(pool, 1);
+}
+
+BOOST_AUTO_TEST_CASE(as_calls_are_given_back_fails_them) {
+    for (int copy = 0; copy < 4; ++copy) {
+        auto config = quick_config();
+        config.capacity = 3;
+        running_pool pool(config);
+        std::vector<std::shared_ptr<manual_pool::outcome<reply>>> calls;
+        for (int i = 0; i < 3; ++i) {
+            calls.push_back(pool.execute(request("work").timeout(1h)));
+        }
+        pool.worker(0).last_words = odd_text;
+        pool.worker(0).exit(exit_status::signalled(11));
+        const no_memory_for words(odd_length, copy);
+        pool.settle();
+        BOOST_TEST(words.was_needed());
+        pool.advance(5s);
+        for (const auto& each : calls) {
+            BOOST_TEST(each->code() == errc::worker_lost, "copy " << copy << ": " << each->text());
+        }
+        BOOST_TEST(pool.status().in_flight == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(as_a_deadline_passes_delays_it) {
+    running_pool pool(quick_config());
+    pool.execute(request("busy"));
+    const auto call = pool.execute(request(odd_text).queue_timeout(1s));
+    {
+        const no_memory_for error(odd_length);
+        pool.advance(1050ms);
+        BOOST_TEST(error.was_needed());
+    }
+    BOOST_TEST(!call->done);
+    pool.advance(1s);
+    BOOST_TEST(call->code() == errc::queue_timeout);
+    BOOST_TEST(pool.counters().queue_timeouts == 1u);
+    const auto next = pool.execute(request("next").queue_timeout(1s));
+    pool.advance(2s);
+    BOOST_TEST(next->code() == errc::queue_timeout); // deadlines are kept on being watched
+}
+
+BOOST_AUTO_TEST_CASE(as_a_worker_ends_is_no_reason_to_forget_it) {
+    const auto length = std::string("its token is not the one it was started with").size();
+    int needed = 0;
+    for (int copy = 0; copy < 5; ++copy) { // as it is noticed, as it is told to stop, as that is noted ...
+        manual_pool pool(quick_config());
+        pool.runtime().on_start = [](fake_worker& fresh) {
+            auto hello = fresh.hello();
+            hello["token"] = "wrong";
+            fresh.send_data(hello);
+        };
+        const no_memory_for reason(length, copy);
+        const auto started = pool.start();
+        pool.advance(1s);
+        needed += reason.was_needed() ? 1 : 0;
+        BOOST_TEST(started->code() == errc::start_failed, "copy " << copy << ": " << started->text());
+    }
+    BOOST_TEST(needed >= 4);
+}
+
+BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {
+    const manual_time time;
+    asio::io_context context;
+    output_handler sink;
+    const auto make = [&](const strand& executor, const pool_config&, output_handler its) {
+        sink = std::move(its);
+        return std::make_unique<fake_runtime>(executor);
+    };
+    auto config = fake_config();
+    config.output.handler = nullptr;
+    config.log = log_level::info;
+    const auto core = std::make_shared<pool_core>(context.get_executor(), config, make);
+    const worker_id worker{"default", 0, 1};
+    const no_memory_for line(odd_length);
+    sink({worker, false, odd_text});
+    BOOST_TEST(line.was_needed());
+}
+
+BOOST_AUTO_TEST_CASE(as_a_task_is_spawned_leaves_nothing_to_wait_for) {
+    asio::io_context context;
+    const strand executor(context.get_executor());
+    task_group tasks(executor, [](std::exception_ptr) {});
+    const auto nothing = []() -> asio::awaitable<void> { co_return; };
+    int failures = 0;
+    for (std::size_t size = 8; size < 1024; ++size) { // whatever it is that it allocates
+        auto task = nothing();
+        auto owner = std::make_shared<int>(1);
+        doomed_size = size;
+        try {
+            tasks.spawn(std::move(owner), std::move(task));
+        } catch (const std::bad_alloc&) {
+            ++failures;
+        }
+        doomed_size = 0;
+        context.restart();
+        context.run();
+        BOOST_REQUIRE_EQUAL(tasks.running(), 0u);
+    }
+    BOOST_TEST(failures > 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
