@@ -51,12 +51,21 @@ bool arm(const leash_ends& leash) noexcept {
     return leash.host < 0 || (arm_leash(leash.host) && arm_leash(leash.guard));
 }
 
+/// A limit at or below the number asked for is a lack of descriptors as well, though the kernel calls it EINVAL.
+int duplicate_out_of_the_way(int from) noexcept {
+    const int copy = ::fcntl(from, F_DUPFD_CLOEXEC, first_spare_descriptor);
+    if (copy < 0 && errno == EINVAL) {
+        errno = EMFILE;
+    }
+    return copy;
+}
+
 /// Moves the descriptors to 0, 1, 2 ... All go up first, so that none is overwritten before it is moved; dup2 then
 /// clears close-on-exec.
 bool place_descriptors(const child_descriptors& from) noexcept {
     child_descriptors spare{};
     for (std::size_t i = 0; i < spare.size(); ++i) {
-        spare[i] = from[i] < 0 ? -1 : ::fcntl(from[i], F_DUPFD_CLOEXEC, first_spare_descriptor);
+        spare[i] = from[i] < 0 ? -1 : duplicate_out_of_the_way(from[i]);
         if (from[i] >= 0 && spare[i] < 0) {
             return false;
         }
@@ -76,7 +85,7 @@ int run_child(void* argument) noexcept {
         give_up(plan, launch_step::vfork);
     }
     reset_signals();
-    const int report = ::fcntl(plan.report, F_DUPFD_CLOEXEC, first_spare_descriptor);
+    const int report = duplicate_out_of_the_way(plan.report);
     if (report < 0) {
         give_up(plan, launch_step::setup);
     }
