@@ -3,55 +3,22 @@
 
 #pragma once
 
+#include <skep/errc.hpp>
 #include <skep/exit_class.hpp>
 #include <skep/exit_status.hpp>
 #include <skep/export.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 
-#include <boost/system/error_code.hpp>
+#include <boost/json/value.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <sys/types.h>
-#include <type_traits>
 
 namespace skep {
-
-/// Every way in which an operation of the library fails. Each call ends with a reply or with exactly one of
-/// these.
-enum class errc {
-    invalid_config = 1, ///< a field of pool_config breaks its rule; the text names field, value and rule
-    not_started,        ///< the pool has not been started
-    starting,           ///< the pool is still starting; await start() first
-    already_started,    ///< start() was called twice
-    shutting_down,      ///< the pool is shutting down or has shut down
-    start_failed,     ///< too few workers came up; carries the cause and the output tail of the last failure
-    pool_saturated,   ///< the wait queue is full: the call was refused at once
-    queue_timeout,    ///< no worker became free within queue_timeout
-    timeout,          ///< the call's timeout or deadline passed
-    cancelled,        ///< the caller cancelled the operation
-    worker_lost,      ///< the worker died, froze or broke the protocol while it had the call
-    remote_error,     ///< the worker's code raised an exception: see error_info::remote_*
-    invalid_request,  ///< the request cannot be encoded (text that is not UTF-8, NaN); nothing was sent
-    frame_too_large,  ///< the request's encoding exceeds the frame limit; nothing was sent
-    spawn_failed,     ///< the worker process could not be created; the text names the step and its cause
-    startup_timeout,  ///< the worker did not complete its handshake in time
-    handshake_failed, ///< the worker exited or spoke wrongly before it was ready
-    heartbeat_lost,   ///< the worker stopped answering pings
-    protocol_error,   ///< the worker broke the wire protocol
-    illegal_transition, ///< a worker state change that the lifecycle does not allow
-    unavailable,        ///< too many workers failed of late and none is left; carries the last cause
-    poisonous_request,  ///< workers crashed, or broke the protocol, on this very input before: it was refused
-    unknown_worker,     ///< no worker of that id is alive
-};
-
-/// The category of errc, named "skep". Messages say what happened and what to do about it.
-SKEP_API const boost::system::error_category& error_category() noexcept;
-
-SKEP_API boost::system::error_code make_error_code(errc code) noexcept;
 
 /// What is known about a failure beyond its code. Fields that do not apply are empty.
 struct error_info {
@@ -68,16 +35,27 @@ struct error_info {
     duration wait_time{};            ///< how long the call waited in the queue
     std::size_t queue_depth = 0;     ///< calls waiting when it failed
     int attempts = 0;                ///< how many workers the call was sent to
-    std::string remote_type;         ///< the worker's exception: its type
-    std::string remote_message;      ///< its message
-    std::string remote_traceback;    ///< its traceback
+
+    /// The worker's exception: its type by its qualified name, as Python's tracebacks print it: `module.Name`, and
+    /// `Name` alone for what is built in or defined in the worker's script. `skep.Name` is the SDK's own.
+    std::string remote_type;
+    std::string remote_message;   ///< its message
+    std::string remote_traceback; ///< its traceback
+
+    /// Of `raise skep.Error(code, message, data)`, by which the worker's code says that the caller is at fault. The code
+    /// is empty, and the data null, for every other exception.
+    std::string remote_code;
+    boost::json::value remote_data;
 };
 
-/// The exception thrown by every operation of the library. what() holds the whole story, ready to be logged;
-/// it contains neither arguments nor environment.
+/// The exception thrown by every operation of the library, and the only one of its own. what() holds the whole story
+/// and what to do about it, ready to be logged; it contains neither arguments nor environment, nor remote_data.
 class SKEP_API error : public boost::system::system_error {
 public:
-    error(errc code, error_info details);
+    error(skep::errc code, error_info details);
+
+    /// What to act on: code() as the enumerator it is.
+    skep::errc errc() const noexcept { return static_cast<skep::errc>(code().value()); }
 
     const char* what() const noexcept override { return text_.c_str(); }
 
@@ -87,7 +65,9 @@ private:
     std::string text_;
 };
 
-} // namespace skep
+/// Whether the caller did something wrong: by its code, or because the worker's code said so by raising skep.Error.
+inline bool is_callers_fault(const error& failure) noexcept {
+    return is_callers_fault(failure.errc()) || !failure.info.remote_code.empty();
+}
 
-template <>
-struct boost::system::is_error_code_enum<skep::errc> : std::true_type {};
+} // namespace skep

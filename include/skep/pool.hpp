@@ -50,18 +50,27 @@ public:
     pool(pool&&) noexcept;
     pool& operator=(pool&&) noexcept;
 
-    /// Starts the workers, in batches, and returns when the first attempt of each has ended and at least
-    /// pool_config::min_ready are ready. Those that failed are retried in the background.
-    /// Errors: start_failed (cause and output tail of the last failure; everything is stopped again, start()
-    /// may be repeated), already_started, shutting_down, cancelled.
+    /// Starts the workers, in batches, and returns when pool_config::min_ready of them are ready; the others come up in
+    /// the background, and those that failed are tried again. Calls that are made meanwhile wait in the queue, within
+    /// their limits.
+    /// Errors: start_failed (the first attempt of every worker has ended, and too few came up; with cause and output
+    /// tail of the last failure; everything is stopped again, calls that waited fail with it too, and start() may be
+    /// repeated), already_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to
     /// stop it.
     boost::asio::awaitable<void> start();
 
+    /// Returns when at least `count` workers are up: ready, or by now busy, degraded or suspended.
+    /// Errors: invalid_config (count is 0..10,000), not_started, start_failed, unavailable (see restart_options::limit),
+    /// shutting_down, cancelled. Without one of these it waits for as long as it takes: also for a number that the pool
+    /// only has after resize().
+    /// Cancellation (all types): the wait ends with cancelled.
+    boost::asio::awaitable<void> ready(std::size_t count);
+
     /// Runs one call and returns its answer. The request is encoded on the caller's executor.
-    /// Errors: remote_error (the worker's exception), pool_saturated, queue_timeout, timeout, cancelled,
-    /// worker_lost, unavailable, poisonous_request, invalid_request, frame_too_large, not_started, starting,
-    /// shutting_down. Each call ends with a reply or exactly one of them. A call that a dead worker had not received
+    /// Errors: remote_error (the worker's exception), unknown_command, invalid_arguments, pool_saturated,
+    /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request, invalid_request,
+    /// frame_too_large, not_started, start_failed, shutting_down. Each call ends with a reply or exactly one of them. A call that a dead worker had not received
     /// is sent to another; one that it had is sent again only if request::idempotent, as pool_config::retry says.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
@@ -76,7 +85,7 @@ public:
     /// Takes one worker, or the pool, out of work without ending it: returns when the calls it has are answered. Calls
     /// wait in the queue meanwhile, within their own limits; workers that come up in a suspended pool are suspended.
     /// Idempotent. A suspended worker is neither probed nor recycled by itself; shutdown() ends it like any other.
-    /// Errors: unknown_worker (no such worker is alive, or it ended meanwhile), not_started, starting,
+    /// Errors: unknown_worker (no such worker is alive, or it ended meanwhile), not_started,
     /// shutting_down, cancelled (by the caller, or because it was resumed first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
     boost::asio::awaitable<void> suspend(worker_id which);
@@ -89,15 +98,15 @@ public:
 
     /// Replaces one worker, or all that are up, at most recycle.max_recycling at a time, as recycling does: the new
     /// one is ready before the old one leaves, and calls in flight finish. Returns when the last old one has ended.
-    /// Errors: start_failed (a new worker did not come up, with its cause; the old ones that are left go on
-    /// serving), unknown_worker, not_started, starting, shutting_down, cancelled.
+    /// Errors: restart_failed (a new worker did not come up, with its cause; the old ones that are left go on
+    /// serving), unknown_worker, not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
     boost::asio::awaitable<void> restart(worker_id which);
     boost::asio::awaitable<void> rolling_restart();
 
     /// Changes how many workers the pool may have, and brings their number within `limits` at once; calls in flight
     /// on those that are too many finish. Between the limits, autoscaling decides.
-    /// Errors: invalid_config (min is 1..10,000, max is min..10,000), not_started, starting, shutting_down, cancelled.
+    /// Errors: invalid_config (min is 1..10,000, max is min..10,000), not_started, shutting_down, cancelled.
     boost::asio::awaitable<void> resize(size_limits limits);
 
     /// Stops admitting calls, lets accepted ones finish for stop.drain, then takes every worker down the stop

@@ -44,9 +44,10 @@ struct launch_options {
 struct start_options {
     std::size_t batch_size = 10; ///< workers started together, 1..1000
     duration batch_delay =
-        std::chrono::milliseconds(500);          ///< a batch starts when the one before is up, at the
-                                                 ///< latest after this, 0..60 s; 0 = all at once
-    duration timeout = std::chrono::seconds(30); ///< per worker, launch to ready, 10 ms..1 h
+        std::chrono::milliseconds(500);           ///< a batch starts when the one before is up, at the
+                                                  ///< latest after this, 0..60 s; 0 = all at once
+    duration timeout = std::chrono::seconds(120); ///< per worker, launch to ready, 10 ms..1 h; a model may
+                                                  ///< take its time to load, more so beside others
 };
 
 /// The wait for a free worker.
@@ -70,7 +71,8 @@ struct heartbeat_options {
 /// The stop ladder: drain, ask, SIGTERM, SIGKILL, reap.
 struct stop_options {
     duration drain = std::chrono::seconds(5); ///< how long shutdown() lets calls finish, 0..24 h
-    duration ask = std::chrono::seconds(1);   ///< from the shutdown frame to SIGTERM, 0..1 h
+    duration ask = std::chrono::seconds(3);   ///< from the shutdown frame to SIGTERM, 0..1 h; an interpreter
+                                              ///< with large libraries takes seconds to end
     duration grace = std::chrono::seconds(2); ///< from SIGTERM to SIGKILL, 0..1 h
     duration reap = std::chrono::seconds(2);  ///< from SIGKILL to giving the process up as lost, 10 ms..1 h
 
@@ -142,7 +144,7 @@ struct SKEP_API pool_config {
     launch_options launch;
     std::size_t workers = 0;   ///< processes, 0..10,000; 0 = one per hardware thread
     scaling_options scaling;   ///< for a number that changes with the load
-    std::size_t min_ready = 1; ///< start() succeeds with this many, 1..the initial number of workers
+    std::size_t min_ready = 1; ///< start() returns with this many, 1..the initial number of workers
     std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
 
     /// Calls sent ahead to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a

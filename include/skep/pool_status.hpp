@@ -46,12 +46,12 @@ struct worker_status {
 
 /// Totals since start().
 struct pool_counters {
-    std::uint64_t submitted = 0; ///< calls to execute(); = succeeded + failed + in flight + queued
-    std::uint64_t succeeded = 0; ///< ended with a reply
-    std::uint64_t failed = 0;    ///< ended with an error, the following five included
-    std::uint64_t remote_errors = 0;
-    std::uint64_t rejected = 0; ///< pool_saturated
-    std::uint64_t queue_timeouts = 0;
+    std::uint64_t submitted = 0;      ///< calls to execute(); = succeeded + failed + in flight + queued
+    std::uint64_t succeeded = 0;      ///< ended with a reply
+    std::uint64_t failed = 0;         ///< ended with an error, the following five included
+    std::uint64_t remote_errors = 0;  ///< the worker's code raised an exception
+    std::uint64_t rejected = 0;       ///< pool_saturated
+    std::uint64_t queue_timeouts = 0; ///< queue_timeout and no_worker
     std::uint64_t timeouts = 0;
     std::uint64_t cancelled = 0;
     std::uint64_t retried = 0;         ///< sent to another worker after one was lost

@@ -26,7 +26,7 @@ namespace skep {
 class SKEP_API request {
 public:
     /// `args` must be a JSON object (its keys are the argument names).
-    /// Throws std::invalid_argument if it is anything else.
+    /// Throws error(errc::invalid_request) if it is anything else.
     explicit request(std::string command, boost::json::value args = boost::json::object());
 
     /// Adds or replaces one argument. Anything that boost::json::value_from converts will do.

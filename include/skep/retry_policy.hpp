@@ -41,7 +41,7 @@ public:
     retry_policy& jitter(double share) &;
 
     /// Which errors are worth another attempt; it may look at code and info, such as info.remote_type. Default:
-    /// is_transient.
+    /// those whose code is retryable().
     retry_policy& when(condition is_worth_it) &;
 
     retry_policy&& attempts(int most) && { return std::move(attempts(most)); }
@@ -56,11 +56,6 @@ public:
     /// The wait before the next attempt, once `made` attempts have failed, the last with `failure`; nothing: give up.
     /// `random` is uniform in [0, 1).
     std::optional<duration> wait_after(int made, const error& failure, double random) const;
-
-    /// True for what says nothing about the request itself: the pool was saturated, unavailable or its queue too slow, the worker
-    /// was lost, the call took too long. After the last two it may have run, or still be running: try again only what
-    /// may be done twice.
-    static bool is_transient(const error& failure) noexcept;
 
 private:
     duration planned_wait(int made) const noexcept;

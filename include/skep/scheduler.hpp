@@ -34,7 +34,7 @@ public:
 /// The built-in schedulers. Every operation of each is O(1) in the number of workers (round_robin: one
 /// machine word per 64 slots, and one per 4,096).
 enum class scheduling {
-    least_loaded, ///< fewest running calls; among equals the one that waited longest (default)
+    least_loaded, ///< fewest running calls; among equals the one used last, whose caches are warm (default)
     round_robin,  ///< the next slot in circular order
     lifo,         ///< the slot that became free last: a warm few do the work, the rest stay idle
     fifo          ///< the slot that has been free longest

@@ -40,9 +40,11 @@ struct health_check_options {
     /// The types of exception that count as a failure of the worker and not of the call.
     std::vector<std::string> failing_errors{"MemoryError"};
 
-    /// So many calls in a row that end with an exception or time out, while its siblings answer as many: it is taken
-    /// for a zombie and replaced. Where there is nobody to compare it with, it must have answered some before.
-    /// 0..1,000,000; 0 = never.
+    /// So many calls of one command in a row that fail in the same way, by an exception of one type or by their
+    /// timeout: bad input, or a zombie? A worker with a health check of its own is probed before it gets another call,
+    /// and what that finds decides. One without is recycled if its siblings answer as many calls of the command
+    /// meanwhile and none of them fails so; not twice in a row for the same type. skep.Error and what the SDK refuses
+    /// do not count. 0..1,000,000; 0 = never.
     std::size_t error_streak = 20;
 };
 

@@ -5,6 +5,7 @@
 
 #include <skep/blob.hpp>
 #include <skep/circuit_breaker.hpp>
+#include <skep/errc.hpp>
 #include <skep/error.hpp>
 #include <skep/exit_status.hpp>
 #include <skep/pool.hpp>

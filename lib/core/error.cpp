@@ -9,54 +9,60 @@ namespace skep {
 
 namespace {
 
-const char* describe(errc code) noexcept {
+/// A short, neutral phrase, and what the caller can do about it, if anything.
+struct explanation {
+    const char* what;
+    const char* advice = "";
+};
+
+explanation explain(errc code) noexcept {
     switch (code) {
-    case errc::invalid_config: return "invalid configuration";
-    case errc::not_started: return "the pool is not started: co_await pool.start() first";
-    case errc::starting: return "the pool is still starting: wait for start() to return";
-    case errc::already_started: return "the pool was already started";
-    case errc::shutting_down: return "the pool is shutting down";
-    case errc::start_failed: return "the pool could not start";
+    case errc::invalid_config: return {"invalid configuration"};
+    case errc::not_started: return {"the pool is not started", "co_await pool.start() first"};
+    case errc::already_started: return {"the pool was already started"};
+    case errc::shutting_down: return {"the pool is shutting down"};
+    case errc::start_failed: return {"the pool could not start"};
+    case errc::restart_failed: return {"the restart failed", "the old workers go on serving"};
     case errc::pool_saturated:
-        return "the pool is saturated: every worker is busy and the queue is full; retry later, or raise "
-               "workers or "
-               "queue.limit";
+        return {"the pool is saturated", "retry later, or raise workers or queue.limit"};
     case errc::queue_timeout:
-        return "no worker became free in time; raise workers, queue.timeout or the request's queue_timeout";
+        return {"no worker became free in time",
+                "raise workers, queue.timeout or the request's queue_timeout"};
+    case errc::no_worker: return {"no worker is up", "see status(); the pool goes on trying by itself"};
     case errc::timeout:
-        return "the call took longer than its timeout; raise the request's timeout if the work needs it";
-    case errc::cancelled: return "cancelled by the caller";
+        return {"the call took longer than its timeout", "raise the request's timeout if the work needs it"};
+    case errc::cancelled: return {"cancelled by the caller"};
     case errc::worker_lost:
-        return "the worker was lost while it had the call; mark the request idempotent if it may be sent "
-               "again";
-    case errc::remote_error: return "the worker's code raised an exception";
-    case errc::invalid_request: return "the request cannot be encoded";
+        return {"the worker was lost while it had the call",
+                "mark the request idempotent if it may be sent again"};
+    case errc::remote_error: return {"the worker's code raised an exception"};
+    case errc::unknown_command: return {"the worker has no such command"};
+    case errc::invalid_arguments: return {"the command does not take these arguments"};
+    case errc::invalid_request: return {"the request cannot be encoded"};
     case errc::frame_too_large:
-        return "the request is too large to send; send less at a time or raise limits.frame_bytes";
-    case errc::spawn_failed: return "the worker process could not be created";
-    case errc::startup_timeout:
-        return "the worker was not ready in time; raise start.timeout if loading takes that long";
-    case errc::handshake_failed: return "the worker failed before it was ready";
-    case errc::heartbeat_lost: return "the worker stopped answering pings";
-    case errc::protocol_error: return "the worker broke the wire protocol";
+        return {"the request is too large to send", "send less at a time or raise limits.frame_bytes"};
+    case errc::spawn_failed: return {"the worker process could not be created"};
+    case errc::startup_timeout: return {"the worker was not ready in time"};
+    case errc::handshake_failed: return {"the worker failed before it was ready"};
+    case errc::heartbeat_lost: return {"the worker stopped answering pings"};
+    case errc::protocol_error: return {"the worker broke the wire protocol"};
     case errc::unavailable:
-        return "the pool is unavailable: its workers failed too often and none is left; it tries again by "
-               "itself";
+        return {"the pool is unavailable: its workers failed too often and none is left",
+                "it tries again by itself"};
     case errc::poisonous_request:
-        return "the request is refused: workers crashed, or broke the protocol, on the same input before; do "
-               "not send "
-               "it again";
-    case errc::unknown_worker: return "no worker of that id is alive; see status()";
-    case errc::illegal_transition: return "the worker's lifecycle does not allow this change of state";
+        return {"the request is refused: workers crashed, or broke the protocol, on the same input before",
+                "do not send it again"};
+    case errc::unknown_worker: return {"no worker of that id is alive", "see status()"};
+    case errc::illegal_transition: return {"the worker's lifecycle does not allow this change of state"};
     }
-    return "unknown error";
+    return {"unknown error"};
 }
 
 class skep_category final : public boost::system::error_category {
 public:
     const char* name() const noexcept override { return "skep"; }
 
-    std::string message(int code) const override { return describe(static_cast<errc>(code)); }
+    std::string message(int code) const override { return explain(static_cast<errc>(code)).what; }
 
     boost::system::error_condition default_error_condition(int code) const noexcept override {
         namespace generic = boost::system::errc;
@@ -64,6 +70,7 @@ public:
         case errc::cancelled: return make_error_condition(generic::operation_canceled);
         case errc::timeout:
         case errc::queue_timeout:
+        case errc::no_worker:
         case errc::startup_timeout: return make_error_condition(generic::timed_out);
         default: return {code, *this};
         }
@@ -119,6 +126,19 @@ void append_facts(std::string& text, const error_info& info) {
     }
 }
 
+/// The type says what the code does not.
+std::string remote_story(errc code, const error_info& info) {
+    std::string story;
+    if (!info.remote_type.empty() && code == errc::remote_error) {
+        story += ": " + info.remote_type;
+        story += info.remote_code.empty() ? "" : " '" + info.remote_code + "'";
+    }
+    if (!info.remote_message.empty()) {
+        story += ": " + info.remote_message;
+    }
+    return story;
+}
+
 std::string cause_of_end(const error_info& info) {
     if (info.exit_kind == exit_class::out_of_memory || info.exit_kind == exit_class::gpu) {
         return std::string(to_string(info.exit_kind)) + ": " + info.exit_evidence;
@@ -127,12 +147,14 @@ std::string cause_of_end(const error_info& info) {
 }
 
 std::string compose(errc code, const error_info& info) {
-    std::string text = describe(code);
+    const auto [what, advice] = explain(code);
+    std::string text = what;
     if (!info.detail.empty()) {
         text += ": " + info.detail;
     }
-    if (!info.remote_type.empty()) {
-        text += ": " + info.remote_type + ": " + info.remote_message;
+    text += remote_story(code, info);
+    if (*advice != '\0') {
+        text += std::string("; ") + advice;
     }
     append_facts(text, info);
     const auto cause = cause_of_end(info);
@@ -162,6 +184,31 @@ std::string with_visible_nuls(std::string text) {
 
 } // namespace
 
+bool retryable(errc code) noexcept {
+    switch (code) {
+    case errc::pool_saturated:
+    case errc::queue_timeout:
+    case errc::no_worker:
+    case errc::unavailable:
+    case errc::timeout:
+    case errc::worker_lost: return true;
+    default: return false;
+    }
+}
+
+bool is_callers_fault(errc code) noexcept {
+    switch (code) {
+    case errc::unknown_command:
+    case errc::invalid_arguments:
+    case errc::invalid_request:
+    case errc::frame_too_large:
+    case errc::poisonous_request:
+    case errc::unknown_worker:
+    case errc::invalid_config: return true;
+    default: return false;
+    }
+}
+
 const boost::system::error_category& error_category() noexcept {
     static const skep_category category;
     return category;
@@ -171,7 +218,7 @@ boost::system::error_code make_error_code(errc code) noexcept {
     return {static_cast<int>(code), error_category()};
 }
 
-error::error(errc code, error_info details)
+error::error(skep::errc code, error_info details)
     : system_error(make_error_code(code)),
       info(std::move(details)),
       text_(with_visible_nuls(compose(code, info))) {}

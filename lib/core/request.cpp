@@ -1,17 +1,18 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include <skep/error.hpp>
 #include <skep/request.hpp>
-
-#include <stdexcept>
 
 namespace skep {
 
 request::request(std::string command, boost::json::value args)
     : command_(std::move(command)), args_(std::move(args)) {
     if (!args_.is_object()) {
-        throw std::invalid_argument("skep::request: the arguments of '" + command_ +
-                                    "' must be a JSON object whose keys are the argument names");
+        error_info info;
+        info.command = command_;
+        info.detail = "the arguments must be a JSON object whose keys are the argument names";
+        throw error(errc::invalid_request, std::move(info));
     }
 }
 

@@ -36,20 +36,4 @@ health_verdict health_monitor::failed(time_point now) noexcept {
     return was_degraded ? health_verdict::none : health_verdict::degrade;
 }
 
-void error_streak::succeeded() noexcept {
-    length_ = 0;
-    ever_succeeded_ = true;
-}
-
-bool error_streak::failed(std::uint64_t sibling_successes) noexcept {
-    if (length_ == 0) {
-        siblings_at_begin_ = sibling_successes;
-    }
-    ++length_;
-    const bool alone = sibling_successes == 0;
-    const bool callers_are_fine =
-        alone ? ever_succeeded_ : sibling_successes - siblings_at_begin_ >= std::uint64_t{limit_};
-    return limit_ != 0 && length_ >= limit_ && callers_are_fine;
-}
-
 } // namespace skep

@@ -7,8 +7,6 @@
 #include <skep/time.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 
 namespace skep {
 
@@ -44,27 +42,6 @@ private:
     time_point next_probe_;
     int failures_ = 0;
     bool degraded_ = false;
-};
-
-/// Finds the worker that fails every call, though it answers pings and probes: a streak of failures in a row is
-/// damning only if its siblings answer as many calls meanwhile, or, where there is nobody to compare it with, if it
-/// answered some before; else the callers are to blame.
-class error_streak {
-public:
-    /// `limit` failures in a row; 0 = never.
-    explicit error_streak(std::size_t limit) noexcept : limit_(limit) {}
-
-    void succeeded() noexcept;
-
-    /// One more failure. `sibling_successes`: how many calls other workers of the pool have answered so far, ever.
-    /// True if the worker is to be replaced.
-    bool failed(std::uint64_t sibling_successes) noexcept;
-
-private:
-    std::size_t limit_;
-    std::size_t length_ = 0;
-    bool ever_succeeded_ = false;
-    std::uint64_t siblings_at_begin_ = 0;
 };
 
 } // namespace skep

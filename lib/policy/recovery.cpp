@@ -32,6 +32,8 @@ recovery_action recover_worker(failure_kind failure, worker_state state, int fai
     }
     switch (failure) {
     case failure_kind::call_failed: return recovery_action::none;
+    case failure_kind::error_streak: return recovery_action::probe;
+    case failure_kind::fails_alone: return recovery_action::recycle;
     case failure_kind::probe_failed: return recover_from_probe(state, failures, limit);
     default: return recovery_action::replace;
     }

@@ -17,7 +17,8 @@ enum class failure_kind {
     probe_failed,   ///< it failed a health probe, or a call in a way that counts
     call_overdue,   ///< it is still at a call that was given up
     call_failed,    ///< its code raised an exception
-    error_streak,   ///< it fails every call
+    error_streak,   ///< it fails call after call, which may be its callers' doing
+    fails_alone,    ///< it fails what its siblings answer
     too_much_memory ///< it is above the hard limit
 };
 
@@ -26,7 +27,9 @@ enum class recovery_action {
     none,
     degrade, ///< out of rotation; a probe decides
     remove,  ///< for good, without a replacement: it was on its way out
-    replace  ///< for good, and another takes its place
+    replace, ///< for good, and another takes its place
+    recycle, ///< the same, but the other one is to be ready first
+    probe    ///< at once; what it finds decides
 };
 
 /// Seed 000's decision tree with its gaps closed: what is done with the worker.

@@ -28,7 +28,7 @@ retry_policy::retry_policy()
       factor_(1),
       longest_(30s),
       jitter_(0.25),
-      is_worth_it_(is_transient) {}
+      is_worth_it_([](const error& failure) { return retryable(failure.errc()); }) {}
 
 retry_policy& retry_policy::attempts(int most) & {
     validate([&](const range_check& range) { range.number("attempts", most, 1, 1000); });
@@ -94,17 +94,6 @@ duration retry_policy::planned_wait(int made) const noexcept {
                        std::pow(factor_, static_cast<double>(steps > last ? steps - last : 0));
     return grown < static_cast<double>(longest_.count()) ? duration(static_cast<duration::rep>(grown))
                                                          : longest_;
-}
-
-bool retry_policy::is_transient(const error& failure) noexcept {
-    switch (static_cast<errc>(failure.code().value())) {
-    case errc::pool_saturated:
-    case errc::queue_timeout:
-    case errc::unavailable:
-    case errc::timeout:
-    case errc::worker_lost: return failure.code().category() == error_category();
-    default: return false;
-    }
 }
 
 } // namespace skep

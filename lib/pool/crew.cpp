@@ -75,8 +75,40 @@ std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_p
     return fresh;
 }
 
+void crew::begin_launch() {
+    to_launch_.assign(vacant_.begin(), vacant_.end());
+    for (const auto index : to_launch_) {
+        slots_[index].to_launch = true;
+    }
+    batch_due_ = {};
+}
+
+/// A batch is due when the one before is up, or after batch_delay.
+time_point crew::launch_due(time_point now, const std::shared_ptr<void>& owner) {
+    if (is_launching() && (starting_ == 0 || now >= batch_due_)) {
+        for (std::size_t started = 0; started < config_.start.batch_size && is_launching();) {
+            const auto index = to_launch_.front();
+            to_launch_.pop_front();
+            if (vacant_.contains(index)) { // it may be wanted no more
+                start_slot(index, owner);
+                ++started;
+            }
+        }
+        batch_due_ = now + config_.start.batch_delay;
+    }
+    return is_launching() ? batch_due_ : time_point::max();
+}
+
+void crew::end_launch() noexcept {
+    for (const auto index : to_launch_) {
+        slots_[index].to_launch = false;
+    }
+    to_launch_.clear();
+}
+
 void crew::start_slot(std::size_t index, const std::shared_ptr<void>& owner) {
     vacant_.erase(index);
+    slots_[index].to_launch = false;
     slots_[index].current = make_worker(index, owner);
 }
 
@@ -286,12 +318,16 @@ asio::awaitable<void> crew::reconcile(std::shared_ptr<void> owner) {
         work_.close(); // before looking: a start may fail at once
         const auto now = clock::now();
         const bool tick = now >= next_tick;
+        if (guard_.state(now) != circuit_state::closed) {
+            end_launch(); // from now on each start needs its permission
+        }
+        const auto next_batch = launch_due(now, owner);
         start_due(tick ? config_.restart.starts_per_tick : 0, now, owner);
         look_for_recycling(now);
         begin_recycling(now, owner);
         next_tick = tick ? now + config_.restart.safety_tick : next_tick;
-        const auto next_change = std::min(next_due(now), next_recycling(now));
-        co_await work_.wait_until(std::min(next_tick, next_change));
+        const auto next = std::min({next_tick, next_batch, next_due(now), next_recycling(now)});
+        co_await work_.wait_until(next);
     }
 }
 
@@ -322,7 +358,8 @@ void crew::start_due(std::size_t at_least, time_point now, const std::shared_ptr
 time_point crew::due_at(const slot_state& slot) const noexcept {
     const auto others = ready_ + starting_;
     const bool waits = slot.awaits_verdict && others > 0; // reconsider() comes soon
-    return waits ? time_point::max() : std::max(slot.due, slot.tainted.earliest_start(others));
+    return waits || slot.to_launch ? time_point::max()
+                                   : std::max(slot.due, slot.tainted.earliest_start(others));
 }
 
 /// The next moment at which a slot may be filled. Those that are due already wait for room, that is for work_, or
@@ -342,6 +379,7 @@ time_point crew::next_due(time_point now) {
 
 void crew::close() {
     closed_ = true;
+    end_launch();
     work_.open();
 }
 

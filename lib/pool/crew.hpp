@@ -36,10 +36,15 @@ public:
     std::size_t ready() const noexcept { return ready_; }
     std::size_t starting() const noexcept { return starting_; }
 
-    std::vector<std::size_t> vacant() const { return {vacant_.begin(), vacant_.end()}; }
+    /// Has every vacant slot started, batch by batch.
+    void begin_launch();
+    bool is_launching() const noexcept { return !to_launch_.empty(); }
 
-    /// Starts a fresh worker in `slot`, which must be vacant.
-    void start_slot(std::size_t slot, const std::shared_ptr<void>& owner);
+    /// Starts the next batch if it is time; returns when the one after that is due, at the latest.
+    time_point launch_due(time_point now, const std::shared_ptr<void>& owner);
+
+    /// No more batches; what was not started is left to reconcile().
+    void end_launch() noexcept;
 
     // To be told by the pool, in step with worker_events.
     void on_ready(worker& which);
@@ -66,6 +71,9 @@ public:
     /// Takes a worker out of service for what it did; another takes its place. An oversized one may not even finish
     /// its calls.
     void replace(worker& which, retirement why);
+
+    /// Has another take its place, which is ready before it leaves.
+    void recycle(worker& which, std::string reason);
 
     /// Replaces workers, the new one before the old one, and completes `caller` when the old ones are gone.
     void restart(const worker_id& which, worker_waiters::caller_ptr caller);
@@ -127,6 +135,7 @@ private:
         std::uint64_t vacated_by = 0; ///< the generation that was the last to leave the slot
         std::optional<exit_class> vacated_as;
         int failure_streak = 0;
+        bool to_launch = false;      ///< its turn in the launch is to come
         time_point due;              ///< when a vacant slot may be filled
         bool awaits_verdict = false; ///< it is not known yet how its last worker ended
         taint tainted;
@@ -135,6 +144,7 @@ private:
         int previous_streak = 0;
     };
 
+    void start_slot(std::size_t index, const std::shared_ptr<void>& owner);
     std::shared_ptr<worker> make_worker(std::size_t index, const std::shared_ptr<void>& owner);
     std::vector<std::shared_ptr<worker>> everyone() const;
     worker* find(const worker_id& which) const noexcept;
@@ -188,6 +198,8 @@ private:
     std::vector<slot_state> slots_;
     std::size_t desired_ = 0;
     boost::container::flat_set<std::size_t> vacant_; ///< wanted slots without a worker
+    std::deque<std::size_t> to_launch_;
+    time_point batch_due_;
     std::deque<std::size_t> to_recycle_;
     std::vector<std::shared_ptr<worker>> leaving_;
     worker_waiters restarts_;

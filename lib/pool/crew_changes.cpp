@@ -11,8 +11,12 @@
 namespace skep {
 
 void crew::on_used_up(worker& which) {
+    recycle(which, "it has answered " + std::to_string(which.completed()) + " calls");
+}
+
+void crew::recycle(worker& which, std::string reason) {
     if (find(which.id()) != nullptr) {
-        want_recycling(which.id().slot, "it has answered " + std::to_string(which.completed()) + " calls");
+        want_recycling(which.id().slot, std::move(reason));
     }
 }
 
@@ -154,7 +158,7 @@ void crew::want_restart(std::size_t index, std::string reason) {
 /// What does not come up once will not come up for the rest either; they go on serving.
 void crew::break_off_restarts(const worker& because_of) {
     const auto& current = slots_[because_of.id().slot].current;
-    restarts_.fail(current->id(), error(errc::start_failed, because_of.describe()));
+    restarts_.fail(current->id(), error(errc::restart_failed, because_of.describe()));
     for (std::size_t index = 0; index < slots_.size(); ++index) {
         auto& slot = slots_[index];
         if (slot.restart_requested && slot.current && !restarts_.is_awaited(slot.current->id())) {
@@ -238,6 +242,7 @@ void crew::grow_to(std::size_t count) {
         auto& slot = slots_[index];
         if (!slot.wanted) {
             slot.wanted = true;
+            slot.to_launch = false;
             slot.due = {};
             slot.failure_streak = 0;
             if (!slot.current) { // else its last worker is still on its way out

@@ -72,9 +72,9 @@ worker_status crew::status_of_vacant(std::size_t index, time_point now) const {
     const auto& slot = slots_[index];
     worker_status entry;
     entry.id = {config_.name, static_cast<std::uint32_t>(index), slot.generation + 1};
-    const bool held = slot.failure_streak > 0 || due_at(slot) > now;
-    entry.state = held ? worker_state::pending : worker_state::created;
-    if (due_at(slot) > now && !slot.awaits_verdict) {
+    const bool waits = !slot.to_launch && due_at(slot) > now;
+    entry.state = waits || slot.failure_streak > 0 ? worker_state::pending : worker_state::created;
+    if (waits && !slot.awaits_verdict) {
         entry.held_for = due_at(slot) - now;
     }
     return entry;

@@ -4,6 +4,7 @@
 #include "pool/dispatcher.hpp"
 
 #include "core/clock.hpp"
+#include "policy/remote_error.hpp"
 #include "pool/guarded_scheduler.hpp"
 
 #include <boost/asio/post.hpp>
@@ -211,7 +212,9 @@ void dispatcher::on_remote_error(worker& from, call& which, error_message& answe
     info.remote_type = std::move(answer.type);
     info.remote_message = std::move(answer.message);
     info.remote_traceback = std::move(answer.traceback);
-    fail(which, errc::remote_error, std::move(info));
+    info.remote_code = std::move(answer.code);
+    info.remote_data = std::move(answer.data);
+    fail(which, code_of_remote_error(info.remote_type), std::move(info));
     serve_queue(from, clock::now());
 }
 
@@ -296,10 +299,14 @@ void dispatcher::on_begun_in_vain(call& which) {
 std::size_t dispatcher::abort_all(errc code) {
     const auto count = queued() + running_.size();
     fail_queue(code, {});
+    abort_running(code);
+    return count;
+}
+
+void dispatcher::abort_running(errc code) {
     while (!running_.empty()) {
         abandon(running_.front(), code);
     }
-    return count;
 }
 
 void dispatcher::forget_callers() noexcept {
@@ -349,10 +356,9 @@ asio::awaitable<void> dispatcher::drain(time_point limit) {
 void dispatcher::expire(call& which) {
     switch (which.state) {
     case call_state::queued: {
-        const bool in_queue_only = which.deadline > clock::now();
         error_info info;
         info.detail = events_.shortage();
-        fail(which, in_queue_only ? errc::queue_timeout : errc::timeout, std::move(info));
+        fail(which, reason_for_long_wait(which), std::move(info));
         break;
     }
     case call_state::delayed:
@@ -360,7 +366,7 @@ void dispatcher::expire(call& which) {
         break;
     case call_state::running:
         if (which.at != nullptr && !which.at->is_ahead(which)) {
-            which.at->note_timeout();
+            events_.on_timeout(*which.at, which);
         }
         abandon(which, which.at != nullptr ? errc::timeout : errc::worker_lost);
         break;
@@ -370,6 +376,15 @@ void dispatcher::expire(call& which) {
         break;
     default: break;
     }
+}
+
+errc dispatcher::reason_for_long_wait(const call& which) const {
+    const bool any_up = std::any_of(in_service_.begin(), in_service_.end(),
+                                    [](const worker* each) { return each != nullptr; });
+    if (!any_up) {
+        return errc::no_worker;
+    }
+    return which.deadline > clock::now() ? errc::queue_timeout : errc::timeout;
 }
 
 /// Answers the caller now; the worker has cancel_grace to notice.
@@ -406,7 +421,7 @@ void dispatcher::fail(call& which, errc code, error_info info) {
     ++counters_.failed;
     counters_.remote_errors += code == errc::remote_error ? 1 : 0;
     counters_.rejected += code == errc::pool_saturated ? 1 : 0;
-    counters_.queue_timeouts += code == errc::queue_timeout ? 1 : 0;
+    counters_.queue_timeouts += code == errc::queue_timeout || code == errc::no_worker ? 1 : 0;
     counters_.timeouts += code == errc::timeout ? 1 : 0;
     counters_.cancelled += code == errc::cancelled ? 1 : 0;
     counters_.poisonous += code == errc::poisonous_request ? 1 : 0;

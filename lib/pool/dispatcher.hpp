@@ -23,6 +23,9 @@ public:
     /// The worker is still at a call that was given up, though cancel_grace is over.
     virtual void on_overdue(worker& which) = 0;
 
+    /// A call on the worker was given up because it took too long.
+    virtual void on_timeout(worker& at, const call& which) = 0;
+
     /// Why there are fewer workers than there should be; empty if there are not.
     virtual std::string shortage() const = 0;
 
@@ -65,6 +68,9 @@ public:
     /// Refuses every call that waits, for a worker or to be sent again.
     void fail_queue(errc code, const error_info& info);
 
+    /// Ends every call that a worker has.
+    void abort_running(errc code);
+
     /// Ends every open call with `code`; returns how many there were.
     std::size_t abort_all(errc code);
 
@@ -102,6 +108,7 @@ private:
     void abandon(call& which, errc code);
     void grant_grace(call& which);
     void expire(call& which);
+    errc reason_for_long_wait(const call& which) const;
     void give_back(worker& from, const call_ptr& which, bool may_have_begun);
     void delay(const call_ptr& which, duration wait);
     void resume_delayed(const call_ptr& which);

@@ -118,6 +118,14 @@ asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
     co_await std::move(change);
 }
 
+asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
+    range_check check;
+    check.number("ready(count)", count, 0, 10'000);
+    auto change = run_change(std::move(core),
+                             [count](pool_core& of, const caller_ptr& caller) { of.ready(count, caller); });
+    co_await std::move(change);
+}
+
 asio::awaitable<pool_status> run_status(core_ptr core) {
     pool_status result;
     auto start = [core = std::move(core), &result](std::unique_ptr<suspended_caller> caller) {
@@ -157,6 +165,10 @@ pool& pool::operator=(pool&& other) noexcept {
 
 asio::awaitable<void> pool::start() {
     return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.start(caller); });
+}
+
+asio::awaitable<void> pool::ready(std::size_t count) {
+    return run_ready(core_, count);
 }
 
 asio::awaitable<reply> pool::execute(request call_request) {

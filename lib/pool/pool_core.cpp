@@ -4,6 +4,7 @@
 #include "pool/pool_core.hpp"
 
 #include "core/clock.hpp"
+#include "policy/remote_error.hpp"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -26,6 +27,7 @@ pool_core::pool_core(asio::any_io_executor executor, pool_config config, const r
       dispatcher_(strand_, config_, *this, log_),
       crew_(strand_, config_, *runtime_, *this, log_),
       autoscaler_(strand_, config_, dispatcher_, crew_, log_),
+      streaks_(config_.health_check.error_streak),
       loops_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       phases_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
       start_ended_(strand_) {}
@@ -47,24 +49,84 @@ asio::awaitable<void> pool_core::run_start() {
     dispatcher_.reopen();
     autoscaler_.reopen();
     start_loop([this] { return dispatcher_.watch_deadlines(); });
-    co_await launch_crew();
-    std::optional<error> problem;
+    co_await launch_until_ready();
     if (phase_ != pool_phase::starting) {
-        problem = failure(errc::shutting_down);
+        complete_start(failure(errc::shutting_down));
     } else if (crew_.ready() < config_.min_ready) {
-        const auto came_up = crew_.ready();
-        co_await take_down(stop_rung::ask); // only then is known how all of them ended
-        problem = start_failure(came_up);
-        if (phase_ == pool_phase::starting) {
-            phase_ = pool_phase::created;
-        }
+        co_await undo_start();
     } else {
         phase_ = pool_phase::running;
         start_loop([this] { return crew_.reconcile(shared_from_this()); });
         start_loop([this] { return autoscaler_.run(); });
+        complete_start({});
     }
+}
+
+/// Batch after batch, until enough workers are up or the first attempt of every slot has ended. The rest of a launch
+/// is up to reconcile().
+asio::awaitable<void> pool_core::launch_until_ready() {
+    crew_.begin_launch();
+    while (phase_ == pool_phase::starting && crew_.ready() < config_.min_ready) {
+        crew_.changed().close(); // before looking: a start may fail at once
+        if (crew_.ready() == 0 && crew_.last_failure_code() == errc::spawn_failed) {
+            crew_.end_launch(); // the others would fail as well
+        }
+        const auto next_batch = crew_.launch_due(clock::now(), shared_from_this());
+        if (!crew_.is_launching() && crew_.starting() == 0) {
+            break;
+        }
+        co_await crew_.changed().wait_until(next_batch);
+    }
+}
+
+/// Too few workers came up: everything is stopped again, and what waited for a worker fails.
+asio::awaitable<void> pool_core::undo_start() {
+    const auto came_up = crew_.ready();
+    dispatcher_.abort_running(errc::start_failed);
+    co_await take_down(stop_rung::ask); // only then is known how all of them ended
+    const auto problem = start_failure(came_up);
+    dispatcher_.fail_queue(errc::start_failed, problem.info);
+    fail_ready(problem);
+    if (phase_ == pool_phase::starting) {
+        phase_ = pool_phase::created;
+    }
+    complete_start(problem);
+}
+
+void pool_core::complete_start(const std::optional<error>& problem) {
     start_ended_.open();
     complete_all(start_callers_, problem, {});
+}
+
+void pool_core::ready(std::size_t count, start_waiter caller) {
+    switch (phase_) {
+    case pool_phase::starting:
+    case pool_phase::running: break;
+    case pool_phase::created: caller->complete(failure(errc::not_started), {}); return;
+    default: caller->complete(failure(errc::shutting_down), {}); return;
+    }
+    ready_callers_.emplace_back(count, std::move(caller));
+    tell_ready();
+    if (phase_ == pool_phase::running && crew_.is_unavailable()) {
+        fail_ready(unavailable());
+    }
+}
+
+void pool_core::tell_ready() {
+    const auto first = std::stable_partition(ready_callers_.begin(), ready_callers_.end(),
+                                             [this](const auto& each) { return each.first > crew_.ready(); });
+    const decltype(ready_callers_) content(std::make_move_iterator(first),
+                                           std::make_move_iterator(ready_callers_.end()));
+    ready_callers_.erase(first, ready_callers_.end());
+    for (const auto& each : content) {
+        each.second->complete({}, {});
+    }
+}
+
+void pool_core::fail_ready(const error& why) {
+    for (const auto& each : std::exchange(ready_callers_, {})) {
+        each.second->complete(why, {});
+    }
 }
 
 void pool_core::start_loop(loop body) {
@@ -91,36 +153,14 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
     }
 }
 
-/// Batch after batch, until the first attempt of every slot has ended.
-asio::awaitable<void> pool_core::launch_crew() {
-    const auto slots = crew_.vacant();
-    std::size_t next = 0;
-    auto batch_due = clock::now();
-    while (phase_ == pool_phase::starting && (next < slots.size() || crew_.starting() > 0)) {
-        crew_.changed().close(); // before looking: a start may fail within start_slot
-        const bool hopeless = crew_.ready() == 0 && crew_.last_failure_code() == errc::spawn_failed;
-        if (next < slots.size() && !hopeless && (crew_.starting() == 0 || clock::now() >= batch_due)) {
-            const auto end = std::min(slots.size(), next + config_.start.batch_size);
-            for (; next < end; ++next) {
-                crew_.start_slot(slots[next], shared_from_this());
-            }
-            batch_due = clock::now() + config_.start.batch_delay;
-        }
-        if (hopeless && crew_.starting() == 0) {
-            break;
-        }
-        co_await crew_.changed().wait_until(next < slots.size() && !hopeless ? batch_due : time_point::max());
-    }
-}
-
 void pool_core::submit(const call_ptr& which) {
     if (const auto refusal = std::move(which->failure)) {
-        dispatcher_.reject(*which, static_cast<errc>(refusal->code().value()), refusal->info);
+        dispatcher_.reject(*which, refusal->errc(), refusal->info);
         return;
     }
     switch (phase_) {
     case pool_phase::created: dispatcher_.reject(*which, errc::not_started); break;
-    case pool_phase::starting: dispatcher_.reject(*which, errc::starting); break;
+    case pool_phase::starting: dispatcher_.submit(which); break;
     case pool_phase::running:
         if (crew_.is_unavailable()) {
             dispatcher_.reject(*which, errc::unavailable, last_cause());
@@ -163,6 +203,9 @@ void pool_core::end_now() noexcept {
     }
     for (const auto& each : std::exchange(shutdown_callers_, {})) {
         each->forget();
+    }
+    for (const auto& each : std::exchange(ready_callers_, {})) {
+        each.second->forget();
     }
     dispatcher_.forget_callers();
 }
@@ -209,6 +252,9 @@ void pool_core::give_up_queue_if_hopeless() {
 asio::awaitable<void> pool_core::take_down(stop_rung first) {
     crew_.close();
     crew_.fail_waiters(failure(errc::shutting_down));
+    if (phase_ == pool_phase::stopping) {
+        fail_ready(failure(errc::shutting_down));
+    }
     crew_.stop_all(first);
     while (!crew_.is_empty()) {
         crew_.changed().close();
@@ -280,20 +326,43 @@ void pool_core::log_output(const output_line& line) {
 }
 
 void pool_core::on_ready(worker& from) {
+    streaks_.started(from.id().slot);
     crew_.on_ready(from);
     if (!from.is_retired()) {
         dispatcher_.enlist(from);
     }
+    tell_ready();
 }
 
 void pool_core::on_result(worker& from, call& which, result_message& answer) {
+    if (which.state == call_state::running) {
+        streaks_.succeeded(from.id().slot, which.req.command());
+    }
     dispatcher_.on_result(from, which, answer);
     crew_.stop_if_retired(from);
 }
 
 void pool_core::on_remote_error(worker& from, call& which, error_message& answer) {
+    if (which.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
+        note_failed_call(from, which, answer.type);
+    }
     dispatcher_.on_remote_error(from, which, answer);
     crew_.stop_if_retired(from);
+}
+
+void pool_core::note_failed_call(worker& at, const call& which, const std::string& kind) {
+    const auto slot = at.id().slot;
+    const auto& command = which.req.command();
+    if (at.is_leaving() || !streaks_.failed(slot, command, kind)) {
+        return;
+    }
+    auto story = "each of its last " + std::to_string(config_.health_check.error_streak) + " calls of '" +
+                 command + "' failed: " + kind;
+    if (at.has_own_health_check()) {
+        on_failure(at, failure_kind::error_streak, 1, 1, std::move(story));
+    } else if (streaks_.convicts(slot, command)) {
+        on_failure(at, failure_kind::fails_alone, 1, 1, std::move(story) + ", while its siblings answer");
+    }
 }
 
 void pool_core::on_out_of_service(worker& from) {
@@ -318,6 +387,7 @@ void pool_core::on_ended(worker& from) {
     give_up_queue_if_hopeless();
     if (phase_ == pool_phase::running && crew_.is_unavailable()) {
         dispatcher_.fail_queue(errc::unavailable, last_cause());
+        fail_ready(unavailable());
     }
 }
 
@@ -336,6 +406,11 @@ void pool_core::on_failure(worker& from, failure_kind kind, int failures, int li
         log_(log_level::warning, to_string(from.id()) + " is degraded: " + detail);
         from.degrade(std::move(detail));
         break;
+    case recovery_action::probe:
+        log_(log_level::info, to_string(from.id()) + " is probed: " + detail);
+        from.probe_at_once();
+        break;
+    case recovery_action::recycle: crew_.recycle(from, std::move(detail)); break;
     case recovery_action::replace:
         if (kind == failure_kind::probe_failed) {
             ++unhealthy_terminated_;
@@ -351,8 +426,8 @@ void pool_core::on_failure(worker& from, failure_kind kind, int failures, int li
 bool pool_core::refuse_unless_running(const start_waiter& caller) const {
     switch (phase_) {
     case pool_phase::running: return false;
-    case pool_phase::created: caller->complete(failure(errc::not_started), {}); break;
-    case pool_phase::starting: caller->complete(failure(errc::starting), {}); break;
+    case pool_phase::created:
+    case pool_phase::starting: caller->complete(failure(errc::not_started), {}); break;
     default: caller->complete(failure(errc::shutting_down), {}); break;
     }
     return true;
@@ -408,7 +483,7 @@ std::string pool_core::shortage() const {
         return "the pool is suspended";
     }
     if (crew_.ready() == 0 && !crew_.last_failure().detail.empty()) {
-        return "no worker is up; the last failure was: " + crew_.last_failure().detail;
+        return "the last failure was: " + crew_.last_failure().detail;
     }
     const auto idle = crew_.out_of_rotation();
     return idle == 0 ? "" : std::to_string(idle) + " workers are degraded, suspended or not up; see status()";

@@ -5,6 +5,7 @@
 
 #include "async/task_group.hpp"
 #include "async/waiter.hpp"
+#include "policy/error_streaks.hpp"
 #include "pool/autoscaler.hpp"
 #include "pool/crew.hpp"
 #include "pool/dispatcher.hpp"
@@ -41,6 +42,7 @@ public:
     const limit_options& limits() const noexcept { return config_.limits; }
 
     void start(start_waiter caller);
+    void ready(std::size_t count, start_waiter caller);
 
     /// Takes a call, or refuses it: for its failure to be encoded, or because of the pool's phase.
     void submit(const call_ptr& which);
@@ -73,7 +75,11 @@ private:
     asio::awaitable<void> run_start();
     void start_loop(loop body);
     asio::awaitable<void> keep_going(loop body);
-    asio::awaitable<void> launch_crew();
+    asio::awaitable<void> launch_until_ready();
+    asio::awaitable<void> undo_start();
+    void complete_start(const std::optional<error>& problem);
+    void tell_ready();
+    void fail_ready(const error& why);
     asio::awaitable<void> run_shutdown();
     void give_up_queue_if_hopeless();
     asio::awaitable<void> take_down(stop_rung first);
@@ -83,6 +89,7 @@ private:
     error failure(errc code, error_info info = {}) const;
     error_info last_cause() const;
     error start_failure(std::size_t came_up) const;
+    error unavailable() const { return failure(errc::unavailable, last_cause()); }
     void handle_output(const output_line& line) noexcept;
     void log_output(const output_line& line);
 
@@ -93,13 +100,14 @@ private:
     void on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) override;
     void on_used_up(worker& from) override { crew_.on_used_up(from); }
     void on_suspended(worker& from) override { crew_.on_suspended(from); }
-    std::uint64_t successes() const override { return dispatcher_.counters().succeeded; }
     void on_out_of_service(worker& from) override;
     void on_call_lost(worker& from, call_ptr which, bool may_have_begun) override;
     void on_calls_released() override { dispatcher_.serve_free(); }
     void on_begun_in_vain(worker& from, call& which) override;
     void on_ended(worker& from) override;
     void on_overdue(worker& which) override;
+    void on_timeout(worker& at, const call& which) override { note_failed_call(at, which, "timeout"); }
+    void note_failed_call(worker& at, const call& which, const std::string& kind);
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }
 
@@ -110,6 +118,7 @@ private:
     dispatcher dispatcher_;
     crew crew_;
     autoscaler autoscaler_;
+    error_streaks streaks_;
     task_group loops_;  ///< reconciler and deadlines
     task_group phases_; ///< start and shutdown
     pool_phase phase_ = pool_phase::created;
@@ -117,6 +126,7 @@ private:
     std::uint64_t unhealthy_terminated_ = 0;
     waiter_list<std::monostate> start_callers_;
     waiter_list<shutdown_report> shutdown_callers_;
+    std::vector<std::pair<std::size_t, start_waiter>> ready_callers_; ///< each waits for so many workers
     gate start_ended_;
     shutdown_report report_;
 };

@@ -49,7 +49,7 @@ private:
     std::uint32_t next_ = 0;
 };
 
-/// One list of slots per load. Loads change by one at a time, so the lowest one in use is found in O(1).
+/// One list of slots per load, the one used last at its end: its caches are warm. Loads change by one at a time, so the lowest one in use is found in O(1).
 class least_loaded_scheduler final : public scheduler {
 public:
     void offer(std::uint32_t slot, std::size_t load) override {
@@ -79,7 +79,7 @@ public:
         while (lowest_ < by_load_.size() && by_load_[lowest_].empty()) {
             ++lowest_;
         }
-        return lowest_ < by_load_.size() ? by_load_[lowest_].front() : std::nullopt;
+        return lowest_ < by_load_.size() ? by_load_[lowest_].back() : std::nullopt;
     }
 
 private:

@@ -108,6 +108,12 @@ hello_message to_hello(const members& from) {
     if (hello.health_check.size() > longest_name) {
         from.refuse("health_check", "is too long a name");
     }
+    if (const auto* own = from.find("own_health_check")) {
+        if (!own->is_bool()) {
+            from.refuse("own_health_check", "is neither true nor false");
+        }
+        hello.own_health_check = own->get_bool();
+    }
     if (from.find("stack_signal") != nullptr) {
         const auto number = from.number("stack_signal");
         if (number != SIGUSR1 && number != SIGUSR2) { // a worker must not choose what it is signalled with
@@ -157,7 +163,7 @@ void refuse_attachments(const members& from, std::span<const std::byte> payload)
 error_message to_error(const members& from) {
     error_message error;
     error.id = from.number("id");
-    const auto& body = from.value("error");
+    auto& body = from.value("error");
     if (!body.is_object()) {
         from.refuse("error", "is not an object");
     }
@@ -168,6 +174,10 @@ error_message to_error(const members& from) {
     error.type = beginning_of(text("type"), longest_name);
     error.message = beginning_of(text("message"), longest_error_message);
     error.traceback = end_of(text("traceback"), longest_traceback);
+    error.code = beginning_of(text("code"), longest_name);
+    if (auto* data = body.get_object().if_contains("data"); data != nullptr && !error.code.empty()) {
+        error.data = std::move(*data);
+    }
     if (error.type.empty()) {
         from.refuse("error", "names no type");
     }

@@ -34,8 +34,9 @@ struct hello_message {
     std::string sdk;
     std::uint64_t capacity = 1;
     std::vector<std::string> commands;
-    std::string health_check; ///< the command that probes it; empty if it has none
-    int stack_signal = 0;     ///< on which it prints its stacks to stderr; 0 if it does not
+    std::string health_check;     ///< the command that probes it; empty if it has none
+    bool own_health_check = true; ///< it looks at more than that the worker answers
+    int stack_signal = 0;         ///< on which it prints its stacks to stderr; 0 if it does not
 };
 struct ready_message {};
 struct result_message {
@@ -48,6 +49,8 @@ struct error_message {
     std::string type;
     std::string message;
     std::string traceback;
+    std::string code;        ///< by which the worker's code says that the caller is at fault; else empty
+    boost::json::value data; ///< that goes with it
 };
 struct pong_message {
     std::uint64_t sequence = 0;

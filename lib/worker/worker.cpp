@@ -33,7 +33,6 @@ worker::worker(const strand& executor, const pool_config& config, worker_id id, 
       log_(log),
       machine_(clock::now(), wall_now()),
       token_(make_token()),
-      streak_(config.health_check.error_streak),
       tasks_(executor, [this](std::exception_ptr error) { fail(errc::worker_lost, text_of(error)); }),
       wake_(executor),
       beat_now_(executor),
@@ -217,6 +216,8 @@ void worker::on_message(hello_message& hello) {
     }
     said_hello_ = true;
     probe_command_ = config_.health_check.command.empty() ? hello.health_check : config_.health_check.command;
+    own_health_check_ =
+        hello.own_health_check || !config_.health_check.command.empty() || config_.health_check.probe;
     stack_signal_ = hello.pid == pid_ ? hello.stack_signal : 0; // a wrapper would die of it
     capacity_ = std::min<std::size_t>(config_.capacity, hello.capacity);
     welcomed_ = clock::now();
@@ -264,13 +265,12 @@ void worker::on_message(result_message& result) {
     }
     hand_on(which, [&] {
         count_answer();
-        streak_.succeeded();
         if (health_) {
             health_->answered(clock::now());
         }
         events_.on_result(*this, *which, result);
     });
-    show_suspension();
+    after_answer();
 }
 
 void worker::on_message(error_message& error) {
@@ -284,7 +284,14 @@ void worker::on_message(error_message& error) {
         note_error(error);
         events_.on_remote_error(*this, *which, error);
     });
+    after_answer();
+}
+
+void worker::after_answer() {
     show_suspension();
+    if (probe_wanted_ && is_probeable()) {
+        look_now_.open();
+    }
 }
 
 /// The call is no longer in the table: if its answer cannot be handed on, for lack of memory, it is lost here.

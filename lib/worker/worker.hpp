@@ -48,9 +48,6 @@ public:
     /// suspend() has been done.
     virtual void on_suspended(worker& from) = 0;
 
-    /// Calls answered with a result by all workers of the pool.
-    virtual std::uint64_t successes() const = 0;
-
     /// It takes no more calls, for whatever reason. Comes once, before any on_call_lost.
     virtual void on_out_of_service(worker& from) = 0;
 
@@ -140,8 +137,11 @@ public:
     bool is_suspended() const noexcept { return machine_.state() == worker_state::suspended; }
     bool is_suspending() const noexcept { return suspending_; }
 
-    /// A call on it was given up because it took too long.
-    void note_timeout();
+    /// Whether it has a health check that looks at more than that it answers.
+    bool has_own_health_check() const noexcept { return health_ && own_health_check_; }
+
+    /// Has it probed before it gets another call.
+    void probe_at_once();
 
     /// Whether it is to make room for another.
     recycle_plan::verdict judge_recycling(time_point now, bool with_memory) const;
@@ -242,12 +242,11 @@ private:
     void settle_probe(const std::string& complaint);
     void note_failure(std::string detail);
     void note_error(const error_message& error);
-    void count_towards_streak();
     void show_suspension();
     bool wants_stacks() const noexcept;
 
     bool takes_calls() const noexcept {
-        return in_service_ && !suspending_ && machine_.state() != worker_state::degraded &&
+        return in_service_ && !suspending_ && !probe_wanted_ && machine_.state() != worker_state::degraded &&
                data_->unsent() <= config_.limits.frame_bytes;
     }
     bool is_over() const noexcept { return process_ended_ || failure_ || stop_from_; }
@@ -270,6 +269,7 @@ private:
     void on_message(pong_message& pong);
     call_ptr take_call(std::uint64_t id);
     void count_answer();
+    void after_answer();
     template <class Function>
     void hand_on(const call_ptr& which, Function&& answer);
 
@@ -285,7 +285,6 @@ private:
     std::optional<heartbeat_monitor> heartbeat_;
     std::optional<health_monitor> health_;
     std::optional<recycle_plan> recycle_;
-    error_streak streak_;
     std::optional<channel> data_;
     std::optional<channel> control_;
     std::unique_ptr<worker_process> process_;
@@ -308,6 +307,8 @@ private:
     bool probe_unanswered_ = false; ///< calls_ holds one
     std::string probe_complaint_;
     std::string probe_command_;
+    bool own_health_check_ = false;
+    bool probe_wanted_ = false; ///< before the next call
     int stack_signal_ = 0;
     bool said_hello_ = false;
     bool in_service_ = false;

@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "core/exception_text.hpp"
 #include "core/utf8.hpp"
+#include "policy/remote_error.hpp"
 #include "worker/worker.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -13,8 +14,8 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
+#include <utility>
 
 namespace skep {
 
@@ -24,14 +25,6 @@ constexpr std::string_view no_answer = "no answer in time";
 
 // Of what a failed probe says: it goes into the history and the log.
 constexpr std::size_t longest_complaint = 1024;
-
-/// Failures of the call and not of the worker, whoever sends it.
-bool is_callers_fault(std::string_view error_type) {
-    static constexpr std::array<std::string_view, 6> types{"InvalidArguments", "UnknownCommand",
-                                                           "Cancelled",        "DeadlineExceeded",
-                                                           "ResultTooLarge",   "UnserializableResult"};
-    return std::find(types.begin(), types.end(), error_type) != types.end();
-}
 
 /// How the user's probe ended. Shared, as a probe that ignores its cancellation outlives those who asked.
 struct probe_outcome {
@@ -53,9 +46,11 @@ bool worker::has_probe() const noexcept {
     return config_.health_check.probe || !probe_command_.empty();
 }
 
-/// Work in progress is a sign of life, and a probe would have to wait behind it. One that was sent is waited for.
+/// Work in progress is a sign of life, and a probe would have to wait behind it; one that is wanted needs a free place.
+/// One that was sent is waited for.
 bool worker::is_probeable() const noexcept {
-    return in_service_ && (probe_unanswered_ || (!suspending_ && calls_.empty()));
+    const bool has_place = probe_wanted_ ? load() < capacity_ : calls_.empty();
+    return in_service_ && (probe_unanswered_ || (!suspending_ && has_place));
 }
 
 asio::awaitable<void> worker::watch_health() {
@@ -64,6 +59,9 @@ asio::awaitable<void> worker::watch_health() {
         look_now_.close();
         const auto due = std::max(health_->next_probe(), not_before);
         const bool woken = co_await look_now_.wait_until(due);
+        if (woken) {
+            not_before = clock::now();
+        }
         if (woken || clock::now() < health_->next_probe()) {
             continue;
         }
@@ -80,6 +78,9 @@ asio::awaitable<void> worker::watch_health() {
 
 /// What is wrong with it; empty if nothing is.
 asio::awaitable<std::string> worker::probe() {
+    if (std::exchange(probe_wanted_, false) && config_.health_check.probe) {
+        events_.on_room(*this); // which such a probe takes none of
+    }
     return config_.health_check.probe ? probe_by_function() : probe_by_command();
 }
 
@@ -166,15 +167,11 @@ void worker::note_failure(std::string detail) {
 
 void worker::note_error(const error_message& error) {
     ++errors_;
-    if (is_callers_fault(error.type)) {
+    if (!health_ || !may_be_workers_fault(error.type, error.code)) {
         return;
     }
-    count_towards_streak();
     const auto& failing = config_.health_check.failing_errors;
     const bool counts = std::find(failing.begin(), failing.end(), error.type) != failing.end();
-    if (!health_) {
-        return;
-    }
     if (counts) {
         note_failure("a call ended with " + error.type);
         health_->probe_at(clock::now()); // callers wait to know
@@ -183,17 +180,11 @@ void worker::note_error(const error_message& error) {
     }
 }
 
-void worker::note_timeout() {
-    count_towards_streak();
-}
-
-void worker::count_towards_streak() {
-    const auto mine = completed_ - errors_;
-    const auto all = events_.successes();
-    if (streak_.failed(all - std::min(all, mine))) {
-        events_.on_failure(*this, failure_kind::error_streak, 1, 1,
-                           "each of its last " + std::to_string(config_.health_check.error_streak) +
-                               " calls failed");
+void worker::probe_at_once() {
+    if (health_ && in_service_) {
+        probe_wanted_ = true;
+        health_->probe_at(clock::now());
+        look_now_.open();
     }
 }
 

@@ -134,9 +134,10 @@ asio::awaitable<void> worker::await_ready() {
         wake_.close();
         const bool woken = co_await wake_.wait_until(start_deadline_);
         if (!woken && !was_ready() && !is_over()) {
-            fail(errc::startup_timeout,
-                 said_hello_ ? "it said hello but its on_start did not end in time"
-                             : "it did not say hello in time; does its script call worker.run()?");
+            const std::string missing =
+                said_hello_ ? "it said hello but its on_start did not end in time"
+                            : "it did not say hello in time; does its script call worker.run()?";
+            fail(errc::startup_timeout, missing + "; raise start.timeout if loading takes that long");
         }
     }
 }

@@ -25,7 +25,7 @@ void check_refused(const pool_config& config,
         for (const auto& [expression, words] : results) {
             const auto e = co_await refusal_of(workers, expression);
             BOOST_TEST(e.code() == errc::remote_error, expression << ": " << e.what());
-            BOOST_TEST(e.info.remote_type == "UnserializableResult",
+            BOOST_TEST(e.info.remote_type == "skep.UnserializableResult",
                        expression << ": " << e.info.remote_type);
             BOOST_TEST(contains(e.info.remote_message, words), expression << ": " << e.info.remote_message);
         }

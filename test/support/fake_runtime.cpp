@@ -78,6 +78,7 @@ json::object fake_worker::hello(std::size_t capacity) const {
                          {"pid", 1000000},  {"capacity", capacity}, {"control", true}};
     if (has_health_check) {
         message["health_check"] = "skep.health_check";
+        message["own_health_check"] = !only_answers;
     }
     if (stack_signal != 0) {
         message["stack_signal"] = stack_signal;
@@ -116,6 +117,15 @@ void fake_worker::answer_call(json::value value) {
 
 void fake_worker::reply(std::uint64_t id, json::value value) {
     send_data({{"type", "result"}, {"id", id}, {"value", std::move(value)}});
+}
+
+void fake_worker::refuse(std::uint64_t id, std::string code) {
+    json::object body{{"type", "skep.Error"},
+                      {"message", "no"},
+                      {"traceback", ""},
+                      {"code", std::move(code)},
+                      {"data", {{"size", 3}}}};
+    send_data({{"type", "error"}, {"id", id}, {"error", std::move(body)}});
 }
 
 void fake_worker::fail(std::uint64_t id, std::string type, std::string message) {
@@ -363,6 +373,9 @@ void check_mentions(const std::string& text, const std::string& part) {
 pool_config fake_config(std::size_t workers) {
     pool_config config;
     config.launch.program = "fake";
+    config.schedule = scheduling::fifo; // so that a test knows which worker is next
+    config.start.timeout = std::chrono::seconds(30);
+    config.stop.ask = std::chrono::seconds(1);
     config.workers = workers;
     config.log = log_level::off;
     return config;

@@ -42,6 +42,7 @@ public:
 
     // What it says in its hello beyond the necessary, and what can be seen of its process.
     bool has_health_check = false;
+    bool only_answers = false; ///< which is all its health check shows
     int stack_signal = 0;
     std::uint64_t resident = 1u << 20;
     bool oom_killed = false;
@@ -69,6 +70,9 @@ public:
 
     void reply(std::uint64_t id, boost::json::value value = nullptr);
     void fail(std::uint64_t id, std::string type, std::string message);
+
+    /// Answers as `raise skep.Error(code, "no", {"size": 3})` does.
+    void refuse(std::uint64_t id, std::string code);
 
     /// Takes the one call received since the last look and answers it.
     void answer_call(boost::json::value value = nullptr);

@@ -70,7 +70,7 @@ asio::awaitable<void> keep_changing(pool& workers, score& results, unsigned seed
         try {
             co_await change_something(workers, random);
         } catch (const error& e) {
-            const bool expected = e.code() == errc::unknown_worker || e.code() == errc::start_failed ||
+            const bool expected = e.code() == errc::unknown_worker || e.code() == errc::restart_failed ||
                                   e.code() == errc::cancelled; // resumed by the other
             results.unexpected += expected ? 0 : 1;            // Boost.Test's checks are for one thread
             if (!expected) {

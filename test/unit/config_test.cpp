@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     BOOST_TEST(config.capacity == 1u);
     BOOST_TEST(config.start.batch_size == 10u);
     BOOST_TEST((config.start.batch_delay == 500ms));
-    BOOST_TEST((config.start.timeout == 30s));
+    BOOST_TEST((config.start.timeout == 120s));
     BOOST_TEST(config.queue.limit == 1000u);
     BOOST_TEST((config.queue.timeout == 5s));
     BOOST_TEST((config.request_timeout == 60s));
@@ -280,6 +280,7 @@ BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     BOOST_TEST((config.heartbeat.timeout == 10s));
     BOOST_TEST(config.heartbeat.misses == 3);
     BOOST_TEST((config.heartbeat.initial_delay == 0s));
+    BOOST_TEST((config.stop.ask == 3s));
     BOOST_TEST((config.stop.grace == 2s));
     BOOST_TEST((config.restart.max_backoff == 30s));
     BOOST_TEST((config.restart.initial_backoff == 100ms));

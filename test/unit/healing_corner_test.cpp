@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_timed_out_counts_once) {
         const auto call = pool.execute(request("slow").timeout(1s));
         pool.advance(1s);
         BOOST_TEST(call->code() == errc::timeout);
-        pool.worker(0).fail(pool.worker(0).take_call(), "DeadlineExceeded", "");
+        pool.worker(0).fail(pool.worker(0).take_call(), "skep.DeadlineExceeded", "");
         pool.settle();
     }
     BOOST_TEST(!pool.worker_status_of(0).retiring);
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_used_up_worker_is_not_forgotten_after_a_failed_restart) {
     pool.warm_up();
     pool.worker(1).exit(exit_status::exited(1));
     pool.advance(1s);
-    BOOST_TEST(restarted->code() == errc::start_failed);
+    BOOST_TEST(restarted->code() == errc::restart_failed);
     pool.advance(10s, 100ms);
     BOOST_TEST(pool.launched() == 3u);
 }

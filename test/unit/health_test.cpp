@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(other_exceptions_are_the_calls_own) {
 
 BOOST_AUTO_TEST_SUITE(zombies)
 
-/// Has worker `index` answer the next call with an exception.
+/// Has worker `index` answer the next call, which must come to it, with an exception.
 void fail_call(manual_pool& pool, std::size_t index, const std::string& type = "ValueError") {
     const auto call = pool.execute(request("work"));
     pool.worker(index).fail(pool.worker(index).take_call(), type, "");
@@ -319,35 +319,189 @@ void fail_call(manual_pool& pool, std::size_t index, const std::string& type = "
     BOOST_TEST(call->code() == errc::remote_error);
 }
 
-BOOST_AUTO_TEST_CASE(one_that_fails_every_call_though_it_did_not_before_is_replaced) {
-    auto config = quiet_config();
-    config.health_check.error_streak = 5;
-    probed_pool pool(config);
-    pool.warm_up();
+pool_config streak_config(std::size_t workers, std::size_t streak = 5) {
+    auto config = quiet_config(workers);
+    config.health_check.error_streak = streak;
+    return config;
+}
+
+/// One of whose two workers fails every call, and the other answers it.
+class half_sick_pool : public manual_pool {
+public:
+    explicit half_sick_pool(const pool_config& config, bool only_answer = false) : manual_pool(config) {
+        runtime().on_start = [only_answer](fake_worker& fresh) {
+            fresh.has_health_check = fresh.only_answers = only_answer;
+            fresh.shake_hands();
+        };
+        BOOST_REQUIRE(start()->value);
+    }
+
+    /// Two calls at a time, so that each worker gets one.
+    void call_both(fake_worker& sick, fake_worker& well, const std::string& type = "ValueError") {
+        const auto one = execute(request("work"));
+        const auto two = execute(request("work"));
+        sick.fail(sick.take_call(), type, "");
+        settle(); // the sick one is picked first for the next, being the one used last
+        well.reply(well.take_call());
+        settle();
+        BOOST_TEST((one->code() == errc::remote_error) != (two->code() == errc::remote_error));
+    }
+};
+
+BOOST_AUTO_TEST_CASE(a_streak_has_the_worker_probed_before_its_next_call) {
+    probed_pool pool(streak_config(1));
+    for (int i = 0; i < 4; ++i) {
+        fail_call(pool, 0);
+    }
+    const auto last = pool.execute(request("work"));
+    const auto next = pool.execute(request("next")); // waits already
+    pool.worker(0).fail(pool.worker(0).take_call(), "ValueError", "");
+    pool.settle();
+    BOOST_TEST(last->code() == errc::remote_error);
+    pool.pass(pool.take_probe());
+    BOOST_TEST(pool.serve() == "next");
+    BOOST_TEST(next->value.has_value());
+    BOOST_TEST(pool.launched() == 1u);
+    BOOST_TEST(pool.counters().workers_replaced == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(and_what_the_probe_finds_has_consequences) {
+    probed_pool pool(streak_config(1));
     for (int i = 0; i < 5; ++i) {
         fail_call(pool, 0);
     }
+    pool.fail(pool.take_probe());
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::degraded));
+    for (int i = 0; i < 2; ++i) {
+        pool.advance(5s);
+        pool.fail(pool.take_probe());
+    }
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 2u);
-    check_mentions(pool.worker_status_of(0).last_failure, "each of its last 5 calls failed");
-    BOOST_TEST(pool.counters().workers_replaced == 1u);
-    for (int i = 0; i < 10; ++i) { // the fresh one does no better: then the calls are to blame
-        fail_call(pool, 1);
+    BOOST_TEST(pool.counters().unhealthy_workers_terminated == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(bad_input_alone_costs_no_worker_that_passes_its_probe) {
+    probed_pool pool(streak_config(1));
+    for (int i = 0; i < 500; ++i) {
+        fail_call(pool, 0);
+        if (i % 5 == 4) {
+            pool.pass(pool.take_probe());
+        }
+    }
+    pool.advance(29s, 1s);
+    BOOST_TEST(pool.launched() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_by_function_takes_no_place_and_comes_at_once_too) {
+    auto config = streak_config(1);
+    int probes = 0;
+    config.health_check.probe = [&probes](worker_id, pid_t) -> asio::awaitable<void> {
+        ++probes;
+        co_return;
+    };
+    running_pool pool(config);
+    for (int i = 0; i < 5; ++i) {
+        fail_call(pool, 0);
+    }
+    BOOST_TEST(probes == 1);
+    pool.warm_up();
+    BOOST_TEST(pool.launched() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_with_several_calls_is_probed_beside_them) {
+    auto config = streak_config(1, 3);
+    config.capacity = 2;
+    probed_pool pool(config);
+    const auto slow = pool.execute(request("slow"));
+    const auto id = pool.worker(0).take_call();
+    for (int i = 0; i < 3; ++i) {
+        fail_call(pool, 0);
+    }
+    pool.pass(pool.take_probe());
+    pool.worker(0).reply(id);
+    pool.settle();
+    BOOST_TEST(slow->value.has_value());
+    pool.warm_up();
+}
+
+BOOST_AUTO_TEST_CASE(without_a_health_check_a_lone_worker_is_never_blamed) {
+    running_pool pool(streak_config(1));
+    pool.warm_up();
+    for (int i = 0; i < 100; ++i) {
+        fail_call(pool, 0);
+    }
+    pool.advance(1min, 1s);
+    BOOST_TEST(pool.launched() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_fails_what_its_sibling_answers_is_recycled_the_new_one_first) {
+    half_sick_pool pool(streak_config(2));
+    pool.runtime().on_start = [](fake_worker&) {}; // the new one takes its time
+    for (int i = 0; i < 10; ++i) {
+        pool.call_both(pool.worker(0), pool.worker(1));
+    }
+    BOOST_TEST(pool.launched() == 3u);
+    BOOST_TEST(pool.status().live == 2u); // it serves until then
+    pool.worker(2).shake_hands();
+    pool.advance(1s);
+    BOOST_TEST(pool.counters().workers_recycled == 1u);
+    BOOST_TEST(pool.status().live == 2u);
+    for (int i = 0; i < 20; ++i) { // the new one does no better: it is the callers
+        pool.call_both(pool.worker(2), pool.worker(1));
+    }
+    pool.advance(1min, 1s);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_check_that_only_answers_is_none) {
+    half_sick_pool pool(streak_config(2), true);
+    for (int i = 0; i < 10; ++i) {
+        pool.call_both(pool.worker(0), pool.worker(1));
+    }
+    pool.advance(1s);
+    BOOST_TEST(pool.counters().workers_recycled == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(callers_mistakes_do_not_count) {
+    half_sick_pool pool(streak_config(2, 3));
+    for (const auto* const type : {"skep.InvalidArguments", "skep.ResultTooLarge"}) {
+        for (int i = 0; i < 10; ++i) {
+            const auto one = pool.execute(request("work"));
+            const auto two = pool.execute(request("work"));
+            pool.worker(0).fail(pool.worker(0).take_call(), type, "");
+            pool.worker(1).reply(pool.worker(1).take_call());
+            pool.settle();
+        }
+    }
+    for (int i = 0; i < 10; ++i) {
+        const auto one = pool.execute(request("work"));
+        const auto two = pool.execute(request("work"));
+        pool.worker(0).refuse(pool.worker(0).take_call(), "bad_image");
+        pool.worker(1).reply(pool.worker(1).take_call());
+        pool.settle();
+        const auto& refused = one->problem ? *one : *two;
+        BOOST_TEST(refused.code() == errc::remote_error);
+        BOOST_TEST(refused.info().remote_code == "bad_image");
+        BOOST_TEST(refused.info().remote_data == boost::json::value({{"size", 3}}));
     }
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(callers_mistakes_do_not_count) {
-    auto config = quiet_config();
-    config.health_check.error_streak = 3;
+BOOST_AUTO_TEST_CASE(timeouts_in_a_row_are_a_streak_as_well) {
+    auto config = streak_config(1, 3);
+    config.cancel_grace = 1min;
     probed_pool pool(config);
-    pool.warm_up();
-    for (int i = 0; i < 10; ++i) {
-        fail_call(pool, 0, i % 2 == 0 ? "InvalidArguments" : "UnknownCommand");
+    for (int i = 0; i < 3; ++i) {
+        const auto call = pool.execute(request("work").timeout(1s));
+        const auto id = pool.worker(0).take_call();
+        pool.advance(1s);
+        BOOST_TEST(call->code() == errc::timeout);
+        pool.worker(0).fail(id, "skep.Cancelled", "");
+        pool.settle();
     }
-    pool.advance(1s);
-    BOOST_TEST(pool.launched() == 1u);
+    pool.pass(pool.take_probe());
 }
 
 BOOST_AUTO_TEST_CASE(one_that_makes_no_progress_past_the_deadline_is_replaced_with_its_stacks_kept) {

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_late_error_is_an_answer_too) {
     const auto slow = pool.execute(request("slow").timeout(1s));
     const auto id = pool.worker(0).take_call();
     pool.advance(1s);
-    pool.worker(0).fail(id, "Cancelled", "as told");
+    pool.worker(0).fail(id, "skep.Cancelled", "as told");
     pool.settle();
     BOOST_TEST(slow->code() == errc::timeout);
     BOOST_TEST(pool.counters().late_answers == 1u);

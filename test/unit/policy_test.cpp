@@ -29,6 +29,13 @@ std::string path(const stop_ladder& ladder) {
     return names;
 }
 
+stop_options short_options() {
+    stop_options options;
+    options.ask = 1s;
+    options.grace = options.reap = 2s;
+    return options;
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(policy_test)
@@ -36,7 +43,7 @@ BOOST_AUTO_TEST_SUITE(policy_test)
 BOOST_AUTO_TEST_SUITE(ladder)
 
 BOOST_AUTO_TEST_CASE(from_asking_all_the_way_down) {
-    stop_options options; // ask 1 s, grace 2 s, reap 2 s
+    const auto options = short_options();
     stop_ladder ladder(options, stop_rung::ask, start);
     BOOST_TEST((ladder.rung() == stop_rung::ask));
     BOOST_TEST((ladder.deadline().due() == start + 1s));
@@ -53,7 +60,7 @@ BOOST_AUTO_TEST_CASE(from_asking_all_the_way_down) {
 }
 
 BOOST_AUTO_TEST_CASE(below_lost_there_is_nothing) {
-    stop_ladder ladder(stop_options{}, stop_rung::kill, start);
+    stop_ladder ladder(short_options(), stop_rung::kill, start);
     for (int i = 1; i < 10; ++i) {
         ladder.descend(start + i * 2s);
         BOOST_TEST((ladder.rung() == stop_rung::lost));
@@ -62,12 +69,12 @@ BOOST_AUTO_TEST_CASE(below_lost_there_is_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(it_may_begin_on_any_rung) {
-    stop_ladder terminate(stop_options{}, stop_rung::terminate, start);
+    stop_ladder terminate(short_options(), stop_rung::terminate, start);
     BOOST_TEST((terminate.deadline().due() == start + 2s));
     terminate.descend(start + 2s);
     BOOST_TEST(path(terminate) == "terminate@0 kill@2000 ");
 
-    stop_ladder none(stop_options{}, stop_rung::none, start);
+    stop_ladder none(short_options(), stop_rung::none, start);
     BOOST_TEST((none.deadline().due() == time_point::max()));
     none.descend(start + 7s);
     BOOST_TEST((none.rung() == stop_rung::ask));
@@ -75,10 +82,10 @@ BOOST_AUTO_TEST_CASE(it_may_begin_on_any_rung) {
 }
 
 BOOST_AUTO_TEST_CASE(a_rung_given_up_early_or_late_has_its_full_time_from_then_on) {
-    stop_ladder early(stop_options{}, stop_rung::ask, start);
+    stop_ladder early(short_options(), stop_rung::ask, start);
     early.descend(start + 100ms);
     BOOST_TEST((early.deadline().due() == start + 2100ms));
-    stop_ladder late(stop_options{}, stop_rung::ask, start);
+    stop_ladder late(short_options(), stop_rung::ask, start);
     late.descend(start + 10s);
     BOOST_TEST((late.deadline().due() == start + 12s));
     BOOST_TEST(path(late) == "ask@0 terminate@10000 ");

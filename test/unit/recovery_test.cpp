@@ -30,8 +30,8 @@ namespace {
 using enum failure_kind;
 using enum worker_state;
 
-constexpr std::array all_kinds{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
-                               call_overdue, call_failed,    error_streak,   too_much_memory};
+constexpr std::array all_kinds{process_exit, protocol_error, heartbeat_lost, start_failed, probe_failed,
+                               call_overdue, call_failed,    error_streak,   fails_alone,  too_much_memory};
 
 constexpr std::array all_states{created,   pending,  starting, ready,    busy,   degraded,
                                 suspended, stopping, stopped,  finished, failed, killed};
@@ -41,11 +41,11 @@ recovery_action act(failure_kind kind, worker_state state, int failures = 1) {
     return recover_worker(kind, state, failures, 3);
 }
 
-/// One letter per state, in the order of all_states: n(one), d(egrade), x (remove), r(eplace).
+/// One letter per state, in the order of all_states: n(one), d(egrade), x (remove), r(eplace), (re)c(ycle), p(robe).
 std::string row(failure_kind kind, int failures) {
     std::string letters;
     for (const auto state : all_states) {
-        letters += "ndxr"[static_cast<int>(act(kind, state, failures))];
+        letters += "ndxrcp"[static_cast<int>(act(kind, state, failures))];
     }
     return letters;
 }
@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(recover_worker_table) {
                                   {probe_failed, "nnndddnnnnnn", "nnrrrrrnnnnn"},
                                   {call_overdue, "nnrrrrrnnnnn", "nnrrrrrnnnnn"},
                                   {call_failed, "nnnnnnnnnnnn", "nnnnnnnnnnnn"},
-                                  {failure_kind::error_streak, "nnrrrrrnnnnn", "nnrrrrrnnnnn"},
+                                  {failure_kind::error_streak, "nnpppppnnnnn", "nnpppppnnnnn"},
+                                  {fails_alone, "nncccccnnnnn", "nncccccnnnnn"},
                                   {too_much_memory, "nnrrrrrnnnnn", "nnrrrrrnnnnn"}};
     BOOST_TEST(table.size() == all_kinds.size());
     for (const auto& [kind, below, at] : table) {

@@ -234,7 +234,8 @@ BOOST_AUTO_TEST_CASE(a_rolling_restart_onto_a_broken_script_fails_and_leaves_the
     };
     const auto rolled = pool.begin(pool.facade().rolling_restart());
     pool.advance(1s);
-    BOOST_TEST(rolled->code() == errc::start_failed);
+    BOOST_TEST(rolled->code() == errc::restart_failed);
+    check_mentions(rolled->text(), "the restart failed");
     check_mentions(rolled->text(), "ImportError");
     pool.advance(1min, 1s);
     BOOST_TEST(ready_workers(pool) == 3u);

@@ -67,7 +67,7 @@ private:
     std::tuple<long, long> rank(slot_number slot) const {
         const auto& mine = free_.at(slot);
         switch (kind_) {
-        case scheduling::least_loaded: return {static_cast<long>(mine.load), mine.since};
+        case scheduling::least_loaded: return {static_cast<long>(mine.load), -mine.since};
         case scheduling::round_robin: return {slot < next_ ? 1 : 0, static_cast<long>(slot)};
         case scheduling::lifo: return {0, -mine.since};
         default: return {0, mine.since};
@@ -162,18 +162,18 @@ BOOST_AUTO_TEST_CASE(a_picked_slot_stays_on_offer) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(least_loaded_prefers_the_lowest_load_and_then_the_longest_wait) {
+BOOST_AUTO_TEST_CASE(least_loaded_prefers_the_lowest_load_and_then_the_one_used_last) {
     const auto which = make_scheduler(scheduling::least_loaded);
     which->offer(0, 2);
     which->offer(1, 1);
     which->offer(2, 1);
-    BOOST_TEST(text(which->pick()) == "1");
-    which->offer(1, 2);
     BOOST_TEST(text(which->pick()) == "2");
     which->offer(2, 2);
-    BOOST_TEST(text(which->pick()) == "0");
+    BOOST_TEST(text(which->pick()) == "1");
+    which->offer(1, 2);
+    BOOST_TEST(text(which->pick()) == "1");
     which->offer(0, 2);
-    BOOST_TEST(text(which->pick()) == "0"); // it keeps its place
+    BOOST_TEST(text(which->pick()) == "1"); // the others keep their places
 }
 
 BOOST_AUTO_TEST_CASE(round_robin_goes_round) {

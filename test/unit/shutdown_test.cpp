@@ -270,7 +270,9 @@ BOOST_AUTO_TEST_CASE(after_a_failed_start) {
 }
 
 BOOST_AUTO_TEST_CASE(while_starting) {
-    manual_pool pool(fake_config(25));
+    auto config = fake_config(25);
+    config.min_ready = 2;
+    manual_pool pool(config);
     pool.runtime().on_start = [](fake_worker&) {};
     const auto started = pool.start();
     pool.worker(0).shake_hands();
@@ -389,7 +391,9 @@ BOOST_AUTO_TEST_CASE(before_start) {
 }
 
 BOOST_AUTO_TEST_CASE(while_starting) {
-    manual_pool pool(fake_config(25));
+    auto config = fake_config(25);
+    config.min_ready = 2;
+    manual_pool pool(config);
     pool.runtime().on_start = [](fake_worker&) {};
     const auto started = pool.start();
     const auto workers = pool.runtime().workers;

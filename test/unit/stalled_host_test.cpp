@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_gets_its_grace_anew) {
     BOOST_TEST(call->code() == errc::timeout);
     pool.advance(5s, 5s);
     BOOST_TEST(pool.worker(0).terminations + pool.worker(0).kills == 0);
-    pool.worker(0).fail(id, "Cancelled", "");
+    pool.worker(0).fail(id, "skep.Cancelled", "");
     pool.advance(2s);
     BOOST_TEST(pool.worker(0).terminations + pool.worker(0).kills == 0);
 }

@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(zero_workers_means_one_per_hardware_thread) {
     BOOST_TEST(pool.launched() == std::max(1u, std::thread::hardware_concurrency()));
 }
 
-BOOST_AUTO_TEST_CASE(it_waits_for_the_first_attempt_of_each) {
-    fresh_pool pool(fake_config(2), never_ready);
+BOOST_AUTO_TEST_CASE(it_returns_when_enough_are_ready) {
+    fresh_pool pool(with_min_ready(3, 2), never_ready);
     const auto started = pool.start();
     pool.shake_hands(0, 1);
     BOOST_TEST(!started->done);
@@ -227,13 +227,15 @@ BOOST_AUTO_TEST_CASE(one_that_fails_to_spawn_does_not_matter_if_others_come_up) 
 }
 
 BOOST_AUTO_TEST_CASE(one_that_dies_after_it_was_ready_had_its_attempt) {
-    fresh_pool pool(with_min_ready(2, 1), never_ready);
+    fresh_pool pool(with_min_ready(3, 2), never_ready);
     const auto started = pool.start();
     pool.shake_hands(0, 1);
     pool.worker(0).exit(exit_status::exited(1));
     pool.advance(300ms);
-    BOOST_TEST(!started->done);
+    BOOST_TEST(pool.launched() == 3u);
     pool.shake_hands(1, 2);
+    BOOST_TEST(!started->done);
+    pool.shake_hands(2, 3);
     BOOST_TEST(started->value.has_value());
 }
 
@@ -390,14 +392,57 @@ BOOST_AUTO_TEST_CASE(calls_before_start) {
     BOOST_TEST(call->info().command == "x");
 }
 
-BOOST_AUTO_TEST_CASE(calls_during_start) {
-    fresh_pool pool(fake_config(2), never_ready);
-    pool.start();
+BOOST_AUTO_TEST_CASE(calls_during_start_wait_for_the_first_worker) {
+    fresh_pool pool(with_min_ready(2, 2), never_ready);
+    const auto started = pool.start();
+    const auto call = pool.execute(request("x"));
+    BOOST_TEST(!call->done);
     pool.shake_hands(0, 1);
-    BOOST_TEST(pool.execute(request("x"))->code() == errc::starting);
-    BOOST_TEST(pool.worker(0).take_calls().empty());
+    BOOST_TEST(pool.serve(0) == "x");
+    BOOST_TEST(call->value.has_value());
+    BOOST_TEST(!started->done);
     pool.shake_hands(1, 2);
-    BOOST_TEST(!pool.execute(request("x"))->done);
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(calls_during_start_wait_within_their_limits) {
+    auto config = fake_config(1);
+    config.queue.limit = 2;
+    fresh_pool pool(config, never_ready);
+    pool.start();
+    const auto patient = pool.execute(request("x").queue_timeout(10s));
+    const auto hasty = pool.execute(request("x").timeout(1s));
+    BOOST_TEST(pool.execute(request("x"))->code() == errc::pool_saturated);
+    pool.advance(1s);
+    BOOST_TEST(hasty->code() == errc::no_worker);
+    pool.advance(8s);
+    BOOST_TEST(!patient->done);
+    pool.advance(1s);
+    BOOST_TEST(patient->code() == errc::no_worker);
+}
+
+BOOST_AUTO_TEST_CASE(calls_fail_with_the_start_and_with_its_cause) {
+    fresh_pool pool(with_min_ready(2, 2), never_ready);
+    const auto started = pool.start();
+    const auto running = pool.execute(request("x"));
+    const auto queued = pool.execute(request("x"));
+    pool.shake_hands(0, 1);
+    pool.worker(1).exit(exit_status::exited(7));
+    pool.settle();
+    pool.worker(0).exit(exit_status::exited(0));
+    pool.settle();
+    BOOST_TEST(started->code() == errc::start_failed);
+    BOOST_TEST(running->code() == errc::start_failed);
+    BOOST_TEST(queued->code() == errc::start_failed);
+    check_mentions(queued->text(), "exit code 7");
+    BOOST_TEST(pool.status().queued == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(changes_have_to_wait_for_the_start) {
+    fresh_pool pool(fake_config(1), never_ready);
+    pool.start();
+    BOOST_TEST(pool.begin(pool.facade().suspend())->code() == errc::not_started);
+    BOOST_TEST(pool.begin(pool.facade().resize(size_limits(1, 2)))->code() == errc::not_started);
 }
 
 BOOST_AUTO_TEST_CASE(calls_after_a_failed_start) {
@@ -412,6 +457,144 @@ BOOST_AUTO_TEST_CASE(refused_calls_are_counted) {
     const auto counters = pool.counters();
     BOOST_TEST(counters.submitted == 1u);
     BOOST_TEST(counters.failed == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(in_the_background)
+
+BOOST_AUTO_TEST_CASE(the_rest_comes_up_after_start_has_returned) {
+    fresh_pool pool(with_min_ready(3, 1), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(0, 1);
+    BOOST_TEST(started->value.has_value());
+    BOOST_TEST(pool.status().live == 1u);
+    pool.shake_hands(1, 3);
+    BOOST_TEST(pool.status().live == 3u);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(batches_go_on_at_their_pace) {
+    fresh_pool pool(with_min_ready(25, 1), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(0, 1);
+    BOOST_TEST(started->value.has_value());
+    BOOST_TEST(pool.launched() == 10u);
+    pool.advance(490ms);
+    BOOST_TEST(pool.launched() == 10u);
+    pool.advance(20ms);
+    BOOST_TEST(pool.launched() == 20u);
+    pool.shake_hands(1, 20); // the batches before are up
+    BOOST_TEST(pool.launched() == 25u);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_fails_is_tried_again) {
+    fresh_pool pool(with_min_ready(2, 1), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(0, 1);
+    pool.worker(1).exit(exit_status::exited(1));
+    pool.advance(130ms);
+    BOOST_TEST(pool.launched() == 3u);
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(those_that_wait_for_their_batch_can_be_dropped) {
+    fresh_pool pool(with_min_ready(25, 1), never_ready);
+    pool.start();
+    pool.shake_hands(0, 10);
+    pool.advance(1s);
+    pool.shake_hands(10, 20);
+    BOOST_TEST(pool.begin(pool.facade().resize(size_limits(20, 20)))->value.has_value());
+    pool.advance(10s);
+    BOOST_TEST(pool.status().desired == 20u);
+    BOOST_TEST(pool.status().live + pool.status().starting == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_ends_it) {
+    fresh_pool pool(with_min_ready(25, 1), never_ready);
+    pool.start();
+    pool.shake_hands(0, 1);
+    const auto down = pool.shutdown();
+    pool.advance(10s);
+    BOOST_REQUIRE(down->value);
+    BOOST_TEST(down->value->clean());
+    BOOST_TEST(pool.launched() == 10u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(ready)
+
+BOOST_AUTO_TEST_CASE(waits_for_so_many) {
+    fresh_pool pool(with_min_ready(3, 1), never_ready);
+    pool.start();
+    const auto none = pool.begin(pool.facade().ready(0));
+    const auto all = pool.begin(pool.facade().ready(3));
+    const auto two = pool.begin(pool.facade().ready(2));
+    BOOST_TEST(none->value.has_value());
+    pool.shake_hands(0, 1);
+    BOOST_TEST(!two->done);
+    pool.shake_hands(1, 2);
+    BOOST_TEST(two->value.has_value());
+    BOOST_TEST(!all->done);
+    pool.shake_hands(2, 3);
+    BOOST_TEST(all->value.has_value());
+    BOOST_TEST(pool.begin(pool.facade().ready(3))->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(may_wait_for_a_resize) {
+    fresh_pool pool(fake_config(1), shake_hands);
+    pool.start();
+    const auto two = pool.begin(pool.facade().ready(2));
+    BOOST_TEST(!two->done);
+    pool.begin(pool.facade().resize(size_limits(2, 2)));
+    pool.advance(1s);
+    BOOST_TEST(two->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(ends_with_what_ends_the_pool) {
+    const auto code_of = [](auto spoil) {
+        auto config = with_min_ready(2, 1);
+        config.restart.limit = 1;
+        fresh_pool pool(config, never_ready);
+        pool.start();
+        const auto both = pool.begin(pool.facade().ready(2));
+        spoil(pool);
+        pool.advance(10s);
+        return both->code();
+    };
+    BOOST_TEST(code_of([](fresh_pool& pool) { pool.shutdown(); }) == errc::shutting_down);
+    BOOST_TEST(code_of([](fresh_pool& pool) {
+                   pool.worker(0).exit(exit_status::exited(1));
+                   pool.worker(1).exit(exit_status::exited(1));
+               }) == errc::start_failed);
+    BOOST_TEST(code_of([](fresh_pool& pool) {
+                   pool.shake_hands(0, 1);
+                   pool.runtime().on_start = exit_at_once;
+                   pool.worker(0).exit(exit_status::exited(1));
+                   pool.worker(1).exit(exit_status::exited(1));
+               }) == errc::unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(refuses_at_once_what_cannot_be_waited_for) {
+    fresh_pool pool(fake_config(1), shake_hands);
+    BOOST_TEST(pool.begin(pool.facade().ready(1))->code() == errc::not_started);
+    pool.start();
+    const auto absurd = pool.begin(pool.facade().ready(10'001));
+    BOOST_TEST(absurd->code() == errc::invalid_config);
+    check_mentions(absurd->text(), "ready(count) = 10001: must be 0..10000");
+    pool.shutdown();
+    pool.advance(1s);
+    BOOST_TEST(pool.begin(pool.facade().ready(1))->code() == errc::shutting_down);
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_ends_the_wait) {
+    fresh_pool pool(fake_config(1), shake_hands);
+    pool.start();
+    const auto two = pool.begin(pool.facade().ready(2));
+    two->cancel.emit(asio::cancellation_type::total);
+    pool.settle();
+    BOOST_TEST(two->code() == errc::cancelled);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,8 @@
 """The call that is being answered, as user code sees it."""
 
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from .errors import ProtocolError
 
@@ -83,6 +84,17 @@ def set_running(call: Optional[Call]) -> None:
     """Makes a call the current one."""
     global _running
     _running = call
+
+
+@contextmanager
+def running(call: Call) -> Iterator[None]:
+    """Makes a call the current one for a while."""
+    before = _running
+    set_running(call)
+    try:
+        yield
+    finally:
+        set_running(before)
 
 
 def current() -> Call:

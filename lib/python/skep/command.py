@@ -4,7 +4,7 @@ import difflib
 import inspect
 from typing import Any, Callable, Dict, Iterable, List, Mapping
 
-from .errors import CallError
+from .errors import InvalidArguments, UnknownCommand
 
 
 class Command:
@@ -35,10 +35,10 @@ class Command:
         )
 
     def check(self, args: Dict[str, Any]) -> None:
-        """Raises CallError `InvalidArguments` unless the function can be called with these arguments."""
+        """Raises InvalidArguments unless the function can be called with these arguments."""
         given = args.keys()
         if not given >= self._required or not (self._takes_any or given <= self._accepted):
-            raise CallError("InvalidArguments", self._mismatch(given))
+            raise InvalidArguments(self._mismatch(given))
 
     def _mismatch(self, given: Iterable[str]) -> str:
         problems = []
@@ -62,10 +62,10 @@ def plain_signature(kind: str, name: str, function: Callable[..., Any]) -> inspe
 
 
 def find(commands: Mapping[str, Command], name: str) -> Command:
-    """The command of that name, or CallError `UnknownCommand` with what the caller may have meant."""
+    """The command of that name, or UnknownCommand with what the caller may have meant."""
     command = commands.get(name)
     if command is None:
-        raise CallError("UnknownCommand", _unknown(name, sorted(commands)))
+        raise UnknownCommand(_unknown(name, sorted(commands)))
     return command
 
 

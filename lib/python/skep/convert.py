@@ -1,4 +1,4 @@
-"""Turns what a command returns into JSON and attachments.
+"""Turns what a command returns, and the data of an Error, into JSON and attachments.
 
 The common result, made of plain JSON types, costs one C-level encode and a few C-level looks at its types and
 its text. Only what that encoder does not know comes to the conversions here, and only a result that it or the
@@ -15,7 +15,8 @@ import pathlib
 import uuid
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple, TypeVar
 
-from .errors import CallError, type_name
+from .description import type_name
+from .errors import UnserializableResult
 from .json_text import Encoder
 from .places import place
 from .rules import Rules
@@ -37,16 +38,17 @@ _ADVICE = "; return JSON types or give the type a to_dict()"
 
 
 class ResultEncoder:
-    """Encodes one result at a time, as the rules of the host want it; without rules, as JSON allows it."""
+    """Encodes one value at a time, as the rules of the host want it; without rules, as JSON allows it."""
 
     def __init__(self, rules: Optional[Rules] = None) -> None:
         self._rules = rules
+        self._name = "result" if rules is None else rules.name
         self._attachments: List[memoryview] = []
         self._keys_in_doubt = False
         self._json = Encoder(self._convert)
 
     def encode(self, value: Any, command: str) -> Tuple[bytes, List[memoryview]]:
-        """The result of a command as JSON text and attachments; CallError if it cannot be sent."""
+        """The result of a command as JSON text and attachments; UnserializableResult if there is no way."""
         try:
             shape = plain_shape(value)
             if shape is None:
@@ -65,16 +67,16 @@ class ResultEncoder:
             self._keys_in_doubt = False
         # Out here, so that a to_dict() that fails again on the second visit is reported as just that.
         try:
-            reason = explain(value, refusal)
+            reason = explain(value, refusal, self._name)
         finally:
             del refusal  # its traceback leads back here: a circle that would keep the result
-        raise unserializable(command, reason)
+        raise UnserializableResult(command, reason)
 
     def _check(self, text: bytes, depth: Optional[int], command: str) -> None:
         if self._rules is not None:
             objection = self._rules.objection(text, len(self._attachments), depth, self._keys_in_doubt)
             if objection is not None:
-                raise unserializable(command, objection)
+                raise UnserializableResult(command, objection)
 
     def _convert(self, value: Any) -> Any:
         if isinstance(value, _BINARY):
@@ -88,11 +90,6 @@ class ResultEncoder:
         if not traits.isdisjoint(_DOUBTFUL):
             self._keys_in_doubt = True
         return _without_records(value) if "record" in traits else value
-
-
-def unserializable(command: str, reason: str) -> CallError:
-    """The error of a call whose result cannot be sent."""
-    return CallError("UnserializableResult", f"result of '{command}' cannot be sent: {reason}")
 
 
 def _per_type(function: Callable[[type], _Fact]) -> Callable[[type], _Fact]:
@@ -156,7 +153,7 @@ def converter(kind: type) -> Callable[[Any], Any]:
     raise TypeError(f"JSON cannot hold {type_name(kind)}")
 
 
-def explain(value: Any, error: Exception) -> str:
+def explain(value: Any, error: Exception, name: str) -> str:
     """What stops a value from being sent, and where in it that is."""
     path: List[Any] = []
     try:
@@ -165,7 +162,7 @@ def explain(value: Any, error: Exception) -> str:
         return "it is nested too deeply"
     if obstacle is None:
         return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return obstacle.replace("{place}", place(path))
+    return obstacle.replace("{place}", place(name, path))
 
 
 def _find_obstacle(value: Any, path: List[Any], parents: Set[int]) -> Optional[str]:

@@ -1,20 +1,45 @@
-"""What can go wrong with a call, and how an exception is described to the caller."""
+"""What can go wrong with a call.
 
-import json
-import os
-import sys
-import traceback
-from types import TracebackType
-from typing import Optional, Tuple
+The public ones claim to be of the module `skep`: that is where user code finds them, and what tracebacks and
+remote errors name.
+"""
 
-# Frames from here lead to user code: the SDK itself, and the JSON encoder that calls a result's to_dict().
-_OUTER_FOLDERS = tuple(os.path.dirname(path) + os.sep for path in (__file__, json.__file__))
+from typing import Any
 
-# An exception may carry any amount of text; what travels is bounded, in bytes of UTF-8, as at the host. The start
-# of a message says most, and the end of a traceback.
-_TYPE_LIMIT = 256
-_MESSAGE_LIMIT = 64 * 1024
-_TRACEBACK_LIMIT = 256 * 1024
+_LONGEST_CODE = 128
+
+
+class Error(Exception):
+    """Raised by user code to say that the caller is at fault, not the worker.
+
+        raise skep.Error("bad_image", "not an image", data={"size": 3})
+
+    The caller gets the code, for programs to tell errors apart, the message, for people to read, and the data,
+    converted like a result but without attachments. Data that cannot be sent is left out, and the message says
+    so. No traceback travels. A subclass travels under its own name, and its code with it.
+    Raises TypeError for a code that is not text, ValueError for one that is empty or takes more than 128 bytes
+    in UTF-8.
+    """
+
+    __module__ = "skep"
+
+    def __init__(self, code: str, message: str = "", data: Any = None) -> None:
+        super().__init__(code, message, data)
+        self.code = valid_code(code)
+        self.message = message
+        self.data = data
+
+    def __str__(self) -> str:
+        return str(self.message or self.code)
+
+
+def valid_code(code: Any) -> str:
+    """The code of an Error as plain text; TypeError or ValueError if it cannot be one."""
+    if not isinstance(code, str):
+        raise TypeError(f"the code of an error is text, not {code!r}")
+    if not 0 < len(code.encode()) <= _LONGEST_CODE:
+        raise ValueError(f"the code of an error takes 1 to {_LONGEST_CODE} bytes in UTF-8: {code!r} does not")
+    return str.__str__(code)  # a member of an enumeration of texts is one, too
 
 
 class Cancelled(BaseException):
@@ -24,61 +49,56 @@ class Cancelled(BaseException):
     command that catches it and returns has answered all the same.
     """
 
-    __module__ = "skep"  # where user code finds it, and tracebacks should name it
+    __module__ = "skep"
+
+
+class CallError(Exception):
+    """What the SDK itself answers a call with. The message says it all: no traceback travels."""
+
+
+class UnknownCommand(CallError):
+    """The worker has no command of that name."""
+
+    __module__ = "skep"
+
+
+class InvalidArguments(CallError):
+    """The command cannot be called with these arguments."""
+
+    __module__ = "skep"
+
+
+class DeadlineExceeded(CallError):
+    """The caller's deadline passed before the command started."""
+
+    __module__ = "skep"
+
+
+class UnserializableResult(CallError):
+    """What a command has returned cannot be sent: `reason` says why, and where in it."""
+
+    __module__ = "skep"
+
+    def __init__(self, command: str, reason: str) -> None:
+        super().__init__(command, reason)
+        self.command = command
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"result of '{self.command}' cannot be sent: {self.reason}"
+
+
+class ResultTooLarge(CallError):
+    """What a command has returned takes a longer frame than the host accepts."""
+
+    __module__ = "skep"
+
+
+class Unhealthy(CallError):
+    """The health check has found that the worker is not well."""
+
+    __module__ = "skep"
 
 
 class ProtocolError(Exception):
     """The host sent something that the protocol does not allow."""
-
-
-class CallError(Exception):
-    """An error that the SDK itself answers a call with; `kind` is the error type the caller sees."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
-def type_name(kind: type) -> str:
-    """`Name` for builtins and the worker script itself, `module.Name` for everything else."""
-    if kind.__module__ in ("builtins", "__main__"):
-        return kind.__qualname__
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def describe(error: BaseException) -> Tuple[str, str, str]:
-    """The type, message and traceback of an exception, as the caller gets them."""
-    if isinstance(error, CallError):
-        return error.kind, _start(str(error), _MESSAGE_LIMIT), ""
-    kind = "Cancelled" if type(error) is Cancelled else type_name(type(error))
-    message, traceback_text = _message(error), user_traceback(error)
-    return _start(kind, _TYPE_LIMIT), _start(message, _MESSAGE_LIMIT), _end(traceback_text, _TRACEBACK_LIMIT)
-
-
-def user_traceback(error: BaseException) -> str:
-    """The traceback as Python prints it, without the frames of the SDK it starts with."""
-    entry: Optional[TracebackType] = error.__traceback__
-    while entry is not None and entry.tb_frame.f_code.co_filename.startswith(_OUTER_FOLDERS):
-        entry = entry.tb_next
-    return "".join(traceback.format_exception(type(error), error, entry))
-
-
-def show_traceback(error: BaseException) -> None:
-    """Prints user_traceback() where Python prints that of an error nobody catches."""
-    print(user_traceback(error), end="", file=sys.stderr, flush=True)
-
-
-def _start(text: str, limit: int) -> str:
-    # A character has a byte or more. "replace" is for lone surrogates, "ignore" for the character cut in half.
-    return text[:limit].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
-
-
-def _end(text: str, limit: int) -> str:
-    return text[-limit:].encode("utf-8", "replace")[-limit:].decode("utf-8", "ignore")
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # a broken __str__ must not hide the error it belongs to
-        return "(its message cannot be shown: str() of it failed)"

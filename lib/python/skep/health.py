@@ -4,7 +4,7 @@ import inspect
 from typing import Any, Callable
 
 from .command import plain_signature
-from .errors import CallError
+from .errors import Unhealthy
 
 # What the host calls. Names with this prefix are the SDK's own; scripts register none of them.
 RESERVED_PREFIX = "skep."
@@ -35,8 +35,8 @@ class HealthCheck:
         self._function = function
 
     def run(self) -> Any:
-        """What the function returns; CallError `Unhealthy` if that is False."""
+        """What the function returns; Unhealthy if that is False."""
         value = self._function()
         if value is False:
-            raise CallError("Unhealthy", "the health check returned False")
+            raise Unhealthy("the health check returned False")
         return value

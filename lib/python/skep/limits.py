@@ -3,6 +3,8 @@
 import sys
 from typing import Any, Dict, NamedTuple
 
+from .channel import DEFAULT_FRAME_LIMIT
+
 _NO_LIMIT = sys.maxsize
 
 
@@ -22,3 +24,7 @@ class Limits(NamedTuple):
         if not all(type(limit) is int for limit in known.values()):
             raise TypeError(f"limits are integers, not {known}")
         return cls(**{"frame_bytes": limits["frame_bytes"], **known})
+
+
+# Those of a pool that is not told otherwise.
+DEFAULT_LIMITS = Limits(DEFAULT_FRAME_LIMIT, DEFAULT_FRAME_LIMIT, 512, 512 * 1024 * 1024, 65536)

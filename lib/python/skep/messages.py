@@ -4,8 +4,9 @@ import json
 from typing import Any, Dict, List, Sequence, Tuple
 
 from .channel import frame_length
-from .convert import ResultEncoder, unserializable
-from .errors import CallError, describe
+from .convert import ResultEncoder
+from .description import describe, type_name, with_remark
+from .errors import ResultTooLarge, UnserializableResult
 from .limits import Limits
 from .rules import Rules
 
@@ -14,6 +15,7 @@ Answer = Tuple[Sequence[bytes], Sequence[memoryview]]
 
 _ESCAPED_CHARACTER = 6  # bytes
 _AROUND_ERROR = 1024  # in the host's memory
+_DATA = b',"data":'
 
 
 class Answers:
@@ -27,7 +29,7 @@ class Answers:
         self._longest_error = min(self._longest, limits.tree_bytes - _AROUND_ERROR)
 
     def result(self, call_id: int, command: str, value: Any) -> Answer:
-        """What a command has returned; CallError if the host would not accept it."""
+        """What a command has returned; UnserializableResult or ResultTooLarge if the host would not accept it."""
         text, attachments = self._encoder.encode(value, command)
         body = b'{"type":"result","id":%d%b,"value":' % (call_id, _lengths(attachments)), text, b"}"
         if frame_length(body, attachments) > self._longest:
@@ -35,34 +37,71 @@ class Answers:
         return body, attachments
 
     def error(self, call_id: int, error: BaseException) -> Answer:
-        """What a command has raised, cut to what the host accepts."""
-        kind, message, traceback = describe(error)
-        body = _error(call_id, kind, message, traceback)
-        if sum(map(len, body)) > self._longest_error:
-            # Two texts of escaped characters, and room for what is around them.
-            most = self._longest_error // (2 * _ESCAPED_CHARACTER + 4)
-            body = _error(call_id, kind[:most], message[:most], "")
-        return body, ()
+        """What a command has raised, cut to what the host accepts. To convert the data of an Error may run user
+        code; what that raises, unless it is an Exception, comes through."""
+        described = self._fitting(call_id, describe(error))
+        body = _error(call_id, described)
+        if "code" in described:
+            data, obstacle = self._data(error, len(body))
+            if data:
+                body = _error(call_id, described, data)
+            elif obstacle:
+                described["message"] = with_remark(described["message"], f"its data is left out: {obstacle}")
+                body = _error(call_id, self._fitting(call_id, described))
+        return (body,), ()
+
+    def _fitting(self, call_id: int, described: Dict[str, str]) -> Dict[str, str]:
+        """An error that is short enough for the host. Its code is never cut."""
+        if len(_error(call_id, described)) <= self._longest_error:
+            return described
+        bare = {**described, "type": "", "message": "", "traceback": ""}
+        most = (self._longest_error - len(_error(call_id, bare))) // (2 * _ESCAPED_CHARACTER)
+        return {**bare, "type": described["type"][:most], "message": described["message"][:most]}
+
+    def _data(self, error: BaseException, around: int) -> Tuple[bytes, str]:
+        """The data of an Error, if it has any, as JSON text; or what stops it from being sent. The message takes
+        that many bytes without it."""
+        limits = self._limits._replace(
+            json_depth=self._limits.json_depth - 1,  # it is a level further in than a result
+            tree_bytes=self._limits.tree_bytes - around,
+        )
+        try:
+            data = getattr(error, "data", None)
+            if data is None:
+                return b"", ""
+            text, attachments = ResultEncoder(Rules(limits, "data")).encode(data, "error")
+        except UnserializableResult as refusal:
+            return b"", refusal.reason
+        except Exception as failure:  # of a to_dict(), say
+            return b"", f"converting it raised {type_name(type(failure))}"
+        size = around + len(_DATA) + len(text)
+        if attachments:
+            return b"", "it holds bytes, which only results can"
+        if size > self._longest:
+            return b"", f"with it the answer takes {size} bytes; the limit is {self._longest} bytes"
+        return text, ""
 
     def _check_size(self, body: Sequence[bytes], attachments: Sequence[memoryview], command: str) -> None:
         size, limit = frame_length(body, attachments), self._limits.frame_bytes
         if size > limit:
-            reason = f"result of '{command}' takes a frame of {size} bytes; the limit is {limit} bytes"
-            raise CallError("ResultTooLarge", reason)
+            raise ResultTooLarge(f"result of '{command}' takes a frame of {size} bytes; the limit is {limit} bytes")
         size, limit = sum(map(len, body)), self._limits.json_bytes
         if size > limit:
-            raise unserializable(command, f"result takes {size} bytes of JSON; the limit is {limit} bytes")
+            reason = f"result takes {size} bytes of JSON; the limit is {limit} bytes"
+            raise UnserializableResult(command, reason)
 
 
-def encode(message: Dict[str, Any]) -> Sequence[bytes]:
+def encode(message: Dict[str, Any]) -> bytes:
     """A message that may hold any text."""
     # "replace": exception messages and command names may hold lone surrogates, which are not JSON
-    return (json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),)
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _error(call_id: int, kind: str, message: str, traceback: str) -> Sequence[bytes]:
-    error = {"type": kind, "message": message, "traceback": traceback}
-    return encode({"type": "error", "id": call_id, "error": error})
+def _error(call_id: int, described: Dict[str, str], data: bytes = b"") -> bytes:
+    error = encode(described)
+    if data:
+        error = error[:-1] + _DATA + data + b"}"
+    return b'{"type":"error","id":%d,"error":%b}' % (call_id, error)
 
 
 def _lengths(attachments: List[memoryview]) -> bytes:

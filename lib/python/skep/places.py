@@ -1,13 +1,13 @@
-"""How error messages name a place in a result: result.items[3]"""
+"""How error messages name a place in a value: result.items[3]"""
 
 from typing import Any, Iterable
 
 _LONGEST = 240
 
 
-def place(keys: Iterable[Any]) -> str:
-    """The place that keys and indices lead to."""
-    return shorten("result" + "".join(map(_step, keys)))
+def place(root: str, keys: Iterable[Any]) -> str:
+    """The place that keys and indices lead to, from a root of that name."""
+    return shorten(root + "".join(map(_step, keys)))
 
 
 def shorten(text: str) -> str:

@@ -26,9 +26,13 @@ _ATTACHMENT_BYTES = 24
 
 
 class Rules:
-    """The rules of a host with these limits; how long a result may be shows only once it is in its frame."""
+    """The rules of a host with these limits; how long a result may be shows only once it is in its frame.
 
-    def __init__(self, limits: Limits) -> None:
+    What they are for has a name, by which objections call it.
+    """
+
+    def __init__(self, limits: Limits, name: str = "result") -> None:
+        self.name = name
         self._longest = min(limits.frame_bytes, limits.json_bytes)
         self._depth = limits.json_depth - 1  # the message around the result is one level
         self._tree_bytes = limits.tree_bytes
@@ -45,15 +49,15 @@ class Rules:
         if len(text) > self._longest:
             return None  # which is going to be objection enough
         if attachments > self._attachments:
-            return f"result holds {attachments} attachments; the limit is {self._attachments}"
+            return f"{self.name} holds {attachments} attachments; the limit is {self._attachments}"
         if len(text) + attachments > self._light:
             around = _ENVELOPE_BYTES + _ATTACHMENT_BYTES * attachments
             size = around + memory(text, self._tree_bytes - around)
             if size > self._tree_bytes:
-                return f"result takes {size} bytes of the host's memory; the limit is {self._tree_bytes} bytes"
+                return f"{self.name} takes {size} bytes of the host's memory; the limit is {self._tree_bytes} bytes"
         too_deep = is_deeper(text, self._depth) if depth is None else depth > self._depth
         if too_deep or (keys_in_doubt and repeats_key(text)) or has_big_integer(text):
-            return _Search(self._depth).find(json.loads(text.decode(), object_pairs_hook=_Members))
+            return _Search(self._depth, self.name).find(json.loads(text.decode(), object_pairs_hook=_Members))
         return None
 
 
@@ -64,8 +68,9 @@ class _Members(List[Any]):
 class _Search:
     """A way through a decoded result to the first value that breaks a rule."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, name: str) -> None:
         self._depth = depth
+        self._name = name
         self._path: List[Any] = []
 
     def find(self, value: Any) -> Optional[str]:
@@ -94,4 +99,4 @@ class _Search:
         return None
 
     def _place(self) -> str:
-        return place(self._path)
+        return place(self._name, self._path)

@@ -3,33 +3,31 @@
 import os
 import sys
 import time
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Optional
 
 from .call import Call, set_running
 from .channel import Frame
-from .command import Command, find
 from .connection import Connection, leave_with_group
 from .control import Control
-from .errors import CallError, ProtocolError, show_traceback
-from .health import HEALTH_CHECK, HealthCheck
+from .description import show_traceback
+from .errors import Error, ProtocolError
+from .health import HEALTH_CHECK
 from .interrupts import Interrupts, Terminate
 from .limits import Limits
-from .messages import Answer, Answers, encode
+from .messages import Answers, encode
 from .stacks import dump_on_signal
 from .version import PROTOCOL_VERSION, __version__
+from .work import Work
 
 
 class Session:
-    """Serves the commands of a worker over a connection, on the main thread."""
+    """Does the work of a worker for whoever is at the other end of a connection, on the main thread."""
 
-    def __init__(
-        self, connection: Connection, commands: Mapping[str, Command], health_check: Optional[HealthCheck]
-    ) -> None:
+    def __init__(self, connection: Connection, work: Work) -> None:
         self.interrupts = Interrupts()
         self._connection = connection
         self._data = connection.data
-        self._commands = commands
-        self._health_check = health_check
+        self._work = work
         self._welcomed: float  # when the welcome came, on the monotonic clock
         self._answers: Answers  # as the welcome wants them
         self.previous_exit: Optional[str] = None
@@ -55,14 +53,15 @@ class Session:
             "sdk": f"python/{__version__}",
             "capacity": 1,
             "control": control is not None,
-            "commands": list(self._commands),
+            "commands": list(self._work.commands),
             "health_check": HEALTH_CHECK,
+            "own_health_check": self._work.health_check is not None,
         }
         stack_signal = dump_on_signal()
         if stack_signal is not None:
             hello["stack_signal"] = stack_signal
         try:
-            self._data.send(encode(hello))
+            self._data.send([encode(hello)])
             with self.interrupts.window():
                 frame = (control or self._data).receive()
         except OSError:
@@ -120,9 +119,12 @@ class Session:
         set_running(call)
         try:
             try:
-                # Converting the result runs user code too: to_dict() and the like.
+                # Converting the result, or the data of an error, runs user code too: to_dict() and the like.
                 self.interrupts.open(call.id)
-                body, attachments = self._run(call)
+                body, attachments = self._work.do(call, self._answers)
+            except Error as error:
+                self.leave_if_forked(error)
+                body, attachments = self._answers.error(call.id, error)
             finally:
                 self.interrupts.close()
         except (Terminate, SystemExit):
@@ -137,23 +139,6 @@ class Session:
             self._completed += 1
         self.interrupts.finish(call.id)
         self._data.send(body, attachments)
-
-    def _run(self, call: Call) -> Answer:
-        if call.remaining == 0:
-            raise CallError("DeadlineExceeded", f"the deadline of '{call.command}' passed before it started")
-        if call.command == HEALTH_CHECK:
-            return self._check_health(call.id)
-        command = find(self._commands, call.command)
-        command.check(call.args)
-        return self._answers.result(call.id, command.name, command.function(**call.args))
-
-    def _check_health(self, call_id: int) -> Answer:
-        # Without a check it is an answer all the same: the main thread still takes calls.
-        value = None if self._health_check is None else self._health_check.run()
-        try:
-            return self._answers.result(call_id, HEALTH_CHECK, value)
-        except Exception:  # the worker is well; what the check has to say beyond that is not worth a failure
-            return self._answers.result(call_id, HEALTH_CHECK, None)
 
     def _accept_welcome(self, message: Dict[str, Any]) -> None:
         try:

@@ -2,15 +2,19 @@
 
 import os
 import sys
-from typing import Any, Callable, Dict, List, NoReturn, Optional, TypeVar, Union, overload
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, TypeVar, Union, overload
 
+from . import missing_run
 from .command import Command
 from .connection import ConnectError, Connection, connect
 from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
-from .errors import ProtocolError, show_traceback
+from .description import show_traceback
+from .errors import ProtocolError
 from .health import RESERVED_PREFIX, HealthCheck
 from .interrupts import Terminate
+from .local_call import call_locally
 from .session import Session
+from .work import Work
 
 EXIT_HOOK_FAILED = 1
 EXIT_NOT_STARTED_BY_POOL = 64
@@ -31,6 +35,7 @@ class Worker:
         self._health_check: Optional[HealthCheck] = None
         self._start_hooks: List[Callable[[], Any]] = []
         self._stop_hooks: List[Callable[[], Any]] = []
+        self._started = False
         self._connection: Optional[Connection] = None
         self._why_not_connected = ""
         self._slot: Optional[str] = None
@@ -41,6 +46,7 @@ class Worker:
             self._why_not_connected = str(error)
         else:
             self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
+            missing_run.expect_run()
 
     @property
     def slot(self) -> Optional[str]:
@@ -99,7 +105,7 @@ class Worker:
         return function
 
     def on_start(self, hook: Hook) -> Hook:
-        """Registers a function to run before the worker takes calls. If it raises, the start fails."""
+        """Registers a function to run once before the worker takes calls. If it raises, the start fails."""
         self._start_hooks.append(hook)
         return hook
 
@@ -112,23 +118,49 @@ class Worker:
         self._stop_hooks.append(hook)
         return hook
 
+    def call(self, command: str, attachments: Sequence[bytes] = (), /, **args: Any) -> Any:
+        """Runs a command on this thread, without a pool: for unit tests.
+
+            assert worker.call("predict", text="hello")["label"] == "greeting"
+
+        Arguments and result are turned into JSON and back, as on their way from a host and to it, so a tuple is
+        a list at the other end; a result has `bytes` where a host gets attachments. The on_start hooks run once,
+        before the first call; to keep one from loading what a test can do without, patch what it calls. The
+        on_stop hooks never run here.
+        What a command or hook raises comes through as it is. Raises skep.UnknownCommand and
+        skep.InvalidArguments where a host would get those errors, skep.UnserializableResult or
+        skep.ResultTooLarge for a result that a pool would not take by default, and TypeError or ValueError for
+        arguments that are no JSON.
+        """
+        try:
+            for hook in self._due_start_hooks():
+                hook()
+        except BaseException:
+            self._started = False  # the next call tries again
+            raise
+        return call_locally(Work(self._commands, self._health_check), command, args, attachments)
+
     def run(self) -> NoReturn:
         """Serves calls until the pool asks the worker to stop, then exits the process.
 
-        Call it last, on the main thread. Exit status: 0 after an orderly stop, 1 if a start or stop hook
-        failed, 64 if no pool has started the script, 70 if the host is gone, 76 if it broke the protocol. A child
-        that a command or hook forks, and that comes back from it, ends there: with 0, or with 1 after an error.
+        Call it last, on the main thread, and under `if __name__ == "__main__":` if tests import the script. Exit
+        status: 0 after an orderly stop, 1 if a start or stop hook failed, 64 if no pool has started the script,
+        70 if the host is gone, 76 if it broke the protocol. A child that a command or hook forks, and that comes
+        back from it, ends there: with 0, or with 1 after an error.
+        A script that a pool has started, and that comes to its end without this call, is told so on stderr and
+        exits with 120.
         """
+        missing_run.run_is_called()
         if self._connection is None:
             print(f"skep: {self._why_not_connected}", file=sys.stderr)
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
         status = 0
-        session = Session(self._connection, self._commands, self._health_check)
+        session = Session(self._connection, Work(self._commands, self._health_check))
         try:
             session.greet()
             self._previous_exit = session.previous_exit
             with session.interrupts.window():
-                if not all(_run_hook(hook, session) for hook in self._start_hooks):
+                if not all(_run_hook(hook, session) for hook in self._due_start_hooks()):
                     sys.exit(EXIT_HOOK_FAILED)
             try:
                 session.serve()
@@ -142,6 +174,12 @@ class Worker:
             report_protocol_error(error)
             status = EXIT_PROTOCOL_ERROR
         sys.exit(status)
+
+    def _due_start_hooks(self) -> List[Callable[[], Any]]:
+        """All of them the first time, then none: they run once, and may themselves call()."""
+        due = [] if self._started else self._start_hooks
+        self._started = True
+        return due
 
     def _register(self, function: Callable[..., Any], name: Optional[str]) -> Callable[..., Any]:
         name = name or getattr(function, "__name__", None)

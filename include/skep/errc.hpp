@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/export.hpp>
+
+#include <boost/system/error_code.hpp>
+
+#include <type_traits>
+
+namespace skep {
+
+/// Every way in which an operation of the library fails. Each call ends with a reply or with exactly one of
+/// these.
+enum class errc {
+    invalid_config = 1, ///< a field of pool_config breaks its rule; the text names field, value and rule
+    not_started,        ///< start() was not called, or has not returned for what waits for that
+    already_started,    ///< start() was called twice
+    shutting_down,      ///< the pool is shutting down or has shut down
+    start_failed,   ///< too few workers came up; carries the cause and the output tail of the last failure
+    restart_failed, ///< a new worker did not come up, and the old ones go on; carries its cause
+    pool_saturated, ///< the wait queue is full: the call was refused at once
+    queue_timeout,  ///< every worker was busy for as long as the call might wait
+    no_worker,    ///< no worker was up to take the call for as long as it might wait; carries the last cause
+    timeout,      ///< the call's timeout or deadline passed, whoever noticed it
+    cancelled,    ///< the caller cancelled the operation
+    worker_lost,  ///< the worker died, froze or broke the protocol while it had the call
+    remote_error, ///< the worker's code raised an exception: see error_info::remote_*
+    unknown_command,   ///< the worker has no command of that name; the text says which ones it has
+    invalid_arguments, ///< the command does not take these arguments; the text says which ones it takes
+    invalid_request,  ///< the request cannot be encoded (arguments that are no object, NaN); nothing was sent
+    frame_too_large,  ///< the request's encoding exceeds the frame limit; nothing was sent
+    spawn_failed,     ///< the worker process could not be created; the text names the step and its cause
+    startup_timeout,  ///< the worker did not complete its handshake in time
+    handshake_failed, ///< the worker exited or spoke wrongly before it was ready
+    heartbeat_lost,   ///< the worker stopped answering pings
+    protocol_error,   ///< the worker broke the wire protocol
+    illegal_transition, ///< a worker state change that the lifecycle does not allow
+    unavailable,        ///< too many workers failed of late and none is left; carries the last cause
+    poisonous_request,  ///< workers crashed, or broke the protocol, on this very input before: it was refused
+    unknown_worker,     ///< no worker of that id is alive
+};
+
+/// Whether the same call may succeed if it is made again after a while, because the failure says nothing about the
+/// request: pool_saturated, queue_timeout, no_worker, unavailable, timeout and worker_lost. After the last two the call
+/// may have run, or still be running: make it again only if it may be done twice.
+SKEP_API bool retryable(errc code) noexcept;
+
+/// Whether it was the caller who did something wrong, so that neither pool nor worker can help it: unknown_command,
+/// invalid_arguments, invalid_request, frame_too_large, poisonous_request, unknown_worker and invalid_config. Of a
+/// remote_error only the error itself can tell: see is_callers_fault(const error&).
+SKEP_API bool is_callers_fault(errc code) noexcept;
+
+/// The category of errc, named "skep". Its messages are a short phrase for each code, fit for counters and labels;
+/// what is known of one failure, and what to do about it, is in error::what().
+SKEP_API const boost::system::error_category& error_category() noexcept;
+
+SKEP_API boost::system::error_code make_error_code(errc code) noexcept;
+
+} // namespace skep
+
+template <>
+struct boost::system::is_error_code_enum<skep::errc> : std::true_type {};

@@ -1,0 +1,6 @@
+"""`python3 -m skep`"""
+
+from .command_line import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""How an exception is described: to the caller, and on stderr."""
+
+import json
+import os
+import sys
+import traceback
+from types import TracebackType
+from typing import Dict, Optional
+
+from .errors import CallError, Error, valid_code
+
+# Frames from here lead to user code: the SDK itself, and the JSON encoder that calls a result's to_dict().
+_OUTER_FOLDERS = tuple(os.path.dirname(path) + os.sep for path in (__file__, json.__file__))
+
+# An exception may carry any amount of text; what travels is bounded, in bytes of UTF-8, as at the host. The start
+# of a message says most, and the end of a traceback.
+_TYPE_LIMIT = 256
+_MESSAGE_LIMIT = 64 * 1024
+_TRACEBACK_LIMIT = 256 * 1024
+_REMARK_LIMIT = 1024
+
+
+def type_name(kind: type) -> str:
+    """`Name` for builtins and the worker script itself, `module.Name` for everything else."""
+    if kind.__module__ in ("builtins", "__main__"):
+        return kind.__qualname__
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def describe(error: BaseException) -> Dict[str, str]:
+    """The error object that the caller gets, but for the data of an Error."""
+    described = {
+        "type": _start(type_name(type(error)), _TYPE_LIMIT) or "?",  # type() makes classes without a name
+        "message": _start(_message(error), _MESSAGE_LIMIT),
+        "traceback": "",
+    }
+    code = _code(error)
+    if code is not None:
+        described["code"] = code
+    elif not isinstance(error, CallError):
+        described["traceback"] = _end(user_traceback(error), _TRACEBACK_LIMIT)
+    return described
+
+
+def with_remark(message: str, remark: str) -> str:
+    """A message and, however long it is, what has to be said after it."""
+    remark = f" ({_start(remark, _REMARK_LIMIT)})"
+    return _start(message, _MESSAGE_LIMIT - len(remark.encode())) + remark
+
+
+def user_frames(error: BaseException) -> Optional[TracebackType]:
+    """The traceback of an exception without the frames of the SDK it starts with."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_frame.f_code.co_filename.startswith(_OUTER_FOLDERS):
+        entry = entry.tb_next
+    return entry
+
+
+def user_traceback(error: BaseException) -> str:
+    """The user_frames() as Python prints a traceback."""
+    return "".join(traceback.format_exception(type(error), error, user_frames(error)))
+
+
+def show_traceback(error: BaseException) -> None:
+    """Prints user_traceback() where Python prints that of an error nobody catches."""
+    print(user_traceback(error), end="", file=sys.stderr, flush=True)
+
+
+def _code(error: BaseException) -> Optional[str]:
+    try:
+        return valid_code(error.code) if isinstance(error, Error) else None
+    except (AttributeError, TypeError, ValueError):  # a subclass has lost it: an error like any other
+        return None
+
+
+def _start(text: str, limit: int) -> str:
+    # A character has a byte or more. "replace" is for lone surrogates, "ignore" for the character cut in half.
+    return text[:limit].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
+
+
+def _end(text: str, limit: int) -> str:
+    return text[-limit:].encode("utf-8", "replace")[-limit:].decode("utf-8", "ignore")
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # a broken __str__ must not hide the error it belongs to
+        return "(its message cannot be shown: str() of it failed)"
