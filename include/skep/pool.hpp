@@ -35,6 +35,12 @@ public:
     /// Validates `config`; starts nothing. Throws errc::invalid_config naming field, value and rule.
     pool(boost::asio::any_io_executor executor, pool_config config);
 
+    /// The same on the executor of an execution context, such as an io_context.
+    template <class ExecutionContext>
+    requires requires(ExecutionContext& context) { boost::asio::any_io_executor(context.get_executor()); }
+    pool(ExecutionContext& context, pool_config config)
+        : pool(boost::asio::any_io_executor(context.get_executor()), std::move(config)) {}
+
     /// A pool that was not shut down kills its workers' process groups; they are reaped as the executor runs
     /// on, or at the latest when the execution context is destroyed. Calls in progress end with
     /// errc::shutting_down. Does not block.
@@ -49,6 +55,9 @@ public:
 
     pool(pool&&) noexcept;
     pool& operator=(pool&&) noexcept;
+
+    /// The executor it was made with.
+    boost::asio::any_io_executor get_executor() const noexcept;
 
     /// Starts the workers, in batches, and returns when pool_config::min_ready of them are ready; the others come up in
     /// the background, and those that failed are tried again. Calls that are made meanwhile wait in the queue, within

@@ -29,9 +29,17 @@ struct launch_options {
     std::string program;
     std::vector<std::string> args;
 
+    /// Added to `args`, slot by slot: the worker in slot n gets the list n, counted round if there are fewer.
+    std::vector<std::vector<std::string>> slot_args;
+
     /// Added to the worker's environment; wins over inherited and automatic variables. Names must be
     /// non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved.
     std::map<std::string, std::string> environment;
+
+    /// Variables that differ from slot to slot: the worker in slot n gets value n of each, counted round if there are
+    /// fewer, so that {"CUDA_VISIBLE_DEVICES", {"0", "1"}} deals two devices out among any number of workers. Wins over
+    /// `environment`; the same rules for names.
+    std::map<std::string, std::vector<std::string>> slot_environment;
 
     /// False: the worker sees only `environment`, PATH, HOME, LANG and what skep sets.
     bool inherit_environment = true;
@@ -131,18 +139,23 @@ struct output_options {
     std::size_t tail_bytes = 4096; ///< kept per worker for error messages, 0..1 MiB
 
     /// Called for each line on the pool's strand; must not block; exceptions are logged. Empty: lines go to
-    /// the log.
+    /// the log; see pool_config::log.
     output_handler handler;
 };
 
 enum class log_level { debug, info, warning, error, off };
+
+/// Where a pool's messages go: to the process's standard error, a line each with time, level and pool, or, in a program
+/// that has set up Boost.Log, to its sinks, on channel "skep" with a trivial::severity_level.
+enum class log_destination { standard_error, boost_log };
 
 /// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in
 /// its constructor. Defaults come from section 8 of the design.
 struct SKEP_API pool_config {
     std::string name = "default"; ///< [A-Za-z0-9][A-Za-z0-9_.-]*, at most 64 characters
     launch_options launch;
-    std::size_t workers = 0;   ///< processes, 0..10,000; 0 = one per hardware thread
+    std::size_t workers =
+        0; ///< processes, 0..10,000; 0 = one per CPU that affinity and control groups leave us
     scaling_options scaling;   ///< for a number that changes with the load
     std::size_t min_ready = 1; ///< start() returns with this many, 1..the initial number of workers
     std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
@@ -169,7 +182,11 @@ struct SKEP_API pool_config {
     restart_options restart;
     limit_options limits;
     output_options output;
-    log_level log = log_level::warning; ///< lifecycle messages below this level are not logged
+
+    /// Messages below this level are not logged. What workers print to stdout is logged at info, and what they print to
+    /// stderr at warning, unless output.handler takes it.
+    log_level log = log_level::warning;
+    log_destination log_to = log_destination::standard_error;
 
     /// A pool of Python workers running `script` (a file that ends in worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");

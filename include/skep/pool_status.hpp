@@ -10,6 +10,8 @@
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>
 
+#include <boost/json/object.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -92,5 +94,10 @@ struct pool_status {
     std::vector<worker_status> workers;            ///< by slot, then those that are leaving
     pool_counters counters;
 };
+
+/// The same as JSON, for an admin endpoint or a log: members by the names above, times as integers with the suffix
+/// _ms, enums by name; what is not known is left out. Of the last failure only what, who and how it ended, not what the
+/// worker printed.
+SKEP_API boost::json::object to_json(const pool_status& status);
 
 } // namespace skep

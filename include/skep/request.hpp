@@ -11,7 +11,9 @@
 #include <boost/json/value.hpp>
 #include <boost/json/value_from.hpp>
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,8 +38,12 @@ public:
         return arg(key, boost::json::value_from(value));
     }
 
-    /// Sends bytes beside the JSON, without encoding. They arrive in the order attached.
+    /// Sends bytes beside the JSON, without encoding. They arrive in the order attached. A blob is moved, all else
+    /// is copied: text, and any contiguous range of std::byte or unsigned char.
     request& attach(blob bytes) &;
+    request& attach(std::string_view bytes) &;
+    request& attach(std::span<const std::byte> bytes) &;
+    request& attach(std::span<const unsigned char> bytes) &;
 
     /// Names the session this call belongs to; it travels to the worker with the call.
     request& session(std::string id) &;
@@ -73,6 +79,9 @@ public:
         return std::move(arg(key, boost::json::value_from(value)));
     }
     request&& attach(blob bytes) && { return std::move(attach(std::move(bytes))); }
+    request&& attach(std::string_view bytes) && { return std::move(attach(bytes)); }
+    request&& attach(std::span<const std::byte> bytes) && { return std::move(attach(bytes)); }
+    request&& attach(std::span<const unsigned char> bytes) && { return std::move(attach(bytes)); }
     request&& session(std::string id) && { return std::move(session(std::move(id))); }
     request&& timeout(duration limit) && { return std::move(timeout(limit)); }
     request&& deadline(time_point moment) && { return std::move(deadline(moment)); }

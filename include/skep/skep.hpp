@@ -15,6 +15,7 @@
 #include <skep/request.hpp>
 #include <skep/retry.hpp>
 #include <skep/retry_policy.hpp>
+#include <skep/run.hpp>
 #include <skep/scheduler.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/time.hpp>

@@ -54,7 +54,9 @@ void visit_fields(Config& config, Visitor& visit) {
         auto& launch = config.launch;
         visit.text("program", launch.program);
         visit.strings("args", launch.args);
+        visit.lists("slot_args", launch.slot_args);
         visit.variables("environment", launch.environment);
+        visit.lists_by_name("slot_environment", launch.slot_environment);
         visit.flag("inherit_environment", launch.inherit_environment);
         visit.path("working_directory", launch.working_directory);
     });
@@ -134,6 +136,7 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.number("tail_bytes", config.output.tail_bytes, 0, 1 << 20);
     });
     visit.choice("log", config.log, {"debug", "info", "warning", "error", "off"});
+    visit.choice("log_to", config.log_to, {"standard_error", "boost_log"});
 }
 
 } // namespace skep

@@ -126,16 +126,44 @@ public:
     }
 
     void strings(std::string_view field, std::vector<std::string>& target) {
+        if (const auto* value = take(field)) {
+            target = to_strings(field, *value);
+        }
+    }
+
+    void lists(std::string_view field, std::vector<std::vector<std::string>>& target) {
         const auto* value = take(field);
         if (value == nullptr) {
             return;
         }
         if (!value->is_array()) {
-            reject(field, *value, "must be an array of strings");
+            reject(field, *value, "must be an array of arrays of strings");
         }
         target.clear();
         for (const auto& item : value->get_array()) {
-            target.push_back(string(field, item));
+            target.push_back(to_strings(field, item));
+        }
+    }
+
+    void lists_by_name(std::string_view field, std::map<std::string, std::vector<std::string>>& target) {
+        const auto* value = take(field);
+        if (value == nullptr) {
+            return;
+        }
+        if (!value->is_object()) {
+            path_.reject(field, "",
+                         "must be an object of arrays of strings"); // an environment is never printed
+        }
+        target.clear();
+        for (const auto& [name, items] : value->get_object()) {
+            const auto place = std::string(field) + "." + std::string(name);
+            auto& list = target[name];
+            for (const auto& item : items.is_array() ? items.get_array() : json::array{nullptr}) {
+                if (!item.is_string()) {
+                    path_.reject(place, "", "must be an array of strings");
+                }
+                list.emplace_back(item.get_string());
+            }
         }
     }
 
@@ -188,6 +216,17 @@ private:
             reject(key, value, "is out of range");
         }
         return std::chrono::milliseconds(count);
+    }
+
+    std::vector<std::string> to_strings(std::string_view field, const json::value& value) const {
+        if (!value.is_array()) {
+            reject(field, value, "must be an array of strings");
+        }
+        std::vector<std::string> result;
+        for (const auto& item : value.get_array()) {
+            result.push_back(string(field, item));
+        }
+        return result;
     }
 
     std::string string(std::string_view field, const json::value& value) const {

@@ -1,6 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/config_validate.hpp"
+
 #include "core/config_fields.hpp"
 #include "core/pool_size.hpp"
 #include "core/range_check.hpp"
@@ -40,6 +42,8 @@ public:
     void text(std::string_view, const std::string&) {}
     void strings(std::string_view, const std::vector<std::string>&) {}
     void variables(std::string_view, const std::map<std::string, std::string>&) {}
+    void lists(std::string_view, const std::vector<std::vector<std::string>>&) {}
+    void lists_by_name(std::string_view, const std::map<std::string, std::vector<std::string>>&) {}
     void flag(std::string_view, bool) {}
     void path(std::string_view, const std::filesystem::path&) {}
 };
@@ -61,6 +65,24 @@ bool holds_nul(const std::string& text) {
     return text.find('\0') != std::string::npos;
 }
 
+void check_args(const std::string& field, const std::vector<std::string>& args) {
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        if (holds_nul(args[i])) {
+            config_path().reject(field + "[" + std::to_string(i) + "]", "", "must not hold a NUL character");
+        }
+    }
+}
+
+void check_variable(std::string_view field, const std::string& name, const std::string& value) {
+    const config_path path;
+    if (name.empty() || name.find('=') != std::string::npos || holds_nul(name) || holds_nul(value)) {
+        path.reject(field, in_quotes(name), "a name must not be empty or hold '=' or NUL, a value no NUL");
+    }
+    if (name.starts_with("SKEP_")) {
+        path.reject(field, in_quotes(name), "names starting with SKEP_ are reserved");
+    }
+}
+
 void check_launch(const launch_options& launch) {
     const config_path path;
     if (launch.program.empty()) {
@@ -70,18 +92,19 @@ void check_launch(const launch_options& launch) {
     if (holds_nul(launch.program)) {
         path.reject("launch.program", "", "must not hold a NUL character");
     }
-    for (std::size_t i = 0; i < launch.args.size(); ++i) {
-        if (holds_nul(launch.args[i])) {
-            path.reject("launch.args[" + std::to_string(i) + "]", "", "must not hold a NUL character");
-        }
+    check_args("launch.args", launch.args);
+    for (std::size_t i = 0; i < launch.slot_args.size(); ++i) {
+        check_args("launch.slot_args[" + std::to_string(i) + "]", launch.slot_args[i]);
     }
     for (const auto& [name, value] : launch.environment) {
-        if (name.empty() || name.find('=') != std::string::npos || holds_nul(name) || holds_nul(value)) {
-            path.reject("launch.environment", in_quotes(name),
-                        "a name must not be empty or hold '=' or NUL, a value no NUL");
+        check_variable("launch.environment", name, value);
+    }
+    for (const auto& [name, values] : launch.slot_environment) {
+        if (values.empty()) {
+            path.reject("launch.slot_environment", in_quotes(name), "needs at least one value");
         }
-        if (name.rfind("SKEP_", 0) == 0) {
-            path.reject("launch.environment", in_quotes(name), "names starting with SKEP_ are reserved");
+        for (const auto& value : values) {
+            check_variable("launch.slot_environment", name, value);
         }
     }
     std::error_code ec;
@@ -91,8 +114,9 @@ void check_launch(const launch_options& launch) {
     }
 }
 
-void check_size(const pool_config& config) {
+void check_size(pool_config config, std::size_t cpus) {
     const config_path path;
+    config.workers = config.workers != 0 ? config.workers : cpus;
     const auto size = size_of(config);
     if (config.scaling.max != 0 && config.scaling.min > config.scaling.max) {
         path.reject("scaling.min", std::to_string(config.scaling.min), "must not exceed scaling.max");
@@ -152,14 +176,14 @@ void check_relations(const pool_config& config) {
 
 } // namespace
 
-void pool_config::validate() const {
+void check_config(const pool_config& config, std::size_t cpus) {
     field_check check;
-    visit_fields(*this, check);
-    check_name(name);
-    check_launch(launch);
-    check_size(*this);
-    check_crash_barrier(crash_barrier);
-    check_relations(*this);
+    visit_fields(config, check);
+    check_name(config.name);
+    check_launch(config.launch);
+    check_size(config, cpus);
+    check_crash_barrier(config.crash_barrier);
+    check_relations(config);
 }
 
 } // namespace skep

@@ -6,7 +6,7 @@
 #include <skep/pool_config.hpp>
 
 #include <algorithm>
-#include <thread>
+#include <cstddef>
 
 namespace skep {
 
@@ -16,10 +16,10 @@ struct pool_size {
     size_limits limits;
 };
 
+/// Of a configuration whose number of workers is given.
 inline pool_size size_of(const pool_config& config) {
     const auto& scaling = config.scaling;
-    const auto size =
-        config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
+    const auto size = config.workers;
     const auto fewest = scaling.min != 0   ? scaling.min
                         : scaling.max != 0 ? std::min(size, scaling.max)
                                            : size;

@@ -26,6 +26,18 @@ request& request::attach(blob bytes) & {
     return *this;
 }
 
+request& request::attach(std::string_view bytes) & {
+    return attach(std::as_bytes(std::span(bytes)));
+}
+
+request& request::attach(std::span<const std::byte> bytes) & {
+    return attach(blob(bytes.begin(), bytes.end()));
+}
+
+request& request::attach(std::span<const unsigned char> bytes) & {
+    return attach(std::as_bytes(bytes));
+}
+
 request& request::session(std::string id) & {
     session_ = std::move(id);
     return *this;

@@ -214,7 +214,8 @@ void dispatcher::on_remote_error(worker& from, call& which, error_message& answe
     info.remote_traceback = std::move(answer.traceback);
     info.remote_code = std::move(answer.code);
     info.remote_data = std::move(answer.data);
-    fail(which, code_of_remote_error(info.remote_type), std::move(info));
+    const auto code = code_of_remote_error(info.remote_type);
+    fail(which, code, std::move(info));
     serve_queue(from, clock::now());
 }
 

@@ -163,6 +163,10 @@ pool& pool::operator=(pool&& other) noexcept {
     return *this;
 }
 
+asio::any_io_executor pool::get_executor() const noexcept {
+    return core_->executor().get_inner_executor();
+}
+
 asio::awaitable<void> pool::start() {
     return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.start(caller); });
 }

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "policy/remote_error.hpp"
+#include "process/usable_cpus.hpp"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -15,14 +16,21 @@ namespace skep {
 
 namespace {
 
+pool_config with_number_of_workers(pool_config config) {
+    if (config.workers == 0) {
+        config.workers = usable_cpus();
+    }
+    return config;
+}
+
 constexpr duration before_next_attempt = std::chrono::milliseconds(100);
 
 } // namespace
 
 pool_core::pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime)
     : strand_(std::move(executor)),
-      config_(std::move(config)),
-      log_(config_.name, config_.log),
+      config_(with_number_of_workers(std::move(config))),
+      log_(config_),
       runtime_(make_runtime(strand_, config_, [this](const output_line& line) { handle_output(line); })),
       dispatcher_(strand_, config_, *this, log_),
       crew_(strand_, config_, *runtime_, *this, log_),

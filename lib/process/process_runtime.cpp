@@ -61,7 +61,11 @@ public:
         spec.executable = executable();
         spec.arguments.push_back(options_.program);
         spec.arguments.insert(spec.arguments.end(), options_.args.begin(), options_.args.end());
-        spec.environment = worker_environment(options_, 1,
+        if (const auto count = options_.slot_args.size(); count != 0) {
+            const auto& mine = options_.slot_args[order.worker.slot % count];
+            spec.arguments.insert(spec.arguments.end(), mine.begin(), mine.end());
+        }
+        spec.environment = worker_environment(options_, order.worker.slot, 1,
                                               {{"SKEP_PROTOCOL", "1"},
                                                {"SKEP_TRANSPORT", "socket"},
                                                {"SKEP_DATA_FD", "3"},

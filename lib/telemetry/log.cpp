@@ -3,11 +3,15 @@
 
 #include "telemetry/log.hpp"
 
+#include "core/clock.hpp"
 #include "core/exception_text.hpp"
 
 #include <boost/log/sources/record_ostream.hpp>
 #include <boost/log/sources/severity_channel_logger.hpp>
 #include <boost/log/trivial.hpp>
+
+#include <cstdio>
+#include <ctime>
 
 namespace skep {
 
@@ -31,14 +35,51 @@ logging::trivial::severity_level to_severity(log_level level) noexcept {
     }
 }
 
+const char* name_of(log_level level) noexcept {
+    switch (level) {
+    case log_level::debug: return "debug";
+    case log_level::info: return "info";
+    case log_level::warning: return "warning";
+    default: return "error";
+    }
+}
+
+std::string time_stamp(std::chrono::system_clock::time_point moment) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(moment);
+    const auto rest = std::chrono::floor<std::chrono::milliseconds>(moment - seconds);
+    const auto time = std::chrono::system_clock::to_time_t(seconds);
+    std::tm parts{};
+    ::gmtime_r(&time, &parts);
+    char day_and_time[32];
+    std::strftime(day_and_time, sizeof day_and_time, "%Y-%m-%dT%H:%M:%S", &parts);
+    char stamp[48];
+    std::snprintf(stamp, sizeof stamp, "%s.%03dZ", day_and_time, static_cast<int>(rest.count()));
+    return stamp;
+}
+
 } // namespace
+
+std::string log_line(std::chrono::system_clock::time_point now, log_level level, std::string_view pool,
+                     std::string_view text) {
+    auto line = time_stamp(now) + ' ' + name_of(level) + " skep pool " + std::string(pool) + ": ";
+    for (const char c : text) {
+        c == '\n' ? line += "\\n" : line += c;
+    }
+    return line + '\n';
+}
 
 void pool_log::operator()(log_level level, std::string_view text) const noexcept {
     if (!wants(level)) {
         return;
     }
     try {
-        BOOST_LOG_SEV(shared_logger(), to_severity(level)) << "skep pool " << pool_ << ": " << text;
+        if (to_ == log_destination::boost_log) {
+            BOOST_LOG_SEV(shared_logger(), to_severity(level)) << "skep pool " << pool_ << ": " << text;
+        } else {
+            const auto line = log_line(wall_now(), level, pool_, text);
+            std::fwrite(line.data(), 1, line.size(),
+                        stderr); // unbuffered: one piece, beside other threads' too
+        }
     } catch (...) { // a log that cannot be written must not harm the pool
     }
 }

@@ -5,17 +5,19 @@
 
 #include <skep/pool_config.hpp>
 
+#include <chrono>
 #include <exception>
 #include <string>
 #include <string_view>
 
 namespace skep {
 
-/// Writes a pool's messages to Boost.Log, channel "skep". Never throws. Texts hold no arguments, frame bodies
+/// Writes a pool's messages to where its configuration says. Never throws. Texts hold no arguments, frame bodies
 /// or environments.
 class pool_log {
 public:
-    pool_log(std::string pool, log_level least) : pool_(std::move(pool)), least_(least) {}
+    explicit pool_log(const pool_config& config)
+        : pool_(config.name), least_(config.log), to_(config.log_to) {}
 
     bool wants(log_level level) const noexcept { return level >= least_ && level != log_level::off; }
 
@@ -27,6 +29,11 @@ public:
 private:
     std::string pool_;
     log_level least_;
+    log_destination to_;
 };
+
+/// One line, its end included: when (UTC), how bad, which pool, what.
+std::string log_line(std::chrono::system_clock::time_point now, log_level level, std::string_view pool,
+                     std::string_view text);
 
 } // namespace skep

@@ -60,6 +60,7 @@ void check_others_reap() {
     auto config = quick(basic_pool(2));
     config.stop.ask = 5s;
     config.log = log_level::warning;
+    config.log_to = log_destination::boost_log;
     const log_capture log;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <map>
 #include <unistd.h>
 
 namespace skep::test {
@@ -22,12 +23,14 @@ asio::awaitable<json::value> variable_of_worker(pool& workers, std::string name)
 }
 
 /// What a program other than a worker prints, started the way workers are.
-std::string output_of(std::string program, std::vector<std::string> args) {
+std::string output_of(std::string program, std::vector<std::string> args,
+                      std::vector<std::vector<std::string>> slot_args = {}) {
     std::string output;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool_config config;
         config.launch.program = program;
         config.launch.args = args;
+        config.launch.slot_args = slot_args;
         config.workers = 1;
         config.log = log_level::off;
         config.output.handler = [&](const output_line& line) { output.append(line.text).append("\n"); };
@@ -74,6 +77,27 @@ BOOST_AUTO_TEST_CASE(is_the_hosts_with_the_pools_laid_over) {
         const auto empty_value = co_await variable_of_worker(workers, "HIVE_EMPTY");
         BOOST_TEST(empty_value == "");
     });
+}
+
+BOOST_AUTO_TEST_CASE(may_differ_from_slot_to_slot) {
+    auto config = basic_pool(3);
+    config.schedule = scheduling::round_robin;
+    config.launch.environment = {{"HIVE_DEVICE", "for all"}};
+    config.launch.slot_environment = {{"HIVE_DEVICE", {"0", "1"}}};
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+        std::map<std::uint32_t, std::string> device_of;
+        co_await workers.ready(3);
+        for (int i = 0; i < 3; ++i) {
+            request call = request("environment").arg("name", "HIVE_DEVICE");
+            const auto answer = co_await workers.execute(std::move(call));
+            device_of[answer.worker.slot] = answer.value.as_string().c_str();
+        }
+        BOOST_TEST((device_of == std::map<std::uint32_t, std::string>{{0, "0"}, {1, "1"}, {2, "0"}}));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(arguments_may_differ_from_slot_to_slot_too) {
+    BOOST_TEST(output_of("sh", {"-c", "echo $0 $1"}, {{"--port", "1"}}) == "--port 1\n");
 }
 
 BOOST_AUTO_TEST_CASE(limits_numeric_libraries_to_one_thread) {

@@ -33,6 +33,7 @@ class Handshake(HostCase):
                 "control": True,
                 "commands": ["echo"],
                 "health_check": "skep.health_check",
+                "own_health_check": False,
                 "stack_signal": signal.SIGUSR2,
             },
         )
@@ -137,18 +138,18 @@ class Calls(HostCase):
     def test_wrong_calls_are_refused_with_advice(self):
         host = self.start(ECHO)
         error = host.call_error("ecko")
-        self.assertEqual(error["type"], "UnknownCommand")
+        self.assertEqual(error["type"], "skep.UnknownCommand")
         self.assertIn("did you mean 'echo'?", error["message"])
         self.assertEqual(
             host.call_error("echo", {"text": 1}),
             {
-                "type": "InvalidArguments",
+                "type": "skep.InvalidArguments",
                 "message": "echo() is missing argument 'value' and does not take argument 'text'; "
                 "it takes (value)",
                 "traceback": "",
             },
         )
-        self.assertEqual(host.call_error("echo", {"value": 1}, deadline_ms=0)["type"], "DeadlineExceeded")
+        self.assertEqual(host.call_error("echo", {"value": 1}, deadline_ms=0)["type"], "skep.DeadlineExceeded")
         self.assertEqual(host.call("echo", {"value": 1}, deadline_ms=10_000), 1)
 
     def test_the_deadline_of_a_call_that_was_sent_ahead_counts_from_when_it_was_sent(self):
@@ -170,7 +171,7 @@ class Calls(HostCase):
             host.receive()
             return host.receive()
 
-        self.assertEqual(sent_ahead(200)["error"]["type"], "DeadlineExceeded")
+        self.assertEqual(sent_ahead(200)["error"]["type"], "skep.DeadlineExceeded")
         left = sent_ahead(60_000)["value"]
         self.assertLess(left, 59.8)
         self.assertGreater(left, 60 - TIMEOUT)
@@ -221,14 +222,14 @@ class Calls(HostCase):
         self.assertRegex(error["traceback"], r"^Traceback.*\n  File .*script.py.*, in to_dict\n")
         for raw in (False, True):
             error = host.call_error("big", {"size": 3000, "raw": raw})
-            self.assertEqual(error["type"], "ResultTooLarge")
+            self.assertEqual(error["type"], "skep.ResultTooLarge")
             self.assertRegex(error["message"], "^result of 'big' takes a frame of 30.. bytes; the limit is 2000 bytes$")
         self.assertEqual(len(host.call("big", {"size": 1900})), 1900)
 
     def test_an_error_is_cut_to_the_frame_limit(self):
         host = self.start("@worker.command\ndef fail(): raise ValueError('\\x01' * 100000)", ready=False)
         host.handshake(frame_bytes=1000)
-        self.assertEqual(host.call_error("fail")["message"], "\x01" * 62)
+        self.assertEqual(host.call_error("fail")["message"], "\x01" * 77)
 
     def test_binary_data_both_ways(self):
         host = self.start("@worker.command\ndef double(): return [bytes(part) * 2 for part in skep.attachments()]")
@@ -281,7 +282,7 @@ class Stdio(HostCase):
         self.assertEqual(host.ping(5)["seq"], 5)
         cancelled = host.last_id + 1
         host.tell({"type": "cancel", "id": cancelled})
-        self.assertEqual(host.call_error("noisy", {"value": 1})["type"], "Cancelled")
+        self.assertEqual(host.call_error("noisy", {"value": 1})["type"], "skep.Cancelled")
         host.tell({"type": "shutdown", "grace_ms": 1000})
         self.assertIsNone(host.receive())
         status, _, stderr = host.finish()

@@ -83,7 +83,7 @@ class Probing(HostCase):
             self.assertEqual(host.call(PROBE), answer)
         self.assertEqual(
             host.call_error(PROBE),
-            {"type": "Unhealthy", "message": "the health check returned False", "traceback": ""},
+            {"type": "skep.Unhealthy", "message": "the health check returned False", "traceback": ""},
         )
         self.assertEqual(host.call(PROBE), {"again": "well"})
 
@@ -109,9 +109,10 @@ class Probing(HostCase):
         self.assertEqual(host.call(PROBE), {"$attachment": 0})
         self.assertEqual(host.received_attachments, [b"raw"])
 
-    def test_it_is_no_command(self):
+    def test_it_is_no_command_but_the_host_knows_of_it(self):
         host = self.start(SERVING + "@worker.health_check\ndef check(): pass\n", ready=False)
-        self.assertEqual(host.handshake()["commands"], ["echo"])
+        hello = host.handshake()
+        self.assertEqual((hello["commands"], hello["own_health_check"]), (["echo"], True))
         for name in ("check", "skep.health_chec"):
             message = host.call_error(name)["message"]
             self.assertEqual(message, f"unknown command '{name}'; this worker knows echo")
@@ -123,7 +124,7 @@ class Probing(HostCase):
         host.until_busy()
         self.assertEqual(host.ping(), {"type": "pong", "seq": 1, "in_flight": 1, "completed": 1})
         host.tell({"type": "cancel", "id": call_id})
-        self.assertEqual(host.receive()["error"]["type"], "Cancelled")
+        self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
         self.assertEqual(host.ping(), {"type": "pong", "seq": 1, "in_flight": 0, "completed": 1})
         host.call("echo", {"value": 2})
         self.assertEqual(host.ping(), {"type": "pong", "seq": 1, "in_flight": 0, "completed": 2})

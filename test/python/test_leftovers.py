@@ -24,11 +24,14 @@ kinds = {
     "refused": lambda: {"items": [watch(Data(), "result"), 1j]},
     "too deep": lambda: [watch(Offering([[[[]]]]), "result")],
     "raised": lambda: fail(watch(Data(), "result")),
+    "data": lambda: blame(watch(Data(), "result")),
+    "bad data": lambda: blame([watch(Data(), "result"), 1j]),
 }
 class Offering:
     def __init__(self, value): self.value = value
     def to_dict(self): return self.value
 def fail(value): raise ValueError
+def blame(data): raise skep.Error("code", data=data)
 """
 
 
@@ -41,7 +44,7 @@ class Leftovers(HostCase):
         return sorted(printed.decode().splitlines(keepends=True))
 
     def test_while_the_worker_idles_request_and_result_are_gone(self):
-        for kind in ("attachment", "refused", "too deep", "raised"):
+        for kind in ("attachment", "refused", "too deep", "raised", "data", "bad data"):
             with self.subTest(kind):
                 host = self.start(SOURCE, ready=False)
                 host.handshake(json_depth=4)

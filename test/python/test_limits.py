@@ -9,7 +9,7 @@ from unittest import mock
 
 from host import HostCase
 from skep.convert import ResultEncoder
-from skep.errors import CallError
+from skep.errors import UnserializableResult
 from skep.json_facts import has_big_integer, is_deeper, memory
 from skep.limits import Limits
 from skep.rules import Rules
@@ -54,9 +54,9 @@ class LimitsCase(unittest.TestCase):
         self.encode(value, **limits)
 
     def assert_refused(self, value, reason, **limits):
-        with self.assertRaises(CallError) as caught:
+        with self.assertRaises(UnserializableResult) as caught:
             self.encode(value, **limits)
-        self.assertEqual((caught.exception.kind, str(caught.exception)), ("UnserializableResult", SAID + reason))
+        self.assertEqual(str(caught.exception), SAID + reason)
 
 
 class Integers(LimitsCase):
@@ -91,7 +91,7 @@ class Depth(LimitsCase):
             for result in (value, offering(value)):
                 self.assert_sent(result, json_depth=depth + 1)
                 if depth:
-                    with self.assertRaisesRegex(CallError, "nested too deeply"):
+                    with self.assertRaisesRegex(UnserializableResult, "nested too deeply"):
                         self.encode(result, json_depth=depth)
 
     def test_the_place_is_named(self):
@@ -103,7 +103,7 @@ class Depth(LimitsCase):
     def test_brackets_in_strings_are_none(self):
         for text in ("[[[[[[", "]]]]", '"[["', '\\"[[', "\\", '\\\\"', "{}[]" * 9):
             self.assert_sent(offering([text, {text: [text]}, text]), json_depth=4)
-            with self.assertRaisesRegex(CallError, r"result\[1\].* is nested too deeply"):
+            with self.assertRaisesRegex(UnserializableResult, r"result\[1\].* is nested too deeply"):
                 self.encode(offering([text, {text: [text]}, text]), json_depth=3)
 
     def test_many_values_side_by_side(self):
@@ -118,7 +118,7 @@ class Depth(LimitsCase):
         self.assert_sent(deep)
         self.assert_sent(deep, json_depth=702)
         said = r"result(\[0\])+\.\.\.(\[0\])+ is nested too deeply; the limit is 700 levels"
-        with self.assertRaisesRegex(CallError, said):
+        with self.assertRaisesRegex(UnserializableResult, said):
             self.encode(deep, json_depth=701)
 
     def test_what_occurs_often_is_looked_at_once(self):
@@ -240,7 +240,7 @@ class FromTheHost(HostCase):
 
     def assert_refused(self, host, text, reason):
         error = host.call_error("f", {"text": text})
-        self.assertEqual((error["type"], error["message"]), ("UnserializableResult", SAID + reason))
+        self.assertEqual((error["type"], error["message"]), ("skep.UnserializableResult", SAID + reason))
 
     def test_each_rule_and_the_worker_serves_on(self):
         host = self.start_limited(**self.LIMITS)
@@ -273,7 +273,7 @@ class FromTheHost(HostCase):
         host = self.start_limited(frame_bytes=2000)
         self.assertEqual(host.call("f", {"text": "[[[[b'']]]]"}), [[[[{"$attachment": 0}]]]])
         self.assert_refused(host, "[-2**63 - 1]", f"integer at result[0] {NOT_64_BITS}")
-        self.assertEqual(host.call_error("f", {"text": "[2**64] * 1000"})["type"], "ResultTooLarge")
+        self.assertEqual(host.call_error("f", {"text": "[2**64] * 1000"})["type"], "skep.ResultTooLarge")
 
     def test_what_the_health_check_has_to_say_is_not_worth_a_failure(self):
         host = self.start_limited(**self.LIMITS)

@@ -34,7 +34,7 @@ class Cancelling(HostCase):
         host.until_busy()
         host.tell({"type": "cancel", "id": call_id})
         reply = host.receive()
-        self.assertEqual((reply["id"], reply["error"]["type"]), (call_id, "Cancelled"))
+        self.assertEqual((reply["id"], reply["error"]["type"]), (call_id, "skep.Cancelled"))
         self.assertIn("in sleep", reply["error"]["traceback"])
         self.assertEqual(host.call("echo", {"value": 1}), 1)
 
@@ -43,7 +43,7 @@ class Cancelling(HostCase):
         call_id = host.send_call("spin")
         host.until_busy()
         host.tell({"type": "cancel", "id": call_id})
-        self.assertEqual(host.receive()["error"]["type"], "Cancelled")
+        self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
 
     def test_calls_not_started_yet_are_skipped(self):
         host = self.start(SLEEP)
@@ -52,7 +52,7 @@ class Cancelling(HostCase):
             host.tell({"type": "cancel", "id": call_id})
         for call_id in (running, waiting, last):
             reply = host.receive()
-            self.assertEqual((reply["id"], reply["error"]["type"]), (call_id, "Cancelled"))
+            self.assertEqual((reply["id"], reply["error"]["type"]), (call_id, "skep.Cancelled"))
 
     def test_a_cancel_may_come_before_its_call_or_after_its_end(self):
         host = self.start(SLEEP)
@@ -60,7 +60,7 @@ class Cancelling(HostCase):
         host.tell({"type": "cancel", "id": 1})
         host.tell({"type": "cancel", "id": 2})
         host.ping()
-        self.assertEqual(host.call_error("echo", {"value": 2})["type"], "Cancelled")
+        self.assertEqual(host.call_error("echo", {"value": 2})["type"], "skep.Cancelled")
         self.assertEqual(host.call("echo", {"value": 3}), 3)
 
     def test_a_command_may_clean_up_and_is_interrupted_once(self):
@@ -90,14 +90,14 @@ class Cancelling(HostCase):
             self.assertEqual(reply["id"], call_id)
             outcomes.add(reply["error"]["type"] if reply["type"] == "error" else "result")
             self.assertEqual(host.call("echo", {"value": round_number}), round_number)
-        self.assertLessEqual(outcomes, {"Cancelled", "result"})
+        self.assertLessEqual(outcomes, {"skep.Cancelled", "result"})
 
     def test_long_sleeps_never_miss_their_cancel(self):
         host = self.start(SLEEP)
         for _ in range(200):
             call_id = host.send_call("sleep")
             host.tell({"type": "cancel", "id": call_id})
-            self.assertEqual(host.receive()["error"]["type"], "Cancelled")
+            self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
 
 
 class Stopping(HostCase):

@@ -45,6 +45,8 @@ def describe_call(verbose: bool) -> Optional[str]:
     except skep.Cancelled:
         model.clear()
         raise
+    except ValueError as error:
+        raise skep.Error("bad_call", str(error), data={"id": call.id}) from error
 
 @worker.command()
 def name() -> str:
@@ -63,6 +65,9 @@ def is_well() -> bool:
     return bool(model)
 
 best: Label = predict("text", top=1)[0]
+seen: List[Dict[str, float]] = worker.call("predict", text="text", top=1)
+size: int = worker.call("size", [b"one", bytearray(b"two"), memoryview(b"three")], command=1)
+code: str = skep.Error("code", "message").code
 """
 
 # Each line has the one error that is named at its end. What is of type Any has none.
@@ -87,6 +92,13 @@ worker.on_start(predict)  # type-var
 worker.on_stop(predict)  # type-var
 worker.health_check(predict)  # type-var
 worker.run("now")  # call-arg
+worker.call()  # call-arg
+worker.call(5)  # arg-type
+worker.call("size", b"one")  # arg-type
+skep.Error()  # call-arg
+skep.Error(404)  # arg-type
+skep.Error("code", data=1).code + 1  # operator
+wrong: skep.Cancelled = skep.UnknownCommand("name")  # assignment
 """
 
 

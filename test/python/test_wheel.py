@@ -16,6 +16,7 @@ from host import ROOT
 
 SDK = ROOT / "lib" / "python"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+COMMAND_LINE = "import runpy; runpy.run_module('skep', run_name='__main__')"
 INSTALLED = "import importlib.metadata, skep; print(skep.__file__, importlib.metadata.version('skep'))"
 
 
@@ -98,6 +99,7 @@ class Wheel(unittest.TestCase):
         self.wheel.extractall(target)  # all that installing does with a wheel of pure Python
         module = target / "skep" / "__init__.py"
         self.assertEqual(run_python(INSTALLED, cwd=target), f"{module} {skep.__version__}\n")
+        self.assertEqual(run_python(COMMAND_LINE, "--version", cwd=target), f"skep {skep.__version__}\n")
 
 
 if __name__ == "__main__":

@@ -220,6 +220,7 @@ json::object with(const std::string& path, json::value value) {
 constexpr std::string_view every_key = R"({
     "name": "blue",
     "launch": {"program": "python3.11", "args": ["-u", "worker.py"], "environment": {"A": "1", "B": ""},
+               "slot_args": [["--port", "1"], []], "slot_environment": {"DEVICE": ["0", "1"]},
                "inherit_environment": false, "working_directory": "/"},
     "workers": 8, "min_ready": 2, "capacity": 4, "schedule": "round_robin",
     "start": {"batch_size": 3, "batch_delay_ms": 11, "timeout_ms": 12000},
@@ -241,7 +242,7 @@ constexpr std::string_view every_key = R"({
                 "safety_tick_ms": 24, "starts_per_tick": 25, "limit": 26, "window_ms": 27, "open_time_ms": 28},
     "limits": {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 10, "tree_bytes": 1000000},
     "output": {"line_bytes": 100, "lines_per_second": 0, "tail_bytes": 0},
-    "log": "off"})";
+    "log": "off", "log_to": "boost_log"})";
 
 } // namespace
 
@@ -703,7 +704,8 @@ BOOST_AUTO_TEST_CASE(wrong_types_in_json) {
         json::value bad;
     };
     std::vector<row> table;
-    for (const auto* const path : {"name", "launch.program", "launch.working_directory", "schedule", "log"}) {
+    for (const auto* const path :
+         {"name", "launch.program", "launch.working_directory", "schedule", "log", "log_to"}) {
         for (const auto& bad : {json::value(1), json::value(nullptr), json::value(true),
                                 json::value(json::array{"x"}), json::value(json::object())}) {
             table.push_back({path, bad});
@@ -784,6 +786,44 @@ BOOST_AUTO_TEST_CASE(values_of_the_environment_are_never_shown) {
     config.launch.environment = {{"KEY", "s3cret"}};
     config.queue.limit = 99'999'999;
     BOOST_TEST(!contains(complaint(config), "s3cret"));
+}
+
+BOOST_AUTO_TEST_CASE(what_differs_from_slot_to_slot) {
+    const auto config = pool_config::from_json(json::parse(every_key));
+    const std::vector<std::vector<std::string>> args{{"--port", "1"}, {}};
+    BOOST_TEST((config.launch.slot_args == args));
+    const std::map<std::string, std::vector<std::string>> variables{{"DEVICE", {"0", "1"}}};
+    BOOST_TEST((config.launch.slot_environment == variables));
+    BOOST_TEST((config.log_to == log_destination::boost_log));
+
+    auto bad = runnable();
+    bad.launch.slot_environment = {{"DEVICE", {}}};
+    BOOST_TEST(contains(complaint(bad), "launch.slot_environment = \"DEVICE\": needs at least one value"),
+               complaint(bad));
+    bad.launch.slot_environment = {{"SKEP_TOKEN", {"x"}}};
+    BOOST_TEST(contains(complaint(bad), "are reserved"), complaint(bad));
+    bad.launch.slot_environment = {{"A=B", {"x"}}};
+    BOOST_TEST(contains(complaint(bad), "must not be empty or hold '='"), complaint(bad));
+    bad = runnable();
+    bad.launch.slot_args = {{"fine"}, {"fine", std::string("a\0b", 3)}};
+    BOOST_TEST(contains(complaint(bad), "launch.slot_args[1][1]: must not hold a NUL"), complaint(bad));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_types_of_what_differs_from_slot_to_slot) {
+    const std::string secret = "hunter2";
+    for (const auto& value : {json::value(secret), json::value(json::array{secret}),
+                              json::value(json::object{{"DEVICE", secret}}),
+                              json::value(json::object{{"DEVICE", json::array{secret, 1}}})}) {
+        const auto problem = complaint_of_json(with("launch.slot_environment", value));
+        BOOST_TEST(contains(problem, "launch.slot_environment"), problem);
+        BOOST_TEST(contains(problem, "of strings"), problem);
+        BOOST_TEST(!contains(problem, secret), problem);
+    }
+    for (const auto& value : {json::value("x"), json::value(json::array{"x"}), json::value(json::object()),
+                              json::value(json::array{json::array{1}})}) {
+        const auto problem = complaint_of_json(with("launch.slot_args", value));
+        BOOST_TEST(contains(problem, "launch.slot_args"), problem);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

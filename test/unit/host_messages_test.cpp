@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(the_most_a_call_says) {
         .session("user-42")
         .correlation_id("c-1");
     call.metadata("tenant", "blue").metadata("try", 2);
-    call.attach(to_blob("abc")).attach({}).attach(to_blob(std::string_view("\0\xFF", 2)));
+    call.attach(to_blob("abc")).attach(blob{}).attach(to_blob(std::string_view("\0\xFF", 2)));
     const auto frame = sent_call(call, 2500ms, 12);
     const json::object expected{{"type", "call"},
                                 {"id", 12},

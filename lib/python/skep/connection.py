@@ -11,6 +11,7 @@ from typing import Callable, NoReturn, Optional
 from .channel import Channel
 from .version import PROTOCOL_VERSION
 
+EXIT_NOT_STARTED_BY_POOL = 64
 EXIT_HOST_GONE = 70
 
 

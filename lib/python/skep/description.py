@@ -69,7 +69,7 @@ def show_traceback(error: BaseException) -> None:
 def _code(error: BaseException) -> Optional[str]:
     try:
         return valid_code(error.code) if isinstance(error, Error) else None
-    except (AttributeError, TypeError, ValueError):  # a subclass has lost it: an error like any other
+    except Exception:  # a subclass has spoilt it: an error like any other
         return None
 
 

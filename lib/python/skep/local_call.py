@@ -24,7 +24,8 @@ def call_locally(work: Work, command: str, args: Mapping[str, Any], attachments:
 def _received(body: bytes, attachments: List[bytes]) -> Any:
     def put_back(members: Dict[str, Any]) -> Any:
         index = members.get("$attachment")
-        is_place = len(members) == 1 and type(index) is int and 0 <= index < len(attachments)
-        return attachments[index] if is_place else members
+        if len(members) == 1 and type(index) is int and 0 <= index < len(attachments):
+            return attachments[index]
+        return members
 
     return json.loads(body, object_hook=put_back)["value"]

@@ -84,7 +84,8 @@ class Answers:
     def _check_size(self, body: Sequence[bytes], attachments: Sequence[memoryview], command: str) -> None:
         size, limit = frame_length(body, attachments), self._limits.frame_bytes
         if size > limit:
-            raise ResultTooLarge(f"result of '{command}' takes a frame of {size} bytes; the limit is {limit} bytes")
+            reason = f"result of '{command}' takes a frame of {size} bytes; the limit is {limit} bytes"
+            raise ResultTooLarge(reason)
         size, limit = sum(map(len, body)), self._limits.json_bytes
         if size > limit:
             reason = f"result takes {size} bytes of JSON; the limit is {limit} bytes"

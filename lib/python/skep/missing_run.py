@@ -7,10 +7,11 @@ import sys
 from types import FrameType
 from typing import Any, Optional, TextIO, cast
 
+_is_missing = True
+
 
 def expect_run() -> None:
     """From now on the end of the script is looked at, in this process alone and not in forked children."""
-    run_is_called()  # there is one sentence to be said, however many workers the script creates
     script = _script_frame()
     if script is not None:
         atexit.register(_look, script, os.getpid())
@@ -18,13 +19,18 @@ def expect_run() -> None:
 
 def run_is_called() -> None:
     """The script is as it should be."""
-    atexit.unregister(_look)
+    global _is_missing
+    _is_missing = False
 
 
-def say_what_is_missing() -> None:
-    """Tells the user what to do, on stderr."""
+def complain() -> bool:
+    """Says on stderr that the call is missing, and returns whether that was so. It is said once."""
+    if not _is_missing:
+        return False
+    run_is_called()
     name = os.path.basename(sys.argv[0]) or "this script"
     print(f"skep: {name} ended without calling worker.run(): put it in the last line", file=sys.stderr, flush=True)
+    return True
 
 
 def _script_frame() -> Optional[FrameType]:
@@ -37,14 +43,13 @@ def _script_frame() -> Optional[FrameType]:
 
 
 def _look(script: FrameType, process: int) -> None:
-    if os.getpid() == process and _has_returned(script):
-        say_what_is_missing()
+    if os.getpid() == process and _has_returned(script) and complain():
         sys.stderr = cast(TextIO, _FailingAtExit(sys.stderr))
 
 
 def _has_returned(script: FrameType) -> bool:
-    """Whether it was a return that a frame has ended with, and neither an exception nor sys.exit(), which have
-    reasons of their own to leave run() out."""
+    """Whether a frame has ended with a return, and not with an exception or sys.exit(): scripts that end with
+    these have said why."""
     last = script.f_code.co_code[script.f_lasti]
     return dis.opname[last].startswith("RETURN_")
 
@@ -52,8 +57,8 @@ def _has_returned(script: FrameType) -> bool:
 class _FailingAtExit:
     """stderr, but for the last flush of an interpreter that ends.
 
-    This makes it end with status 120. Nothing else changes the status so late and still lets atexit handlers run
-    and files be flushed; sys.exit() is ignored here, and os._exit() loses output.
+    This makes Python exit with status 120. Nothing else changes the status so late and yet lets the other atexit
+    handlers run and files be flushed: sys.exit() is ignored then, and os._exit() loses output.
     """
 
     def __init__(self, stream: Any) -> None:

@@ -1,6 +1,6 @@
 """Calls one command of a script without a pool: a host of a few lines, in the process of the worker itself.
 
-The script notices no difference: it is greeted, called and asked to stop over channels, as by any host.
+The script notices no difference: it is welcomed, called and asked to stop over channels, as by any host.
 """
 
 import json
@@ -22,17 +22,18 @@ EXIT_FAILED = 1
 
 
 class _Host(threading.Thread):
-    """The other end of the channels. `answer` is the worker's, once it has one."""
+    """The other end of the channels. `answer` is that of the worker, once it has given one."""
 
-    def __init__(self, call: Dict[str, Any], attachments: Sequence[bytes]) -> None:
-        super().__init__(name="skep-one-call", daemon=True)
+    def __init__(self, command: str, args: Dict[str, Any], attachments: Sequence[bytes]) -> None:
+        super().__init__(name="skep-host", daemon=True)
         self.answer: Optional[Frame] = None
-        self._call = call
+        self._call = {"type": "call", "id": 1, "command": command, "args": args}
+        self._call["attachments"] = [len(part) for part in attachments]
         self._attachments = [memoryview(part) for part in attachments]
         data, data_end = socket.socketpair()
         control, control_end = socket.socketpair()
         self._data, self._control = Channel.over_socket(data), Channel.over_socket(control)
-        os.environ.pop("SKEP_WORKER", None)  # of a worker that this is started in
+        os.environ.pop("SKEP_WORKER", None)  # where this runs inside a worker
         os.environ.update(
             SKEP_PROTOCOL=str(PROTOCOL_VERSION),
             SKEP_TOKEN="",
@@ -42,5 +43,66 @@ class _Host(threading.Thread):
         )
 
     def run(self) -> None:
-        hello, welcome = self._data.receive(), {"type": "welcome", "limits": DEFAULT_LIMITS._asdict()}
-        ...
+        self._data.receive()  # hello
+        self._control.send([encode({"type": "welcome", "limits": DEFAULT_LIMITS._asdict()})])
+        self._data.receive()  # ready
+        self._data.send([encode(self._call)], self._attachments)
+        self.answer = self._data.receive()
+        self._control.send([encode({"type": "shutdown", "grace_ms": 0})])
+        threading.Event().wait()  # for ever: a channel that closes early means that the host has died
+
+
+def call_once(
+    source: bytes, command: str, args: Dict[str, Any], attachments: Sequence[bytes], save: Optional[str]
+) -> NoReturn:
+    """Runs the script that this process has become for one call, prints the result to stdout and exits.
+
+    What the script prints goes to stderr, and so does an error. Attachments of the result go to files whose
+    names begin with `save`, if that is given. Exit status: 1 if the call or a hook failed or run() was not
+    called, otherwise that of the script.
+    """
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    host = _Host(command, args, attachments)
+    connect()
+    host.start()
+    status = _run_to_its_end(source)
+    if host.answer is None:
+        sys.exit(status)
+    if host.answer.message["type"] == "error":
+        _show_error(host.answer.message["error"])
+        sys.exit(EXIT_FAILED)
+    try:
+        with output:
+            json.dump(host.answer.message["value"], output, indent=2, ensure_ascii=False)
+            output.write("\n")
+        _show_attachments(host.answer.attachments, save)
+    except OSError as error:
+        print(f"skep: cannot write the result: {error}", file=sys.stderr)
+        sys.exit(EXIT_FAILED)
+    sys.exit(status)
+
+
+def _run_to_its_end(source: bytes) -> Any:
+    """The status that the script exits with."""
+    try:
+        run_script(source)
+    except SystemExit as end:
+        return end.code
+    return EXIT_FAILED if missing_run.complain() else 0
+
+
+def _show_error(error: Dict[str, Any]) -> None:
+    lines = [error["traceback"].rstrip("\n") or f"{error['type']}: {error['message']}"]
+    lines += [f"  {key}: {json.dumps(error[key], ensure_ascii=False)}" for key in ("code", "data") if key in error]
+    print("\n".join(lines), file=sys.stderr)
+
+
+def _show_attachments(parts: Sequence[memoryview], save: Optional[str]) -> None:
+    for index, part in enumerate(parts):
+        said = f"skep: attachment {index} has {len(part)} bytes"
+        if save is not None:
+            with open(f"{save}{index}", "wb") as file:
+                file.write(part)
+            said += f" and is written to {save}{index}"
+        print(said, file=sys.stderr)

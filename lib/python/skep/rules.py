@@ -52,9 +52,9 @@ class Rules:
             return f"{self.name} holds {attachments} attachments; the limit is {self._attachments}"
         if len(text) + attachments > self._light:
             around = _ENVELOPE_BYTES + _ATTACHMENT_BYTES * attachments
-            size = around + memory(text, self._tree_bytes - around)
-            if size > self._tree_bytes:
-                return f"{self.name} takes {size} bytes of the host's memory; the limit is {self._tree_bytes} bytes"
+            size, limit = around + memory(text, self._tree_bytes - around), self._tree_bytes
+            if size > limit:
+                return f"{self.name} takes {size} bytes of the host's memory; the limit is {limit} bytes"
         too_deep = is_deeper(text, self._depth) if depth is None else depth > self._depth
         if too_deep or (keys_in_doubt and repeats_key(text)) or has_big_integer(text):
             return _Search(self._depth, self.name).find(json.loads(text.decode(), object_pairs_hook=_Members))

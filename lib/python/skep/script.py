@@ -1,4 +1,4 @@
-"""Runs a script inside this process as `python3 SCRIPT ARGUMENTS...` would."""
+"""Runs a script inside this process as `python3 SCRIPT ARGUMENT...` would."""
 
 import builtins
 import os
@@ -9,16 +9,10 @@ from typing import Sequence
 from .description import user_frames
 
 
-def read_script(path: str) -> bytes:
-    """The source of a script; OSError if it cannot be read."""
-    with open(path, "rb") as file:
-        return file.read()
-
-
 def become_script(path: str, arguments: Sequence[str]) -> None:
     """Makes this process look like that of the script."""
     sys.argv[:] = [path, *arguments]
-    if not getattr(sys.flags, "safe_path", sys.flags.isolated):  # with these, Python adds no folder
+    if not getattr(sys.flags, "safe_path", sys.flags.isolated):  # with these, Python adds no folder of its own
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     main = ModuleType("__main__")
     main.__file__ = os.path.abspath(path) if sys.version_info >= (3, 9) else path
@@ -27,10 +21,9 @@ def become_script(path: str, arguments: Sequence[str]) -> None:
 
 
 def run_script(source: bytes) -> None:
-    """Runs the script that this process has become.
+    """Runs the script that this process has become; returns when it comes to its end.
 
-    Returns if it comes to its end. An error that it does not catch goes where Python lets such errors go, and is
-    followed by SystemExit with status 1.
+    An Exception that it does not catch goes where Python lets it go, and ends in SystemExit with status 1.
     """
     main = sys.modules["__main__"]
     try:

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Type
 
 from . import missing_run
 from .command import Command
-from .connection import ConnectError, Connection, connect
+from .connection import EXIT_NOT_STARTED_BY_POOL, ConnectError, Connection, connect
 from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
 from .description import show_traceback
 from .errors import ProtocolError
@@ -17,7 +17,6 @@ from .session import Session
 from .work import Work
 
 EXIT_HOOK_FAILED = 1
-EXIT_NOT_STARTED_BY_POOL = 64
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hook = TypeVar("Hook", bound=Callable[[], Any])
@@ -60,8 +59,8 @@ class Worker:
     def previous_exit(self) -> Optional[str]:
         """How the worker before this one in its slot ended; to be read in an on_start hook or later.
 
-        "segfault", "abort", "out_of_memory", "gpu" and "error" are its own doing, "clean" is exit code 0, also when
-        the pool had asked or signalled it to stop, "killed_by_us" is the pool's doing, "killed_by_someone"
+        "segfault", "abort", "out_of_memory", "gpu" and "error" are its own doing, "clean" is exit code 0, also
+        when the pool had asked or signalled it to stop, "killed_by_us" is the pool's doing, "killed_by_someone"
         another's; "unknown" is possible. None if there was none, or it was still there when this one greeted the
         pool, as when it is recycled.
         """

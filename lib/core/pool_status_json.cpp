@@ -1,0 +1,122 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/pool_status.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+std::int64_t milliseconds(duration span) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
+}
+
+json::object to_json(const transition& change) {
+    return {{"from", to_string(change.from)},
+            {"to", to_string(change.to)},
+            {"reason", change.reason},
+            {"time_in_state_ms", milliseconds(change.time_in_state)},
+            {"at_ms", milliseconds(change.at.time_since_epoch())}};
+}
+
+json::object to_json(const worker_status& worker) {
+    json::object result{{"id", to_string(worker.id)},
+                        {"pid", worker.pid},
+                        {"state", to_string(worker.state)},
+                        {"health", to_string(worker.health)},
+                        {"retiring", worker.retiring},
+                        {"load", worker.load},
+                        {"capacity", worker.capacity},
+                        {"completed", worker.completed},
+                        {"errors", worker.errors},
+                        {"uptime_ms", milliseconds(worker.uptime)},
+                        {"resident_bytes", worker.resident_bytes}};
+    if (worker.last_transition) {
+        result["last_transition"] = to_json(*worker.last_transition);
+    }
+    if (worker.recycle_in) {
+        result["recycle_in_ms"] = milliseconds(*worker.recycle_in);
+    }
+    if (worker.held_for) {
+        result["held_for_ms"] = milliseconds(*worker.held_for);
+    }
+    if (!worker.last_failure.empty()) {
+        result["last_failure"] = worker.last_failure;
+    }
+    return result;
+}
+
+json::object to_json(const pool_counters& counters) {
+    return {{"submitted", counters.submitted},
+            {"succeeded", counters.succeeded},
+            {"failed", counters.failed},
+            {"remote_errors", counters.remote_errors},
+            {"rejected", counters.rejected},
+            {"queue_timeouts", counters.queue_timeouts},
+            {"timeouts", counters.timeouts},
+            {"cancelled", counters.cancelled},
+            {"retried", counters.retried},
+            {"late_answers", counters.late_answers},
+            {"retries_denied", counters.retries_denied},
+            {"poisonous", counters.poisonous},
+            {"workers_started", counters.workers_started},
+            {"workers_lost", counters.workers_lost},
+            {"workers_replaced", counters.workers_replaced},
+            {"workers_recycled", counters.workers_recycled},
+            {"workers_removed", counters.workers_removed},
+            {"unhealthy_workers_terminated", counters.unhealthy_workers_terminated},
+            {"crashes", counters.crashes},
+            {"start_failures", counters.start_failures},
+            {"scale_ups", counters.scale_ups},
+            {"scale_downs", counters.scale_downs},
+            {"missed_pings", counters.missed_pings},
+            {"output_lines_dropped", counters.output_lines_dropped}};
+}
+
+/// Without what the worker has printed: that may hold anything.
+json::object to_json(const error_info& failure) {
+    json::object result{{"detail", failure.detail}, {"pid", failure.pid}};
+    if (failure.worker) {
+        result["worker"] = to_string(*failure.worker);
+    }
+    if (failure.status.known()) {
+        result["status"] = to_string(failure.status);
+    }
+    result["exit_class"] = to_string(failure.exit_kind);
+    return result;
+}
+
+} // namespace
+
+json::object to_json(const pool_status& status) {
+    json::object result{{"name", status.name},
+                        {"phase", to_string(status.phase)},
+                        {"suspended", status.suspended},
+                        {"desired", status.desired},
+                        {"live", status.live},
+                        {"starting", status.starting},
+                        {"retiring", status.retiring},
+                        {"queued", status.queued},
+                        {"oldest_wait_ms", milliseconds(status.oldest_wait)},
+                        {"in_flight", status.in_flight},
+                        {"breaker", to_string(status.breaker)},
+                        {"restarts_left", status.restarts_left},
+                        {"retry_tokens", status.retry_tokens}};
+    if (status.last_failure) {
+        result["last_failure"] = to_json(*status.last_failure);
+    }
+    json::array workers;
+    for (const auto& each : status.workers) {
+        workers.push_back(to_json(each));
+    }
+    result["workers"] = std::move(workers);
+    result["counters"] = to_json(status.counters);
+    return result;
+}
+
+} // namespace skep

@@ -1,0 +1,102 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/run.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+namespace asio = boost::asio;
+
+using pool_main = std::function<asio::awaitable<void>(pool&)>;
+
+constexpr std::chrono::seconds for_last_answers(1);
+constexpr int exit_status_after_interrupt = 130;
+
+/// A pool, the coroutine that it is there for, and what a signal does to both. All on one thread.
+class program {
+public:
+    program(pool_config config, pool_main main)
+        : pool_(context_.get_executor(), std::move(config)),
+          main_(std::move(main)),
+          signals_(context_, SIGINT, SIGTERM) {}
+
+    int run() {
+        signals_.async_wait([this](boost::system::error_code ec, int number) {
+            if (!ec) {
+                on_signal(number);
+            }
+        });
+        auto on_end = [this](const std::exception_ptr& problem) { on_main_ended(problem); };
+        asio::co_spawn(context_, start_and_run_main(),
+                       asio::bind_cancellation_slot(stop_main_.slot(), on_end));
+        context_.run(); // until the pool is down
+        context_.restart();
+        context_.run_for(for_last_answers);
+        if (problem_) {
+            std::rethrow_exception(problem_);
+        }
+        return signal_ == SIGINT ? exit_status_after_interrupt : 0;
+    }
+
+private:
+    asio::awaitable<void> start_and_run_main() {
+        const auto filter = asio::enable_total_cancellation();
+        co_await asio::this_coro::reset_cancellation_state(filter);
+        co_await pool_.start();
+        co_await main_(pool_);
+    }
+
+    void on_signal(int number) {
+        signal_ = number;
+        signals_.clear(); // the next one is not ours
+        stop_main_.emit(asio::cancellation_type::total);
+        shut_down();
+    }
+
+    void on_main_ended(const std::exception_ptr& problem) {
+        problem_ = signal_ == 0 ? problem : nullptr;
+        shut_down();
+    }
+
+    void shut_down() {
+        if (!std::exchange(shutting_down_, true)) {
+            asio::co_spawn(context_, pool_.shutdown(),
+                           [this](const std::exception_ptr&, const shutdown_report&) {
+                               stop_main_.emit(asio::cancellation_type::terminal);
+                               context_.stop();
+                           });
+        }
+    }
+
+    asio::io_context context_{1};
+    pool pool_;
+    pool_main main_;
+    asio::signal_set signals_;
+    asio::cancellation_signal stop_main_;
+    bool shutting_down_ = false;
+    int signal_ = 0;
+    std::exception_ptr problem_;
+};
+
+} // namespace
+
+int run(pool_config config, std::function<asio::awaitable<void>(pool&)> main) {
+    program whole(std::move(config), std::move(main));
+    return whole.run();
+}
+
+} // namespace skep

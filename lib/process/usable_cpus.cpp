@@ -1,0 +1,96 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/usable_cpus.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sched.h>
+#include <string>
+#include <thread>
+
+namespace skep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Both hierarchies say it by two numbers of microseconds; no limit is "max" in version 2, and negative in version 1.
+std::optional<std::size_t> cpus_of(double quota, double period) {
+    if (quota <= 0 || period <= 0) {
+        return std::nullopt;
+    }
+    return static_cast<std::size_t>(std::max(1.0, (quota + period - 1) / period));
+}
+
+std::optional<std::size_t> quota_v2(const fs::path& group) {
+    std::ifstream file(group / "cpu.max");
+    double quota = 0;
+    double period = 0;
+    return file >> quota >> period ? cpus_of(quota, period) : std::nullopt;
+}
+
+std::optional<std::size_t> quota_v1(const fs::path& group) {
+    std::ifstream quota_file(group / "cpu.cfs_quota_us");
+    std::ifstream period_file(group / "cpu.cfs_period_us");
+    double quota = 0;
+    double period = 0;
+    return quota_file >> quota && period_file >> period ? cpus_of(quota, period) : std::nullopt;
+}
+
+/// The least that a group and those around it allow. Inside a container the path may name groups that are not to be
+/// seen there; the outermost one is then the container's own.
+template <class Quota>
+void lower_to_groups(std::size_t& least, const fs::path& hierarchy, const std::string& group,
+                     Quota quota_of) {
+    for (auto path = fs::path(group).relative_path();; path = path.parent_path()) {
+        if (const auto quota = quota_of(hierarchy / path)) {
+            least = least == 0 ? *quota : std::min(least, *quota);
+        }
+        if (path.empty()) {
+            break;
+        }
+    }
+}
+
+bool names_cpu(const std::string& controllers) {
+    return (',' + controllers + ',').find(",cpu,") != std::string::npos;
+}
+
+std::size_t affinity() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    const bool known =
+        ::sched_getaffinity(0, sizeof mask, &mask) == 0; // not with more CPUs than the set can name
+    return known ? static_cast<std::size_t>(CPU_COUNT(&mask)) : std::thread::hardware_concurrency();
+}
+
+} // namespace
+
+/// A line of /proc/self/cgroup is number:controllers:group; version 2 has number 0 and no controllers.
+std::size_t cpu_quota(const fs::path& root) {
+    std::size_t least = 0;
+    const auto mounts = root / "sys/fs/cgroup";
+    std::ifstream groups(root / "proc/self/cgroup");
+    std::string number;
+    std::string controllers;
+    std::string group;
+    while (std::getline(groups, number, ':') && std::getline(groups, controllers, ':') &&
+           std::getline(groups, group)) {
+        if (controllers.empty()) {
+            lower_to_groups(least, mounts, group, quota_v2);
+        } else if (names_cpu(controllers)) {
+            lower_to_groups(least, mounts / "cpu", group, quota_v1);
+        }
+    }
+    return least;
+}
+
+std::size_t usable_cpus(const fs::path& root) {
+    const auto allowed = std::max<std::size_t>(1, affinity());
+    const auto quota = cpu_quota(root);
+    return quota == 0 ? allowed : std::min(allowed, quota);
+}
+
+} // namespace skep

@@ -1,0 +1,20 @@
+#include <skep/skep.hpp>
+
+#include <iostream>
+
+using namespace std::chrono_literals;
+
+boost::asio::awaitable<void> greet(skep::pool& pool) {
+    auto call = skep::request("greet").arg("name", "Ada").timeout(2s);
+    const auto answer = co_await pool.execute(std::move(call));
+    std::cout << answer.value.as_string() << ", says " << to_string(answer.worker) << '\n';
+}
+
+int main() try {
+    auto config = skep::pool_config::python("worker.py");
+    config.workers = 2;
+    return skep::run(std::move(config), greet);
+} catch (const std::exception& problem) {
+    std::cerr << problem.what() << '\n';
+    return 1;
+}

@@ -1,0 +1,11 @@
+import skep
+
+worker = skep.Worker()
+
+
+@worker.command
+def greet(name):
+    return f"Hello, {name}"
+
+
+worker.run()

@@ -1,0 +1,63 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/fake_runtime.hpp"
+#include "support/text.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <boost/test/unit_test.hpp>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(pool_status_json)
+
+BOOST_AUTO_TEST_CASE(tells_what_the_picture_tells) {
+    running_pool pool(fake_config(2));
+    pool.warm_up();
+    const auto call = pool.execute(request("slow"));
+    pool.worker(0).exit(exit_status::signalled(11));
+    pool.advance(1500ms);
+    const auto status = pool.status();
+    const auto json = to_json(status);
+    BOOST_TEST(json.at("name") == "default");
+    BOOST_TEST(json.at("phase") == "running");
+    BOOST_TEST(json.at("breaker") == "closed");
+    BOOST_TEST(json.at("live").to_number<std::size_t>() == status.live);
+    BOOST_TEST(json.at("counters").at("succeeded") == 1);
+    BOOST_TEST(json.at("counters").at("workers_lost").to_number<int>() == 1);
+    BOOST_TEST(json.at("last_failure").at("status") == "signal 11 (Segmentation fault)");
+    BOOST_TEST(json.at("last_failure").at("exit_class") == "segfault");
+    BOOST_TEST(json.at("last_failure").at("worker") .as_string() == to_string(*status.last_failure->worker));
+    const auto& workers = json.at("workers").as_array();
+    BOOST_REQUIRE_EQUAL(workers.size(), status.workers.size());
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+        const auto& worker = workers[i].as_object();
+        BOOST_TEST(worker.at("id").as_string() == to_string(status.workers[i].id));
+        BOOST_TEST(worker.at("state").as_string() == to_string(status.workers[i].state));
+        BOOST_TEST(worker.at("uptime_ms").to_number<long>() == status.workers[i].uptime / 1ms);
+        BOOST_TEST(worker.at("last_transition").as_object().contains("reason"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(leaves_out_what_workers_print) {
+    running_pool pool(fake_config(1));
+    pool.worker(0).last_words = "password hunter2";
+    pool.worker(0).exit(exit_status::exited(3));
+    pool.advance(1s);
+    const auto text = boost::json::serialize(to_json(pool.status()));
+    BOOST_TEST(contains(text, "exit code 3"), text);
+    BOOST_TEST(!contains(text, "hunter2"), text);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_pool_that_was_not_started) {
+    manual_pool pool(fake_config(1));
+    const auto json = to_json(pool.status());
+    BOOST_TEST(json.at("phase") == "created");
+    BOOST_TEST(!json.contains("last_failure"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
