@@ -91,6 +91,7 @@ BOOST_DATA_TEST_CASE(a_frozen_worker_is_replaced, boost::unit_test::data::make({
 BOOST_AUTO_TEST_CASE(one_that_freezes_while_it_starts_is_replaced) {
     const scratch_folder folder;
     auto config = frail_pool(2);
+    config.min_ready = 1;
     config.start.timeout = 5s;
     config.launch.environment = {{"STARTS", "frozen"}, {"ILLNESS", folder / "seen"}};
     config.health_check.enabled = false;

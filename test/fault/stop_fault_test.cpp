@@ -85,7 +85,8 @@ void stop(const stop_fault& fault) {
 /// how that one ended. `prepare(pool)` says which one it is.
 template <class Prepare, class Finish>
 worker_exit end_during_drain(pool_config config, Prepare prepare, Finish finish) {
-    config.stop.drain = 20s; // as long as that call may take
+    config.stop.drain = 20s;            // as long as that call may take
+    config.schedule = scheduling::fifo; // it goes to the other worker
     worker_exit result;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);

@@ -172,6 +172,13 @@ class Wire(HostCase):
             obstacle = f"with it the answer takes {longest + 1} bytes; the limit is {longest} bytes"
             self.assert_left_out(host, f"'x' * {fits + 1}", obstacle)
 
+    def test_the_message_takes_the_hosts_memory_too(self):
+        host = self.start(RAISING, ready=False)
+        host.handshake(tree_bytes=70_000)
+        self.assertEqual(self.blame(host, "[0] * 500", message="x" * 50_000)["data"], [0] * 500)
+        message = self.blame(host, "[0] * 500", message="x" * 60_000)["message"]
+        self.assertIn("data takes 13080 bytes of the host's memory; the limit is ", message)
+
     def test_a_long_message_does_not_hide_what_is_said_about_the_data(self):
         host = self.start(RAISING)
         message = self.blame(host, "b''", message="x" * 100_000)["message"]

@@ -52,6 +52,12 @@ class MissingRun(HostCase):
             with self.subTest(end):
                 self.assertEqual(self.ended(f"{WORKER}import os, sys\n{end}\n"), (status, "", said))
 
+    def test_a_script_that_goes_on_after_run(self):
+        source = WORKER + "try: worker.run()\nexcept SystemExit: print('over')\n"
+        host = self.start_script(source)
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertEqual(host.finish(), (0, "over\n", ""))
+
     def test_an_uncaught_exception(self):
         for end in ("raise ValueError", "def f(): 1 / 0\nf()"):
             status, _, stderr = self.ended(f"{WORKER}{end}\n")

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(tells_what_the_picture_tells) {
     BOOST_TEST(json.at("counters").at("workers_lost").to_number<int>() == 1);
     BOOST_TEST(json.at("last_failure").at("status") == "signal 11 (Segmentation fault)");
     BOOST_TEST(json.at("last_failure").at("exit_class") == "segfault");
-    BOOST_TEST(json.at("last_failure").at("worker") .as_string() == to_string(*status.last_failure->worker));
+    BOOST_TEST(json.at("last_failure").at("worker").as_string() == to_string(*status.last_failure->worker));
     const auto& workers = json.at("workers").as_array();
     BOOST_REQUIRE_EQUAL(workers.size(), status.workers.size());
     for (std::size_t i = 0; i < workers.size(); ++i) {
