@@ -36,6 +36,19 @@ figures measure_throughput(const arguments& args) {
     return {{"calls_per_s", rate.calls_per_second}, {"cpu_us", rate.host_cpu_per_call}};
 }
 
+figures measure_working_set(const arguments& args) {
+    std::vector<double> samples;
+    const auto callers = args.number("callers");
+    const auto mebibytes = args.number("mebibytes");
+    const auto span = args.span("span");
+    auto body = [&](pool& workers) -> asio::awaitable<void> {
+        co_await workers.ready(args.number("workers"));
+        samples = co_await measure_function(workers, callers, mebibytes, span);
+    };
+    with_pool(make_config(args), body);
+    return {{"p50_us", percentile(samples, 0.5)}, {"p95_us", percentile(samples, 0.95)}};
+}
+
 figures measure_payload(const arguments& args) {
     std::vector<double> samples;
     const std::string text(args.number("bytes"), 'x');

@@ -150,6 +150,19 @@ def scaling(name, key, unit, sizes, noun):
         yield Figure(f"{name}, {size:,} {noun}", unit, str(size), key, versus)
 
 
+def working_set(with_):
+    """The time that a function takes which goes through 8 MiB of its own, as a model does: where calls alternate between
+    idle workers, caches and clocks are cold each time."""
+    for workers in (2, 8):
+        for callers in (1, 2, 4):
+            load = (*PYTHON_WORKER, f"workers={workers}", f"callers={callers}", "mebibytes=8", with_.span(0.6))
+            kinds = ("least_loaded", "round_robin", "lifo")
+            sides = {kind: with_.skep("working-set", *load, f"schedule={kind}") for kind in kinds}
+            versus = [(kind, kind, "p50_us") for kind in kinds[1:]]
+            name = f"working set: {workers} workers, {callers} caller{'s' * (callers > 1)}"
+            yield Comparison(sides, [Figure(name, "us", "least_loaded", "p50_us", versus)], with_.rounds(5))
+
+
 def queue(with_):
     """Waiters for a worker that is busy for ever, and schedulers of workers that are no processes."""
     sizes = (1_000, 10_000, 100_000)
@@ -254,6 +267,7 @@ CASES = {
     "throughput": throughput,
     "pipelined": pipelined,
     "payload": payload,
+    "working-set": working_set,
     "queue": queue,
     "start": start,
     "idle": idle,

@@ -112,6 +112,38 @@ asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std:
     co_return samples;
 }
 
+asio::awaitable<std::vector<double>> measure_function(pool& workers, std::size_t callers,
+                                                      std::size_t mebibytes, seconds span) {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto begin = now();
+    const auto warm = begin + std::chrono::duration_cast<duration>(span) / 4;
+    const auto end = warm + std::chrono::duration_cast<duration>(span);
+    std::vector<double> samples;
+    std::size_t at_work = callers;
+    const auto keep_reading = [&]() -> asio::awaitable<void> {
+        for (auto before = begin; before < end; before = now()) {
+            request call("read_memory");
+            call.arg("mebibytes", mebibytes);
+            const reply answer = co_await workers.execute(std::move(call));
+            if (before >= warm) {
+                samples.push_back(answer.value.to_number<double>());
+            }
+        }
+    };
+    for (std::size_t i = 0; i < callers; ++i) {
+        asio::co_spawn(executor, keep_reading(), [&at_work](std::exception_ptr error) {
+            --at_work;
+            if (error) {
+                std::rethrow_exception(error);
+            }
+        });
+    }
+    while (at_work > 0) {
+        co_await pause(std::chrono::milliseconds(1));
+    }
+    co_return samples;
+}
+
 asio::awaitable<void> make_calls(pool& workers, std::size_t callers, std::uint64_t count) {
     const auto all = co_await gather(workers, callers, count);
     co_await disperse(all);

@@ -35,6 +35,10 @@ asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seco
 /// the text that was sent.
 asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std::string& text, seconds span);
 
+/// What `callers` coroutines, one call after the other, are told by the worker's function of the time that it took.
+asio::awaitable<std::vector<double>> measure_function(pool& workers, std::size_t callers,
+                                                      std::size_t mebibytes, seconds span);
+
 /// As many calls as given, by as many callers, each answered.
 asio::awaitable<void> make_calls(pool& workers, std::size_t callers, std::uint64_t count);
 

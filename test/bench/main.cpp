@@ -10,6 +10,7 @@ int main(int count, char** values) {
     return run_mode(count, values,
                     {{"serial", measure_serial},
                      {"throughput", measure_throughput},
+                     {"working-set", measure_working_set},
                      {"payload", measure_payload},
                      {"queue", measure_queue},
                      {"schedulers", measure_schedulers},

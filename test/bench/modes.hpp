@@ -15,6 +15,10 @@ figures measure_serial(const arguments& args);
 /// callers=, span=, threads=: calls per second, and host CPU time of a call in microseconds.
 figures measure_throughput(const arguments& args);
 
+/// workers=, callers=, mebibytes=, span=: p50 and p95 of the time in microseconds that a worker takes to go through
+/// memory of its own.
+figures measure_working_set(const arguments& args);
+
 /// bytes=, span=: the median time of a call in microseconds that echoes a text of that size.
 figures measure_payload(const arguments& args);
 

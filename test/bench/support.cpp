@@ -33,6 +33,10 @@ const std::string& arguments::text(const std::string& key) const {
     return found->second;
 }
 
+std::string arguments::text(const std::string& key, const std::string& otherwise) const {
+    return values_.contains(key) ? text(key) : otherwise;
+}
+
 std::size_t arguments::number(const std::string& key) const {
     return std::stoull(text(key));
 }
@@ -105,6 +109,14 @@ double resident_bytes() {
     throw std::runtime_error("cannot read /proc/self/smaps_rollup");
 }
 
+scheduling schedule_named(const std::string& name) {
+    static const std::map<std::string, scheduling> kinds{{"least_loaded", scheduling::least_loaded},
+                                                         {"round_robin", scheduling::round_robin},
+                                                         {"lifo", scheduling::lifo},
+                                                         {"fifo", scheduling::fifo}};
+    return kinds.at(name);
+}
+
 pool_config make_config(const arguments& args) {
     pool_config config;
     if (const auto capacity = args.number("capacity", 1); capacity > 1) {
@@ -114,6 +126,7 @@ pool_config make_config(const arguments& args) {
     } else {
         config = pool_config::python(args.text("script"), args.text("python"));
     }
+    config.schedule = schedule_named(args.text("schedule", "least_loaded"));
     config.workers = args.number("workers", 1);
     config.min_ready = config.workers;
     config.pipeline_depth = args.number("pipeline", 0);

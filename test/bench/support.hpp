@@ -29,6 +29,7 @@ public:
 
     const std::string& mode() const noexcept { return mode_; }
     const std::string& text(const std::string& key) const;
+    std::string text(const std::string& key, const std::string& otherwise) const;
     std::size_t number(const std::string& key) const;
     std::size_t number(const std::string& key, std::size_t otherwise) const;
     seconds span(const std::string& key) const;

@@ -1,13 +1,26 @@
 """The worker of the benchmarks."""
 
+import time
+
 import skep
 
 worker = skep.Worker()
+memory = []
 
 
 @worker.command
 def echo(value):
     return value
+
+
+@worker.command
+def read_memory(mebibytes):
+    """Microseconds that it takes to go through so much memory, the same in every call, as a model does."""
+    if not memory:
+        memory.append(b"a" * (mebibytes << 20))
+    began = time.perf_counter()
+    memory[0].find(b"x")
+    return (time.perf_counter() - began) * 1e6
 
 
 worker.run()
