@@ -1,3 +1,6 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
 #include <skep/skep.hpp>
 
 #include <iostream>

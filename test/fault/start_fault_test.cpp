@@ -88,12 +88,6 @@ void fail_to_start(const start_fault& fault) {
     expect(failure_to_start(config, 4s), fault.says);
 }
 
-std::string write_file(const std::string& path, const std::string& text, ::mode_t mode = 0755) {
-    std::ofstream(path) << text;
-    ::chmod(path.c_str(), mode);
-    return path;
-}
-
 pool_config program_pool(const std::string& program) {
     auto config = quick(basic_pool(2));
     config.launch.program = program;

@@ -119,7 +119,7 @@ class Worker:
         """The frame of the proper answer."""
         args = call["args"]
         if call["command"] == "sleep" and self.sleep(call["id"], args["seconds"]):
-            error = {"type": "Cancelled", "message": "", "traceback": ""}
+            error = {"type": "skep.Cancelled", "message": "", "traceback": ""}
             return frame({"type": "error", "id": call["id"], "error": error})
         values = {"echo": args.get("value"), "sleep": None, "pid": os.getpid(), "grandchild": self.grandchild}
         self.completed += 1

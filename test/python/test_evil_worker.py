@@ -21,7 +21,7 @@ class EvilWorker(HostCase):
         self.assertIsNone(host.call("sleep", {"seconds": 0}))
         cancelled = host.send_call("sleep", {"seconds": 1000})
         host.tell({"type": "cancel", "id": cancelled})
-        self.assertEqual(host.receive()["error"]["type"], "Cancelled")
+        self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
         self.assertEqual(host.ping(3)["seq"], 3)
         host.tell({"type": "shutdown", "grace_ms": 1000})
         self.assertEqual(host.finish(), (0, "", ""))

@@ -19,11 +19,13 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <sys/stat.h>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -235,5 +237,11 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+inline std::string write_file(const std::string& path, const std::string& text, ::mode_t mode = 0755) {
+    std::ofstream(path) << text;
+    ::chmod(path.c_str(), mode);
+    return path;
+}
 
 } // namespace skep::test

@@ -1,0 +1,69 @@
+"""Names the language of a text, and makes thumbnails."""
+
+import io
+import sys
+
+import numpy
+import PIL.Image
+
+import skep
+
+SENTENCES = {
+    "de": "das ist ein kurzer satz und der nächste ist auch nicht lang die sonne scheint heute über der stadt",
+    "en": "this is a short sentence and the next one is not long either the sun shines over the city today",
+    "es": "esta es una frase corta y la siguiente tampoco es larga el sol brilla hoy sobre la ciudad",
+    "fr": "ceci est une phrase courte et la suivante n'est pas longue non plus le soleil brille sur la ville",
+    "it": "questa è una frase breve e anche la prossima non è lunga oggi il sole splende sopra la città",
+    "nl": "dit is een korte zin en de volgende is ook niet lang de zon schijnt vandaag boven de stad",
+    "pt": "esta é uma frase curta e a próxima também não é longa o sol brilha hoje sobre a cidade",
+    "sv": "det här är en kort mening och nästa är inte heller lång solen skiner över staden i dag",
+}
+FEATURES = 1 << 18  # 8 MiB of weights: a model of the size that caches notice
+WIDEST = 1024
+
+worker = skep.Worker()
+model = {}
+
+
+def features(text):
+    """How often each group of three letters occurs, hashed."""
+    counts = numpy.zeros(FEATURES, dtype=numpy.float32)
+    padded = f"  {text.lower()}  "
+    for start in range(len(padded) - 2):
+        first, second, third = (ord(letter) for letter in padded[start : start + 3])
+        counts[(first * 961 + second * 31 + third) % FEATURES] += 1
+    return counts
+
+
+@worker.on_start
+def load():
+    """Trains a naive Bayes classifier, which takes a moment; a real one is read from a file."""
+    counts = numpy.array([features(text) for text in SENTENCES.values()])
+    model["weights"] = numpy.log((counts + 0.1) / (counts + 0.1).sum(axis=1, keepdims=True))
+    print(f"ready, Python {sys.version.split()[0]}, NumPy {numpy.__version__}")
+
+
+@worker.command
+def classify(text):
+    scores = model["weights"] @ features(text)
+    likely = numpy.exp(scores - scores.max())
+    best = int(likely.argmax())
+    return {"language": list(SENTENCES)[best], "share": float(likely[best] / likely.sum())}
+
+
+@worker.command
+def thumbnail(width):
+    """A PNG of the image attached, no wider and no higher than that."""
+    if not 1 <= width <= WIDEST:
+        raise skep.Error("bad_width", f"the width must be 1..{WIDEST}")
+    try:
+        image = PIL.Image.open(io.BytesIO(skep.attachments()[0]))
+        image.thumbnail((width, width))
+    except (PIL.UnidentifiedImageError, PIL.Image.DecompressionBombError, OSError) as error:
+        raise skep.Error("bad_image", "this is not an image that can be read") from error
+    png = io.BytesIO()
+    image.save(png, "PNG")
+    return png.getvalue()
+
+
+worker.run()
