@@ -18,18 +18,16 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 namespace json = boost::json;
+using skep::errc;
 using namespace std::chrono_literals;
 
 http::status status_of(const skep::error& failure) {
-    if (is_callers_fault(failure)) {
-        return http::status::bad_request;
-    }
-    if (failure.errc() == skep::errc::timeout) {
-        return http::status::gateway_timeout;
-    }
-    return retryable(failure.errc()) || failure.errc() == skep::errc::shutting_down
-               ? http::status::service_unavailable
-               : http::status::internal_server_error;
+    const auto code = failure.errc();
+    return is_callers_fault(failure)     ? http::status::bad_request
+           : code == errc::timeout       ? http::status::gateway_timeout
+           : code == errc::shutting_down ? http::status::service_unavailable
+           : retryable(code)             ? http::status::service_unavailable
+                                         : http::status::internal_server_error;
 }
 
 http_response make_response(http::status status, std::string_view type, std::string body) {

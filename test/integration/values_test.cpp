@@ -214,6 +214,27 @@ BOOST_AUTO_TEST_CASE(a_remote_exception_tells_type_message_and_traceback) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_mistake_of_the_callers_has_a_code_and_data) {
+    with_pool(basic_pool(), [](pool& workers) -> asio::awaitable<void> {
+        json::object data{{"size", 3}, {"kind", "gif"}};
+        for (int i = 0; i < 50; ++i) { // however often
+            request call =
+                request("refuse").arg("code", "bad_image").arg("message", "not an image").arg("data", data);
+            auto failing = workers.execute(std::move(call));
+            const auto e = co_await failure_of(std::move(failing));
+            BOOST_TEST(e.errc() == errc::remote_error);
+            BOOST_TEST(is_callers_fault(e));
+            BOOST_TEST(e.info.remote_type == "skep.Error");
+            BOOST_TEST(e.info.remote_code == "bad_image");
+            BOOST_TEST(e.info.remote_message == "not an image");
+            BOOST_TEST(e.info.remote_data == json::value(data));
+            BOOST_TEST(e.info.remote_traceback.empty());
+        }
+        const auto status = co_await workers.status();
+        BOOST_TEST(status.counters.workers_started == 1u);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_call_that_does_not_fit_the_worker_is_told_why) {
     struct misfit {
         request call;

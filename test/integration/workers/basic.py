@@ -60,6 +60,11 @@ def fail(message):
 
 
 @worker.command
+def refuse(code, message, data=None):
+    raise skep.Error(code, message, data)
+
+
+@worker.command
 def die(number=signal.SIGKILL):
     os.kill(os.getpid(), number)
     time.sleep(60)
