@@ -21,12 +21,12 @@ enum class errc {
     start_failed,   ///< too few workers came up; carries the cause and the output tail of the last failure
     restart_failed, ///< a new worker did not come up, and the old ones go on; carries its cause
     pool_saturated, ///< the wait queue is full: the call was refused at once
-    queue_timeout,  ///< every worker was busy for as long as the call might wait
-    no_worker,    ///< no worker was up to take the call for as long as it might wait; carries the last cause
-    timeout,      ///< the call's timeout or deadline passed, whoever noticed it
-    cancelled,    ///< the caller cancelled the operation
-    worker_lost,  ///< the worker died, froze or broke the protocol while it had the call
-    remote_error, ///< the worker's code raised an exception: see error_info::remote_*
+    queue_timeout,  ///< no worker became free for as long as the call might wait; says if some take no calls
+    no_worker, ///< likewise, and when that time, or the call's own, was over none was up; with the last cause
+    timeout,   ///< the call's timeout or deadline passed, whoever noticed it
+    cancelled, ///< the caller cancelled the operation
+    worker_lost,       ///< the worker died, froze or broke the protocol while it had the call
+    remote_error,      ///< the worker's code raised an exception: see error_info::remote_*
     unknown_command,   ///< the worker has no command of that name; the text says which ones it has
     invalid_arguments, ///< the command does not take these arguments; the text says which ones it takes
     invalid_request,  ///< the request cannot be encoded (arguments that are no object, NaN); nothing was sent

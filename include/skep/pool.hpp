@@ -13,7 +13,9 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/execution_context.hpp>
 
+#include <concepts>
 #include <memory>
 #include <utility>
 
@@ -36,8 +38,7 @@ public:
     pool(boost::asio::any_io_executor executor, pool_config config);
 
     /// The same on the executor of an execution context, such as an io_context.
-    template <class ExecutionContext>
-    requires requires(ExecutionContext& context) { boost::asio::any_io_executor(context.get_executor()); }
+    template <std::derived_from<boost::asio::execution_context> ExecutionContext>
     pool(ExecutionContext& context, pool_config config)
         : pool(boost::asio::any_io_executor(context.get_executor()), std::move(config)) {}
 
@@ -105,7 +106,7 @@ public:
     boost::asio::awaitable<void> resume(worker_id which);
     boost::asio::awaitable<void> resume();
 
-    /// Replaces one worker, or all that are up, at most recycle.max_recycling at a time, as recycling does: the new
+    /// Replaces one worker, or all that are up or on their way up, at most recycle.max_recycling at a time, as recycling does: the new
     /// one is ready before the old one leaves, and calls in flight finish. Returns when the last old one has ended.
     /// Errors: restart_failed (a new worker did not come up, with its cause; the old ones that are left go on
     /// serving), unknown_worker, not_started, shutting_down, cancelled.

@@ -17,10 +17,13 @@ namespace skep {
 /// main. Blocks; everything runs on the calling thread, in an io_context of its own, which is the executor of `main`.
 ///
 /// The first SIGINT or SIGTERM is a drain: what main waits for other than a running call ends (by cancellation of type
-/// total), calls that workers have finish within stop.drain, new ones fail with errc::shutting_down; then whatever main
-/// still waits for is cancelled. How main ends after a signal does not matter, as long as it does. The second signal
-/// has its usual effect, as both have before and after. What main has spawned and left behind is given a second when
-/// all else is done, to send its last answers, and is then destroyed.
+/// total), calls that workers have finish within stop.drain, and new ones fail with errc::shutting_down. From then on each
+/// co_await of main itself throws, as Asio has it for a cancelled coroutine: what is still to be done with the answers of
+/// such calls belongs into coroutines that main spawns. How main ends after a signal does not matter. The second signal
+/// has the effect that it had before run(), as both have afterwards; one that was ignored stays so.
+///
+/// When the pool is down, main and what it has spawned get a second to send their last answers. What is left then is
+/// destroyed, after the pool and before `main`: its destructors must not touch the pool.
 ///
 /// Returns what the program's own main() should: 0, or 130 after SIGINT. Throws what start() throws, and what `main`
 /// throws unless a signal came first; errc::invalid_config.

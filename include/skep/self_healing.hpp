@@ -38,7 +38,7 @@ struct health_check_options {
     health_probe probe;
 
     /// The types of exception that count as a failure of the worker and not of the call.
-    std::vector<std::string> failing_errors{"MemoryError"};
+    std::vector<std::string> failing_errors{"MemoryError", "skep.Unhealthy"};
 
     /// So many calls of one command in a row that fail in the same way, by an exception of one type or by their
     /// timeout: bad input, or a zombie? A worker with a health check of its own is probed before it gets another call,

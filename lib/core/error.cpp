@@ -25,10 +25,8 @@ explanation explain(errc code) noexcept {
     case errc::restart_failed: return {"the restart failed", "the old workers go on serving"};
     case errc::pool_saturated:
         return {"the pool is saturated", "retry later, or raise workers or queue.limit"};
-    case errc::queue_timeout:
-        return {"no worker became free in time",
-                "raise workers, queue.timeout or the request's queue_timeout"};
-    case errc::no_worker: return {"no worker is up", "see status(); the pool goes on trying by itself"};
+    case errc::queue_timeout: return {"no worker became free in time"};
+    case errc::no_worker: return {"no worker is up", "the pool goes on trying by itself; see status()"};
     case errc::timeout:
         return {"the call took longer than its timeout", "raise the request's timeout if the work needs it"};
     case errc::cancelled: return {"cancelled by the caller"};

@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t most_commands = 1000;
 constexpr std::size_t most_kinds = 100;
 
+// So many times the limit has to be answered well until a conviction is forgotten.
+constexpr std::uint64_t rehabilitation = 50;
+
 } // namespace
 
 error_streaks::tally& error_streaks::tally_of(const std::string& command) {
@@ -43,8 +46,12 @@ void error_streaks::succeeded(std::uint32_t slot, const std::string& command) {
         return;
     }
     ++tally_of(command).successes;
-    if (slot < slots_.size() && !slots_[slot].streaks.empty()) {
-        slots_[slot].streaks.erase(command);
+    auto& record = record_of(slot);
+    if (!record.streaks.empty()) {
+        record.streaks.erase(command);
+    }
+    if (!record.convicted_of.empty() && ++record.answers_since >= rehabilitation * limit_) {
+        record.convicted_of.clear();
     }
 }
 
@@ -72,14 +79,19 @@ bool error_streaks::convicts(std::uint32_t slot, const std::string& command) {
     if (found == record.streaks.end() || found->second.length < limit_) {
         return false;
     }
-    const auto& mine = found->second;
+    auto& mine = found->second;
     auto& all = tally_of(command);
+    const auto failures = all.failures[mine.kind];
+    if (failures - mine.failures_before != mine.length) {
+        mine = {mine.kind, 0, all.successes, failures};
+        return false;
+    }
     const bool siblings_succeed = all.successes - mine.successes_before >= limit_;
-    const bool siblings_fail = all.failures[mine.kind] - mine.failures_before != mine.length;
-    if (!siblings_succeed || siblings_fail || record.convicted_of == mine.kind) {
+    if (!siblings_succeed || record.convicted_of == mine.kind) {
         return false;
     }
     record.convicted_of = mine.kind;
+    record.answers_since = 0;
     return true;
 }
 

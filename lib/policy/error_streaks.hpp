@@ -29,8 +29,9 @@ public:
     /// One more failure of that kind. True if it completes a streak: the limit is reached, or reached again.
     bool failed(std::uint32_t slot, const std::string& command, const std::string& kind);
 
-    /// Whether the streak speaks against the worker alone. Of workers of one slot, one after the other, it does so
-    /// once for a kind of failure: a fresh one that does no better shows that it is the callers.
+    /// Whether the streak speaks against the worker alone; where a sibling has failed so too, the comparison begins
+    /// anew. Of workers of one slot, one after the other, it does so once for a kind of failure: a fresh one that does
+    /// no better shows that it is the callers. One that does better for long makes up for that.
     bool convicts(std::uint32_t slot, const std::string& command);
 
 private:
@@ -47,6 +48,7 @@ private:
     struct slot_record {
         boost::container::flat_map<std::string, streak> streaks; ///< by command
         std::string convicted_of;
+        std::uint64_t answers_since = 0;
     };
 
     tally& tally_of(const std::string& command);

@@ -143,7 +143,12 @@ void crew::restart(const worker_id& which, worker_waiters::caller_ptr caller) {
 }
 
 void crew::restart_all(worker_waiters::caller_ptr caller) {
-    const auto all = serving();
+    std::vector<worker_id> all;
+    for (const auto& slot : slots_) {
+        if (slot.current) { // one on its way up may be of the old version, too: it is replaced once it is there
+            all.push_back(slot.current->id());
+        }
+    }
     for (const auto& each : all) {
         want_restart(each.slot, "rolling restart");
     }

@@ -46,7 +46,7 @@ void crew::report(pool_status& status, time_point now) {
 std::size_t crew::out_of_rotation() const noexcept {
     return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
         const bool serves = slot.current && slot.current->was_ready() && !slot.current->is_suspending() &&
-                            slot.current->state() != worker_state::degraded;
+                            !slot.current->is_doubted();
         return slot.wanted && !serves;
     }));
 }

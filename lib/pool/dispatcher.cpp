@@ -304,9 +304,9 @@ std::size_t dispatcher::abort_all(errc code) {
     return count;
 }
 
-void dispatcher::abort_running(errc code) {
+void dispatcher::abort_running(errc code, const error_info& info) {
     while (!running_.empty()) {
-        abandon(running_.front(), code);
+        abandon(running_.front(), code, info);
     }
 }
 
@@ -356,12 +356,7 @@ asio::awaitable<void> dispatcher::drain(time_point limit) {
 
 void dispatcher::expire(call& which) {
     switch (which.state) {
-    case call_state::queued: {
-        error_info info;
-        info.detail = events_.shortage();
-        fail(which, reason_for_long_wait(which), std::move(info));
-        break;
-    }
+    case call_state::queued: fail_waiting(which); break;
     case call_state::delayed:
         which.deadline > clock::now() ? resume_delayed(call_ptr(&which)) : fail(which, errc::timeout);
         break;
@@ -379,24 +374,35 @@ void dispatcher::expire(call& which) {
     }
 }
 
-errc dispatcher::reason_for_long_wait(const call& which) const {
-    const bool any_up = std::any_of(in_service_.begin(), in_service_.end(),
-                                    [](const worker* each) { return each != nullptr; });
-    if (!any_up) {
-        return errc::no_worker;
+/// Its time was over before a worker took it.
+void dispatcher::fail_waiting(call& which) {
+    error_info info;
+    info.detail = events_.shortage();
+    if (!is_any_up()) {
+        fail(which, errc::no_worker, std::move(info));
+    } else if (which.deadline <= clock::now()) {
+        fail(which, errc::timeout, std::move(info));
+    } else {
+        if (info.detail.empty()) {
+            info.detail = "all were busy; raise workers, queue.timeout or the request's queue_timeout";
+        }
+        fail(which, errc::queue_timeout, std::move(info));
     }
-    return which.deadline > clock::now() ? errc::queue_timeout : errc::timeout;
+}
+
+bool dispatcher::is_any_up() const noexcept {
+    return std::any_of(in_service_.begin(), in_service_.end(),
+                       [](const worker* each) { return each != nullptr; });
 }
 
 /// Answers the caller now; the worker has cancel_grace to notice.
-void dispatcher::abandon(call& which, errc code) {
+void dispatcher::abandon(call& which, errc code, error_info info) {
     const call_ptr keep(&which);
     auto* const at = which.at;
     if (at == nullptr) {
-        fail(which, code);
+        fail(which, code, std::move(info));
         return;
     }
-    error_info info;
     info.worker = at->id();
     fail(which, code, std::move(info));
     which.state = call_state::abandoned;

@@ -69,7 +69,7 @@ public:
     void fail_queue(errc code, const error_info& info);
 
     /// Ends every call that a worker has.
-    void abort_running(errc code);
+    void abort_running(errc code, const error_info& info = {});
 
     /// Ends every open call with `code`; returns how many there were.
     std::size_t abort_all(errc code);
@@ -105,10 +105,11 @@ private:
     void serve_queue(worker& with, time_point now);
     void refresh(worker& which);
     worker* pick();
-    void abandon(call& which, errc code);
+    void abandon(call& which, errc code, error_info info = {});
     void grant_grace(call& which);
     void expire(call& which);
-    errc reason_for_long_wait(const call& which) const;
+    void fail_waiting(call& which);
+    bool is_any_up() const noexcept;
     void give_back(worker& from, const call_ptr& which, bool may_have_begun);
     void delay(const call_ptr& which, duration wait);
     void resume_delayed(const call_ptr& which);

@@ -96,6 +96,14 @@ asio::awaitable<reply> run_call(core_ptr core, call_ptr mine) {
     co_return std::move(mine->answer);
 }
 
+/// A coroutine, so that what is wrong with the arguments comes from the wait like every other error.
+asio::awaitable<reply> run_command(core_ptr core, std::string command, boost::json::value args) {
+    request what(std::move(command), std::move(args));
+    auto running = run_call(std::move(core), call_ptr(new call(std::move(what))));
+    auto answer = co_await std::move(running);
+    co_return answer;
+}
+
 using caller_ptr = worker_waiters::caller_ptr;
 
 /// Has something done and waits until it is.
@@ -180,7 +188,7 @@ asio::awaitable<reply> pool::execute(request call_request) {
 }
 
 asio::awaitable<reply> pool::execute(std::string command, boost::json::value args) {
-    return execute(request(std::move(command), std::move(args)));
+    return run_command(core_, std::move(command), std::move(args));
 }
 
 asio::awaitable<pool_status> pool::status() {

@@ -90,10 +90,12 @@ asio::awaitable<void> pool_core::launch_until_ready() {
 /// Too few workers came up: everything is stopped again, and what waited for a worker fails.
 asio::awaitable<void> pool_core::undo_start() {
     const auto came_up = crew_.ready();
-    dispatcher_.abort_running(errc::start_failed);
-    co_await take_down(stop_rung::ask); // only then is known how all of them ended
-    const auto problem = start_failure(came_up);
-    dispatcher_.fail_queue(errc::start_failed, problem.info);
+    undone_for_ = start_failure(came_up);
+    dispatcher_.abort_running(errc::start_failed, undone_for_->info);
+    dispatcher_.fail_queue(errc::start_failed, undone_for_->info);
+    co_await take_down(stop_rung::ask);
+    const auto problem = start_failure(came_up); // only now is known how all of them ended
+    undone_for_.reset();
     fail_ready(problem);
     if (phase_ == pool_phase::starting) {
         phase_ = pool_phase::created;
@@ -168,7 +170,10 @@ void pool_core::submit(const call_ptr& which) {
     }
     switch (phase_) {
     case pool_phase::created: dispatcher_.reject(*which, errc::not_started); break;
-    case pool_phase::starting: dispatcher_.submit(which); break;
+    case pool_phase::starting:
+        undone_for_ ? dispatcher_.reject(*which, errc::start_failed, undone_for_->info)
+                    : dispatcher_.submit(which);
+        break;
     case pool_phase::running:
         if (crew_.is_unavailable()) {
             dispatcher_.reject(*which, errc::unavailable, last_cause());
@@ -491,10 +496,12 @@ std::string pool_core::shortage() const {
         return "the pool is suspended";
     }
     if (crew_.ready() == 0 && !crew_.last_failure().detail.empty()) {
-        return "the last failure was: " + crew_.last_failure().detail;
+        return last_cause().detail;
     }
     const auto idle = crew_.out_of_rotation();
-    return idle == 0 ? "" : std::to_string(idle) + " workers are degraded, suspended or not up; see status()";
+    return idle == 0 ? ""
+                     : std::to_string(idle) + " of " + std::to_string(crew_.desired()) +
+                           " workers take no calls: they are degraded, suspended or not up";
 }
 
 } // namespace skep

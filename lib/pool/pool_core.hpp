@@ -128,6 +128,7 @@ private:
     waiter_list<shutdown_report> shutdown_callers_;
     std::vector<std::pair<std::size_t, start_waiter>> ready_callers_; ///< each waits for so many workers
     gate start_ended_;
+    std::optional<error> undone_for_; ///< while a start that has failed is undone
     shutdown_report report_;
 };
 

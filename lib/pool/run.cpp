@@ -10,8 +10,10 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <utility>
 
@@ -26,13 +28,44 @@ using pool_main = std::function<asio::awaitable<void>(pool&)>;
 constexpr std::chrono::seconds for_last_answers(1);
 constexpr int exit_status_after_interrupt = 130;
 
+/// What the program does at signals of its own accord; put back in the end, as Asio only knows the default.
+class dispositions {
+public:
+    dispositions() noexcept {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            ::sigaction(numbers[i], nullptr, &before_[i]);
+        }
+    }
+    ~dispositions() { restore(); }
+    dispositions(const dispositions&) = delete;
+    dispositions& operator=(const dispositions&) = delete;
+
+    void restore() const noexcept {
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            ::sigaction(numbers[i], &before_[i], nullptr);
+        }
+    }
+
+    /// Whoever started the program wants it to take no notice, as nohup does.
+    bool ignores(std::size_t i) const noexcept { return before_[i].sa_handler == SIG_IGN; }
+
+    static constexpr std::array numbers{SIGINT, SIGTERM};
+
+private:
+    std::array<struct sigaction, numbers.size()> before_{};
+};
+
 /// A pool, the coroutine that it is there for, and what a signal does to both. All on one thread.
 class program {
 public:
     program(pool_config config, pool_main main)
-        : pool_(context_.get_executor(), std::move(config)),
-          main_(std::move(main)),
-          signals_(context_, SIGINT, SIGTERM) {}
+        : main_(std::move(main)), pool_(context_.get_executor(), std::move(config)), signals_(context_) {
+        for (std::size_t i = 0; i < dispositions::numbers.size(); ++i) {
+            if (!before_.ignores(i)) {
+                signals_.add(dispositions::numbers[i]);
+            }
+        }
+    }
 
     int run() {
         signals_.async_wait([this](boost::system::error_code ec, int number) {
@@ -46,6 +79,9 @@ public:
         context_.run(); // until the pool is down
         context_.restart();
         context_.run_for(for_last_answers);
+        stop_main_.emit(asio::cancellation_type::terminal);
+        context_.restart();
+        context_.poll();
         if (problem_) {
             std::rethrow_exception(problem_);
         }
@@ -62,7 +98,7 @@ private:
 
     void on_signal(int number) {
         signal_ = number;
-        signals_.clear(); // the next one is not ours
+        ignore_signals(); // the next one is not ours
         stop_main_.emit(asio::cancellation_type::total);
         shut_down();
     }
@@ -76,17 +112,26 @@ private:
         if (!std::exchange(shutting_down_, true)) {
             asio::co_spawn(context_, pool_.shutdown(),
                            [this](const std::exception_ptr&, const shutdown_report&) {
-                               stop_main_.emit(asio::cancellation_type::terminal);
+                               ignore_signals();
                                context_.stop();
                            });
         }
     }
 
+    void ignore_signals() {
+        boost::system::error_code ec;
+        signals_.clear(ec);
+        signals_.cancel(ec);
+        before_.restore();
+    }
+
+    // In this order: the frames of what main has left behind go with the context, and may refer to what main was made of.
+    dispositions before_;
+    pool_main main_;
+    asio::cancellation_signal stop_main_;
     asio::io_context context_{1};
     pool pool_;
-    pool_main main_;
     asio::signal_set signals_;
-    asio::cancellation_signal stop_main_;
     bool shutting_down_ = false;
     int signal_ = 0;
     std::exception_ptr problem_;

@@ -5,11 +5,13 @@
 
 #include "core/clock.hpp"
 #include "core/exception_text.hpp"
+#include "telemetry/standard_error.hpp"
 
 #include <boost/log/sources/record_ostream.hpp>
 #include <boost/log/sources/severity_channel_logger.hpp>
 #include <boost/log/trivial.hpp>
 
+#include <array>
 #include <cstdio>
 #include <ctime>
 
@@ -44,6 +46,20 @@ const char* name_of(log_level level) noexcept {
     }
 }
 
+/// A worker must not be able to forge lines, or to tell a terminal what to do.
+void append_visibly(std::string& line, char c) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '\n') {
+        line += "\\n";
+    } else if ((code < ' ' && c != '\t') || code == 0x7F) {
+        std::array<char, 5> escaped{};
+        std::snprintf(escaped.data(), escaped.size(), "\\x%02x", code);
+        line += escaped.data();
+    } else {
+        line += c;
+    }
+}
+
 std::string time_stamp(std::chrono::system_clock::time_point moment) {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(moment);
     const auto rest = std::chrono::floor<std::chrono::milliseconds>(moment - seconds);
@@ -63,7 +79,7 @@ std::string log_line(std::chrono::system_clock::time_point now, log_level level,
                      std::string_view text) {
     auto line = time_stamp(now) + ' ' + name_of(level) + " skep pool " + std::string(pool) + ": ";
     for (const char c : text) {
-        c == '\n' ? line += "\\n" : line += c;
+        append_visibly(line, c);
     }
     return line + '\n';
 }
@@ -76,9 +92,7 @@ void pool_log::operator()(log_level level, std::string_view text) const noexcept
         if (to_ == log_destination::boost_log) {
             BOOST_LOG_SEV(shared_logger(), to_severity(level)) << "skep pool " << pool_ << ": " << text;
         } else {
-            const auto line = log_line(wall_now(), level, pool_, text);
-            std::fwrite(line.data(), 1, line.size(),
-                        stderr); // unbuffered: one piece, beside other threads' too
+            write_to_standard_error(log_line(wall_now(), level, pool_, text));
         }
     } catch (...) { // a log that cannot be written must not harm the pool
     }

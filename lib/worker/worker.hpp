@@ -137,6 +137,9 @@ public:
     bool is_suspended() const noexcept { return machine_.state() == worker_state::suspended; }
     bool is_suspending() const noexcept { return suspending_; }
 
+    /// It gets no calls until a probe has found it well.
+    bool is_doubted() const noexcept { return probe_wanted_ || machine_.state() == worker_state::degraded; }
+
     /// Whether it has a health check that looks at more than that it answers.
     bool has_own_health_check() const noexcept { return health_ && own_health_check_; }
 

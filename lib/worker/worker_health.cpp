@@ -57,12 +57,12 @@ asio::awaitable<void> worker::watch_health() {
     auto not_before = clock::now();
     while (!is_over() && !is_retired()) {
         look_now_.close();
-        const auto due = std::max(health_->next_probe(), not_before);
+        const auto due = probe_wanted_ ? not_before : std::max(health_->next_probe(), not_before);
         const bool woken = co_await look_now_.wait_until(due);
         if (woken) {
             not_before = clock::now();
         }
-        if (woken || clock::now() < health_->next_probe()) {
+        if (woken || (!probe_wanted_ && clock::now() < health_->next_probe())) {
             continue;
         }
         if (!is_probeable()) {
@@ -73,14 +73,14 @@ asio::awaitable<void> worker::watch_health() {
         if (!is_over() && !is_retired()) {
             judge_probe(complaint);
         }
+        if (std::exchange(probe_wanted_, false)) {
+            events_.on_room(*this); // now it may get calls again, if it is well
+        }
     }
 }
 
 /// What is wrong with it; empty if nothing is.
 asio::awaitable<std::string> worker::probe() {
-    if (std::exchange(probe_wanted_, false) && config_.health_check.probe) {
-        events_.on_room(*this); // which such a probe takes none of
-    }
     return config_.health_check.probe ? probe_by_function() : probe_by_command();
 }
 
@@ -167,11 +167,11 @@ void worker::note_failure(std::string detail) {
 
 void worker::note_error(const error_message& error) {
     ++errors_;
-    if (!health_ || !may_be_workers_fault(error.type, error.code)) {
-        return;
-    }
     const auto& failing = config_.health_check.failing_errors;
     const bool counts = std::find(failing.begin(), failing.end(), error.type) != failing.end();
+    if (!health_ || !(counts || may_be_workers_fault(error.type, error.code))) {
+        return;
+    }
     if (counts) {
         note_failure("a call ended with " + error.type);
         health_->probe_at(clock::now()); // callers wait to know
@@ -183,7 +183,6 @@ void worker::note_error(const error_message& error) {
 void worker::probe_at_once() {
     if (health_ && in_service_) {
         probe_wanted_ = true;
-        health_->probe_at(clock::now());
         look_now_.open();
     }
 }

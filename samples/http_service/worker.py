@@ -56,13 +56,15 @@ def thumbnail(width):
     """A PNG of the image attached, no wider and no higher than that."""
     if not 1 <= width <= WIDEST:
         raise skep.Error("bad_width", f"the width must be 1..{WIDEST}")
+    png = io.BytesIO()
     try:
         image = PIL.Image.open(io.BytesIO(skep.attachments()[0]))
         image.thumbnail((width, width))
-    except (PIL.UnidentifiedImageError, PIL.Image.DecompressionBombError, OSError) as error:
+        image.convert("RGBA").save(png, "PNG")
+    except MemoryError:
+        raise
+    except Exception as error:  # decoders of broken images raise all kinds
         raise skep.Error("bad_image", "this is not an image that can be read") from error
-    png = io.BytesIO()
-    image.save(png, "PNG")
     return png.getvalue()
 
 

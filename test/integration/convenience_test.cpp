@@ -62,6 +62,68 @@ BOOST_AUTO_TEST_CASE(runs_to_the_end_of_main) {
     BOOST_TEST(answer == "Ada");
 }
 
+BOOST_AUTO_TEST_CASE(ends_at_once_when_nothing_is_left_to_do) {
+    const auto began = std::chrono::steady_clock::now();
+    run_program([](pool&) -> asio::awaitable<void> { co_return; });
+    BOOST_TEST(
+        (std::chrono::steady_clock::now() - began < 900ms)); // else it waits for the last second of others
+}
+
+/// Counts in its destructor.
+struct leaver {
+    std::shared_ptr<int> gone;
+    ~leaver() { ++*gone; }
+};
+
+/// A session that is in a list of main's while it lives.
+struct entry {
+    std::vector<int>& all;
+    ~entry() { all.pop_back(); }
+};
+
+BOOST_AUTO_TEST_CASE(what_is_left_behind_may_refer_to_what_main_was_made_of) {
+    const auto gone = std::make_shared<int>();
+    run_program([gone, live = std::vector<int>(3)](pool&) mutable -> asio::awaitable<void> {
+        const auto executor = co_await asio::this_coro::executor;
+        const auto session = [](std::shared_ptr<int> count, std::vector<int>& list) -> asio::awaitable<void> {
+            const leaver mine{count};
+            const entry registered{list};
+            co_await wait_for(1h);
+        };
+        asio::co_spawn(executor, session(gone, live), asio::detached);
+    });
+    BOOST_TEST(*gone == 1);
+}
+
+BOOST_AUTO_TEST_CASE(dispositions_of_signals_are_as_before) {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    struct sigaction own {};
+    own.sa_handler = [](int) {};
+    struct sigaction before_int {};
+    struct sigaction before_term {};
+    ::sigaction(SIGINT, &ignore, &before_int);
+    ::sigaction(SIGTERM, &own, &before_term);
+    bool interrupted = false;
+    const int status = run_program([&](pool&) -> asio::awaitable<void> {
+        ::raise(SIGINT); // as under nohup: no notice is taken
+        co_await wait_for(50ms);
+        ::raise(SIGTERM);
+        try {
+            co_await wait_for(1h);
+        } catch (const boost::system::system_error&) {
+            interrupted = true;
+        }
+    });
+    BOOST_TEST(status == 0);
+    BOOST_TEST(interrupted);
+    struct sigaction now {};
+    ::sigaction(SIGINT, &before_int, &now);
+    BOOST_TEST((now.sa_handler == SIG_IGN));
+    ::sigaction(SIGTERM, &before_term, &now);
+    BOOST_TEST((now.sa_handler == own.sa_handler));
+}
+
 BOOST_AUTO_TEST_CASE(lets_exceptions_of_main_out_after_the_shutdown) {
     BOOST_CHECK_THROW(run_program([](pool&) -> asio::awaitable<void> {
                           throw std::runtime_error("not today");

@@ -123,6 +123,33 @@ BOOST_AUTO_TEST_CASE(never_twice_in_a_row_for_the_same_kind) {
     BOOST_TEST(streak_of(kind));
 }
 
+BOOST_AUTO_TEST_CASE(one_stray_failure_of_a_sibling_does_not_excuse_it_for_ever) {
+    fail(1);
+    streaks.failed(1, command, kind);
+    siblings_answer(100);
+    fail(2);
+    BOOST_TEST(!convicts());
+    fail(3);
+    siblings_answer();
+    BOOST_TEST(convicts());
+}
+
+BOOST_AUTO_TEST_CASE(one_that_does_better_for_long_makes_up_for_those_before_it) {
+    const auto sick = [&] {
+        streaks.started(0);
+        fail(3);
+        siblings_answer();
+        return convicts();
+    };
+    BOOST_TEST(sick());
+    for (int i = 0; i < 149; ++i) {
+        streaks.succeeded(0, command);
+    }
+    BOOST_TEST(!sick());
+    streaks.succeeded(0, command);
+    BOOST_TEST(sick());
+}
+
 BOOST_AUTO_TEST_CASE(a_fresh_worker_begins_anew) {
     fail(2);
     streaks.started(0);

@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_wait_in_vain_names_the_workers_that_take_no_calls) {
     const auto call = pool.execute(request("work"));
     pool.advance(5s);
     BOOST_TEST(call->code() == errc::queue_timeout);
-    check_mentions(call->text(), "1 workers are degraded, suspended or not up");
+    check_mentions(call->text(), "1 of 1 workers take no calls: they are degraded, suspended or not up");
     pool.begin(pool.facade().suspend());
     const auto other = pool.execute(request("work"));
     pool.advance(5s);

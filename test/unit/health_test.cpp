@@ -5,6 +5,8 @@
 
 #include "support/fake_runtime.hpp"
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -423,6 +425,68 @@ BOOST_AUTO_TEST_CASE(one_with_several_calls_is_probed_beside_them) {
     pool.settle();
     BOOST_TEST(slow->value.has_value());
     pool.warm_up();
+}
+
+BOOST_AUTO_TEST_CASE(calls_sent_ahead_do_not_put_the_probe_off) {
+    auto config = streak_config(1, 3);
+    config.pipeline_depth = 2;
+    probed_pool pool(config);
+    std::vector<std::shared_ptr<manual_pool::outcome<reply>>> calls;
+    for (int i = 0; i < 6; ++i) {
+        calls.push_back(pool.execute(request("work")));
+    }
+    std::vector<std::uint64_t> ids;
+    for (int i = 0; i < 5; ++i) { // two more than the streak: they had been sent ahead
+        for (const auto& each : pool.worker(0).take_calls()) {
+            ids.push_back(id_of(each));
+        }
+        pool.worker(0).fail(ids.front(), "ValueError", "");
+        ids.erase(ids.begin());
+        pool.settle();
+    }
+    pool.pass(pool.take_probe());
+    BOOST_TEST(pool.serve() == "work");
+    BOOST_TEST(calls.back()->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_suspension_in_between_does_not_lose_the_probe) {
+    auto config = streak_config(1, 3);
+    config.pipeline_depth = 1;
+    probed_pool pool(config);
+    for (int i = 0; i < 2; ++i) {
+        fail_call(pool, 0);
+    }
+    pool.execute(request("work"));
+    const auto last = pool.worker(0).take_call();
+    const auto good = pool.execute(request("work"));
+    const auto ahead = pool.worker(0).take_call();
+    pool.begin(pool.facade().suspend());
+    pool.worker(0).fail(last, "ValueError", "");
+    pool.worker(0).reply(ahead);
+    pool.settle();
+    BOOST_TEST(good->value.has_value());
+    pool.begin(pool.facade().resume());
+    pool.pass(pool.take_probe());
+    const auto next = pool.execute(request("next"));
+    BOOST_TEST(pool.serve() == "next");
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_by_function_keeps_calls_waiting_too) {
+    auto config = streak_config(1, 3);
+    config.health_check.probe = [](worker_id, pid_t) -> asio::awaitable<void> {
+        asio::steady_timer never(co_await asio::this_coro::executor, std::chrono::hours(1));
+        co_await never.async_wait(asio::use_awaitable);
+    };
+    running_pool pool(config);
+    for (int i = 0; i < 3; ++i) {
+        fail_call(pool, 0);
+    }
+    const auto waiting = pool.execute(request("work").queue_timeout(1s));
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    pool.advance(1s);
+    BOOST_TEST(waiting->code() == errc::queue_timeout);
+    check_mentions(waiting->text(), "1 of 1 workers take no calls");
+    pool.advance(10s);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_health_check_a_lone_worker_is_never_blamed) {

@@ -6,12 +6,15 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 using namespace skep;
 using namespace std::chrono_literals;
@@ -45,6 +48,82 @@ BOOST_AUTO_TEST_CASE(a_line_has_time_level_pool_and_text) {
                "2026-05-28T20:26:40.007Z warning skep pool blue: a worker was lost\n");
     BOOST_TEST(log_line(moment, log_level::info, "blue", "one\ntwo") ==
                "2026-05-28T20:26:40.007Z info skep pool blue: one\\ntwo\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_line_cannot_be_forged) {
+    const auto line = log_line({}, log_level::warning, "blue", std::string("a\r\x1B[2J\0b\tc\x7F", 11));
+    BOOST_TEST(line == "1970-01-01T00:00:00.000Z warning skep pool blue: a\\x0d\\x1b[2J\\x00b\tc\\x7f\n");
+}
+
+/// Standard error is the far end of a pipe while this lives.
+class piped_standard_error {
+public:
+    piped_standard_error() : kept_(::dup(STDERR_FILENO)) {
+        BOOST_REQUIRE(::pipe(ends_.data()) == 0);
+        ::dup2(ends_[1], STDERR_FILENO);
+        ::close(ends_[1]);
+    }
+    ~piped_standard_error() {
+        ::dup2(kept_, STDERR_FILENO);
+        ::close(kept_);
+        close_reader();
+    }
+    piped_standard_error(const piped_standard_error&) = delete;
+    piped_standard_error& operator=(const piped_standard_error&) = delete;
+
+    void close_reader() {
+        if (ends_[0] >= 0) {
+            ::close(std::exchange(ends_[0], -1));
+        }
+    }
+
+    /// What is in the pipe, which must not be empty.
+    std::string read() const {
+        std::string text(1 << 20, '\0');
+        text.resize(static_cast<std::size_t>(::read(ends_[0], text.data(), text.size())));
+        return text;
+    }
+
+private:
+    int kept_;
+    std::array<int, 2> ends_{};
+};
+
+BOOST_AUTO_TEST_CASE(a_reader_that_does_not_read_holds_nobody_up) {
+    pool_config config;
+    const pool_log log(config);
+    std::string first;
+    std::string then;
+    {
+        const piped_standard_error pipe;
+        for (int i = 0; i < 5000; ++i) {
+            log(log_level::warning, std::string(100, 'x'));
+        }
+        first = pipe.read();
+        log(log_level::warning, "now it fits");
+        then = pipe.read();
+    }
+    BOOST_TEST(first.size() > 30'000u);
+    BOOST_TEST(first.ends_with("x\n"));
+    BOOST_TEST(then.starts_with("skep: "), then);
+    BOOST_TEST(skep::test::contains(then, " lines were left out here\n"), then);
+    BOOST_TEST(then.ends_with("now it fits\n"), then);
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_that_is_gone_ends_nobody) {
+    pool_config config;
+    const pool_log log(config);
+    {
+        piped_standard_error pipe;
+        pipe.close_reader();
+        for (int i = 0; i < 10; ++i) {
+            log(log_level::warning, "into the void");
+        }
+    }
+    sigset_t pending;
+    ::sigpending(&pending);
+    BOOST_TEST(::sigismember(&pending, SIGPIPE) == 0);
+    standard_error_of([&] { log(log_level::warning, "takes the count of lines along"); });
 }
 
 BOOST_AUTO_TEST_CASE(without_a_set_up_it_goes_to_standard_error) {

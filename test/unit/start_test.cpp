@@ -435,7 +435,24 @@ BOOST_AUTO_TEST_CASE(calls_fail_with_the_start_and_with_its_cause) {
     BOOST_TEST(running->code() == errc::start_failed);
     BOOST_TEST(queued->code() == errc::start_failed);
     check_mentions(queued->text(), "exit code 7");
+    check_mentions(running->text(), "exit code 7");
     BOOST_TEST(pool.status().queued == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_while_a_failed_start_is_undone) {
+    fresh_pool pool(with_min_ready(2, 2), never_ready);
+    const auto started = pool.start();
+    pool.shake_hands(0, 1);
+    pool.worker(0).obeys_terminate = false;
+    pool.worker(1).exit(exit_status::exited(7));
+    pool.settle();
+    BOOST_TEST(!started->done);
+    const auto late = pool.execute(request("x"));
+    BOOST_TEST(late->code() == errc::start_failed);
+    check_mentions(late->text(), "exit code 7");
+    pool.advance(5s);
+    BOOST_TEST(started->code() == errc::start_failed);
+    BOOST_TEST(pool.execute(request("x"))->code() == errc::not_started);
 }
 
 BOOST_AUTO_TEST_CASE(changes_have_to_wait_for_the_start) {
@@ -508,6 +525,22 @@ BOOST_AUTO_TEST_CASE(those_that_wait_for_their_batch_can_be_dropped) {
     pool.advance(10s);
     BOOST_TEST(pool.status().desired == 20u);
     BOOST_TEST(pool.status().live + pool.status().starting == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rolling_restart_replaces_those_on_their_way_as_well) {
+    fresh_pool pool(with_min_ready(2, 1), never_ready);
+    pool.start();
+    pool.shake_hands(0, 1);
+    pool.runtime().on_start = shake_hands;
+    const auto rolled = pool.begin(pool.facade().rolling_restart());
+    pool.advance(2s);
+    BOOST_TEST(!rolled->done); // one of the old version is still on its way
+    pool.shake_hands(1, 2);
+    pool.advance(2s);
+    BOOST_TEST(rolled->value.has_value());
+    for (const auto& each : pool.status().workers) {
+        BOOST_TEST(each.id.generation == 2u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(shutdown_ends_it) {
