@@ -37,7 +37,7 @@ struct health_check_options {
     /// If set, used instead of `command`.
     health_probe probe;
 
-    /// The types of exception that count as a failure of the worker and not of the call.
+    /// The types of exception that count as a failure of the worker and not of the call, whatever else is said of them.
     std::vector<std::string> failing_errors{"MemoryError", "skep.Unhealthy"};
 
     /// So many calls of one command in a row that fail in the same way, by an exception of one type or by their
