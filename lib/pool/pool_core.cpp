@@ -123,8 +123,8 @@ void pool_core::ready(std::size_t count, start_waiter caller) {
 }
 
 void pool_core::tell_ready() {
-    const auto first = std::stable_partition(ready_callers_.begin(), ready_callers_.end(),
-                                             [this](const auto& each) { return each.first > crew_.ready(); });
+    const auto first = std::partition(ready_callers_.begin(), ready_callers_.end(),
+                                      [this](const auto& each) { return each.first > crew_.ready(); });
     const decltype(ready_callers_) content(std::make_move_iterator(first),
                                            std::make_move_iterator(ready_callers_.end()));
     ready_callers_.erase(first, ready_callers_.end());
