@@ -114,10 +114,9 @@ void check_launch(const launch_options& launch) {
     }
 }
 
-void check_size(pool_config config, std::size_t cpus) {
+void check_size(const pool_config& config, std::size_t workers) {
     const config_path path;
-    config.workers = config.workers != 0 ? config.workers : cpus;
-    const auto size = size_of(config);
+    const auto size = size_of(config.scaling, workers);
     if (config.scaling.max != 0 && config.scaling.min > config.scaling.max) {
         path.reject("scaling.min", std::to_string(config.scaling.min), "must not exceed scaling.max");
     }
@@ -176,12 +175,12 @@ void check_relations(const pool_config& config) {
 
 } // namespace
 
-void check_config(const pool_config& config, std::size_t cpus) {
+void check_config(const pool_config& config, std::size_t workers) {
     field_check check;
     visit_fields(config, check);
     check_name(config.name);
     check_launch(config.launch);
-    check_size(config, cpus);
+    check_size(config, workers);
     check_crash_barrier(config.crash_barrier);
     check_relations(config);
 }

@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// Throws error(invalid_config) naming field, value and rule. `cpus` is what workers = 0 stands for.
-void check_config(const pool_config& config, std::size_t cpus);
+/// Throws error(invalid_config) naming field, value and rule. `workers` is what config.workers says or, by 0, means.
+void check_config(const pool_config& config, std::size_t workers);
 
 } // namespace skep

@@ -16,10 +16,8 @@ struct pool_size {
     size_limits limits;
 };
 
-/// Of a configuration whose number of workers is given.
-inline pool_size size_of(const pool_config& config) {
-    const auto& scaling = config.scaling;
-    const auto size = config.workers;
+/// `size` is what pool_config::workers says or, by 0, means.
+inline pool_size size_of(const scaling_options& scaling, std::size_t size) {
     const auto fewest = scaling.min != 0   ? scaling.min
                         : scaling.max != 0 ? std::min(size, scaling.max)
                                            : size;

@@ -26,7 +26,7 @@ autoscaler::autoscaler(const strand& executor, const pool_config& config, dispat
       calls_(calls),
       crew_(workers),
       log_(log),
-      scaler_(config.scaling, size_of(config).limits, clock::now()),
+      scaler_(config.scaling, size_of(config.scaling, config.workers).limits, clock::now()),
       wake_(executor) {}
 
 asio::awaitable<void> autoscaler::run() {

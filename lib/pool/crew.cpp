@@ -20,8 +20,9 @@ namespace {
 std::size_t tolerated_ends(const pool_config& config) {
     constexpr std::size_t per_worker = 5;
     constexpr std::size_t at_least = 10;
-    return config.restart.limit != 0 ? config.restart.limit
-                                     : std::max(at_least, per_worker * size_of(config).limits.max);
+    return config.restart.limit != 0
+               ? config.restart.limit
+               : std::max(at_least, per_worker * size_of(config.scaling, config.workers).limits.max);
 }
 
 worker_death death_of(const worker& gone, time_point now) {
@@ -58,7 +59,7 @@ crew::crew(const strand& executor, const pool_config& config, runtime& starter, 
              [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
       changed_(executor),
       work_(executor) {
-    grow_to(size_of(config).initial);
+    grow_to(size_of(config.scaling, config.workers).initial);
 }
 
 std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {

@@ -8,7 +8,7 @@
 namespace skep {
 
 void pool_config::validate() const {
-    check_config(*this, usable_cpus());
+    check_config(*this, workers != 0 ? workers : usable_cpus());
 }
 
 } // namespace skep

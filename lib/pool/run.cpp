@@ -98,7 +98,7 @@ private:
 
     void on_signal(int number) {
         signal_ = number;
-        ignore_signals(); // the next one is not ours
+        give_signals_back();
         stop_main_.emit(asio::cancellation_type::total);
         shut_down();
     }
@@ -112,13 +112,13 @@ private:
         if (!std::exchange(shutting_down_, true)) {
             asio::co_spawn(context_, pool_.shutdown(),
                            [this](const std::exception_ptr&, const shutdown_report&) {
-                               ignore_signals();
+                               give_signals_back();
                                context_.stop();
                            });
         }
     }
 
-    void ignore_signals() {
+    void give_signals_back() {
         boost::system::error_code ec;
         signals_.clear(ec);
         signals_.cancel(ec);
