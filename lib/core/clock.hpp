@@ -35,10 +35,6 @@ public:
     void advance(duration step) noexcept;
 };
 
-inline std::chrono::system_clock::time_point wall_now() noexcept {
-    return std::chrono::system_clock::now();
-}
-
 /// `moment` plus `limit`, where a limit of 0 means for ever.
 inline time_point after_limit(time_point moment, duration limit) noexcept {
     if (limit == duration::zero() || limit > time_point::max() - moment) {

@@ -20,14 +20,14 @@ constexpr int looks_per_cool_down = 4;
 
 } // namespace
 
-autoscaler::autoscaler(const strand& executor, const pool_config& config, dispatcher& calls, crew& workers,
-                       const pool_log& log)
+autoscaler::autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls,
+                       crew& workers, const pool_log& log)
     : config_(config),
       calls_(calls),
       crew_(workers),
       log_(log),
       scaler_(config.scaling, size_of(config.scaling, config.workers).limits, clock::now()),
-      wake_(executor) {}
+      wake_(context.executor) {}
 
 asio::awaitable<void> autoscaler::run() {
     const auto began = clock::now(); // the time that the start took says nothing

@@ -16,7 +16,7 @@ namespace skep {
 /// Looks at the load, every now and then and when callers wait, and has the crew grow or shrink. On the pool's strand.
 class autoscaler {
 public:
-    autoscaler(const strand& executor, const pool_config& config, dispatcher& calls, crew& workers,
+    autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls, crew& workers,
                const pool_log& log);
 
     /// Until close(). A pool of fixed size costs nothing.

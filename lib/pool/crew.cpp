@@ -5,7 +5,6 @@
 
 #include "core/clock.hpp"
 #include "core/pool_size.hpp"
-#include "core/random_share.hpp"
 #include "policy/backoff.hpp"
 #include "policy/start_plan.hpp"
 
@@ -47,25 +46,25 @@ bool has_failed(const worker& gone) {
 
 } // namespace
 
-crew::crew(const strand& executor, const pool_config& config, runtime& starter, worker_events& events,
+crew::crew(const pool_context& context, const pool_config& config, runtime& starter, worker_events& events,
            const pool_log& log)
-    : executor_(executor),
+    : context_(context),
       config_(config),
       runtime_(starter),
       events_(events),
       log_(log),
       guard_(tolerated_ends(config), config.restart, config.start.timeout),
-      lives_(executor,
+      lives_(context.executor,
              [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
-      changed_(executor),
-      work_(executor) {
+      changed_(context.executor),
+      work_(context.executor) {
     grow_to(size_of(config.scaling, config.workers).initial);
 }
 
 std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {
     auto& slot = slots_[index];
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
-    auto fresh = std::make_shared<worker>(executor_, config_, std::move(id), runtime_, events_, log_);
+    auto fresh = std::make_shared<worker>(context_, config_, std::move(id), runtime_, events_, log_);
     slot.current ? fresh->follow(slot.current->id().generation, {})
                  : fresh->follow(slot.vacated_by, slot.vacated_as);
     ++starting_;
@@ -170,7 +169,7 @@ void crew::vacate(worker& leaver) {
 }
 
 duration crew::backoff_after(int streak) {
-    return backoff_delay(streak, random_share(), config_.restart);
+    return backoff_delay(streak, context_.random(), config_.restart);
 }
 
 /// How it ended and its last answers are known only now: they may speak for an earlier start of the next, or against

@@ -8,7 +8,7 @@
 #include "policy/restart_guard.hpp"
 #include "policy/taint.hpp"
 #include "pool/worker_waiters.hpp"
-#include "process/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "telemetry/log.hpp"
 #include "worker/worker.hpp"
 #include <skep/pool_config.hpp>
@@ -28,7 +28,7 @@ namespace skep {
 /// failing, recycles those that are due, and has as many as it is told to. On the pool's strand.
 class crew {
 public:
-    crew(const strand& executor, const pool_config& config, runtime& starter, worker_events& events,
+    crew(const pool_context& context, const pool_config& config, runtime& starter, worker_events& events,
          const pool_log& log);
 
     /// How many workers there are to be, and may now take calls, and are on their way up.
@@ -190,7 +190,7 @@ private:
     worker_status status_of_vacant(std::size_t index, time_point now) const;
     void count(pool_counters& counters) const;
 
-    strand executor_;
+    const pool_context& context_;
     const pool_config& config_;
     runtime& runtime_;
     worker_events& events_;

@@ -30,16 +30,16 @@ std::unique_ptr<scheduler> scheduler_of(const pool_config& config, const pool_lo
 
 } // namespace
 
-dispatcher::dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events,
+dispatcher::dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
                        const pool_log& log)
     : config_(config),
       events_(events),
-      executor_(executor),
+      context_(context),
       scheduler_(scheduler_of(config, log)),
       ahead_(make_scheduler(scheduling::least_loaded)),
-      deadline_moved_(executor),
-      drained_(executor),
-      losses_(config) {}
+      deadline_moved_(context.executor),
+      drained_(context.executor),
+      losses_(config, context) {}
 
 void dispatcher::submit(const call_ptr& which) {
     ++counters_.submitted;
@@ -332,7 +332,7 @@ asio::awaitable<void> dispatcher::watch_deadlines() {
             ++expired;
         }
         if (expired == expiries_per_turn) {
-            co_await asio::post(executor_, asio::use_awaitable);
+            co_await asio::post(context_.executor, asio::use_awaitable);
             continue;
         }
         armed_ = deadlines_.earliest();

@@ -41,7 +41,7 @@ protected:
 class dispatcher {
 public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
-    dispatcher(const strand& executor, const pool_config& config, dispatcher_events& events,
+    dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
                const pool_log& log);
 
     void submit(const call_ptr& which);
@@ -120,7 +120,7 @@ private:
 
     const pool_config& config_;
     dispatcher_events& events_;
-    strand executor_;
+    const pool_context& context_;
     std::unique_ptr<scheduler> scheduler_; ///< workers that can begin a call now
     std::unique_ptr<scheduler> ahead_;     ///< workers at capacity that a call can be sent ahead to
     std::vector<worker*> in_service_;      ///< by slot

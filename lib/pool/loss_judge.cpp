@@ -3,8 +3,6 @@
 
 #include "pool/loss_judge.hpp"
 
-#include "core/random_share.hpp"
-
 #include <algorithm>
 
 namespace skep {
@@ -20,10 +18,11 @@ retry_options with_room_for_one_loss(retry_options options, std::size_t capacity
 
 } // namespace
 
-loss_judge::loss_judge(const pool_config& config)
+loss_judge::loss_judge(const pool_config& config, const pool_context& context)
     : budget_(with_room_for_one_loss(config.retry, config.capacity)),
       poison_(config.crash_barrier),
-      poison_crashes_(config.crash_barrier.poison_crashes) {
+      poison_crashes_(config.crash_barrier.poison_crashes),
+      context_(context) {
     policy_.attempts(config.retry.attempts).backoff(config.retry.backoff).jitter(config.retry.jitter);
 }
 
@@ -36,7 +35,7 @@ loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, boo
         const auto input = fingerprint(lost.body, lost.req);
         facts.poisonous = poison_.blame(input, now) >= poison_crashes_;
     }
-    const auto wait = policy_.wait_after(lost.attempts, cause, random_share());
+    const auto wait = policy_.wait_after(lost.attempts, cause, context_.random());
     facts.within_attempts = wait.has_value();
     const bool would_retry = recover_call(facts) == call_fate::retry;
     facts.within_budget = !would_retry || budget_.spend();

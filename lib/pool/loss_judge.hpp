@@ -6,6 +6,7 @@
 #include "policy/poison.hpp"
 #include "policy/recovery.hpp"
 #include "policy/retry_budget.hpp"
+#include "runtime/pool_context.hpp"
 #include "worker/call.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/retry_policy.hpp>
@@ -21,7 +22,7 @@ public:
         bool budget_is_spent = false; ///< which alone stands against a retry
     };
 
-    explicit loss_judge(const pool_config& config);
+    loss_judge(const pool_config& config, const pool_context& context);
 
     /// `to_blame`: for the worker's end.
     verdict judge(const call& lost, bool may_have_begun, bool to_blame, const error& cause, time_point now);
@@ -35,6 +36,7 @@ private:
     retry_budget budget_;
     poison_list poison_;
     int poison_crashes_;
+    const pool_context& context_;
 };
 
 } // namespace skep

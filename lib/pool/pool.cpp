@@ -4,6 +4,7 @@
 #include "core/range_check.hpp"
 #include "pool/context_guard.hpp"
 #include "pool/pool_core.hpp"
+#include "process/local_context.hpp"
 #include "process/process_runtime.hpp"
 #include <skep/pool.hpp>
 
@@ -16,8 +17,8 @@ namespace {
 using core_ptr = std::shared_ptr<pool_core>;
 
 runtime_factory processes() {
-    return [](const strand& executor, const pool_config& config, output_handler sink) {
-        return make_process_runtime(executor, config, std::move(sink));
+    return [](const pool_context& context, const pool_config& config, output_handler sink) {
+        return make_process_runtime(context, config, std::move(sink));
     };
 }
 
@@ -150,8 +151,8 @@ asio::awaitable<pool_status> run_status(core_ptr core) {
 } // namespace
 
 pool::pool(asio::any_io_executor executor, pool_config config)
-    : pool(make_pool(
-          std::make_shared<pool_core>(std::move(executor), validated(std::move(config)), processes()))) {}
+    : pool(make_pool(std::make_shared<pool_core>(make_local_context(std::move(executor)),
+                                                 validated(std::move(config)), processes()))) {}
 
 pool make_pool(core_ptr core) {
     context_guard::enroll(core->executor().get_inner_executor(), core);

@@ -27,18 +27,19 @@ constexpr duration before_next_attempt = std::chrono::milliseconds(100);
 
 } // namespace
 
-pool_core::pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime)
-    : strand_(std::move(executor)),
+pool_core::pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime)
+    : context_(std::move(context)),
       config_(with_number_of_workers(std::move(config))),
-      log_(config_),
-      runtime_(make_runtime(strand_, config_, [this](const output_line& line) { handle_output(line); })),
-      dispatcher_(strand_, config_, *this, log_),
-      crew_(strand_, config_, *runtime_, *this, log_),
-      autoscaler_(strand_, config_, dispatcher_, crew_, log_),
+      log_(config_, context_),
+      runtime_(make_runtime(context_, config_, [this](const output_line& line) { handle_output(line); })),
+      dispatcher_(context_, config_, *this, log_),
+      crew_(context_, config_, *runtime_, *this, log_),
+      autoscaler_(context_, config_, dispatcher_, crew_, log_),
       streaks_(config_.health_check.error_streak),
-      loops_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
-      phases_(strand_, [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
-      start_ended_(strand_) {}
+      loops_(context_.executor, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
+      phases_(context_.executor,
+              [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
+      start_ended_(context_.executor) {}
 
 void pool_core::start_loop(loop body) {
     loops_.spawn(shared_from_this(), keep_going(std::move(body)));
@@ -57,7 +58,7 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
             co_return;
         }
         log_(log_level::error, "a task of the pool failed and is begun again", problem);
-        timer pause(strand_, clock::now() + before_next_attempt);
+        timer pause(context_.executor, clock::now() + before_next_attempt);
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await pause.async_wait(std::move(token));

@@ -9,7 +9,8 @@
 #include "pool/autoscaler.hpp"
 #include "pool/crew.hpp"
 #include "pool/dispatcher.hpp"
-#include "process/runtime.hpp"
+#include "runtime/pool_context.hpp"
+#include "runtime/runtime.hpp"
 #include "telemetry/log.hpp"
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
@@ -23,9 +24,9 @@
 
 namespace skep {
 
-/// Makes the runtime of a pool, on its strand. `sink` takes the workers' output.
+/// Makes the runtime of a pool. `sink` takes the workers' output.
 using runtime_factory =
-    std::function<std::unique_ptr<runtime>(const strand&, const pool_config&, output_handler sink)>;
+    std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor, executor() and limits() runs on the strand.
@@ -36,9 +37,9 @@ public:
     using start_waiter = worker_waiters::caller_ptr;
     using shutdown_waiter = std::shared_ptr<waiter<shutdown_report>>;
 
-    pool_core(asio::any_io_executor executor, pool_config config, const runtime_factory& make_runtime);
+    pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime);
 
-    const strand& executor() const noexcept { return strand_; }
+    const strand& executor() const noexcept { return context_.executor; }
     const limit_options& limits() const noexcept { return config_.limits; }
 
     void start(start_waiter caller);
@@ -111,7 +112,7 @@ private:
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }
 
-    strand strand_;
+    pool_context context_;
     pool_config config_;
     pool_log log_;
     std::unique_ptr<runtime> runtime_;

@@ -10,6 +10,7 @@
 #include "process/fd_pair.hpp"
 #include "process/memory.hpp"
 #include "process/output_capture.hpp"
+#include "process/socket_stream.hpp"
 #include "process/spawner.hpp"
 #include <skep/error.hpp>
 
@@ -174,7 +175,7 @@ public:
 
     ~local_process() override { end_now(); } // its readers may outlive it by a moment, its process must not
 
-    pid_t pid() const noexcept override { return state_->process.pid(); }
+    int pid() const noexcept override { return state_->process.pid(); }
     asio::awaitable<void> ended() override { return state_->process.ended(); }
     void terminate() noexcept override { state_->process.terminate(); }
     void kill() noexcept override { state_->process.kill(); }
@@ -222,9 +223,9 @@ private:
 
 class process_runtime final : public runtime {
 public:
-    process_runtime(const strand& executor, const pool_config& config, output_handler sink,
+    process_runtime(const pool_context& context, const pool_config& config, output_handler sink,
                     launch_fault fault)
-        : executor_(executor),
+        : executor_(context.executor),
           output_options_(config.output),
           sink_(std::move(sink)),
           recipe_(std::make_shared<launch_recipe>(config.launch)),
@@ -296,17 +297,10 @@ private:
     }
 
     worker_link connect(launch_job& job) {
-        socket data = adopt(job.wires->data.here);
-        socket control = adopt(job.wires->control.here);
+        auto data = make_socket_stream(executor_, job.wires->data.here);
+        auto control = make_socket_stream(executor_, job.wires->control.here);
         auto process = std::make_unique<local_process>(executor_, output_options_, sink_, job);
         return {std::move(data), std::move(control), std::move(process)};
-    }
-
-    socket adopt(unique_fd& fd) const {
-        const asio::local::stream_protocol protocol;
-        socket owner(executor_, protocol, fd.get()); // may throw
-        fd.release();
-        return owner;
     }
 
     strand executor_;
@@ -320,9 +314,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<runtime> make_process_runtime(const strand& executor, const pool_config& config,
+std::unique_ptr<runtime> make_process_runtime(const pool_context& context, const pool_config& config,
                                               output_handler sink, launch_fault fault) {
-    return std::make_unique<process_runtime>(executor, config, std::move(sink), std::move(fault));
+    return std::make_unique<process_runtime>(context, config, std::move(sink), std::move(fault));
 }
 
 } // namespace skep

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "process/launcher.hpp"
-#include "process/runtime.hpp"
+#include "runtime/pool_context.hpp"
+#include "runtime/runtime.hpp"
 #include <skep/pool_config.hpp>
 
 #include <memory>
@@ -12,7 +13,7 @@
 namespace skep {
 
 /// Starts workers as processes on this machine. `sink` receives their output; it must not throw.
-std::unique_ptr<runtime> make_process_runtime(const strand& executor, const pool_config& config,
+std::unique_ptr<runtime> make_process_runtime(const pool_context& context, const pool_config& config,
                                               output_handler sink, launch_fault fault = {});
 
 } // namespace skep

@@ -56,7 +56,11 @@ bool ends_before(int pidfd, std::chrono::steady_clock::time_point deadline) noex
 
 bool has_ended(int pidfd) noexcept {
     siginfo_t info;
-    return wait_on(pidfd, info, WNOWAIT) != 0 || info.si_pid != 0;
+    if (wait_on(pidfd, info, WNOWAIT) == 0) {
+        return info.si_pid != 0;
+    }
+    pollfd end{pidfd, POLLIN, 0}; // somebody else has collected it, which takes an end, but is not one
+    return ::poll(&end, 1, 0) != 0;
 }
 
 exit_status collect(int pidfd) noexcept {

@@ -3,9 +3,7 @@
 
 #include "telemetry/log.hpp"
 
-#include "core/clock.hpp"
 #include "core/exception_text.hpp"
-#include "telemetry/standard_error.hpp"
 
 #include <boost/log/sources/record_ostream.hpp>
 #include <boost/log/sources/severity_channel_logger.hpp>
@@ -92,7 +90,7 @@ void pool_log::operator()(log_level level, std::string_view text) const noexcept
         if (to_ == log_destination::boost_log) {
             BOOST_LOG_SEV(shared_logger(), to_severity(level)) << "skep pool " << pool_ << ": " << text;
         } else {
-            write_to_standard_error(log_line(wall_now(), level, pool_, text));
+            write_line_(log_line(wall_now_(), level, pool_, text));
         }
     } catch (...) { // a log that cannot be written must not harm the pool
     }

@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include "runtime/pool_context.hpp"
 #include <skep/pool_config.hpp>
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +18,12 @@ namespace skep {
 /// or environments.
 class pool_log {
 public:
-    explicit pool_log(const pool_config& config)
-        : pool_(config.name), least_(config.log), to_(config.log_to) {}
+    pool_log(const pool_config& config, const pool_context& context)
+        : pool_(config.name),
+          least_(config.log),
+          to_(config.log_to),
+          wall_now_(context.wall_now),
+          write_line_(context.write_log_line) {}
 
     bool wants(log_level level) const noexcept { return level >= least_ && level != log_level::off; }
 
@@ -30,6 +36,8 @@ private:
     std::string pool_;
     log_level least_;
     log_destination to_;
+    std::function<std::chrono::system_clock::time_point()> wall_now_;
+    std::function<void(std::string_view)> write_line_;
 };
 
 /// One line, its end included: when (UTC), how bad, which pool, what.

@@ -3,13 +3,6 @@
 
 #include "worker/channel.hpp"
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <cerrno>
-#include <sys/socket.h>
-
 namespace skep {
 
 namespace {
@@ -25,19 +18,17 @@ void shrink(std::string& empty_buffer) {
 
 } // namespace
 
-channel::channel(socket connection, const limit_options& limits)
-    : socket_(std::move(connection)),
+channel::channel(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits)
+    : stream_(std::move(connection)),
       frames_({limits.frame_bytes, limits.json_bytes}),
       messages_({limits.json_depth, limits.tree_bytes}),
-      has_backlog_(socket_.get_executor()) {
-    socket_.native_non_blocking(true);
-}
+      has_backlog_(executor) {}
 
 void channel::flush() {
     if (closed_ || is_sending() || outbox_.empty()) {
         return; // a writer at work comes back for the outbox by itself
     }
-    const auto count = send_now(outbox_.data(), outbox_.size());
+    const auto count = stream_->try_write(outbox_).value_or(0); // that it is broken shows elsewhere
     sent_ += count;
     if (count < outbox_.size()) {
         sending_.swap(outbox_);
@@ -48,15 +39,6 @@ void channel::flush() {
     shrink(outbox_);
 }
 
-/// How much the kernel took at once; errors show up as the end of the stream on the reading side.
-std::size_t channel::send_now(const char* data, std::size_t size) noexcept {
-    ssize_t count = 0;
-    do {
-        count = ::send(socket_.native_handle(), data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-    } while (count < 0 && errno == EINTR);
-    return count < 0 ? 0 : static_cast<std::size_t>(count);
-}
-
 asio::awaitable<bool> channel::send_backlog() {
     while (!closed_ && !is_sending()) {
         has_backlog_.close();
@@ -65,29 +47,25 @@ asio::awaitable<bool> channel::send_backlog() {
     if (closed_) {
         co_return false;
     }
-    boost::system::error_code ec;
-    auto token = asio::redirect_error(asio::use_awaitable, ec);
-    const auto rest = asio::buffer(sending_) + sending_begin_;
-    const auto count = co_await socket_.async_write_some(rest, std::move(token));
-    sent_ += count;
-    sending_begin_ += count;
+    co_await stream_->wait_writable();
+    const auto count =
+        closed_ ? std::nullopt : stream_->try_write(std::span<const char>(sending_).subspan(sending_begin_));
+    sent_ += count.value_or(0);
+    sending_begin_ += count.value_or(0);
     if (!is_sending()) {
         sending_.clear();
         sending_begin_ = 0;
         shrink(sending_);
         flush();
     }
-    co_return !ec;
+    co_return count.has_value();
 }
 
 asio::awaitable<bool> channel::receive() {
-    boost::system::error_code ec;
-    auto token = asio::redirect_error(asio::use_awaitable, ec);
     const auto room = frames_.prepare();
-    const auto buffer = asio::buffer(room.data(), room.size());
-    const auto count = co_await socket_.async_read_some(buffer, std::move(token));
+    const auto count = co_await stream_->read(room);
     frames_.commit(count);
-    co_return !ec && !closed_;
+    co_return count > 0 && !closed_;
 }
 
 std::optional<worker_message> channel::next() {
@@ -100,8 +78,7 @@ std::optional<worker_message> channel::next() {
 
 void channel::close() noexcept {
     closed_ = true;
-    boost::system::error_code ec;
-    socket_.close(ec);
+    stream_->close();
     has_backlog_.open();
 }
 

@@ -4,11 +4,12 @@
 #pragma once
 
 #include "async/gate.hpp"
-#include "process/runtime.hpp"
+#include "runtime/byte_stream.hpp"
 #include "wire/worker_messages.hpp"
 #include <skep/pool_config.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,12 +19,12 @@ namespace skep {
 /// share a write. Used on one strand; one reader and one writer coroutine.
 class channel {
 public:
-    channel(socket connection, const limit_options& limits);
+    channel(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits);
 
     /// Where frames to be sent are appended. Nothing is sent before flush().
     std::string& outbox() noexcept { return outbox_; }
 
-    /// Sends what the socket takes at once and leaves the rest to send_backlog().
+    /// Sends what the stream takes at once and leaves the rest to send_backlog().
     void flush();
 
     /// Waits until flush() could not send everything, and sends a piece of it. False when the channel is closed or
@@ -38,7 +39,7 @@ public:
 
     void close() noexcept;
 
-    /// Stream positions: the end of all that was appended, and of all that the kernel has taken.
+    /// Stream positions: the end of all that was appended, and of all that the stream has taken.
     std::uint64_t appended() const noexcept { return sent_ + unsent(); }
     std::uint64_t sent() const noexcept { return sent_; }
 
@@ -47,13 +48,12 @@ public:
 
 private:
     bool is_sending() const noexcept { return sending_begin_ < sending_.size(); }
-    std::size_t send_now(const char* data, std::size_t size) noexcept;
 
-    socket socket_;
+    std::unique_ptr<byte_stream> stream_;
     frame_decoder frames_;
     worker_message_decoder messages_;
     std::string outbox_;
-    std::string sending_; ///< must not move while the kernel reads it, so it is apart from the outbox
+    std::string sending_; ///< what flush() could not send
     std::size_t sending_begin_ = 0;
     std::uint64_t sent_ = 0;
     gate has_backlog_;

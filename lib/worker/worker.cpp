@@ -5,9 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/exception_text.hpp"
-#include "core/random_share.hpp"
 #include "wire/protocol_violation.hpp"
-#include "worker/token.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -23,22 +21,22 @@ constexpr std::size_t batch_bytes = 1500;
 
 } // namespace
 
-worker::worker(const strand& executor, const pool_config& config, worker_id id, runtime& starter,
+worker::worker(const pool_context& context, const pool_config& config, worker_id id, runtime& starter,
                worker_events& events, const pool_log& log)
-    : executor_(executor),
+    : context_(context),
       config_(config),
       id_(std::move(id)),
       runtime_(starter),
       events_(events),
       log_(log),
-      machine_(clock::now(), wall_now()),
-      token_(make_token()),
-      tasks_(executor, [this](std::exception_ptr error) { fail(errc::worker_lost, text_of(error)); }),
-      wake_(executor),
-      beat_now_(executor),
-      launch_over_(executor),
-      look_now_(executor),
-      probe_over_(executor) {}
+      machine_(clock::now(), context_.wall_now()),
+      token_(context.make_token()),
+      tasks_(context.executor, [this](std::exception_ptr error) { fail(errc::worker_lost, text_of(error)); }),
+      wake_(context.executor),
+      beat_now_(context.executor),
+      launch_over_(context.executor),
+      look_now_(context.executor),
+      probe_over_(context.executor) {}
 
 bool worker::is_ahead(const call& which) const noexcept {
     return load() > capacity_ && which.id >= (calls_.begin() + static_cast<std::ptrdiff_t>(capacity_))->first;
@@ -69,7 +67,7 @@ void worker::schedule_flush() {
     if (flush_scheduled_) {
         return;
     }
-    asio::post(executor_, [self = shared_from_this()] {
+    asio::post(context_.executor, [self = shared_from_this()] {
         self->flush_scheduled_ = false;
         self->data_->flush();
     });
@@ -86,7 +84,7 @@ void worker::retire(retirement why) {
         return; // for the reason that came first
     }
     if (is_unplanned(why)) {
-        machine_.set_health(worker_health::unhealthy, wall_now());
+        machine_.set_health(worker_health::unhealthy, context_.wall_now());
     }
     retired_ = std::move(why);
     leave_service();
@@ -167,7 +165,7 @@ void worker::fail(errc code, std::string detail) {
         return;
     }
     failure_ = worker_failure{code, std::move(detail)};
-    machine_.set_health(worker_health::unhealthy, wall_now());
+    machine_.set_health(worker_health::unhealthy, context_.wall_now());
     leave_service();
     wake_.open();
     beat_now_.open();
@@ -185,7 +183,7 @@ void worker::leave_service() {
 
 void worker::move_to(worker_state state, std::string reason) {
     show_load();
-    const auto ec = machine_.move_to(state, std::move(reason), clock::now(), wall_now());
+    const auto ec = machine_.move_to(state, std::move(reason), clock::now(), context_.wall_now());
     if (ec) {
         log_(log_level::error, to_string(id_) + ": " + ec.message());
     }
@@ -198,7 +196,7 @@ void worker::show_load() {
     const auto state = machine_.state();
     if ((state == worker_state::ready && full) || (state == worker_state::busy && !full)) {
         machine_.move_to(full ? worker_state::busy : worker_state::ready, full ? "at capacity" : "has room",
-                         clock::now(), wall_now());
+                         clock::now(), context_.wall_now());
     }
 }
 
@@ -234,9 +232,9 @@ void worker::on_message(ready_message&) {
     }
     ready_since_ = clock::now();
     in_service_ = true;
-    machine_.set_health(worker_health::healthy, wall_now());
+    machine_.set_health(worker_health::healthy, context_.wall_now());
     move_to(worker_state::ready, "handshake complete");
-    recycle_.emplace(config_.recycle, *ready_since_, random_share(), random_share());
+    recycle_.emplace(config_.recycle, *ready_since_, context_.random(), context_.random());
     if (config_.health_check.enabled && has_probe()) {
         health_.emplace(config_.health_check, *ready_since_ - probe_phase());
         tasks_.spawn(shared_from_this(), watch_health());

@@ -8,7 +8,8 @@
 #include "policy/heartbeat.hpp"
 #include "policy/recovery.hpp"
 #include "policy/recycle_plan.hpp"
-#include "process/runtime.hpp"
+#include "runtime/pool_context.hpp"
+#include "runtime/runtime.hpp"
 #include "telemetry/log.hpp"
 #include "wire/host_messages.hpp"
 #include "worker/call.hpp"
@@ -95,7 +96,7 @@ inline bool is_unplanned(const retirement& why) noexcept {
 /// whole life; every other function is called on the pool's strand meanwhile.
 class worker : public std::enable_shared_from_this<worker> {
 public:
-    worker(const strand& executor, const pool_config& config, worker_id id, runtime& starter,
+    worker(const pool_context& context, const pool_config& config, worker_id id, runtime& starter,
            worker_events& events, const pool_log& log);
 
     asio::awaitable<void> run();
@@ -276,7 +277,7 @@ private:
     template <class Function>
     void hand_on(const call_ptr& which, Function&& answer);
 
-    strand executor_;
+    const pool_context& context_;
     const pool_config& config_;
     worker_id id_;
     runtime& runtime_;
@@ -291,7 +292,7 @@ private:
     std::optional<channel> data_;
     std::optional<channel> control_;
     std::unique_ptr<worker_process> process_;
-    pid_t pid_ = 0;
+    int pid_ = 0;
 
     boost::container::flat_map<std::uint64_t, flight> calls_; ///< in the order sent
     std::uint64_t next_id_ = 1;

@@ -124,7 +124,7 @@ asio::awaitable<std::string> worker::probe_by_function() {
     outcome->probe = config_.health_check.probe;
     try {
         auto token = asio::bind_cancellation_slot(outcome->cancel.slot(), finish);
-        asio::co_spawn(executor_, outcome->probe(id_, pid_), std::move(token));
+        asio::co_spawn(context_.executor, outcome->probe(id_, pid_), std::move(token));
     } catch (...) {
         finish(std::current_exception());
     }
@@ -148,7 +148,7 @@ void worker::judge_probe(const std::string& complaint) {
         return;
     }
     if (health_->passed_probe(clock::now()) == health_verdict::restore) {
-        machine_.set_health(worker_health::healthy, wall_now());
+        machine_.set_health(worker_health::healthy, context_.wall_now());
         if (machine_.state() == worker_state::degraded) {
             move_to(worker_state::ready, "it passed its health check");
         }
@@ -188,7 +188,7 @@ void worker::probe_at_once() {
 }
 
 void worker::degrade(std::string reason) {
-    machine_.set_health(worker_health::unhealthy, wall_now());
+    machine_.set_health(worker_health::unhealthy, context_.wall_now());
     if (machine_.state() != worker_state::degraded) {
         move_to(worker_state::degraded, std::move(reason));
         events_.on_room(*this);
@@ -221,7 +221,7 @@ void worker::resume() {
         move_to(worker_state::ready, "resumed");
     }
     if (health_ && health_->is_degraded() && machine_.state() != worker_state::degraded) {
-        machine_.set_health(worker_health::unhealthy, wall_now());
+        machine_.set_health(worker_health::unhealthy, context_.wall_now());
         move_to(worker_state::degraded, "it was so before it was suspended");
     }
     look_now_.open();

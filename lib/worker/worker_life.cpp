@@ -100,8 +100,8 @@ asio::awaitable<void> worker::launch() {
     try {
         launch_order order{id_, token_};
         worker_link link = co_await runtime_.start(std::move(order));
-        data_.emplace(std::move(link.data), config_.limits);
-        control_.emplace(std::move(link.control), config_.limits);
+        data_.emplace(context_.executor, std::move(link.data), config_.limits);
+        control_.emplace(context_.executor, std::move(link.control), config_.limits);
         process_ = std::move(link.process);
         pid_ = process_->pid();
     } catch (const error& e) {
@@ -247,7 +247,7 @@ asio::awaitable<void> worker::watch_process() {
     process_ended_ = true;
     look_now_.open();
     probe_over_.open();
-    machine_.set_health(worker_health::unhealthy, wall_now());
+    machine_.set_health(worker_health::unhealthy, context_.wall_now());
     leave_service();
     wake_.open();
     beat_now_.open();

@@ -5,7 +5,8 @@
 
 #include "async/gate.hpp"
 #include "pool/pool_core.hpp"
-#include "process/unique_fd.hpp"
+#include "process/local_context.hpp"
+#include "process/socket_stream.hpp"
 #include "wire/frame.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -83,7 +84,7 @@ class fake_process final : public worker_process {
 public:
     explicit fake_process(std::shared_ptr<fake_worker> of) : worker_(std::move(of)) {}
 
-    pid_t pid() const noexcept override { return 1000000; }
+    int pid() const noexcept override { return 1000000; }
     asio::awaitable<void> ended() override { co_await worker_->ended().wait(); }
     void terminate() noexcept override { worker_->end(); }
     void kill() noexcept override { worker_->end(); }
@@ -114,11 +115,12 @@ public:
             ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()) != 0) {
             throw std::system_error(errno, std::generic_category(), "socketpair");
         }
-        const asio::local::stream_protocol protocol;
-        socket data_here(executor_, protocol, data[0]);
-        socket control_here(executor_, protocol, control[0]);
+        unique_fd data_here(data[0]);
+        unique_fd control_here(control[0]);
+        auto data_stream = make_socket_stream(executor_, data_here);
+        auto control_stream = make_socket_stream(executor_, control_here);
         all_.push_back(std::make_shared<fake_worker>(executor_, order.token, data[1], control[1]));
-        co_return worker_link{std::move(data_here), std::move(control_here),
+        co_return worker_link{std::move(data_stream), std::move(control_stream),
                               std::make_unique<fake_process>(all_.back())};
     }
 
@@ -138,10 +140,11 @@ asio::awaitable<bool> start_pool(pool& which) {
 } // namespace
 
 fake_pool::fake_pool(pool_config config) {
-    const auto make = [this](const strand& executor, const pool_config&, output_handler) {
-        return std::make_unique<fake_runtime>(executor, workers_);
+    const auto make = [this](const pool_context& found, const pool_config&, output_handler) {
+        return std::make_unique<fake_runtime>(found.executor, workers_);
     };
-    const auto core = std::make_shared<pool_core>(context_.get_executor(), std::move(config), make);
+    const auto core =
+        std::make_shared<pool_core>(make_local_context(context_.get_executor()), std::move(config), make);
     pool_ = std::make_unique<pool>(make_pool(core));
     finish(start_pool(*pool_));
 }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "process/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include <skep/pool.hpp>
 
 #include <boost/asio/io_context.hpp>

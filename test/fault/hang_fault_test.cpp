@@ -4,6 +4,7 @@
 // What hangs: a launch, the child before its exec, a worker that would not be killed with its group.
 
 #include "pool/pool_core.hpp"
+#include "process/local_context.hpp"
 #include "process/process_runtime.hpp"
 #include "support/run.hpp"
 
@@ -116,11 +117,11 @@ BOOST_AUTO_TEST_CASE(a_launch_that_hangs_holds_nobody_up) {
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         const auto began = std::chrono::steady_clock::now();
         {
-            auto make_runtime = [&](const strand& executor, const pool_config& of, output_handler sink) {
-                return make_process_runtime(executor, of, std::move(sink), files.step());
+            auto make_runtime = [&](const pool_context& found, const pool_config& of, output_handler sink) {
+                return make_process_runtime(found, of, std::move(sink), files.step());
             };
-            pool workers =
-                make_pool(std::make_shared<pool_core>(context.get_executor(), config, make_runtime));
+            pool workers = make_pool(std::make_shared<pool_core>(make_local_context(context.get_executor()),
+                                                                 config, make_runtime));
             auto starting = workers.start();
             const auto e = co_await failure_of(std::move(starting));
             BOOST_TEST(e.code() == errc::start_failed);

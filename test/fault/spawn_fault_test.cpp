@@ -4,6 +4,7 @@
 // The host as the source of trouble: system calls that fail, descriptors that run out, foreign forks.
 
 #include "pool/pool_core.hpp"
+#include "process/local_context.hpp"
 #include "process/process_runtime.hpp"
 #include "support/run.hpp"
 
@@ -45,10 +46,11 @@ const std::vector<step_fault> step_faults{
 
 /// A pool whose launches ask `fault` before each step.
 pool faulty_pool(asio::io_context& context, const pool_config& config, const launch_fault& fault) {
-    auto make_runtime = [fault](const strand& executor, const pool_config& of, output_handler sink) {
-        return make_process_runtime(executor, of, std::move(sink), fault);
+    auto make_runtime = [fault](const pool_context& found, const pool_config& of, output_handler sink) {
+        return make_process_runtime(found, of, std::move(sink), fault);
     };
-    return make_pool(std::make_shared<pool_core>(context.get_executor(), config, make_runtime));
+    return make_pool(
+        std::make_shared<pool_core>(make_local_context(context.get_executor()), config, make_runtime));
 }
 
 /// Lets the Nth call of one step fail; the pool must come up all the same, with nothing left of the failed launch.

@@ -3,6 +3,9 @@
 
 #include "support/fake_runtime.hpp"
 
+#include "process/local_context.hpp"
+#include "process/socket_stream.hpp"
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -32,7 +35,7 @@ class fake_process final : public worker_process {
 public:
     explicit fake_process(std::shared_ptr<fake_worker> script) : script_(std::move(script)) {}
 
-    pid_t pid() const noexcept override {
+    int pid() const noexcept override {
         return 1000000; // beyond pid_max: cannot name a real process
     }
     asio::awaitable<void> ended() override { co_await script_->exited_.wait(); }
@@ -204,24 +207,26 @@ asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
     std::array<int, 2> control{};
     BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, data.data()), 0);
     BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()), 0);
-    const asio::local::stream_protocol protocol;
-    socket data_here(executor_, protocol, data[0]);
-    socket control_here(executor_, protocol, control[0]);
+    unique_fd data_here(data[0]);
+    unique_fd control_here(control[0]);
     auto fresh =
         std::make_shared<fake_worker>(executor_, std::move(order), unique_fd(data[1]), unique_fd(control[1]));
     workers.push_back(fresh);
     on_start(*fresh);
-    co_return worker_link{std::move(data_here), std::move(control_here),
+    auto data_stream = make_socket_stream(executor_, data_here);
+    auto control_stream = make_socket_stream(executor_, control_here);
+    co_return worker_link{std::move(data_stream), std::move(control_stream),
                           std::make_unique<fake_process>(fresh)};
 }
 
 manual_pool::manual_pool(pool_config config) {
-    const auto make = [this](const strand& executor, const pool_config&, output_handler) {
-        auto fakes = std::make_unique<fake_runtime>(executor);
+    const auto make = [this](const pool_context& found, const pool_config&, output_handler) {
+        auto fakes = std::make_unique<fake_runtime>(found.executor);
         runtime_ = fakes.get();
         return fakes;
     };
-    pool_.emplace(make_pool(std::make_shared<pool_core>(context.get_executor(), std::move(config), make)));
+    pool_.emplace(make_pool(
+        std::make_shared<pool_core>(make_local_context(context.get_executor()), std::move(config), make)));
 }
 
 manual_pool::~manual_pool() {

@@ -6,8 +6,8 @@
 #include "async/gate.hpp"
 #include "core/clock.hpp"
 #include "pool/pool_core.hpp"
-#include "process/runtime.hpp"
 #include "process/unique_fd.hpp"
+#include "runtime/runtime.hpp"
 #include "wire/frame.hpp"
 
 #include <boost/asio/io_context.hpp>

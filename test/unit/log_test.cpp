@@ -1,9 +1,11 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "process/local_context.hpp"
 #include "support/text.hpp"
 #include "telemetry/log.hpp"
 
+#include <boost/asio/system_executor.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
@@ -91,7 +93,7 @@ private:
 
 BOOST_AUTO_TEST_CASE(a_reader_that_does_not_read_holds_nobody_up) {
     pool_config config;
-    const pool_log log(config);
+    const pool_log log(config, make_local_context(boost::asio::system_executor()));
     std::string first;
     std::string then;
     {
@@ -112,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_reader_that_does_not_read_holds_nobody_up) {
 
 BOOST_AUTO_TEST_CASE(a_reader_that_is_gone_ends_nobody) {
     pool_config config;
-    const pool_log log(config);
+    const pool_log log(config, make_local_context(boost::asio::system_executor()));
     {
         piped_standard_error pipe;
         pipe.close_reader();
@@ -130,7 +132,7 @@ BOOST_AUTO_TEST_CASE(without_a_set_up_it_goes_to_standard_error) {
     pool_config config;
     config.name = "blue";
     const auto text = standard_error_of([&] {
-        const pool_log log(config);
+        const pool_log log(config, make_local_context(boost::asio::system_executor()));
         log(log_level::info, "not wanted");
         log(log_level::warning, "first");
         log(log_level::error, "second", std::make_exception_ptr(std::runtime_error("why")));

@@ -4,6 +4,7 @@
 // Allocations that fail while the library works: every call still ends, and so does the pool.
 
 #include "async/task_group.hpp"
+#include "process/local_context.hpp"
 #include "support/fake_runtime.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -153,14 +154,14 @@ BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {
     const manual_time time;
     asio::io_context context;
     output_handler sink;
-    const auto make = [&](const strand& executor, const pool_config&, output_handler its) {
+    const auto make = [&](const pool_context& found, const pool_config&, output_handler its) {
         sink = std::move(its);
-        return std::make_unique<fake_runtime>(executor);
+        return std::make_unique<fake_runtime>(found.executor);
     };
     auto config = fake_config();
     config.output.handler = nullptr;
     config.log = log_level::info;
-    const auto core = std::make_shared<pool_core>(context.get_executor(), config, make);
+    const auto core = std::make_shared<pool_core>(make_local_context(context.get_executor()), config, make);
     const worker_id worker{"default", 0, 1};
     const no_memory_for line(odd_length);
     sink({worker, false, odd_text});

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "telemetry/standard_error.hpp"
+#include "process/standard_error.hpp"
 
 #include <algorithm>
 #include <array>

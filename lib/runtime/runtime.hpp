@@ -4,20 +4,17 @@
 #pragma once
 
 #include "async/timer.hpp"
+#include "runtime/byte_stream.hpp"
 #include <skep/exit_status.hpp>
 #include <skep/worker_id.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <sys/types.h>
 
 namespace skep {
-
-using socket = asio::basic_stream_socket<asio::local::stream_protocol, strand>;
 
 /// What a runtime needs to know to start one worker.
 struct launch_order {
@@ -30,7 +27,7 @@ class worker_process {
 public:
     virtual ~worker_process() = default;
 
-    virtual pid_t pid() const noexcept = 0;
+    virtual int pid() const noexcept = 0;
 
     /// Returns when the process has ended, or after abandon(). Its pid stays taken until reap().
     virtual asio::awaitable<void> ended() = 0;
@@ -68,8 +65,8 @@ public:
 
 /// A started worker: its channels and its process.
 struct worker_link {
-    socket data;
-    socket control;
+    std::unique_ptr<byte_stream> data;
+    std::unique_ptr<byte_stream> control; ///< none where everything goes over `data`
     std::unique_ptr<worker_process> process;
 };
 

@@ -1,0 +1,16 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/unique_fd.hpp"
+#include "runtime/byte_stream.hpp"
+
+#include <memory>
+
+namespace skep {
+
+/// A byte stream over our end of a Unix socket pair. Takes `fd` over unless it throws.
+std::unique_ptr<byte_stream> make_socket_stream(const strand& executor, unique_fd& fd);
+
+} // namespace skep
