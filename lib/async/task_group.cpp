@@ -3,31 +3,85 @@
 
 #include "async/task_group.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/system/system_error.hpp>
 
 namespace skep {
+
+struct task_group::task
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+    asio::cancellation_signal signal;
+    bool cancelled = false;
+};
+
+/// Shared with the tasks, as the execution context may end them in any order.
+struct task_group::state {
+    explicit state(const strand& executor) : ended(executor) {}
+
+    std::size_t running = 0;
+    boost::intrusive::list<task, boost::intrusive::constant_time_size<false>> tasks;
+    gate ended;
+    error_handler on_error;
+};
 
 task_group::task_group(const strand& executor, error_handler on_error)
     : executor_(executor), state_(std::make_shared<state>(executor)) {
     state_->on_error = std::move(on_error);
 }
 
-void task_group::spawn(std::shared_ptr<void> owner, asio::awaitable<void> task) {
-    asio::co_spawn(executor_, std::move(task),
-                   [state = state_, owner = std::move(owner)](std::exception_ptr error) {
-                       --state->running;
-                       state->ended.open();
-                       if (error) {
-                           state->on_error(error);
-                       }
-                   });
-    ++state_->running; // not before: co_spawn may throw. It never runs the task at once.
+void task_group::spawn(std::shared_ptr<void> owner, asio::awaitable<void> task_to_run) {
+    const auto mine = std::make_shared<task>();
+    auto on_end = [group = state_, mine, owner = std::move(owner)](const std::exception_ptr& problem) {
+        end(*group, *mine, problem);
+    };
+    state_->tasks.push_back(*mine); // before: it may run at once, and end
+    ++state_->running;
+    try {
+        asio::co_spawn(executor_, std::move(task_to_run),
+                       asio::bind_cancellation_slot(mine->signal.slot(), std::move(on_end)));
+    } catch (...) { // out of memory
+        mine->unlink();
+        --state_->running;
+        throw;
+    }
 }
 
-asio::awaitable<void> task_group::join() {
-    while (state_->running > 0) {
+void task_group::end(state& of, task& ended, const std::exception_ptr& problem) {
+    ended.unlink();
+    --of.running;
+    of.ended.open();
+    if (!problem) {
+        return;
+    }
+    try {
+        std::rethrow_exception(problem);
+    } catch (const boost::system::system_error& error) {
+        if (!ended.cancelled || error.code() != asio::error::operation_aborted) {
+            of.on_error(problem);
+        }
+    } catch (...) {
+        of.on_error(problem);
+    }
+}
+
+std::size_t task_group::running() const noexcept {
+    return state_->running;
+}
+
+void task_group::cancel() {
+    for (auto& each : state_->tasks) { // none ends at once: that is posted
+        each.cancelled = true;
+        each.signal.emit(asio::cancellation_type::terminal);
+    }
+}
+
+asio::awaitable<void> task_group::join(time_point deadline) {
+    while (state_->running > 0 && clock::now() < deadline) {
         state_->ended.close();
-        co_await state_->ended.wait();
+        co_await state_->ended.wait_until(deadline);
     }
 }
 

@@ -12,9 +12,9 @@
 
 namespace skep {
 
-/// Owns the coroutines of one object: each task started in it has ended when join() returns. Tasks end
-/// because what they wait for is closed by their owner. An exception that leaves a task goes to `on_error`, which must
-/// not throw.
+/// Owns the coroutines of one object: each task started in it has ended when join() returns. cancel() ends every wait
+/// in it, and with that the tasks; that is no error. An exception that leaves a task otherwise goes to `on_error`, which
+/// must not throw. What a task refers to is to outlive it: it is the group's owner who joins it before he goes.
 /// Used on one strand.
 class task_group {
 public:
@@ -25,19 +25,19 @@ public:
     /// Starts `task` on the strand. `owner` stays alive until it has ended.
     void spawn(std::shared_ptr<void> owner, asio::awaitable<void> task);
 
-    /// Waits for every task. One caller at a time.
-    asio::awaitable<void> join();
+    /// Ends every wait of the tasks there are, of this one and those to come.
+    void cancel();
 
-    std::size_t running() const noexcept { return state_->running; }
+    /// Waits for every task, or until `deadline`. One caller at a time.
+    asio::awaitable<void> join(time_point deadline = time_point::max());
+
+    std::size_t running() const noexcept;
 
 private:
-    struct state {
-        explicit state(const strand& executor) : ended(executor) {}
+    struct task;
+    struct state;
 
-        std::size_t running = 0;
-        gate ended;
-        error_handler on_error;
-    };
+    static void end(state& of, task& ended, const std::exception_ptr& problem);
 
     strand executor_;
     std::shared_ptr<state> state_;

@@ -39,6 +39,12 @@ public:
         return outstanding;
     }
 
+    /// No ping now: it could not be answered.
+    void put_off(time_point now) noexcept {
+        heard();
+        next_tick_ = now + options_.interval;
+    }
+
     /// When the next tick is due.
     time_point next_tick() const noexcept { return next_tick_; }
 

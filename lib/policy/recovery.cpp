@@ -14,8 +14,8 @@ bool is_in_life(worker_state state) {
 }
 
 /// Only what is in rotation, or was taken out of it by a probe, can be taken out.
-recovery_action recover_from_probe(worker_state state, int failures, int limit) {
-    if (failures >= limit) {
+recovery_action recover_from_probe(const failure& what, worker_state state) {
+    if (what.count >= what.limit) {
         return recovery_action::replace;
     }
     return is_running(state) ? recovery_action::degrade : recovery_action::none;
@@ -23,19 +23,17 @@ recovery_action recover_from_probe(worker_state state, int failures, int limit) 
 
 } // namespace
 
-recovery_action recover_worker(failure_kind failure, worker_state state, int failures, int limit) noexcept {
-    if (failure == failure_kind::process_exit || failure == failure_kind::start_failed) {
-        return state == worker_state::stopping ? recovery_action::remove : recovery_action::replace;
-    }
+recovery_action recover_worker(const failure& what, worker_state state) noexcept {
     if (!is_in_life(state)) {
         return recovery_action::none;
     }
-    switch (failure) {
-    case failure_kind::call_failed: return recovery_action::none;
+    switch (what.kind) {
     case failure_kind::error_streak: return recovery_action::probe;
     case failure_kind::fails_alone: return recovery_action::recycle;
-    case failure_kind::probe_failed: return recover_from_probe(state, failures, limit);
-    default: return recovery_action::replace;
+    case failure_kind::probe_failed: return recover_from_probe(what, state);
+    case failure_kind::call_overdue: return recovery_action::replace;
+    case failure_kind::too_much_memory: return recovery_action::terminate;
+    default: return recovery_action::abandon;
     }
 }
 

@@ -3,8 +3,10 @@
 
 #pragma once
 
-#include <skep/self_healing.hpp>
+#include <skep/errc.hpp>
 #include <skep/worker_state.hpp>
+
+#include <string>
 
 namespace skep {
 
@@ -16,25 +18,33 @@ enum class failure_kind {
     start_failed,   ///< it did not come up
     probe_failed,   ///< it failed a health probe, or a call in a way that counts
     call_overdue,   ///< it is still at a call that was given up
-    call_failed,    ///< its code raised an exception
     error_streak,   ///< it fails call after call, which may be its callers' doing
     fails_alone,    ///< it fails what its siblings answer
     too_much_memory ///< it is above the hard limit
 };
 
+/// One thing that went wrong with a worker.
+struct failure {
+    failure_kind kind;
+    std::string detail;
+    errc code = errc::worker_lost; ///< for who waits for the worker itself
+    int count = 1;                 ///< of the kind in a row, this one included
+    int limit = 1;                 ///< so many of a kind are too many
+};
+
 /// What is to be done about it.
 enum class recovery_action {
     none,
-    degrade, ///< out of rotation; a probe decides
-    remove,  ///< for good, without a replacement: it was on its way out
-    replace, ///< for good, and another takes its place
-    recycle, ///< the same, but the other one is to be ready first
-    probe    ///< at once; what it finds decides
+    degrade,   ///< out of rotation; a probe decides
+    probe,     ///< at once; what it finds decides
+    recycle,   ///< another takes its place as soon as that is ready
+    replace,   ///< no more calls; it ends when those it has are done, and another takes its place
+    terminate, ///< likewise, but it ends at once, with its calls
+    abandon    ///< nothing is to be expected of it any more: likewise, and its calls are lost now
 };
 
-/// Seed 000's decision tree with its gaps closed: what is done with the worker.
-/// `failures`: how many of the kind in a row, this one included; `limit`: how many remove it.
-recovery_action recover_worker(failure_kind failure, worker_state state, int failures, int limit) noexcept;
+/// What is done with a worker in `state`: the one place where that is decided, whatever went wrong.
+recovery_action recover_worker(const failure& what, worker_state state) noexcept;
 
 /// What becomes of a call that was lost with its worker.
 enum class call_fate {

@@ -21,6 +21,7 @@ public:
 
     /// When this rung has had its time.
     patient_deadline& deadline() noexcept { return deadline_; }
+    const patient_deadline& deadline() const noexcept { return deadline_; }
 
     /// This rung was in vain: moves to the next. Stays on `lost`.
     void descend(time_point now);

@@ -25,46 +25,46 @@ std::size_t tolerated_ends(const pool_config& config) {
 }
 
 worker_death death_of(const worker& gone, time_point now) {
-    return {gone.is_retired(), gone.was_ready(), gone.uptime(now), gone.completed(), gone.exit().status};
+    return {gone.life().why_retired().has_value(), gone.life().was_up(), gone.uptime(now), gone.completed(),
+            gone.exit().status};
 }
 
 bool is_unplanned(const worker& gone) {
-    const auto& why = gone.why_retired();
-    return why ? is_unplanned(*why) : !gone.is_stopping();
+    const auto& why = gone.life().why_retired();
+    return why ? is_unplanned(*why) : !gone.life().is_stopping();
 }
 
 /// It ended by itself, and how it did will be known in a moment.
 bool may_have_crashed(const worker& gone) {
-    const bool by_itself = !gone.failure() || gone.failure()->code == errc::worker_lost;
-    return gone.was_ready() && by_itself && !gone.why_retired() && !gone.is_stopping();
+    const bool by_itself = !gone.life().why_failed() || gone.life().why_failed()->code == errc::worker_lost;
+    return gone.life().was_up() && by_itself && !gone.life().why_retired() && !gone.life().is_stopping();
 }
 
 /// Its place is to be filled again, for it did not leave as planned.
 bool has_failed(const worker& gone) {
-    return is_unplanned(gone) && (gone.failure() || gone.why_retired());
+    return is_unplanned(gone) && (gone.life().why_failed() || gone.life().why_retired());
 }
 
 } // namespace
 
-crew::crew(const pool_context& context, const pool_config& config, runtime& starter, worker_events& events,
-           const pool_log& log)
-    : context_(context),
-      config_(config),
-      runtime_(starter),
-      events_(events),
+crew::crew(const worker_surroundings& around, const pool_log& log)
+    : around_(around),
+      context_(around.context),
+      config_(around.config),
       log_(log),
-      guard_(tolerated_ends(config), config.restart, config.start.timeout),
-      lives_(context.executor,
+      guard_(tolerated_ends(config_), config_.restart, config_.start.timeout),
+      lives_(context_.executor,
              [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
-      changed_(context.executor),
-      work_(context.executor) {
-    grow_to(size_of(config.scaling, config.workers).initial);
+      changed_(context_.executor),
+      work_(context_.executor) {
+    grow_to(size_of(config_.scaling, config_.workers).initial);
 }
 
 std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {
     auto& slot = slots_[index];
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
-    auto fresh = std::make_shared<worker>(context_, config_, std::move(id), runtime_, events_, log_);
+    auto fresh = std::make_shared<worker>(around_, std::move(id));
+    around_.events.expect_worker();
     slot.current ? fresh->follow(slot.current->id().generation, {})
                  : fresh->follow(slot.vacated_by, slot.vacated_as);
     ++starting_;
@@ -133,7 +133,7 @@ void crew::on_ready(worker& which) {
 
 /// The slot of a worker that has served is free for another at once; it may take a while to leave.
 void crew::on_out_of_service(worker& which) {
-    if (!which.was_ready()) {
+    if (!which.life().was_up()) {
         return;
     }
     --ready_;
@@ -152,7 +152,7 @@ void crew::vacate(worker& leaver) {
     const auto index = leaver.id().slot;
     auto& slot = slots_[index];
     const auto now = clock::now();
-    if (leaver.had_process()) {
+    if (leaver.life().has_process()) {
         slot.vacated_by = leaver.id().generation;
         slot.vacated_as.reset();
     }
@@ -197,27 +197,28 @@ void crew::hand_over(const worker& gone) {
     auto& slot = slots_[gone.id().slot];
     const auto generation = gone.id().generation;
     if (generation == slot.vacated_by) {
-        slot.vacated_as = gone.exit_kind();
+        slot.vacated_as = gone.life().verdict().kind;
     }
     for (const auto& each : {slot.current, slot.successor}) {
         if (each && each->follows() == generation) {
-            each->follow(generation, gone.exit_kind());
+            each->follow(generation, gone.life().verdict().kind);
         }
     }
 }
 
 void crew::judge_taint(const worker& gone, time_point now) {
     auto& slot = slots_[gone.id().slot];
-    if (is_unplanned(gone) && slot.tainted.ended(gone.exit_kind(), gone.exit().status, gone.uptime(now),
-                                                 config_.crash_barrier, now)) {
+    if (is_unplanned(gone) && slot.tainted.ended(gone.life().verdict().kind, gone.exit().status,
+                                                 gone.uptime(now), config_.crash_barrier, now)) {
         log_(log_level::warning, to_string(gone.id()) + " ended as " +
-                                     std::string(to_string(gone.exit_kind())) + ": its slot is held back");
+                                     std::string(to_string(gone.life().verdict().kind)) +
+                                     ": its slot is held back");
     }
 }
 
 void crew::note_failure(const worker& failed) {
     last_failure_ = failed.describe();
-    last_failure_code_ = failed.failure() ? failed.failure()->code : errc::worker_lost;
+    last_failure_code_ = failed.life().why_failed() ? failed.life().why_failed()->code : errc::worker_lost;
     auto& slot = slots_[failed.id().slot];
     if (failed.id().generation >= slot.failed_generation) {
         slot.failed_generation = failed.id().generation;
@@ -227,17 +228,16 @@ void crew::note_failure(const worker& failed) {
 }
 
 void crew::count_end(const worker& gone) {
-    past_.missed_pings += gone.missed_pings();
     past_.output_lines_dropped += gone.output_lines_dropped();
-    if (!gone.was_ready()) {
-        past_.start_failures += gone.failure() ? 1 : 0;
-    } else if (const auto& why = gone.why_retired()) {
+    if (!gone.life().was_up()) {
+        past_.start_failures += gone.life().why_failed() ? 1 : 0;
+    } else if (const auto& why = gone.life().why_retired()) {
         ++(is_unplanned(*why)                       ? past_.workers_replaced
            : why->what == retirement::kind::recycle ? past_.workers_recycled
                                                     : past_.workers_removed);
-    } else if (gone.failure()) {
+    } else if (gone.life().why_failed()) {
         ++past_.workers_lost;
-        past_.crashes += is_crash(gone.exit_kind()) ? 1 : 0;
+        past_.crashes += is_crash(gone.life().verdict().kind) ? 1 : 0;
     } else {
         ++past_.workers_removed;
     }
@@ -265,13 +265,14 @@ void crew::on_ended(worker& which) {
         tell_end(which);
     } catch (const std::exception&) { // no memory for words
     }
-    if (which.was_ready()) {
+    if (which.life().was_up()) {
         reconsider(which);
     } else { // only now is the cause of its failure known
         --starting_;
         on_start_failed(which);
     }
     hand_over(which);
+    around_.events.forget_worker();
     std::erase_if(leaving_, [&which](const auto& each) { return each.get() == &which; });
     restarts_.done(which.id());
     changed_.open();
@@ -282,7 +283,7 @@ void crew::on_start_failed(worker& which) {
     const auto index = which.id().slot;
     auto& slot = slots_[index];
     const auto now = clock::now();
-    if (!which.is_stopping()) {
+    if (!which.life().is_stopping()) {
         guard_.ended(now);
     }
     judge_taint(which, now);
@@ -292,7 +293,7 @@ void crew::on_start_failed(worker& which) {
     }
     if (slot.current.get() == &which) {
         if (const auto trial = std::exchange(slot.trial, {})) {
-            which.is_stopping() ? guard_.abandoned(*trial, now) : guard_.failed(*trial, now);
+            which.life().is_stopping() ? guard_.abandoned(*trial, now) : guard_.failed(*trial, now);
         }
         vacate(which);
     }
@@ -303,11 +304,11 @@ void crew::on_successor_failed(worker& which, time_point now) {
     const auto index = which.id().slot;
     auto& slot = slots_[index];
     slot.successor.reset();
-    slot.failure_streak += which.is_stopping() ? 0 : 1;
+    slot.failure_streak += which.life().is_stopping() ? 0 : 1;
     slot.due = now + backoff_after(slot.failure_streak);
     if (restarts_.is_awaited(slot.current->id())) { // somebody decides whether to try again
         break_off_restarts(which);
-    } else if (!which.is_stopping()) {
+    } else if (!which.life().is_stopping()) {
         want_recycling(index, slot.why_recycled);
     }
 }
@@ -318,6 +319,7 @@ asio::awaitable<void> crew::reconcile(std::shared_ptr<void> owner) {
         work_.close(); // before looking: a start may fail at once
         const auto now = clock::now();
         const bool tick = now >= next_tick;
+        around_.events.remind();
         if (guard_.state(now) != circuit_state::closed) {
             end_launch(); // from now on each start needs its permission
         }
@@ -398,23 +400,6 @@ void crew::reopen() {
     }
 }
 
-void crew::replace(worker& which, retirement why) {
-    log_(log_level::warning, to_string(which.id()) + " is replaced: " + why.reason);
-    const bool at_once = why.what == retirement::kind::oversized;
-    which.retire(std::move(why));
-    if (at_once) {
-        which.stop(stop_rung::terminate);
-    } else {
-        stop_if_retired(which);
-    }
-}
-
-void crew::stop_if_retired(worker& which) {
-    if (which.is_retired() && which.is_drained() && !which.is_stopping()) {
-        which.stop(is_unplanned(*which.why_retired()) ? stop_rung::terminate : stop_rung::ask);
-    }
-}
-
 void crew::stop_all(stop_rung first) {
     for (const auto& each : everyone()) {
         each->stop(first);
@@ -452,7 +437,7 @@ worker* crew::find(const worker_id& which) const noexcept {
 std::vector<worker_id> crew::serving() const {
     std::vector<worker_id> all;
     for (const auto& slot : slots_) {
-        if (slot.current && slot.current->was_ready()) {
+        if (slot.current && slot.current->life().was_up()) {
             all.push_back(slot.current->id());
         }
     }

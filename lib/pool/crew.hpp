@@ -28,8 +28,7 @@ namespace skep {
 /// failing, recycles those that are due, and has as many as it is told to. On the pool's strand.
 class crew {
 public:
-    crew(const pool_context& context, const pool_config& config, runtime& starter, worker_events& events,
-         const pool_log& log);
+    crew(const worker_surroundings& around, const pool_log& log);
 
     /// How many workers there are to be, and may now take calls, and are on their way up.
     std::size_t desired() const noexcept { return desired_; }
@@ -46,7 +45,7 @@ public:
     /// No more batches; what was not started is left to reconcile().
     void end_launch() noexcept;
 
-    // To be told by the pool, in step with worker_events.
+    // What its workers tell.
     void on_ready(worker& which);
     void on_out_of_service(worker& which);
     void on_ended(worker& which);
@@ -55,6 +54,7 @@ public:
         pool_suspensions_.done(which.id());
     }
     void on_used_up(worker& which);
+    void on_missed_pings(int count) noexcept { past_.missed_pings += static_cast<std::uint64_t>(count); }
 
     /// Opens whenever a worker becomes ready or ends.
     gate& changed() noexcept { return changed_; }
@@ -67,10 +67,6 @@ public:
     /// Has that many workers from now on. Fewer: those that wait to be started go first, then the idle ones, the
     /// longest idle first, then, unless `idle_only`, the others. Returns how many there are to be now.
     std::size_t set_desired(std::size_t count, bool idle_only);
-
-    /// Takes a worker out of service for what it did; another takes its place. An oversized one may not even finish
-    /// its calls.
-    void replace(worker& which, retirement why);
 
     /// Has another take its place, which is ready before it leaves.
     void recycle(worker& which, std::string reason);
@@ -100,9 +96,6 @@ public:
 
     /// True if too many failed of late and none is left.
     bool is_unavailable() { return ready_ == 0 && guard_.state(clock::now()) != circuit_state::closed; }
-
-    /// Ends a worker that was retired, once nobody waits for a call on it.
-    void stop_if_retired(worker& which);
 
     /// Takes every worker down the stop ladder, beginning at `first`.
     void stop_all(stop_rung first);
@@ -190,10 +183,9 @@ private:
     worker_status status_of_vacant(std::size_t index, time_point now) const;
     void count(pool_counters& counters) const;
 
+    const worker_surroundings& around_;
     const pool_context& context_;
     const pool_config& config_;
-    runtime& runtime_;
-    worker_events& events_;
     const pool_log& log_;
     std::vector<slot_state> slots_;
     std::size_t desired_ = 0;

@@ -45,7 +45,7 @@ void crew::look_for_recycling(time_point now) {
         }
         auto verdict = current->judge_recycling(now, with_memory);
         if (verdict.how == recycle_plan::urgency::now) {
-            events_.on_failure(*current, failure_kind::too_much_memory, 1, 1, std::move(verdict.reason));
+            current->report({failure_kind::too_much_memory, std::move(verdict.reason)});
         } else if (verdict.how == recycle_plan::urgency::drain && may_recycle(slots_[index], now)) {
             want_recycling(index, std::move(verdict.reason));
         }
@@ -59,8 +59,9 @@ void crew::look_for_recycling(time_point now) {
 void crew::judge_memory_of_leavers(time_point now) {
     const auto leavers = leaving_;
     for (const auto& each : leavers) {
-        if (each->judge_recycling(now, true).how == recycle_plan::urgency::now) {
-            each->stop(stop_rung::terminate);
+        auto verdict = each->judge_recycling(now, true);
+        if (verdict.how == recycle_plan::urgency::now) {
+            each->report({failure_kind::too_much_memory, std::move(verdict.reason)});
         }
     }
 }
@@ -75,14 +76,15 @@ std::size_t crew::recycling() const noexcept {
     const auto coming =
         std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.successor; });
     const auto going = std::count_if(leaving_.begin(), leaving_.end(), [](const auto& each) {
-        return each->why_retired() && each->why_retired()->what == retirement::kind::recycle;
+        return each->life().why_retired() && each->life().why_retired()->what == retirement::kind::recycle;
     });
     return static_cast<std::size_t>(coming + going);
 }
 
 bool crew::may_recycle(const slot_state& slot, time_point now) const {
-    const bool serves = slot.current && slot.current->was_ready() && !slot.successor;
-    return serves && slot.due <= now && (slot.restart_requested || !slot.current->is_suspending());
+    const bool serves = slot.current && slot.current->life().was_up() && !slot.successor;
+    return serves && slot.due <= now &&
+           (slot.restart_requested || !slot.current->life().is(obstacle::suspended));
 }
 
 /// The fresh worker is started first; the old one serves until then.
@@ -105,17 +107,15 @@ void crew::begin_recycling(time_point now, const std::shared_ptr<void>& owner) {
 
 /// The successor is ready. One that was suspended meanwhile keeps its place, and its memory.
 void crew::succeed(slot_state& slot) {
-    if (slot.current->is_suspending() && !slot.restart_requested) {
+    if (slot.current->life().is(obstacle::suspended) && !slot.restart_requested) {
         const auto spare = std::move(slot.successor);
         spare->retire({retirement::kind::surplus, "the one it was to replace is suspended"});
-        stop_if_retired(*spare);
         return;
     }
     const auto old = std::exchange(slot.current, std::move(slot.successor));
     forget_recycling(old->id().slot);
     log_(log_level::info, to_string(old->id()) + " is recycled: " + slot.why_recycled);
     old->retire({retirement::kind::recycle, slot.why_recycled});
-    stop_if_retired(*old);
 }
 
 time_point crew::next_recycling(time_point now) const {
@@ -177,13 +177,13 @@ void crew::break_off_restarts(const worker& because_of) {
 
 void crew::suspend(const worker_id& which, worker_waiters::caller_ptr caller) {
     auto* const found = find(which);
-    if (found == nullptr || !found->was_ready()) {
+    if (found == nullptr || !found->life().was_up()) {
         caller->complete(no_such_worker(which), {});
         return;
     }
     suspensions_.add({which}, std::move(caller));
     found->suspend();
-    if (found->is_suspended()) {
+    if (found->life().is_suspended()) {
         suspensions_.done(which); // it was before
     }
 }
@@ -195,7 +195,7 @@ void crew::suspend_all(worker_waiters::caller_ptr caller) {
     for (const auto& each : all) {
         auto* const found = find(each);
         found->suspend();
-        if (found->is_suspended()) {
+        if (found->life().is_suspended()) {
             pool_suspensions_.done(each);
         }
     }
@@ -276,7 +276,7 @@ bool crew::drop_one(bool idle_only) {
 
 bool crew::drop_unstarted() {
     const auto found = std::find_if(slots_.rbegin(), slots_.rend(), [](const auto& slot) {
-        return slot.wanted && slot.current && !slot.current->was_ready();
+        return slot.wanted && slot.current && !slot.current->life().was_up();
     });
     if (found == slots_.rend()) {
         return false;
@@ -290,7 +290,7 @@ worker* crew::most_dispensable(bool idle_only) const noexcept {
     worker* best = nullptr;
     for (const auto& slot : slots_) {
         auto* const each = slot.wanted ? slot.current.get() : nullptr;
-        if (each == nullptr || !each->was_ready() || (idle_only && !each->is_idle())) {
+        if (each == nullptr || !each->life().was_up() || (idle_only && !each->is_idle())) {
             continue;
         }
         const auto worth = [](const worker& of) { return std::pair(!of.is_idle(), of.last_assigned()); };
@@ -310,7 +310,9 @@ void crew::drop(std::size_t index) {
     }
     if (const auto current = slot.current) {
         current->retire({retirement::kind::surplus, "no longer needed"});
-        current->was_ready() ? stop_if_retired(*current) : current->stop(stop_rung::terminate);
+        if (!current->life().was_up()) {
+            current->stop(stop_rung::terminate);
+        }
     }
 }
 

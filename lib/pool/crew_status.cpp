@@ -45,23 +45,24 @@ void crew::report(pool_status& status, time_point now) {
 
 std::size_t crew::out_of_rotation() const noexcept {
     return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
-        const bool serves = slot.current && slot.current->was_ready() && !slot.current->is_suspending() &&
-                            !slot.current->is_doubted();
+        const bool serves = slot.current && slot.current->life().was_up() &&
+                            !slot.current->life().is(obstacle::suspended) &&
+                            !slot.current->life().awaits_probe();
         return slot.wanted && !serves;
     }));
 }
 
 bool crew::will_serve() const noexcept {
     return std::any_of(slots_.begin(), slots_.end(), [this](const auto& slot) {
-        const bool stays = slot.current && !slot.current->is_suspending();
+        const bool stays = slot.current && !slot.current->life().is(obstacle::suspended);
         const bool comes = slot.successor && slot.restart_requested;
-        return (stays && (slot.current->was_ready() || !suspended_)) || (comes && !suspended_);
+        return (stays && (slot.current->life().was_up() || !suspended_)) || (comes && !suspended_);
     });
 }
 
 std::size_t crew::capacity() const noexcept {
     for (const auto& slot : slots_) {
-        if (slot.current && slot.current->was_ready()) {
+        if (slot.current && slot.current->life().was_up()) {
             return slot.current->capacity();
         }
     }
@@ -91,7 +92,6 @@ void crew::count(pool_counters& counters) const {
     counters.missed_pings = past_.missed_pings;
     counters.output_lines_dropped = past_.output_lines_dropped;
     for (const auto& each : everyone()) {
-        counters.missed_pings += each->missed_pings();
         counters.output_lines_dropped += each->output_lines_dropped();
     }
 }

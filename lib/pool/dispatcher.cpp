@@ -107,18 +107,25 @@ void dispatcher::dispatch(const call_ptr& which, worker& to, time_point now) {
 }
 
 worker* dispatcher::pick() {
-    auto slot = scheduler_->pick();
-    if (!slot) {
-        slot = ahead_->pick();
+    auto* const free = pick_by(*scheduler_, &worker::accepts_call);
+    return free != nullptr ? free : pick_by(*ahead_, &worker::accepts_pipelined_call);
+}
+
+/// What has left service may still be on offer for a moment.
+worker* dispatcher::pick_by(scheduler& who, bool (worker::*accepts)() const noexcept) {
+    while (const auto slot = who.pick()) {
+        auto* const picked = *slot < in_service_.size() ? in_service_[*slot] : nullptr;
+        if (picked != nullptr && (picked->*accepts)()) {
+            return picked;
+        }
+        who.withdraw(*slot);
     }
-    auto* const picked = slot && *slot < in_service_.size() ? in_service_[*slot] : nullptr;
-    const bool takes = picked != nullptr && (picked->accepts_call() || picked->accepts_call_ahead());
-    return takes ? picked : nullptr;
+    return nullptr;
 }
 
 /// The permit goes straight from the worker that became free to the oldest waiter.
 void dispatcher::serve_queue(worker& with, time_point now) {
-    while (!queue_.empty() && (with.accepts_call() || with.accepts_call_ahead())) {
+    while (!queue_.empty() && (with.accepts_call() || with.accepts_pipelined_call())) {
         const auto next = queue_.pop_front();
         dispatch(next, with, now);
     }
@@ -135,7 +142,7 @@ void dispatcher::refresh(worker& which) {
     };
     tell(*scheduler_, which.accepts_call());
     if (config_.pipeline_depth > 0) {
-        tell(*ahead_, which.accepts_call_ahead());
+        tell(*ahead_, which.accepts_pipelined_call());
     }
 }
 
@@ -227,14 +234,15 @@ void dispatcher::settle_late(worker& from, call& which) {
     serve_queue(from, clock::now());
 }
 
-void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun) {
+void dispatcher::on_call_lost(worker& from, const lost_call_notice& notice) {
+    const auto& which = notice.lost;
     if (which->state != call_state::running) {
         which->state = call_state::done;
         deadlines_.remove(*which);
         return;
     }
     try {
-        give_back(from, which, may_have_begun);
+        give_back(from, notice);
     } catch (const std::exception&) {
         // Out of memory: it has no worker any more, and will be failed in a moment.
         which->at = nullptr;
@@ -243,9 +251,11 @@ void dispatcher::on_call_lost(worker& from, call_ptr which, bool may_have_begun)
     }
 }
 
-void dispatcher::give_back(worker& from, const call_ptr& which, bool may_have_begun) {
+void dispatcher::give_back(worker& from, const lost_call_notice& notice) {
+    const auto& which = notice.lost;
     error cause(errc::worker_lost, from.describe());
-    const auto verdict = losses_.judge(*which, may_have_begun, from.blames_call(), cause, clock::now());
+    const auto verdict =
+        losses_.judge(*which, notice.may_have_begun, notice.is_to_blame, cause, clock::now());
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
         cause.info.detail += verdict.budget_is_spent ? "; not retried, as too many calls were of late" : "";
@@ -361,7 +371,7 @@ void dispatcher::expire(call& which) {
         which.deadline > clock::now() ? resume_delayed(call_ptr(&which)) : fail(which, errc::timeout);
         break;
     case call_state::running:
-        if (which.at != nullptr && !which.at->is_ahead(which)) {
+        if (which.at != nullptr && !which.at->is_pipelined(which)) {
             events_.on_timeout(*which.at, which);
         }
         abandon(which, which.at != nullptr ? errc::timeout : errc::worker_lost);
@@ -407,7 +417,7 @@ void dispatcher::abandon(call& which, errc code, error_info info) {
     fail(which, code, std::move(info));
     which.state = call_state::abandoned;
     at->cancel(which);
-    if (!at->is_ahead(which)) { // else the worker will skip it, and nothing is wrong with the worker
+    if (!at->is_pipelined(which)) { // else the worker will skip it, and nothing is wrong with the worker
         grant_grace(which);
     }
 }

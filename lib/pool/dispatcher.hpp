@@ -60,7 +60,7 @@ public:
 
     void on_result(worker& from, call& which, result_message& answer);
     void on_remote_error(worker& from, call& which, error_message& answer);
-    void on_call_lost(worker& from, call_ptr which, bool may_have_begun);
+    void on_call_lost(worker& from, const lost_call_notice& notice);
     void serve_free();
     void on_room(worker& from);
     void on_begun_in_vain(call& which);
@@ -105,12 +105,13 @@ private:
     void serve_queue(worker& with, time_point now);
     void refresh(worker& which);
     worker* pick();
+    worker* pick_by(scheduler& who, bool (worker::*accepts)() const noexcept);
     void abandon(call& which, errc code, error_info info = {});
     void grant_grace(call& which);
     void expire(call& which);
     void fail_waiting(call& which);
     bool is_any_up() const noexcept;
-    void give_back(worker& from, const call_ptr& which, bool may_have_begun);
+    void give_back(worker& from, const lost_call_notice& notice);
     void delay(const call_ptr& which, duration wait);
     void resume_delayed(const call_ptr& which);
     void settle_late(worker& from, call& which);

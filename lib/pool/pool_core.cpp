@@ -32,8 +32,10 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       config_(with_number_of_workers(std::move(config))),
       log_(config_, context_),
       runtime_(make_runtime(context_, config_, [this](const output_line& line) { handle_output(line); })),
+      events_([this] { wake_for_events(); }),
+      around_{context_, config_, *runtime_, *this, events_},
       dispatcher_(context_, config_, *this, log_),
-      crew_(context_, config_, *runtime_, *this, log_),
+      crew_(around_, log_),
       autoscaler_(context_, config_, dispatcher_, crew_, log_),
       streaks_(config_.health_check.error_streak),
       loops_(context_.executor, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
@@ -66,6 +68,7 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
 }
 
 void pool_core::submit(const call_ptr& which) {
+    apply_events();
     if (const auto refusal = std::move(which->failure)) {
         dispatcher_.reject(*which, refusal->errc(), refusal->info);
         return;
@@ -92,6 +95,7 @@ void pool_core::cancel(call& which, asio::cancellation_type type) {
 }
 
 void pool_core::shutdown(shutdown_waiter caller) {
+    apply_events();
     if (phase_ == pool_phase::stopped) {
         caller->complete({}, report_);
         return;
@@ -101,6 +105,7 @@ void pool_core::shutdown(shutdown_waiter caller) {
 }
 
 void pool_core::abandon() {
+    apply_events();
     hurry_ = true;
     begin_shutdown();
     if (phase_ == pool_phase::stopping) {
@@ -183,6 +188,7 @@ asio::awaitable<void> pool_core::take_down(stop_rung first) {
 }
 
 pool_status pool_core::status() {
+    apply_events();
     pool_status result;
     result.name = config_.name;
     result.phase = phase_;
@@ -233,105 +239,45 @@ void pool_core::log_output(const output_line& line) {
     }
 }
 
-void pool_core::on_ready(worker& from) {
-    streaks_.started(from.id().slot);
-    crew_.on_ready(from);
-    if (!from.is_retired()) {
-        dispatcher_.enlist(from);
+void pool_core::on_result(worker& from, call& answered, result_message& answer) {
+    if (answered.state == call_state::running) {
+        streaks_.succeeded(from.id().slot, answered.req.command());
     }
-    tell_ready();
+    dispatcher_.on_result(from, answered, answer);
 }
 
-void pool_core::on_result(worker& from, call& which, result_message& answer) {
-    if (which.state == call_state::running) {
-        streaks_.succeeded(from.id().slot, which.req.command());
+void pool_core::on_remote_error(worker& from, call& answered, error_message& answer) {
+    if (answered.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
+        note_failed_call(from, answered, answer.type);
     }
-    dispatcher_.on_result(from, which, answer);
-    crew_.stop_if_retired(from);
+    dispatcher_.on_remote_error(from, answered, answer);
 }
 
-void pool_core::on_remote_error(worker& from, call& which, error_message& answer) {
-    if (which.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
-        note_failed_call(from, which, answer.type);
-    }
-    dispatcher_.on_remote_error(from, which, answer);
-    crew_.stop_if_retired(from);
+void pool_core::on_answer_lost(worker& from, call& answered) {
+    dispatcher_.on_call_lost(from, {call_ptr(&answered), true, false});
 }
 
 void pool_core::note_failed_call(worker& at, const call& which, const std::string& kind) {
     const auto slot = at.id().slot;
     const auto& command = which.req.command();
-    if (at.is_leaving() || !streaks_.failed(slot, command, kind)) {
+    if (at.life().is(obstacle::leaving) || !streaks_.failed(slot, command, kind)) {
         return;
     }
     auto story = "each of its last " + std::to_string(config_.health_check.error_streak) + " calls of '" +
                  command + "' failed: " + kind;
-    if (at.has_own_health_check()) {
-        on_failure(at, failure_kind::error_streak, 1, 1, std::move(story));
+    if (at.health().is_own()) {
+        at.report({failure_kind::error_streak, std::move(story)});
     } else if (streaks_.convicts(slot, command)) {
-        on_failure(at, failure_kind::fails_alone, 1, 1, std::move(story) + ", while its siblings answer");
-    }
-}
-
-void pool_core::on_out_of_service(worker& from) {
-    dispatcher_.dismiss(from);
-    crew_.on_out_of_service(from);
-    give_up_queue_if_hopeless();
-}
-
-void pool_core::on_call_lost(worker& from, call_ptr which, bool may_have_begun) {
-    dispatcher_.on_call_lost(from, std::move(which), may_have_begun);
-}
-
-void pool_core::on_begun_in_vain(worker&, call& which) {
-    dispatcher_.on_begun_in_vain(which);
-}
-
-void pool_core::on_ended(worker& from) {
-    if (phase_ == pool_phase::stopping) {
-        report_.workers.push_back(from.exit());
-    }
-    crew_.on_ended(from);
-    give_up_queue_if_hopeless();
-    if (phase_ == pool_phase::running && crew_.is_unavailable()) {
-        dispatcher_.fail_queue(errc::unavailable, last_cause());
-        fail_ready(unavailable());
+        at.report({failure_kind::fails_alone, std::move(story) + ", while its siblings answer"});
     }
 }
 
 void pool_core::on_overdue(worker& which) {
-    on_failure(which, failure_kind::call_overdue, 1, 1, "it is still at a call given up cancel_grace ago");
-    crew_.stop_if_retired(which); // it may have been retired before
+    which.report({failure_kind::call_overdue, "it is still at a call given up cancel_grace ago"});
 }
 
-void pool_core::on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) {
-    const bool too_big = kind == failure_kind::too_much_memory;
-    if (from.is_leaving() && !too_big) {
-        return;
-    }
-    switch (recover_worker(kind, from.state(), failures, limit)) {
-    case recovery_action::degrade:
-        log_(log_level::warning, to_string(from.id()) + " is degraded: " + detail);
-        from.degrade(std::move(detail));
-        break;
-    case recovery_action::probe:
-        log_(log_level::info, to_string(from.id()) + " is probed: " + detail);
-        from.probe_at_once();
-        break;
-    case recovery_action::recycle: crew_.recycle(from, std::move(detail)); break;
-    case recovery_action::replace:
-        if (kind == failure_kind::probe_failed) {
-            ++unhealthy_terminated_;
-            detail.insert(0, "unhealthy_worker_terminated: ");
-        }
-        crew_.replace(from,
-                      {too_big ? retirement::kind::oversized : retirement::kind::unwell, std::move(detail)});
-        break;
-    default: break;
-    }
-}
-
-bool pool_core::refuse_unless_running(const start_waiter& caller) const {
+bool pool_core::refuse_unless_running(const start_waiter& caller) {
+    apply_events();
     switch (phase_) {
     case pool_phase::running: return false;
     case pool_phase::created:

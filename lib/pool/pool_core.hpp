@@ -31,7 +31,7 @@ using runtime_factory =
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor, executor() and limits() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
-                        private worker_events,
+                        private answer_handler,
                         private dispatcher_events {
 public:
     using start_waiter = worker_waiters::caller_ptr;
@@ -86,7 +86,7 @@ private:
     asio::awaitable<void> take_down(stop_rung first);
     void begin_shutdown();
 
-    bool refuse_unless_running(const start_waiter& caller) const;
+    bool refuse_unless_running(const start_waiter& caller);
     error failure(errc code, error_info info = {}) const;
     error_info last_cause() const;
     error start_failure(std::size_t came_up) const;
@@ -94,18 +94,25 @@ private:
     void handle_output(const output_line& line) noexcept;
     void log_output(const output_line& line);
 
-    void on_ready(worker& from) override;
-    void on_result(worker& from, call& which, result_message& answer) override;
-    void on_remote_error(worker& from, call& which, error_message& answer) override;
-    void on_room(worker& from) override { dispatcher_.on_room(from); }
-    void on_failure(worker& from, failure_kind kind, int failures, int limit, std::string detail) override;
-    void on_used_up(worker& from) override { crew_.on_used_up(from); }
-    void on_suspended(worker& from) override { crew_.on_suspended(from); }
-    void on_out_of_service(worker& from) override;
-    void on_call_lost(worker& from, call_ptr which, bool may_have_begun) override;
-    void on_calls_released() override { dispatcher_.serve_free(); }
-    void on_begun_in_vain(worker& from, call& which) override;
-    void on_ended(worker& from) override;
+    void on_result(worker& from, call& answered, result_message& answer) override;
+    void on_remote_error(worker& from, call& answered, error_message& answer) override;
+    void on_answer_lost(worker& from, call& answered) override;
+    void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
+
+    // What its workers have told, and what is done about it.
+    void wake_for_events();
+    void apply_events();
+    void apply(worker& from, const came_up& fact);
+    void apply(worker& from, const room_changed& fact);
+    void apply(worker& from, const went_wrong& fact);
+    void apply(worker& from, const used_up& fact);
+    void apply(worker& from, const was_suspended& fact);
+    void apply(worker& from, const pings_missed& fact);
+    void apply(worker& from, const left_service& fact);
+    void apply(worker& from, const calls_lost& fact);
+    void apply(worker& from, const ended& fact);
+    void log_end(const worker& gone) const;
+
     void on_overdue(worker& which) override;
     void on_timeout(worker& at, const call& which) override { note_failed_call(at, which, "timeout"); }
     void note_failed_call(worker& at, const call& which, const std::string& kind);
@@ -116,6 +123,8 @@ private:
     pool_config config_;
     pool_log log_;
     std::unique_ptr<runtime> runtime_;
+    event_queue events_;
+    worker_surroundings around_;
     dispatcher dispatcher_;
     crew crew_;
     autoscaler autoscaler_;

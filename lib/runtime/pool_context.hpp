@@ -5,6 +5,7 @@
 
 #include "async/timer.hpp"
 #include "core/clock.hpp"
+#include "core/moment.hpp"
 
 #include <chrono>
 #include <functional>
@@ -24,6 +25,8 @@ struct pool_context {
 
     /// The clock under every timer; see skep::clock.
     time_point now() const noexcept { return clock::now(); }
+
+    moment present() const { return {now(), wall_now()}; }
 };
 
 } // namespace skep

@@ -272,7 +272,8 @@ BOOST_AUTO_TEST_CASE(one_that_dies_as_it_becomes_ready_is_named_whenever_that_is
         fresh_pool pool(fake_config(1), never_ready);
         const auto started = pool.start();
         pool.worker(0).shake_hands();
-        after(pool.context, steps, [&pool] { pool.worker(0).exit(exit_status::signalled(SIGABRT)); });
+        const auto die = [&pool] { pool.worker(0).exit(exit_status::signalled(SIGABRT)); };
+        steps == 0 ? die() : after(pool.context, steps - 1, die);
         pool.advance(1s);
         BOOST_TEST_CONTEXT("after " << steps << " steps") {
             BOOST_REQUIRE(started->done);

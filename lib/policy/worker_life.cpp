@@ -1,0 +1,400 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/worker_life.hpp"
+
+#include "core/clock.hpp"
+
+#include <boost/assert.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+
+namespace skep {
+
+namespace {
+
+// How long the end of the process and the end of its channels may lie apart.
+constexpr duration aftermath_time = std::chrono::milliseconds(250);
+
+/// Python says that the package is missing, but not what to do about it.
+std::string early_end(std::string_view last_words) {
+    std::string detail = "its process ended before it was ready";
+    if (last_words.find("No module named 'skep'") != std::string_view::npos) {
+        detail += ": Python did not find the package skep; name the folder that holds it in the variable "
+                  "SKEP_PYTHON_SDK, or install it for this interpreter";
+    }
+    return detail;
+}
+
+} // namespace
+
+worker_life::worker_life(const pool_config& config, moment at)
+    : config_(config),
+      machine_(at.now, at.wall),
+      start_deadline_(after_limit(at.now, config.start.timeout), config.start.timeout) {
+    move_to(worker_state::starting, "launch", at);
+}
+
+void worker_life::launched(int pid) noexcept {
+    pid_ = pid;
+    past_.launch_over = true;
+}
+
+void worker_life::launch_failed(std::string why, moment at) {
+    past_.launch_over = true;
+    fail({failure_kind::start_failed, std::move(why), errc::spawn_failed}, at);
+}
+
+void worker_life::greeted(int stack_signal) noexcept {
+    past_.greeted = true;
+    stack_signal_ = stack_signal;
+}
+
+void worker_life::came_up(moment at) {
+    if (is_over()) {
+        return;
+    }
+    up_since_ = at.now;
+    set(obstacle::not_up, false);
+    set_health(worker_health::healthy, at);
+    move_to(worker_state::ready, "handshake complete", at);
+}
+
+void worker_life::process_ended(moment at) {
+    past_.process_ended = true;
+    set_health(worker_health::unhealthy, at);
+    leave_service();
+}
+
+void worker_life::reaped(exit_evidence evidence, moment at) {
+    status_ = evidence.status;
+    if (seems_to_end_by_itself() && !sequence_) {
+        past_.ended_by_itself = true;
+        failure_ = was_up() ? failure{failure_kind::process_exit, "its process ended", errc::worker_lost}
+                            : failure{failure_kind::start_failed, early_end(evidence.last_words),
+                                      errc::handshake_failed};
+    }
+    const auto taken = stages();
+    evidence.killed_by_pool = std::any_of(taken.begin(), taken.end(), [](const rung_reached& each) {
+        return each.rung == stop_rung::terminate || each.rung == stop_rung::kill;
+    });
+    verdict_ = classify_exit(evidence);
+    steps_.push_back(life_step::release_calls);
+    steps_.push_back(life_step::close);
+    end(at);
+}
+
+void worker_life::break_off(std::string why, moment at) {
+    if (!failure_) {
+        failure_ = failure{failure_kind::process_exit, std::move(why), errc::worker_lost};
+    }
+    leave_service();
+    steps_.clear();
+    if (stage_ != stage::over) {
+        end(at);
+    }
+}
+
+recovery_action worker_life::fail(failure what, moment at) {
+    auto action = is_over() ? recovery_action::none : recover_worker(what, state());
+    const bool is_final = action == recovery_action::terminate || action == recovery_action::abandon;
+    if (is(obstacle::leaving) && !is_final) {
+        action = recovery_action::none; // what it does from now on changes nothing
+    }
+    switch (action) {
+    case recovery_action::degrade:
+        set_health(worker_health::unhealthy, at);
+        if (!is(obstacle::degraded)) {
+            set(obstacle::degraded, true);
+            move_to(worker_state::degraded, std::move(what.detail), at);
+        }
+        break;
+    case recovery_action::probe: set(obstacle::doubted, true); break;
+    case recovery_action::replace:
+        if (what.kind == failure_kind::probe_failed) {
+            what.detail.insert(0, "unhealthy_worker_terminated: ");
+        }
+        retire({retirement::kind::unwell, std::move(what.detail)}, at);
+        break;
+    case recovery_action::terminate:
+        retire({retirement::kind::oversized, std::move(what.detail)}, at);
+        stop(stop_rung::terminate);
+        break;
+    case recovery_action::abandon:
+        failure_ = std::move(what);
+        set_health(worker_health::unhealthy, at);
+        leave_service();
+        break;
+    default: break;
+    }
+    return action;
+}
+
+void worker_life::restore(moment at) {
+    set(obstacle::degraded, false);
+    set_health(worker_health::healthy, at);
+    if (state() == worker_state::degraded) {
+        move_to(worker_state::ready, "it passed its health check", at);
+    }
+}
+
+void worker_life::retire(retirement why, moment at) {
+    if (retired_ || failure_ || past_.process_ended) {
+        return;
+    }
+    if (is_unplanned(why)) {
+        set_health(worker_health::unhealthy, at);
+    }
+    retired_ = std::move(why);
+    leave_service();
+}
+
+void worker_life::suspend() noexcept {
+    if (is_in_service()) {
+        set(obstacle::suspended, true);
+    }
+}
+
+void worker_life::resume(bool is_well, moment at) {
+    set(obstacle::suspended, false);
+    if (is_suspended()) {
+        move_to(worker_state::ready, "resumed", at);
+    }
+    if (!is_well && state() == worker_state::ready) {
+        set(obstacle::degraded, true);
+        set_health(worker_health::unhealthy, at);
+        move_to(worker_state::degraded, "it was so before it was suspended", at);
+    }
+}
+
+bool worker_life::drained(moment at) {
+    if (!is(obstacle::suspended) || !is_in_service() || is_suspended()) {
+        return false;
+    }
+    move_to(worker_state::suspended, "suspended", at);
+    return true;
+}
+
+void worker_life::stop(stop_rung first) {
+    stopping_ = stopping_ || !is_over();
+    stop_from_ = std::max(stop_from_.value_or(first), first);
+    leave_service();
+}
+
+life_step worker_life::next(moment at) {
+    bool goes_on = true;
+    while (steps_.empty() && goes_on) {
+        goes_on = look(at);
+    }
+    if (steps_.empty()) {
+        return stage_ == stage::over ? life_step::done : life_step::wait;
+    }
+    const auto step = steps_.front();
+    steps_.erase(steps_.begin());
+    return step;
+}
+
+time_point worker_life::deadline() const noexcept {
+    switch (stage_) {
+    case stage::launch: return past_.launch_cancelled ? time_point::max() : start_deadline_.due();
+    case stage::handshake: return start_deadline_.due();
+    case stage::stopping: return sequence_->deadline().due();
+    default: return deadline_;
+    }
+}
+
+/// Goes on to the next step or stage; false if there is nothing to be done yet.
+bool worker_life::look(moment at) {
+    switch (stage_) {
+    case stage::launch: return look_at_launch(at);
+    case stage::handshake: return look_at_handshake(at);
+    case stage::service:
+        if (is_over()) {
+            begin_aftermath(at.now);
+        }
+        return is_over();
+    case stage::aftermath: return look_at_aftermath(at);
+    case stage::stacks: return look_at_stacks(at);
+    case stage::stopping: return look_at_stopping(at);
+    case stage::settling: return look_at_settling(at);
+    default: return false;
+    }
+}
+
+/// A program on a dead file system can hang before it runs.
+bool worker_life::look_at_launch(moment at) {
+    if (past_.launch_over) {
+        has_process() ? enter(stage::handshake) : end(at);
+        return true;
+    }
+    if (!is_over() && start_deadline_.has_passed(at.now)) {
+        fail({failure_kind::start_failed,
+              "its process could not be created in time; does the file system that its program is on answer?",
+              errc::startup_timeout},
+             at);
+    }
+    const bool cancels = is_over() && !past_.launch_cancelled;
+    if (cancels) {
+        past_.launch_cancelled = true;
+        steps_.push_back(life_step::cancel_launch);
+    }
+    return cancels;
+}
+
+bool worker_life::look_at_handshake(moment at) {
+    if (is_over()) {
+        begin_aftermath(at.now);
+        return true;
+    }
+    if (was_up()) {
+        enter(stage::service);
+        return true;
+    }
+    if (!start_deadline_.has_passed(at.now)) {
+        return false;
+    }
+    const std::string missing = past_.greeted
+                                    ? "it said hello but its on_start did not end in time"
+                                    : "it did not say hello in time; does its script call worker.run()?";
+    fail({failure_kind::start_failed, missing + "; raise start.timeout if loading takes that long",
+          errc::startup_timeout},
+         at);
+    return true;
+}
+
+/// Where one channel or the process has ended by itself, the rest follows within moments as a rule.
+void worker_life::begin_aftermath(time_point now) {
+    enter(stage::aftermath, seems_to_end_by_itself() ? now + aftermath_time : now);
+}
+
+bool worker_life::look_at_aftermath(moment at) {
+    if (!past_.process_ended && at.now < deadline_) {
+        return false;
+    }
+    if (past_.process_ended) {
+        settle(at.now);
+    } else if (wants_stacks()) {
+        steps_.push_back(life_step::take_stacks);
+        enter(stage::stacks, at.now + config_.stop.dump);
+    } else {
+        begin_stopping(at);
+    }
+    return true;
+}
+
+bool worker_life::look_at_stacks(moment at) {
+    if (!past_.process_ended && at.now < deadline_ && stop_from_ != stop_rung::kill) {
+        return false;
+    }
+    steps_.push_back(life_step::keep_stacks);
+    past_.process_ended ? settle(at.now) : begin_stopping(at);
+    return true;
+}
+
+void worker_life::begin_stopping(moment at) {
+    if (failure_) {
+        steps_.push_back(life_step::release_calls); // its callers need not wait for its end
+    }
+    move_to(worker_state::stopping,
+            failure_   ? failure_->detail
+            : retired_ ? retired_->reason
+                       : "asked to stop",
+            at);
+    const auto first = stop_from_.value_or(stop_rung::terminate);
+    const bool can_be_asked = stopping_ && was_up();
+    sequence_.emplace(config_.stop, can_be_asked ? first : std::max(first, stop_rung::terminate), at.now);
+    enter(stage::stopping);
+    take(sequence_->rung());
+}
+
+bool worker_life::look_at_stopping(moment at) {
+    if (past_.process_ended) {
+        settle(at.now);
+        return true;
+    }
+    const bool is_over_it =
+        (stop_from_ && *stop_from_ > sequence_->rung()) || sequence_->deadline().has_passed(at.now);
+    if (is_over_it) {
+        sequence_->descend(at.now);
+        take(sequence_->rung());
+    }
+    if (sequence_->rung() == stop_rung::lost) {
+        end(at);
+    }
+    return is_over_it;
+}
+
+void worker_life::take(stop_rung stage) {
+    switch (stage) {
+    case stop_rung::ask: steps_.push_back(life_step::ask); break;
+    case stop_rung::terminate: steps_.push_back(life_step::terminate); break;
+    case stop_rung::kill: steps_.push_back(life_step::kill); break;
+    case stop_rung::lost:
+        for (const auto step : {life_step::release_calls, life_step::give_up, life_step::close}) {
+            steps_.push_back(step);
+        }
+        break;
+    default: break;
+    }
+}
+
+/// What it sent before its end is still to be read; nobody else may hold its channels open.
+void worker_life::settle(time_point now) {
+    steps_.push_back(life_step::end_group);
+    enter(stage::settling, now + aftermath_time);
+}
+
+bool worker_life::look_at_settling(moment at) {
+    if (!past_.data_ended && at.now < deadline_) {
+        return false;
+    }
+    steps_.push_back(life_step::reap);
+    enter(stage::reaping);
+    return true;
+}
+
+void worker_life::end(moment at) {
+    enter(stage::over);
+    move_to(end_state(), failure_ ? failure_->detail : to_string(status_), at);
+}
+
+void worker_life::enter(stage next, time_point deadline) noexcept {
+    stage_ = next;
+    deadline_ = deadline;
+}
+
+void worker_life::set(obstacle reason, bool holds) noexcept {
+    const auto bit = static_cast<unsigned>(reason);
+    obstacles_ = holds ? obstacles_ | bit : obstacles_ & ~bit;
+}
+
+void worker_life::move_to(worker_state state, std::string reason, moment at) {
+    const auto ec = machine_.move_to(state, std::move(reason), at.now, at.wall);
+    BOOST_ASSERT_MSG(!ec, "an illegal transition of a worker's state");
+    static_cast<void>(ec);
+}
+
+bool worker_life::seems_to_end_by_itself() const noexcept {
+    return !stopping_ && (!failure_ || failure_->code == errc::worker_lost);
+}
+
+/// Only of one that is frozen or fails for no visible reason is it worth the time.
+bool worker_life::wants_stacks() const noexcept {
+    const bool froze = failure_ && failure_->kind == failure_kind::heartbeat_lost;
+    const bool is_unwell =
+        retired_ && retired_->what == retirement::kind::unwell; // an oversized one would go on growing
+    return was_up() && stack_signal_ != 0 && config_.stop.dump > duration::zero() && (froze || is_unwell);
+}
+
+worker_state worker_life::end_state() const noexcept {
+    if (!has_process() && !failure_) {
+        return worker_state::stopped; // before it came to life
+    }
+    const bool broke = failure_ && !(was_up() && past_.ended_by_itself);
+    const bool forced = sequence_ && sequence_->rung() >= stop_rung::kill;
+    return terminal_state({forced, stopping_, broke, status_});
+}
+
+} // namespace skep

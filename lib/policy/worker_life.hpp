@@ -1,0 +1,180 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "core/moment.hpp"
+#include "policy/patient_deadline.hpp"
+#include "policy/recovery.hpp"
+#include "policy/retirement.hpp"
+#include "policy/stop_ladder.hpp"
+#include <skep/exit_class.hpp>
+#include <skep/pool_config.hpp>
+#include <skep/worker_state.hpp>
+
+#include <boost/container/static_vector.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+/// What a worker is to do next, so that its life goes on.
+enum class life_step {
+    wait,          ///< until something happens, or deadline()
+    cancel_launch, ///< have the start return soon
+    take_stacks,   ///< have it print where it is
+    keep_stacks,   ///< what it has printed by now
+    release_calls, ///< give back those it has
+    ask,           ///< the stop stages
+    terminate,
+    kill,
+    end_group, ///< kill what it has left behind
+    reap,      ///< collect its status, and tell reaped()
+    give_up,   ///< it cannot be ended
+    close,     ///< its channels and its output
+    done
+};
+
+/// Why a worker takes no calls. It takes some only where no reason is left.
+enum class obstacle : unsigned {
+    not_up = 1,    ///< its handshake is not complete
+    degraded = 2,  ///< it failed a probe
+    doubted = 4,   ///< it is to be probed first
+    suspended = 8, ///< somebody asked for that
+    leaving = 16,  ///< retired, failed, told to stop or dead
+};
+
+/// The life of one worker, from launch to reaping, as a state machine without clock, process or channel: it is told what
+/// happens, and says what is to be done. Every failure passes through fail(), and nothing else ends a worker for one.
+class worker_life {
+public:
+    worker_life(const pool_config& config, moment at);
+
+    // What happens to it.
+    void launched(int pid) noexcept;
+    void launch_failed(std::string why, moment at);
+    void greeted(int stack_signal) noexcept;
+    void came_up(moment at);
+    void data_ended() noexcept { past_.data_ended = true; }
+    void process_ended(moment at);
+    void reaped(exit_evidence evidence, moment at);
+
+    /// Its life cannot go on, for lack of memory: it is over at once.
+    void break_off(std::string why, moment at);
+
+    /// Something went wrong with it. Returns what is done about it.
+    recovery_action fail(failure what, moment at);
+
+    /// A probe has found it well: it is no longer degraded.
+    void restore(moment at);
+
+    /// It has been probed, whatever that has found.
+    void dispel_doubt() noexcept { set(obstacle::doubted, false); }
+
+    // What is wanted of it. Each does nothing once it is leaving for another reason.
+    void retire(retirement why, moment at);
+    void suspend() noexcept;
+    void resume(bool is_well, moment at);
+
+    /// Suspended, it has no calls any more. True if that is news.
+    bool drained(moment at);
+
+    /// Takes it through the stop sequence, beginning at `first`. A later call may begin further on.
+    void stop(stop_rung first);
+
+    /// The next thing to do, to be asked again and again; and, when that is to wait, until when.
+    life_step next(moment at);
+    time_point deadline() const noexcept;
+
+    bool takes_calls() const noexcept { return obstacles_ == 0; }
+    bool is(obstacle reason) const noexcept { return (obstacles_ & static_cast<unsigned>(reason)) != 0; }
+
+    /// It has served, or serves.
+    bool was_up() const noexcept { return up_since_.has_value(); }
+    std::optional<time_point> up_since() const noexcept { return up_since_; }
+    bool is_in_service() const noexcept { return was_up() && !is(obstacle::leaving); }
+    bool has_greeted() const noexcept { return past_.greeted; }
+    bool has_process() const noexcept { return pid_ != 0; }
+    bool has_ended() const noexcept { return past_.process_ended; }
+
+    bool is_finished() const noexcept { return stage_ == stage::over; }
+
+    /// It was told to stop while nothing was wrong with it.
+    bool is_stopping() const noexcept { return stopping_; }
+
+    /// It gets no calls until a probe has found it well.
+    bool awaits_probe() const noexcept { return is(obstacle::doubted) || is(obstacle::degraded); }
+    bool is_suspended() const noexcept { return machine_.state() == worker_state::suspended; }
+
+    /// Nothing is to be expected of it but its end.
+    bool is_over() const noexcept { return past_.process_ended || failure_ || stop_from_; }
+
+    int pid() const noexcept { return pid_; }
+    int stack_signal() const noexcept { return stack_signal_; }
+    const worker_state_machine& machine() const noexcept { return machine_; }
+    worker_state state() const noexcept { return machine_.state(); }
+    const std::optional<retirement>& why_retired() const noexcept { return retired_; }
+    const std::optional<failure>& why_failed() const noexcept { return failure_; }
+    const exit_status& status() const noexcept { return status_; }
+    const exit_verdict& verdict() const noexcept { return verdict_; }
+    std::vector<rung_reached> stages() const {
+        return sequence_ ? sequence_->taken() : std::vector<rung_reached>();
+    }
+
+private:
+    enum class stage { launch, handshake, service, aftermath, stacks, stopping, settling, reaping, over };
+
+    void set(obstacle reason, bool holds) noexcept;
+    void move_to(worker_state state, std::string reason, moment at);
+    void set_health(worker_health health, moment at) noexcept { machine_.set_health(health, at.wall); }
+    void leave_service() noexcept { set(obstacle::leaving, true); }
+    void enter(stage next, time_point deadline = time_point::max()) noexcept;
+    bool look(moment at);
+    bool look_at_launch(moment at);
+    bool look_at_handshake(moment at);
+    bool look_at_aftermath(moment at);
+    bool look_at_stacks(moment at);
+    bool look_at_stopping(moment at);
+    bool look_at_settling(moment at);
+    void begin_stopping(moment at);
+    void settle(time_point now);
+    void begin_aftermath(time_point now);
+    void take(stop_rung stage);
+    void end(moment at);
+    bool wants_stacks() const noexcept;
+    bool seems_to_end_by_itself() const noexcept;
+    worker_state end_state() const noexcept;
+
+    /// What has happened so far.
+    struct milestones {
+        bool launch_over = false;
+        bool launch_cancelled = false;
+        bool greeted = false;
+        bool data_ended = false;
+        bool process_ended = false;
+        bool ended_by_itself = false;
+    };
+
+    const pool_config& config_;
+    worker_state_machine machine_;
+    stage stage_ = stage::launch;
+    boost::container::static_vector<life_step, 4> steps_; ///< decided upon and not yet taken
+    patient_deadline start_deadline_;
+    time_point deadline_ = time_point::max(); ///< of a stage that has a simple one
+    std::optional<stop_ladder> sequence_;
+    unsigned obstacles_ = static_cast<unsigned>(obstacle::not_up);
+    milestones past_;
+    int pid_ = 0;
+    int stack_signal_ = 0;
+    bool stopping_ = false;
+    std::optional<time_point> up_since_;
+    std::optional<stop_rung> stop_from_;
+    std::optional<retirement> retired_;
+    std::optional<failure> failure_;
+    exit_status status_;
+    exit_verdict verdict_;
+};
+
+} // namespace skep

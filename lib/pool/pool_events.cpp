@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What a pool does about what its workers tell: the hand-over between those who have workers and those who need them.
+
+#include "pool/pool_core.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+
+namespace skep {
+
+/// If it fails, for lack of memory, whoever uses the pool next takes the events, or the supervisor reminds of them.
+void pool_core::wake_for_events() {
+    try {
+        asio::post(context_.executor, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->apply_events();
+            }
+        });
+    } catch (const std::exception&) {}
+}
+
+void pool_core::apply_events() {
+    while (!events_.empty()) {
+        std::vector<worker_event> batch;
+        events_.take(batch);
+        for (const auto& event : batch) {
+            try {
+                std::visit([&](const auto& fact) { apply(*event.from, fact); }, event.fact);
+            } catch (const std::exception&) {
+                log_(log_level::error, "what a worker told was not acted upon in full",
+                     std::current_exception());
+            }
+        }
+    }
+}
+
+void pool_core::apply(worker& from, const came_up&) {
+    log_(log_level::info, to_string(from.id()) + " ready, pid " + std::to_string(from.life().pid()));
+    streaks_.started(from.id().slot);
+    crew_.on_ready(from);
+    if (from.life().is_in_service()) {
+        dispatcher_.enlist(from);
+    }
+    tell_ready();
+}
+
+void pool_core::apply(worker& from, const room_changed&) {
+    dispatcher_.on_room(from);
+}
+
+void pool_core::apply(worker& from, const went_wrong& fact) {
+    const auto who = to_string(from.id());
+    switch (fact.action) {
+    case recovery_action::degrade: log_(log_level::warning, who + " is degraded: " + fact.detail); break;
+    case recovery_action::probe: log_(log_level::info, who + " is probed: " + fact.detail); break;
+    case recovery_action::recycle: crew_.recycle(from, fact.detail); break;
+    default:
+        unhealthy_terminated_ += fact.kind == failure_kind::probe_failed ? 1 : 0;
+        log_(log_level::warning, who + " is replaced: " + fact.detail);
+        break;
+    }
+}
+
+void pool_core::apply(worker& from, const used_up&) {
+    crew_.on_used_up(from);
+}
+
+void pool_core::apply(worker& from, const was_suspended&) {
+    crew_.on_suspended(from);
+}
+
+void pool_core::apply(worker& from, const pings_missed& fact) {
+    crew_.on_missed_pings(fact.count);
+    log_(log_level::warning,
+         to_string(from.id()) + " missed " + std::to_string(fact.total) + " pings so far");
+}
+
+void pool_core::apply(worker& from, const left_service&) {
+    dispatcher_.dismiss(from);
+    crew_.on_out_of_service(from);
+    give_up_queue_if_hopeless();
+}
+
+void pool_core::apply(worker& from, const calls_lost&) {
+    while (const auto notice = from.take_lost_call()) {
+        dispatcher_.on_call_lost(from, *notice);
+    }
+    dispatcher_.serve_free();
+}
+
+void pool_core::apply(worker& from, const ended&) {
+    log_end(from);
+    if (phase_ == pool_phase::stopping) {
+        report_.workers.push_back(from.exit());
+    }
+    crew_.on_ended(from);
+    give_up_queue_if_hopeless();
+    if (phase_ == pool_phase::running && crew_.is_unavailable()) {
+        dispatcher_.fail_queue(errc::unavailable, last_cause());
+        fail_ready(unavailable());
+    }
+}
+
+void pool_core::log_end(const worker& gone) const {
+    const auto& life = gone.life();
+    const auto stages = life.stages();
+    std::string text = to_string(gone.id()) + " " + std::string(to_string(life.state()));
+    if (life.has_process()) {
+        text += ", " + to_string(life.status());
+    }
+    if (life.why_failed()) {
+        text += ": " + life.why_failed()->detail;
+    }
+    if (!stages.empty() && stages.back().rung == stop_rung::lost) {
+        log_(log_level::error,
+             text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL");
+    } else {
+        log_(life.why_failed() ? log_level::warning : log_level::info, text);
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,199 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/health_check.hpp"
+
+#include "core/exception_text.hpp"
+#include "core/utf8.hpp"
+#include "policy/remote_error.hpp"
+#include "worker/worker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr std::string_view no_answer = "no answer in time";
+
+// Of what a failed probe says: it goes into the history and the log.
+constexpr std::size_t longest_complaint = 1024;
+
+// What a function that was cancelled gets to end.
+constexpr duration for_guests = std::chrono::milliseconds(250);
+
+/// How the user's probe ended. Shared, as one that ignores its cancellation outlives those who asked.
+struct probe_outcome {
+    health_probe probe; ///< what runs may refer to its captures
+    bool over = false;
+    std::string complaint;
+};
+
+asio::awaitable<void> run_probe(std::shared_ptr<probe_outcome> outcome, worker_id id, int pid,
+                                std::weak_ptr<worker> patient) {
+    std::string complaint;
+    try {
+        auto running = outcome->probe(id, pid);
+        co_await std::move(running);
+    } catch (...) {
+        complaint = text_of(std::current_exception());
+    }
+    outcome->complaint = beginning_of(complaint, longest_complaint);
+    outcome->over = true;
+    if (const auto still_there = patient.lock()) {
+        still_there->health().probe_answered(outcome->complaint);
+    }
+}
+
+/// Workers that came up together must not all be at their probes together: they are spread over half an interval.
+duration phase_of(std::uint32_t slot, duration interval) {
+    constexpr double golden_ratio = 0.6180339887;
+    const double share = std::fmod(golden_ratio * slot, 1.0) / 2;
+    return std::chrono::duration_cast<duration>(interval * share);
+}
+
+} // namespace
+
+health_check::health_check(const pool_context& context, const pool_config& config, worker& patient)
+    : context_(context),
+      config_(config),
+      patient_(patient),
+      monitor_(config.health_check, context.now()),
+      look_now_(context.executor),
+      probe_over_(context.executor),
+      guests_(context.executor, [](std::exception_ptr) {}) {}
+
+void health_check::introduce(const hello_message& hello) {
+    const auto& options = config_.health_check;
+    command_ = options.command.empty() ? hello.health_check : options.command;
+    own_ = hello.own_health_check || !options.command.empty() || options.probe;
+}
+
+bool health_check::begin(time_point now) {
+    const auto& options = config_.health_check;
+    begun_ = options.enabled && (options.probe || !command_.empty());
+    monitor_ = health_monitor(options, now - phase_of(patient_.id().slot, options.interval));
+    return begun_;
+}
+
+asio::awaitable<void> health_check::run() {
+    auto not_before = context_.now();
+    while (patient_.life().is_in_service()) {
+        look_now_.close();
+        const bool wanted = patient_.life().is(obstacle::doubted);
+        const auto due = wanted ? not_before : std::max(monitor_.next_probe(), not_before);
+        const bool woken = co_await look_now_.wait_until(due);
+        if (woken) {
+            not_before = context_.now();
+        }
+        const bool still_wanted = patient_.life().is(obstacle::doubted);
+        if (woken || (!still_wanted && context_.now() < monitor_.next_probe())) {
+            continue;
+        }
+        if (!patient_.is_probeable()) {
+            not_before = context_.now() + config_.health_check.retry_interval;
+            continue;
+        }
+        const std::string complaint = co_await probe();
+        if (patient_.life().is_in_service()) {
+            judge(complaint);
+            patient_.dispel_doubt();
+        }
+    }
+}
+
+asio::awaitable<void> health_check::end() {
+    guests_.cancel();
+    const auto deadline = context_.now() + for_guests;
+    co_await guests_.join(deadline);
+}
+
+/// What is wrong with it; empty if nothing is.
+asio::awaitable<std::string> health_check::probe() {
+    return config_.health_check.probe ? probe_by_function() : probe_by_command();
+}
+
+asio::awaitable<std::string> health_check::probe_by_command() {
+    const auto limit = config_.health_check.limit;
+    probe_over_.close();
+    complaint_ = no_answer;
+    if (!unanswered_) { // else it has not even answered the one before
+        const call_ptr which(new call(request(command_)));
+        which->is_probe = true;
+        which->state = call_state::abandoned; // nobody waits for it who could keep the worker from leaving
+        which->encode(config_.limits);
+        const auto now = context_.now();
+        which->deadline = now + limit;
+        patient_.assign(*which, now);
+        unanswered_ = true;
+        patient_.tell_room(); // it has less now
+    }
+    patient_deadline deadline(after_limit(context_.now(), limit), limit);
+    co_await probe_over_.wait_until(deadline);
+    co_return complaint_;
+}
+
+void health_check::probe_answered(const std::string& complaint) {
+    unanswered_ = false;
+    complaint_ = beginning_of(complaint, longest_complaint);
+    probe_over_.open();
+}
+
+asio::awaitable<std::string> health_check::probe_by_function() {
+    const auto limit = config_.health_check.limit;
+    const auto outcome = std::make_shared<probe_outcome>();
+    outcome->probe = config_.health_check.probe;
+    guests_.spawn(outcome,
+                  run_probe(outcome, patient_.id(), patient_.life().pid(), patient_.weak_from_this()));
+    patient_deadline deadline(after_limit(context_.now(), limit), limit);
+    bool in_time = true;
+    while (in_time && !outcome->over) { // one that was given up may end meanwhile
+        probe_over_.close();
+        in_time = co_await probe_over_.wait_until(deadline);
+    }
+    if (!outcome->over) {
+        guests_.cancel();
+        co_return std::string(no_answer);
+    }
+    co_return outcome->complaint;
+}
+
+void health_check::judge(const std::string& complaint) {
+    if (!complaint.empty()) {
+        report("it failed its health check: " + complaint);
+    } else if (monitor_.passed_probe(context_.now()) == health_verdict::restore) {
+        patient_.restore();
+    }
+}
+
+void health_check::report(std::string detail) {
+    const auto verdict = monitor_.failed(context_.now());
+    look_now_.open(); // the next probe is due sooner
+    if (verdict == health_verdict::degrade || verdict == health_verdict::remove) {
+        patient_.report({failure_kind::probe_failed, std::move(detail), errc::worker_lost,
+                         monitor_.failures(), config_.health_check.failures});
+    }
+}
+
+void health_check::answered(time_point now) noexcept {
+    monitor_.answered(now);
+}
+
+void health_check::failed_call(const error_message& error, time_point now) {
+    const auto& failing = config_.health_check.failing_errors;
+    const bool counts = std::find(failing.begin(), failing.end(), error.type) != failing.end();
+    if (!begun_ || !(counts || may_be_workers_fault(error.type, error.code))) {
+        return;
+    }
+    if (counts) {
+        report("a call ended with " + error.type);
+        monitor_.probe_at(now); // callers wait to know
+    } else {
+        monitor_.answered(now);
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,75 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/task_group.hpp"
+#include "policy/health_monitor.hpp"
+#include "runtime/pool_context.hpp"
+#include "wire/worker_messages.hpp"
+#include <skep/pool_config.hpp>
+
+#include <memory>
+#include <string>
+
+namespace skep {
+
+class worker;
+
+/// Looks after one worker's health: probes it, by a command or by the user's function, and judges what its calls say.
+/// What it finds it reports to the worker. On the pool's strand.
+class health_check {
+public:
+    health_check(const pool_context& context, const pool_config& config, worker& patient);
+
+    /// From the worker's hello: what probes it.
+    void introduce(const hello_message& hello);
+
+    /// The worker is up. False if there is nothing to look after it with.
+    bool begin(time_point now);
+
+    /// Probes, until it is cancelled.
+    asio::awaitable<void> run();
+
+    /// Waits for a user's function that is still at it, but not for long.
+    asio::awaitable<void> end();
+
+    /// Whether it looks at more than that the worker answers.
+    bool is_own() const noexcept { return begun_ && own_; }
+    bool is_well() const noexcept { return !begun_ || !monitor_.is_degraded(); }
+
+    /// Something has happened that may let a probe begin, or make it superfluous.
+    void look() { look_now_.open(); }
+
+    // What the worker's calls say of it.
+    void answered(time_point now) noexcept;
+    void failed_call(const error_message& error, time_point now);
+
+    /// The probe's answer, or how it failed.
+    void probe_answered(const std::string& complaint);
+
+    /// The worker has a probe that it has not answered.
+    bool is_probing() const noexcept { return unanswered_; }
+
+private:
+    asio::awaitable<std::string> probe();
+    asio::awaitable<std::string> probe_by_command();
+    asio::awaitable<std::string> probe_by_function();
+    void judge(const std::string& complaint);
+    void report(std::string detail);
+
+    const pool_context& context_;
+    const pool_config& config_;
+    worker& patient_;
+    health_monitor monitor_;
+    std::string command_;
+    bool own_ = false;
+    bool begun_ = false;
+    bool unanswered_ = false;
+    std::string complaint_;
+    gate look_now_;
+    gate probe_over_;
+    task_group guests_; ///< the user's function
+};
+
+} // namespace skep

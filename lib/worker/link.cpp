@@ -1,0 +1,124 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/link.hpp"
+
+#include "wire/protocol_violation.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <string>
+
+namespace skep {
+
+link::link(const pool_context& context, std::unique_ptr<byte_stream> data,
+           std::unique_ptr<byte_stream> control, const limit_options& limits, link_user& user)
+    : context_(context), user_(user), data_(context.executor, std::move(data), limits) {
+    if (control) {
+        control_.emplace(context.executor, std::move(control), limits);
+    }
+}
+
+void link::start(task_group& tasks, const std::shared_ptr<void>& owner) {
+    tasks.spawn(owner, read_data());
+    tasks.spawn(owner, write(data_, "data"));
+    if (control_) {
+        tasks.spawn(owner, read_control());
+        tasks.spawn(owner, write(*control_, "control"));
+    }
+}
+
+void link::flush_soon(const std::shared_ptr<void>& owner) {
+    if (flush_scheduled_) {
+        return;
+    }
+    asio::post(context_.executor, [this, owner] {
+        flush_scheduled_ = false;
+        data_.flush();
+    });
+    flush_scheduled_ = true;
+}
+
+void link::close() noexcept {
+    data_.close();
+    if (control_) {
+        control_->close();
+    }
+}
+
+asio::awaitable<void> link::read_data() {
+    bool more = true;
+    while (more) {
+        more = co_await data_.receive();
+        user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
+        more = take_messages(data_) && more;
+    }
+    user_.on_data_ended();
+    user_.on_broken({failure_kind::process_exit, "it closed its data channel", errc::worker_lost});
+}
+
+asio::awaitable<void> link::read_control() {
+    bool more = true;
+    while (more) {
+        more = co_await control_->receive();
+        more = take_messages(*control_) && more;
+    }
+    user_.on_broken({failure_kind::process_exit, "it closed its control channel", errc::worker_lost});
+}
+
+/// It may still be readable when it cannot be written to.
+asio::awaitable<void> link::write(channel& to, const char* name) {
+    bool more = true;
+    while (more) {
+        more = co_await to.send_backlog();
+        user_.on_backlog_shrunk();
+    }
+    const auto text = std::string("its ") + name + " channel cannot be written to";
+    user_.on_broken({failure_kind::process_exit, text, errc::worker_lost});
+}
+
+/// False if it broke the protocol.
+bool link::take_messages(channel& from) {
+    const bool is_control = &from != &data_;
+    try {
+        while (auto message = from.next()) {
+            if (const auto* const objection = objection_to(*message, is_control)) {
+                throw protocol_violation(objection);
+            }
+            go_on(*message);
+            user_.on_message(*message);
+        }
+        return true;
+    } catch (const protocol_violation& violation) {
+        user_.on_broken({failure_kind::protocol_error, violation.what(), errc::protocol_error});
+        return false;
+    }
+}
+
+/// Which message may come over which channel, and when; nullptr if this one may.
+const char* link::objection_to(const worker_message& message, bool is_control) const noexcept {
+    const bool is_pong = std::holds_alternative<pong_message>(message);
+    if (is_control) {
+        return is_pong ? nullptr : "only pong may come over the control channel";
+    }
+    if (is_pong) {
+        return has_control() ? "pong may come over the control channel only" : nullptr;
+    }
+    if (std::holds_alternative<hello_message>(message)) {
+        return phase_ == phase::greeting ? nullptr : "a second hello";
+    }
+    if (std::holds_alternative<ready_message>(message)) {
+        return phase_ == phase::starting ? nullptr : "an unexpected ready";
+    }
+    return nullptr; // an answer: it is up to the calls
+}
+
+void link::go_on(const worker_message& message) noexcept {
+    if (std::holds_alternative<hello_message>(message)) {
+        phase_ = phase::starting;
+    } else if (std::holds_alternative<ready_message>(message)) {
+        phase_ = phase::serving;
+    }
+}
+
+} // namespace skep

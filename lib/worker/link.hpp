@@ -1,0 +1,78 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/task_group.hpp"
+#include "policy/recovery.hpp"
+#include "runtime/pool_context.hpp"
+#include "runtime/runtime.hpp"
+#include "worker/channel.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace skep {
+
+/// What a link tells its worker.
+class link_user {
+public:
+    /// A message that may come now, over this channel. Throws protocol_violation if the worker cannot mean it.
+    virtual void on_message(worker_message& message) = 0;
+
+    /// Something has arrived, whole or not.
+    virtual void on_sign_of_life() = 0;
+
+    /// It has taken a piece of what it was too slow to take at once.
+    virtual void on_backlog_shrunk() = 0;
+
+    /// Nothing more will come.
+    virtual void on_data_ended() = 0;
+
+    virtual void on_broken(failure what) = 0;
+
+protected:
+    ~link_user() = default;
+};
+
+/// What connects the host with a worker: a channel for calls and their answers, and, where the transport has one,
+/// another for control messages, which gets through while the worker is at a call. On the pool's strand.
+class link {
+public:
+    link(const pool_context& context, std::unique_ptr<byte_stream> data, std::unique_ptr<byte_stream> control,
+         const limit_options& limits, link_user& user);
+
+    /// Begins to read and write; `owner` stays alive until that has ended, after close().
+    void start(task_group& tasks, const std::shared_ptr<void>& owner);
+
+    channel& data() noexcept { return data_; }
+    const channel& data() const noexcept { return data_; }
+
+    /// Where control messages go.
+    channel& control() noexcept { return control_ ? *control_ : data_; }
+    bool has_control() const noexcept { return control_.has_value(); }
+
+    /// Sends what is in the data channel's outbox at the end of this turn of the strand, so that frames share a write.
+    void flush_soon(const std::shared_ptr<void>& owner);
+
+    void close() noexcept;
+
+private:
+    enum class phase { greeting, starting, serving };
+
+    asio::awaitable<void> read_data();
+    asio::awaitable<void> read_control();
+    asio::awaitable<void> write(channel& to, const char* name);
+    bool take_messages(channel& from);
+    const char* objection_to(const worker_message& message, bool is_control) const noexcept;
+    void go_on(const worker_message& message) noexcept;
+
+    const pool_context& context_;
+    link_user& user_;
+    channel data_;
+    std::optional<channel> control_;
+    phase phase_ = phase::greeting;
+    bool flush_scheduled_ = false;
+};
+
+} // namespace skep

@@ -1,0 +1,99 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "policy/recovery.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace skep {
+
+class worker;
+
+// What a worker tells of itself.
+
+struct came_up {};
+
+/// Whether it takes calls may have changed: it has taken what it was sent, or its health or suspension has.
+struct room_changed {};
+
+/// Something was wrong, and is being seen to.
+struct went_wrong {
+    failure_kind kind;
+    recovery_action action;
+    std::string detail;
+};
+
+/// It has answered as many calls as it is meant to.
+struct used_up {};
+
+/// It was to be suspended, and is.
+struct was_suspended {};
+
+struct pings_missed {
+    int count; ///< since the last time
+    std::uint64_t total;
+};
+
+/// It takes no more calls, for whatever reason. Comes once.
+struct left_service {};
+
+/// Calls are lost with it; see worker::take_lost_call.
+struct calls_lost {};
+
+/// Its process is gone and so is everything that belonged to it. The last one.
+struct ended {};
+
+struct worker_event {
+    std::shared_ptr<worker> from;
+    std::variant<came_up, room_changed, went_wrong, used_up, was_suspended, pings_missed, left_service,
+                 calls_lost, ended>
+        fact;
+};
+
+/// What has happened and has not been acted upon yet. Workers append, in the middle of their own work; their pool takes
+/// it all once they are through with that.
+class event_queue {
+public:
+    /// `wake` has somebody take the events soon; it may fail, since whoever does anything with the pool takes them first.
+    explicit event_queue(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+    /// A worker more: room is made for what it may have to tell, so that append() does not fail.
+    void expect_worker() {
+        constexpr std::size_t per_worker = 12;
+        events_.reserve(events_.size() + per_worker * ++workers_);
+    }
+    void forget_worker() noexcept { --workers_; }
+
+    void append(worker_event event) {
+        events_.push_back(std::move(event));
+        if (events_.size() == 1) {
+            wake_();
+        }
+    }
+
+    /// Wakes again, should that have failed.
+    void remind() {
+        if (!events_.empty()) {
+            wake_();
+        }
+    }
+
+    bool empty() const noexcept { return events_.empty(); }
+
+    /// Takes what there is, the oldest first; give `taken` back for its memory.
+    void take(std::vector<worker_event>& taken) noexcept { events_.swap(taken); }
+
+private:
+    std::function<void()> wake_;
+    std::vector<worker_event> events_;
+    std::size_t workers_ = 0;
+};
+
+} // namespace skep

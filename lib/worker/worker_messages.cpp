@@ -1,0 +1,173 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What a worker does with the messages it gets.
+
+#include "wire/host_messages.hpp"
+#include "wire/protocol_violation.hpp"
+#include "worker/worker.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace skep {
+
+void worker::on_message(worker_message& message) {
+    std::visit(
+        [this](auto& content) {
+            using type = std::decay_t<decltype(content)>;
+            if constexpr (std::is_same_v<type, result_message>) {
+                on_result(content);
+            } else if constexpr (std::is_same_v<type, error_message>) {
+                on_error(content);
+            } else if constexpr (std::is_same_v<type, pong_message>) {
+                on_pong(content);
+            } else if constexpr (std::is_same_v<type, hello_message>) {
+                on_hello(content);
+            } else {
+                on_ready();
+            }
+        },
+        message);
+}
+
+void worker::on_sign_of_life() {
+    if (heartbeat_) {
+        heartbeat_->heard();
+    }
+}
+
+void worker::on_backlog_shrunk() {
+    if (takes_calls()) {
+        tell_room();
+    }
+}
+
+void worker::on_data_ended() {
+    life_.data_ended();
+    wake_.open();
+}
+
+void worker::on_broken(failure what) {
+    report(std::move(what));
+}
+
+void worker::on_hello(hello_message& hello) {
+    if (hello.protocol != protocol_version) {
+        throw protocol_violation("it speaks protocol version " + std::to_string(hello.protocol) +
+                                 ", this host " + std::to_string(protocol_version) +
+                                 "; update the older side");
+    }
+    if (hello.token != token_) {
+        throw protocol_violation("its token is not the one it was started with");
+    }
+    life_.greeted(hello.pid == life_.pid() ? hello.stack_signal : 0); // a wrapper would die of the signal
+    health_.introduce(hello);
+    calls_.set_capacity(std::min<std::size_t>(around_.config.capacity, hello.capacity));
+    welcomed_ = around_.context.now();
+    append_welcome(link_->control().outbox(), id_, around_.config.heartbeat, around_.config.limits,
+                   predecessor_.ended_as);
+    link_->control().flush();
+}
+
+void worker::on_ready() {
+    if (life_.is_over()) {
+        return;
+    }
+    const auto self = shared_from_this();
+    const auto now = around_.context.now();
+    life_.came_up(at());
+    recycle_.emplace(around_.config.recycle, now, around_.context.random(), around_.context.random());
+    if (health_.begin(now)) {
+        service_.spawn(self, health_.run());
+    }
+    if (around_.config.heartbeat.enabled) {
+        heartbeat_.emplace(around_.config.heartbeat, now);
+        service_.spawn(self, beat());
+    }
+    tell(came_up{});
+    wake_.open();
+}
+
+void worker::on_result(result_message& result) {
+    const auto answered = take_call(result.id);
+    if (answered->is_probe) {
+        health_.probe_answered({});
+        show_drained();
+        tell_room();
+        return;
+    }
+    hand_on(answered, [&] {
+        count_answer();
+        health_.answered(around_.context.now());
+        around_.answers.on_result(*this, *answered, result);
+    });
+    after_answer();
+}
+
+void worker::on_error(error_message& error) {
+    const auto answered = take_call(error.id);
+    if (answered->is_probe) {
+        health_.probe_answered(error.type + ": " + error.message);
+        show_drained();
+        tell_room();
+        return;
+    }
+    hand_on(answered, [&] {
+        count_answer();
+        ++tally_.errors;
+        health_.failed_call(error, around_.context.now());
+        around_.answers.on_remote_error(*this, *answered, error);
+    });
+    after_answer();
+}
+
+void worker::on_pong(const pong_message& pong) {
+    if (!heartbeat_ || !heartbeat_->answered(pong.sequence)) {
+        throw protocol_violation("an unexpected pong");
+    }
+}
+
+/// Calls given up by their callers stay in the table until they are answered.
+call_ptr worker::take_call(std::uint64_t id) {
+    auto answered = calls_.take(id);
+    if (!answered) {
+        throw protocol_violation("an answer to call " + std::to_string(id) + ", which it does not have");
+    }
+    return answered;
+}
+
+/// The call is no longer in the table: if its answer cannot be handed on, for lack of memory, it is lost here.
+template <class Function>
+void worker::hand_on(const call_ptr& answered, Function&& answer) {
+    try {
+        answer();
+    } catch (...) {
+        around_.answers.on_answer_lost(*this, *answered);
+        throw;
+    }
+}
+
+void worker::count_answer() {
+    ++tally_.completed;
+    if (recycle_->is_used_up(tally_.completed) && !recycle_->is_used_up(tally_.completed - 1)) {
+        tell(used_up{});
+    }
+    auto* const begun = calls_.just_begun();
+    if (begun != nullptr && begun->state == call_state::abandoned && !begun->is_probe &&
+        begun->heap_place == deadline_node::outside) {
+        around_.answers.on_begun_in_vain(*begun);
+    }
+}
+
+void worker::after_answer() {
+    if (!life_.takes_calls()) {
+        show_drained();
+        end_if_drained();
+        if (life_.is(obstacle::doubted) && is_probeable()) {
+            health_.look();
+        }
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,153 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// A worker's life: its coroutines, from launch to reaping.
+
+#include "core/exception_text.hpp"
+#include "worker/worker.hpp"
+
+#include <csignal>
+
+namespace skep {
+
+namespace {
+
+// For the rest of what a process that has ended has printed.
+constexpr duration for_last_output = std::chrono::milliseconds(250);
+
+/// What faulthandler printed, from its first thread on.
+std::string stacks_in(const std::string& output) {
+    const auto first = std::min(output.find("Thread 0x"), output.find("Current thread 0x"));
+    return first == std::string::npos ? std::string() : output.substr(first);
+}
+
+} // namespace
+
+asio::awaitable<void> worker::run() {
+    try {
+        co_await live();
+    } catch (const std::exception& problem) { // out of memory: its end must be told all the same
+        life_.break_off(problem.what(), at());
+        around_.starter.cancel_start(id_);
+        end_now();
+        release_calls();
+    }
+    follow_life();
+    service_.cancel();
+    co_await service_.join();
+    co_await health_.end();
+    co_await tasks_.join();
+    tell(ended{});
+}
+
+asio::awaitable<void> worker::live() {
+    tasks_.spawn(shared_from_this(), launch());
+    for (auto step = life_.next(at()); step != life_step::done; step = life_.next(at())) {
+        follow_life(); // it may have failed by looking at the time
+        if (step == life_step::wait) {
+            wake_.close();
+            co_await wake_.wait_until(life_.deadline());
+        } else {
+            co_await take(step);
+        }
+    }
+}
+
+asio::awaitable<void> worker::take(life_step step) {
+    switch (step) {
+    case life_step::cancel_launch: around_.starter.cancel_start(id_); break;
+    case life_step::take_stacks: process_->signal(life_.stack_signal()); break;
+    case life_step::keep_stacks: stacks_ = stacks_in(process_->output_tail()); break;
+    case life_step::release_calls: release_calls(); break;
+    case life_step::ask:
+        append_shutdown(link_->control().outbox(), around_.config.stop.ask + around_.config.stop.grace);
+        link_->control().flush();
+        break;
+    case life_step::terminate: process_->terminate(); break;
+    case life_step::end_group:
+    case life_step::kill: process_->kill(); break;
+    case life_step::reap: co_await collect(); break;
+    case life_step::give_up: process_->abandon(); break;
+    case life_step::close: {
+        link_->close();
+        const auto deadline = around_.context.now() + for_last_output;
+        co_await process_->finish(deadline);
+        break;
+    }
+    default: break;
+    }
+}
+
+asio::awaitable<void> worker::launch() {
+    const auto self = shared_from_this();
+    try {
+        launch_order order{id_, token_};
+        worker_link started = co_await around_.starter.start(std::move(order));
+        process_ = std::move(started.process);
+        link_.emplace(around_.context, std::move(started.data), std::move(started.control),
+                      around_.config.limits, static_cast<link_user&>(*this));
+        tasks_.spawn(self, watch_process());
+        link_->start(tasks_, self);
+        life_.launched(process_->pid());
+        if (life_.is_finished()) {
+            end_now();
+        }
+    } catch (const error& problem) {
+        end_now();
+        life_.launch_failed(problem.info.detail, at());
+    } catch (const std::exception& problem) {
+        end_now();
+        life_.launch_failed(problem.what(), at());
+    }
+    follow_life();
+}
+
+asio::awaitable<void> worker::watch_process() {
+    co_await process_->ended();
+    life_.process_ended(at());
+    follow_life();
+}
+
+/// How it ended, and the rest of what it has printed.
+asio::awaitable<void> worker::collect() {
+    exit_evidence evidence;
+    evidence.status = process_->reap();
+    const auto deadline = around_.context.now() + for_last_output;
+    co_await process_->finish(deadline);
+    const auto last_words = process_->output_tail();
+    evidence.last_words = last_words;
+    evidence.oom_kill = evidence.status.signal() == SIGKILL && process_->saw_oom_kill();
+    life_.reaped(evidence, at());
+}
+
+asio::awaitable<void> worker::beat() {
+    gate never(around_.context.executor);
+    for (;;) {
+        const auto next = heartbeat_->next_tick();
+        co_await never.wait_until(next);
+        ping();
+    }
+}
+
+/// One that has no control channel is asked only while it has nothing to do: it could not answer.
+void worker::ping() {
+    const auto& options = around_.config.heartbeat;
+    if (!link_->has_control() && !calls_.empty()) {
+        heartbeat_->put_off(around_.context.now());
+        return;
+    }
+    const auto verdict = heartbeat_->tick(around_.context.now());
+    if (verdict.new_misses > 0) {
+        tally_.missed_pings += static_cast<std::uint64_t>(verdict.new_misses);
+        tell(pings_missed{verdict.new_misses, tally_.missed_pings});
+    }
+    if (verdict.lost && options.dependent) {
+        report({failure_kind::heartbeat_lost, "no answer to " + std::to_string(options.misses) + " pings",
+                errc::heartbeat_lost});
+        return;
+    }
+    append_ping(link_->control().outbox(), verdict.ping);
+    link_->control().flush();
+}
+
+} // namespace skep
