@@ -139,6 +139,6 @@ void print_shutdown(const skep::shutdown_report& report) {
     for (const auto& worker : report.workers) {
         std::cout << "  " << to_string(worker.id) << " (pid " << worker.pid
                   << "): " << to_string(worker.state) << ", " << to_string(worker.status)
-                  << ", last step: " << to_string(worker.rung()) << '\n';
+                  << ", last step: " << to_string(worker.stage()) << '\n';
     }
 }

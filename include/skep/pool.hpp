@@ -119,10 +119,10 @@ public:
     /// Errors: invalid_config (min is 1..10,000, max is min..10,000), not_started, shutting_down, cancelled.
     boost::asio::awaitable<void> resize(size_limits limits);
 
-    /// Stops admitting calls, lets accepted ones finish for stop.drain, then takes every worker down the stop
-    /// ladder. Calls that no worker is left to take, or only suspended ones, fail with shutting_down at once.
+    /// Stops admitting calls, lets accepted ones finish for stop.drain_timeout, then takes every worker through the
+    /// stop sequence. Calls that no worker is left to take, or only suspended ones, fail with shutting_down at once.
     /// Idempotent: later and concurrent calls get the same report. Afterwards no child, zombie, descriptor or
-    /// thread of the pool is left. Takes at most drain + ask + grace + reap, and up
+    /// thread of the pool is left. Takes at most drain_timeout + shutdown_grace + term_grace + reap_timeout, and up
     /// to half a second for the last output; an unfinished start() is ended first.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
     boost::asio::awaitable<shutdown_report> shutdown();

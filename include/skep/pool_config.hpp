@@ -76,16 +76,17 @@ struct heartbeat_options {
     bool dependent = true; ///< true: a lost worker is replaced; false: only counted and logged
 };
 
-/// The stop ladder: drain, ask, SIGTERM, SIGKILL, reap.
+/// The stop sequence: drain, ask, SIGTERM, SIGKILL, reap.
 struct stop_options {
-    duration drain = std::chrono::seconds(5); ///< how long shutdown() lets calls finish, 0..24 h
-    duration ask = std::chrono::seconds(3);   ///< from the shutdown frame to SIGTERM, 0..1 h; an interpreter
-                                              ///< with large libraries takes seconds to end
-    duration grace = std::chrono::seconds(2); ///< from SIGTERM to SIGKILL, 0..1 h
-    duration reap = std::chrono::seconds(2);  ///< from SIGKILL to giving the process up as lost, 10 ms..1 h
+    duration drain_timeout = std::chrono::seconds(5); ///< how long shutdown() lets calls finish, 0..24 h
+
+    /// From the shutdown frame to SIGTERM, 0..1 h; an interpreter with large libraries takes seconds to end.
+    duration shutdown_grace = std::chrono::seconds(3);
+    duration term_grace = std::chrono::seconds(2);   ///< from SIGTERM to SIGKILL, 0..1 h
+    duration reap_timeout = std::chrono::seconds(2); ///< from SIGKILL to giving it up as lost, 10 ms..1 h
 
     /// What a frozen worker gets to print its stacks before SIGTERM, 0..10 s; 0 = they are not asked for.
-    duration dump = std::chrono::milliseconds(300);
+    duration stack_dump_timeout = std::chrono::milliseconds(300);
 };
 
 /// Replacing lost workers. A worker that dies after it has done work, or has lived for stable_after, is replaced
@@ -160,7 +161,7 @@ struct SKEP_API pool_config {
     std::size_t min_ready = 1; ///< start() returns with this many, 1..the initial number of workers
     std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
 
-    /// Calls sent ahead to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a
+    /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a
     /// call waits in the pool's queue until a worker is free. More raises throughput where calls are short, but
     /// a call may then wait behind a long one though another worker becomes free.
     std::size_t pipeline_depth = 0;

@@ -18,7 +18,7 @@
 namespace skep {
 
 /// Looks at one worker; throws if it is not well. Runs on the pool's strand and must honour cancellation, which comes
-/// when the probe's limit has passed.
+/// when the probe's timeout has passed.
 using health_probe = std::function<boost::asio::awaitable<void>(worker_id which, pid_t pid)>;
 
 /// Whether a worker does its job. A failure takes it out of rotation (degraded), the next success puts it back,
@@ -26,7 +26,7 @@ using health_probe = std::function<boost::asio::awaitable<void>(worker_id which,
 struct health_check_options {
     bool enabled = true;
     duration interval = std::chrono::seconds(30);      ///< of a healthy, idle worker, 10 ms..24 h
-    duration limit = std::chrono::seconds(5);          ///< for one probe, 1 ms..1 h
+    duration timeout = std::chrono::seconds(5);        ///< for one probe, 1 ms..1 h
     int failures = 3;                                  ///< in a row that remove, 1..100
     duration retry_interval = std::chrono::seconds(5); ///< of a degraded worker, 1 ms..1 h
 
@@ -72,7 +72,7 @@ struct crash_barrier_options {
     /// Workers that the same input (command, arguments, attachments) may crash, or make break the protocol, before it is
     /// refused, 1..100; 0 = any number. Of a worker that was at several calls nobody knows which one it was: none is blamed.
     int poison_crashes = 2;
-    duration poison_memory = std::chrono::minutes(10); ///< how long an input is remembered, 1 s..24 h
+    duration poison_ttl = std::chrono::minutes(10); ///< how long an input is remembered, 1 s..24 h
 };
 
 /// Sending calls again that were lost with their worker, where request::idempotent allows it.

@@ -16,8 +16,8 @@
 
 namespace skep {
 
-/// The rungs of the stop ladder, in order.
-enum class stop_rung {
+/// The stages of the stop sequence, in order.
+enum class stop_stage {
     none,      ///< ended by itself
     ask,       ///< `shutdown` frame
     terminate, ///< SIGTERM to its process group
@@ -25,11 +25,11 @@ enum class stop_rung {
     lost       ///< not even that ended it in time (the kernel holds it); it is collected whenever it does end
 };
 
-SKEP_API std::string_view to_string(stop_rung rung) noexcept;
+SKEP_API std::string_view to_string(stop_stage stage) noexcept;
 
-/// One rung, and how long after the stop began it was reached.
-struct rung_reached {
-    stop_rung rung;
+/// One stage, and how long after the stop began it was reached.
+struct stage_reached {
+    stop_stage stage;
     duration after;
 };
 
@@ -39,10 +39,10 @@ struct worker_exit {
     pid_t pid = 0;
     worker_state state = worker_state::stopped; ///< its terminal state
     exit_status status;
-    std::vector<rung_reached> rungs; ///< every rung it took, in order
+    std::vector<stage_reached> stages; ///< every stage it went through, in order
 
-    /// The last rung it needed.
-    stop_rung rung() const noexcept { return rungs.empty() ? stop_rung::none : rungs.back().rung; }
+    /// The last stage it needed.
+    stop_stage stage() const noexcept { return stages.empty() ? stop_stage::none : stages.back().stage; }
 };
 
 /// What shutdown() did.

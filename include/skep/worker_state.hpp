@@ -29,7 +29,7 @@ enum class worker_state {
     busy,      ///< load equals capacity
     degraded,  ///< runs, but is kept out of rotation
     suspended, ///< drained and paused on request
-    stopping,  ///< on the stop ladder
+    stopping,  ///< in the stop sequence
     stopped,   ///< terminal: asked to end and complied, or interrupted from outside
     finished,  ///< terminal: exited with 0 though nobody asked
     failed,    ///< terminal: error, signal, non-zero exit or lost channel

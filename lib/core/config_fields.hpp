@@ -16,7 +16,7 @@ void visit_self_healing(Config& config, Visitor& visit) {
         auto& health = config.health_check;
         visit.flag("enabled", health.enabled);
         visit.time("interval", health.interval, 10ms, 24h);
-        visit.time("limit", health.limit, 1ms, 1h);
+        visit.time("timeout", health.timeout, 1ms, 1h);
         visit.number("failures", health.failures, 1, 100);
         visit.time("retry_interval", health.retry_interval, 1ms, 1h);
         visit.text("command", health.command);
@@ -40,7 +40,7 @@ void visit_self_healing(Config& config, Visitor& visit) {
         visit.time("taint", barrier.taint, 1ms, 24h);
         visit.time("max_taint", barrier.max_taint, 1ms, 24h);
         visit.number("poison_crashes", barrier.poison_crashes, 0, 100);
-        visit.time("poison_memory", barrier.poison_memory, 1s, 24h);
+        visit.time("poison_ttl", barrier.poison_ttl, 1s, 24h);
     });
 }
 
@@ -106,11 +106,11 @@ void visit_fields(Config& config, Visitor& visit) {
     });
     visit_self_healing(config, visit);
     visit.group("stop", [&] {
-        visit.time("drain", config.stop.drain, 0s, 24h);
-        visit.time("ask", config.stop.ask, 0s, 1h);
-        visit.time("grace", config.stop.grace, 0s, 1h);
-        visit.time("reap", config.stop.reap, 10ms, 1h);
-        visit.time("dump", config.stop.dump, 0s, 10s);
+        visit.time("drain_timeout", config.stop.drain_timeout, 0s, 24h);
+        visit.time("shutdown_grace", config.stop.shutdown_grace, 0s, 1h);
+        visit.time("term_grace", config.stop.term_grace, 0s, 1h);
+        visit.time("reap_timeout", config.stop.reap_timeout, 10ms, 1h);
+        visit.time("stack_dump_timeout", config.stop.stack_dump_timeout, 0s, 10s);
     });
     visit.group("restart", [&] {
         auto& restart = config.restart;

@@ -8,14 +8,14 @@
 
 namespace skep {
 
-std::string_view to_string(stop_rung rung) noexcept {
+std::string_view to_string(stop_stage stage) noexcept {
     static constexpr std::array<std::string_view, 5> names{"none", "ask", "terminate", "kill", "lost"};
-    return names.at(static_cast<std::size_t>(rung));
+    return names.at(static_cast<std::size_t>(stage));
 }
 
 bool shutdown_report::clean() const noexcept {
     return std::none_of(workers.begin(), workers.end(), [](const worker_exit& exit) {
-        return exit.rung() == stop_rung::lost || exit.status.was_taken();
+        return exit.stage() == stop_stage::lost || exit.status.was_taken();
     });
 }
 

@@ -19,7 +19,7 @@ public:
     static constexpr std::size_t most = 256;
 
     explicit poison_list(const crash_barrier_options& options) noexcept
-        : limit_(options.poison_crashes), memory_(options.poison_memory) {}
+        : limit_(options.poison_crashes), memory_(options.poison_ttl) {}
 
     /// A worker crashed while it had this input; returns how many have by now, or 0 if any number may.
     int blame(std::uint64_t fingerprint, time_point now);

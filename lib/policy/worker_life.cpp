@@ -77,8 +77,8 @@ void worker_life::reaped(exit_evidence evidence, moment at) {
                                       errc::handshake_failed};
     }
     const auto taken = stages();
-    evidence.killed_by_pool = std::any_of(taken.begin(), taken.end(), [](const rung_reached& each) {
-        return each.rung == stop_rung::terminate || each.rung == stop_rung::kill;
+    evidence.killed_by_pool = std::any_of(taken.begin(), taken.end(), [](const stage_reached& each) {
+        return each.stage == stop_stage::terminate || each.stage == stop_stage::kill;
     });
     verdict_ = classify_exit(evidence);
     steps_.push_back(life_step::release_calls);
@@ -120,7 +120,7 @@ recovery_action worker_life::fail(failure what, moment at) {
         break;
     case recovery_action::terminate:
         retire({retirement::kind::oversized, std::move(what.detail)}, at);
-        stop(stop_rung::terminate);
+        stop(stop_stage::terminate);
         break;
     case recovery_action::abandon:
         failure_ = std::move(what);
@@ -177,7 +177,7 @@ bool worker_life::drained(moment at) {
     return true;
 }
 
-void worker_life::stop(stop_rung first) {
+void worker_life::stop(stop_stage first) {
     stopping_ = stopping_ || !is_over();
     stop_from_ = std::max(stop_from_.value_or(first), first);
     leave_service();
@@ -277,7 +277,7 @@ bool worker_life::look_at_aftermath(moment at) {
         settle(at.now);
     } else if (wants_stacks()) {
         steps_.push_back(life_step::take_stacks);
-        enter(stage::stacks, at.now + config_.stop.dump);
+        enter(stage::stacks, at.now + config_.stop.stack_dump_timeout);
     } else {
         begin_stopping(at);
     }
@@ -285,7 +285,7 @@ bool worker_life::look_at_aftermath(moment at) {
 }
 
 bool worker_life::look_at_stacks(moment at) {
-    if (!past_.process_ended && at.now < deadline_ && stop_from_ != stop_rung::kill) {
+    if (!past_.process_ended && at.now < deadline_ && stop_from_ != stop_stage::kill) {
         return false;
     }
     steps_.push_back(life_step::keep_stacks);
@@ -302,11 +302,11 @@ void worker_life::begin_stopping(moment at) {
             : retired_ ? retired_->reason
                        : "asked to stop",
             at);
-    const auto first = stop_from_.value_or(stop_rung::terminate);
+    const auto first = stop_from_.value_or(stop_stage::terminate);
     const bool can_be_asked = stopping_ && was_up();
-    sequence_.emplace(config_.stop, can_be_asked ? first : std::max(first, stop_rung::terminate), at.now);
+    sequence_.emplace(config_.stop, can_be_asked ? first : std::max(first, stop_stage::terminate), at.now);
     enter(stage::stopping);
-    take(sequence_->rung());
+    take(sequence_->stage());
 }
 
 bool worker_life::look_at_stopping(moment at) {
@@ -315,23 +315,23 @@ bool worker_life::look_at_stopping(moment at) {
         return true;
     }
     const bool is_over_it =
-        (stop_from_ && *stop_from_ > sequence_->rung()) || sequence_->deadline().has_passed(at.now);
+        (stop_from_ && *stop_from_ > sequence_->stage()) || sequence_->deadline().has_passed(at.now);
     if (is_over_it) {
-        sequence_->descend(at.now);
-        take(sequence_->rung());
+        sequence_->advance(at.now);
+        take(sequence_->stage());
     }
-    if (sequence_->rung() == stop_rung::lost) {
+    if (sequence_->stage() == stop_stage::lost) {
         end(at);
     }
     return is_over_it;
 }
 
-void worker_life::take(stop_rung stage) {
+void worker_life::take(stop_stage stage) {
     switch (stage) {
-    case stop_rung::ask: steps_.push_back(life_step::ask); break;
-    case stop_rung::terminate: steps_.push_back(life_step::terminate); break;
-    case stop_rung::kill: steps_.push_back(life_step::kill); break;
-    case stop_rung::lost:
+    case stop_stage::ask: steps_.push_back(life_step::ask); break;
+    case stop_stage::terminate: steps_.push_back(life_step::terminate); break;
+    case stop_stage::kill: steps_.push_back(life_step::kill); break;
+    case stop_stage::lost:
         for (const auto step : {life_step::release_calls, life_step::give_up, life_step::close}) {
             steps_.push_back(step);
         }
@@ -385,7 +385,8 @@ bool worker_life::wants_stacks() const noexcept {
     const bool froze = failure_ && failure_->kind == failure_kind::heartbeat_lost;
     const bool is_unwell =
         retired_ && retired_->what == retirement::kind::unwell; // an oversized one would go on growing
-    return was_up() && stack_signal_ != 0 && config_.stop.dump > duration::zero() && (froze || is_unwell);
+    return was_up() && stack_signal_ != 0 && config_.stop.stack_dump_timeout > duration::zero() &&
+           (froze || is_unwell);
 }
 
 worker_state worker_life::end_state() const noexcept {
@@ -393,7 +394,7 @@ worker_state worker_life::end_state() const noexcept {
         return worker_state::stopped; // before it came to life
     }
     const bool broke = failure_ && !(was_up() && past_.ended_by_itself);
-    const bool forced = sequence_ && sequence_->rung() >= stop_rung::kill;
+    const bool forced = sequence_ && sequence_->stage() >= stop_stage::kill;
     return terminal_state({forced, stopping_, broke, status_});
 }
 

@@ -7,7 +7,7 @@
 #include "policy/patient_deadline.hpp"
 #include "policy/recovery.hpp"
 #include "policy/retirement.hpp"
-#include "policy/stop_ladder.hpp"
+#include "policy/stop_sequence.hpp"
 #include <skep/exit_class.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/worker_state.hpp>
@@ -82,7 +82,7 @@ public:
     bool drained(moment at);
 
     /// Takes it through the stop sequence, beginning at `first`. A later call may begin further on.
-    void stop(stop_rung first);
+    void stop(stop_stage first);
 
     /// The next thing to do, to be asked again and again; and, when that is to wait, until when.
     life_step next(moment at);
@@ -119,8 +119,8 @@ public:
     const std::optional<failure>& why_failed() const noexcept { return failure_; }
     const exit_status& status() const noexcept { return status_; }
     const exit_verdict& verdict() const noexcept { return verdict_; }
-    std::vector<rung_reached> stages() const {
-        return sequence_ ? sequence_->taken() : std::vector<rung_reached>();
+    std::vector<stage_reached> stages() const {
+        return sequence_ ? sequence_->taken() : std::vector<stage_reached>();
     }
 
 private:
@@ -141,7 +141,7 @@ private:
     void begin_stopping(moment at);
     void settle(time_point now);
     void begin_aftermath(time_point now);
-    void take(stop_rung stage);
+    void take(stop_stage stage);
     void end(moment at);
     bool wants_stacks() const noexcept;
     bool seems_to_end_by_itself() const noexcept;
@@ -163,14 +163,14 @@ private:
     boost::container::static_vector<life_step, 4> steps_; ///< decided upon and not yet taken
     patient_deadline start_deadline_;
     time_point deadline_ = time_point::max(); ///< of a stage that has a simple one
-    std::optional<stop_ladder> sequence_;
+    std::optional<stop_sequence> sequence_;
     unsigned obstacles_ = static_cast<unsigned>(obstacle::not_up);
     milestones past_;
     int pid_ = 0;
     int stack_signal_ = 0;
     bool stopping_ = false;
     std::optional<time_point> up_since_;
-    std::optional<stop_rung> stop_from_;
+    std::optional<stop_stage> stop_from_;
     std::optional<retirement> retired_;
     std::optional<failure> failure_;
     exit_status status_;

@@ -21,10 +21,10 @@ constexpr int looks_per_cool_down = 4;
 } // namespace
 
 autoscaler::autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls,
-                       crew& workers, const pool_log& log)
+                       supervisor& workers, const pool_log& log)
     : config_(config),
       calls_(calls),
-      crew_(workers),
+      supervisor_(workers),
       log_(log),
       scaler_(config.scaling, size_of(config.scaling, config.workers).limits, clock::now()),
       wake_(context.executor) {}
@@ -54,22 +54,22 @@ void autoscaler::on_waiting() {
 
 void autoscaler::look(time_point now) {
     load_picture load;
-    load.desired = crew_.desired();
-    load.capacity = crew_.capacity();
+    load.desired = supervisor_.desired();
+    load.capacity = supervisor_.capacity();
     load.running = calls_.in_flight();
     load.queued = calls_.queued();
     load.oldest_wait = calls_.is_queue_empty() ? duration::zero() : duration(now - calls_.oldest());
-    if (crew_.starting() == 0) { // then those that take no calls cannot serve the ones that wait
-        load.queued += calls_.is_queue_empty() ? 0 : crew_.out_of_rotation() * load.capacity;
+    if (supervisor_.starting() == 0) { // then those that take no calls cannot serve the ones that wait
+        load.queued += calls_.is_queue_empty() ? 0 : supervisor_.out_of_rotation() * load.capacity;
     }
-    load.in_service = crew_.ready();
+    load.in_service = supervisor_.ready();
     load.utilisation = utilisation(now);
     const auto decision = scaler_.decide(load, now);
     if (decision.desired == load.desired) {
         return;
     }
     const bool up = decision.desired > load.desired;
-    const auto reached = crew_.set_desired(decision.desired, !up);
+    const auto reached = supervisor_.set_desired(decision.desired, !up);
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
         log_(log_level::info, "scaled from " + std::to_string(load.desired) + " to " +
@@ -81,7 +81,7 @@ void autoscaler::look(time_point now) {
 double autoscaler::utilisation(time_point now) {
     const auto work = calls_.work_done(now);
     const auto offered = static_cast<double>((now - last_look_).count()) *
-                         static_cast<double>(crew_.ready() * crew_.capacity());
+                         static_cast<double>(supervisor_.ready() * supervisor_.capacity());
     const auto done = static_cast<double>((work - work_then_).count());
     last_look_ = now;
     work_then_ = work;
@@ -104,7 +104,7 @@ time_point autoscaler::next_look() const {
 
 void autoscaler::resize(size_limits limits) {
     scaler_.resize(limits);
-    crew_.set_desired(std::clamp(crew_.desired(), limits.min, limits.max), false);
+    supervisor_.set_desired(std::clamp(supervisor_.desired(), limits.min, limits.max), false);
     wake_.open();
 }
 

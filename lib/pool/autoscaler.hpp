@@ -5,18 +5,19 @@
 
 #include "async/gate.hpp"
 #include "policy/scaler.hpp"
-#include "pool/crew.hpp"
 #include "pool/dispatcher.hpp"
+#include "pool/supervisor.hpp"
 #include "telemetry/log.hpp"
 
 #include <memory>
 
 namespace skep {
 
-/// Looks at the load, every now and then and when callers wait, and has the crew grow or shrink. On the pool's strand.
+/// Looks at the load, every now and then and when callers wait, and has the supervisor add or remove workers. On the
+/// pool's strand.
 class autoscaler {
 public:
-    autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls, crew& workers,
+    autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls, supervisor& workers,
                const pool_log& log);
 
     /// Until close(). A pool of fixed size costs nothing.
@@ -35,15 +36,15 @@ public:
     void count(pool_counters& counters) const noexcept;
 
 private:
-    bool is_on() const noexcept { return scaler_.is_on() && !crew_.is_suspended(); }
+    bool is_on() const noexcept { return scaler_.is_on() && !supervisor_.is_suspended(); }
     void look(time_point now);
     double utilisation(time_point now);
     time_point next_look() const;
-    bool may_grow() const noexcept { return crew_.desired() < scaler_.limits().max; }
+    bool may_grow() const noexcept { return supervisor_.desired() < scaler_.limits().max; }
 
     const pool_config& config_;
     dispatcher& calls_;
-    crew& crew_;
+    supervisor& supervisor_;
     const pool_log& log_;
     scaler scaler_;
     gate wake_;

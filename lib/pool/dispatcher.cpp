@@ -36,7 +36,7 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
       events_(events),
       context_(context),
       scheduler_(scheduler_of(config, log)),
-      ahead_(make_scheduler(scheduling::least_loaded)),
+      pipelined_(make_scheduler(scheduling::least_loaded)),
       deadline_moved_(context.executor),
       drained_(context.executor),
       losses_(config, context) {}
@@ -108,7 +108,7 @@ void dispatcher::dispatch(const call_ptr& which, worker& to, time_point now) {
 
 worker* dispatcher::pick() {
     auto* const free = pick_by(*scheduler_, &worker::accepts_call);
-    return free != nullptr ? free : pick_by(*ahead_, &worker::accepts_pipelined_call);
+    return free != nullptr ? free : pick_by(*pipelined_, &worker::accepts_pipelined_call);
 }
 
 /// What has left service may still be on offer for a moment.
@@ -142,7 +142,7 @@ void dispatcher::refresh(worker& which) {
     };
     tell(*scheduler_, which.accepts_call());
     if (config_.pipeline_depth > 0) {
-        tell(*ahead_, which.accepts_pipelined_call());
+        tell(*pipelined_, which.accepts_pipelined_call());
     }
 }
 
@@ -164,7 +164,7 @@ void dispatcher::dismiss(worker& gone) {
     if (slot < in_service_.size() && in_service_[slot] == &gone) {
         in_service_[slot] = nullptr;
         scheduler_->withdraw(slot);
-        ahead_->withdraw(slot);
+        pipelined_->withdraw(slot);
     }
 }
 

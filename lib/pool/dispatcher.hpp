@@ -6,7 +6,7 @@
 #include "async/gate.hpp"
 #include "policy/deadline_heap.hpp"
 #include "pool/call_list.hpp"
-#include "pool/loss_judge.hpp"
+#include "pool/lost_call_policy.hpp"
 #include "telemetry/log.hpp"
 #include "worker/worker.hpp"
 #include <skep/pool_config.hpp>
@@ -123,7 +123,7 @@ private:
     dispatcher_events& events_;
     const pool_context& context_;
     std::unique_ptr<scheduler> scheduler_; ///< workers that can begin a call now
-    std::unique_ptr<scheduler> ahead_;     ///< workers at capacity that a call can be sent ahead to
+    std::unique_ptr<scheduler> pipelined_; ///< workers at capacity that a call can be pipelined to
     std::vector<worker*> in_service_;      ///< by slot
     call_list queue_;
     call_list delayed_;
@@ -133,7 +133,7 @@ private:
     time_point armed_ = time_point::max();
     gate drained_;
     bool closed_ = false;
-    loss_judge losses_;
+    lost_call_policy losses_;
     duration work_done_{};
     pool_counters counters_;
 };

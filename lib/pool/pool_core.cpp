@@ -35,8 +35,8 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       events_([this] { wake_for_events(); }),
       around_{context_, config_, *runtime_, *this, events_},
       dispatcher_(context_, config_, *this, log_),
-      crew_(around_, log_),
-      autoscaler_(context_, config_, dispatcher_, crew_, log_),
+      supervisor_(around_, log_),
+      autoscaler_(context_, config_, dispatcher_, supervisor_, log_),
       streaks_(config_.health_check.error_streak),
       loops_(context_.executor, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       phases_(context_.executor,
@@ -80,7 +80,7 @@ void pool_core::submit(const call_ptr& which) {
                     : dispatcher_.submit(which);
         break;
     case pool_phase::running:
-        if (crew_.is_unavailable()) {
+        if (supervisor_.is_unavailable()) {
             dispatcher_.reject(*which, errc::unavailable, last_cause());
         } else {
             dispatcher_.submit(which);
@@ -110,13 +110,13 @@ void pool_core::abandon() {
     begin_shutdown();
     if (phase_ == pool_phase::stopping) {
         report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
-        crew_.stop_all(stop_rung::kill);
+        supervisor_.stop_all(stop_stage::kill);
     }
 }
 
 void pool_core::end_now() noexcept {
     runtime_->close(); // first: a worker may be about to be born
-    crew_.end_now();
+    supervisor_.end_now();
     // A caller's coroutine may own the pool: they would keep each other alive.
     for (const auto& each : std::exchange(start_callers_, {})) {
         each->forget();
@@ -139,22 +139,22 @@ void pool_core::begin_shutdown() {
         start_ended_.open();
     }
     phase_ = pool_phase::stopping;
-    crew_.changed().open();
+    supervisor_.changed().open();
     phases_.spawn(shared_from_this(), run_shutdown());
 }
 
 asio::awaitable<void> pool_core::run_shutdown() {
     const auto began = clock::now();
     co_await start_ended_.wait();
-    crew_.close();
+    supervisor_.close();
     const auto before = dispatcher_.queued() + dispatcher_.in_flight();
     give_up_queue_if_hopeless();
     if (!hurry_) {
-        co_await dispatcher_.drain(began + config_.stop.drain);
+        co_await dispatcher_.drain(began + config_.stop.drain_timeout);
     }
     report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);
-    co_await take_down(hurry_ ? stop_rung::kill : stop_rung::ask);
+    co_await take_down(hurry_ ? stop_stage::kill : stop_stage::ask);
     report_.took = clock::now() - began;
     phase_ = pool_phase::stopped;
     complete_all(shutdown_callers_, {}, report_);
@@ -162,28 +162,28 @@ asio::awaitable<void> pool_core::run_shutdown() {
 
 /// A pool that shuts down starts no workers and ends no suspension: what those it has will not take, nobody will.
 void pool_core::give_up_queue_if_hopeless() {
-    if (phase_ == pool_phase::stopping && !crew_.will_serve()) {
+    if (phase_ == pool_phase::stopping && !supervisor_.will_serve()) {
         report_.calls_aborted += dispatcher_.queued();
         dispatcher_.fail_queue(errc::shutting_down, {});
     }
 }
 
 /// Stops every worker, ends the loops, and gives back the thread.
-asio::awaitable<void> pool_core::take_down(stop_rung first) {
-    crew_.close();
-    crew_.fail_waiters(failure(errc::shutting_down));
+asio::awaitable<void> pool_core::take_down(stop_stage first) {
+    supervisor_.close();
+    supervisor_.fail_waiters(failure(errc::shutting_down));
     if (phase_ == pool_phase::stopping) {
         fail_ready(failure(errc::shutting_down));
     }
-    crew_.stop_all(first);
-    while (!crew_.is_empty()) {
-        crew_.changed().close();
-        co_await crew_.changed().wait();
+    supervisor_.stop_all(first);
+    while (!supervisor_.is_empty()) {
+        supervisor_.changed().close();
+        co_await supervisor_.changed().wait();
     }
     dispatcher_.close();
     autoscaler_.close();
     co_await loops_.join();
-    co_await crew_.join();
+    co_await supervisor_.join();
     runtime_->close();
 }
 
@@ -201,7 +201,7 @@ pool_status pool_core::status() {
     result.counters = dispatcher_.counters();
     result.counters.unhealthy_workers_terminated = unhealthy_terminated_;
     autoscaler_.count(result.counters);
-    crew_.report(result, now);
+    supervisor_.report(result, now);
     return result;
 }
 
@@ -215,8 +215,8 @@ error pool_core::failure(errc code, error_info info) const {
 }
 
 error_info pool_core::last_cause() const {
-    auto info = crew_.last_failure();
-    const auto code = crew_.last_failure_code();
+    auto info = supervisor_.last_failure();
+    const auto code = supervisor_.last_failure_code();
     const auto what = code == errc::worker_lost ? "the worker was lost" // not one that had a call
                                                 : make_error_code(code).message();
     info.detail = "the last failure was: " + what + ": " + info.detail;
@@ -289,37 +289,37 @@ bool pool_core::refuse_unless_running(const start_waiter& caller) {
 
 void pool_core::restart(const worker_id& which, start_waiter caller) {
     if (!refuse_unless_running(caller)) {
-        crew_.restart(which, std::move(caller));
+        supervisor_.restart(which, std::move(caller));
     }
 }
 
 void pool_core::restart_all(start_waiter caller) {
     if (!refuse_unless_running(caller)) {
-        crew_.restart_all(std::move(caller));
+        supervisor_.restart_all(std::move(caller));
     }
 }
 
 void pool_core::suspend(const worker_id& which, start_waiter caller) {
     if (!refuse_unless_running(caller)) {
-        crew_.suspend(which, std::move(caller));
+        supervisor_.suspend(which, std::move(caller));
     }
 }
 
 void pool_core::suspend_all(start_waiter caller) {
     if (!refuse_unless_running(caller)) {
-        crew_.suspend_all(std::move(caller));
+        supervisor_.suspend_all(std::move(caller));
     }
 }
 
 void pool_core::resume(const worker_id& which, start_waiter caller) {
     if (!refuse_unless_running(caller)) {
-        crew_.resume(which, caller);
+        supervisor_.resume(which, caller);
     }
 }
 
 void pool_core::resume_all(const start_waiter& caller) {
     if (!refuse_unless_running(caller)) {
-        crew_.resume_all();
+        supervisor_.resume_all();
         autoscaler_.look_again();
         caller->complete({}, {});
     }
@@ -333,15 +333,15 @@ void pool_core::resize(size_limits limits, const start_waiter& caller) {
 }
 
 std::string pool_core::shortage() const {
-    if (crew_.is_suspended()) {
+    if (supervisor_.is_suspended()) {
         return "the pool is suspended";
     }
-    if (crew_.ready() == 0 && !crew_.last_failure().detail.empty()) {
+    if (supervisor_.ready() == 0 && !supervisor_.last_failure().detail.empty()) {
         return last_cause().detail;
     }
-    const auto idle = crew_.out_of_rotation();
+    const auto idle = supervisor_.out_of_rotation();
     return idle == 0 ? ""
-                     : std::to_string(idle) + " of " + std::to_string(crew_.desired()) +
+                     : std::to_string(idle) + " of " + std::to_string(supervisor_.desired()) +
                            " workers take no calls: they are degraded, suspended or not up";
 }
 

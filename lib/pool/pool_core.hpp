@@ -7,8 +7,8 @@
 #include "async/waiter.hpp"
 #include "policy/error_streaks.hpp"
 #include "pool/autoscaler.hpp"
-#include "pool/crew.hpp"
 #include "pool/dispatcher.hpp"
+#include "pool/supervisor.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
 #include "telemetry/log.hpp"
@@ -83,7 +83,7 @@ private:
     void fail_ready(const error& why);
     asio::awaitable<void> run_shutdown();
     void give_up_queue_if_hopeless();
-    asio::awaitable<void> take_down(stop_rung first);
+    asio::awaitable<void> take_down(stop_stage first);
     void begin_shutdown();
 
     bool refuse_unless_running(const start_waiter& caller);
@@ -126,7 +126,7 @@ private:
     event_queue events_;
     worker_surroundings around_;
     dispatcher dispatcher_;
-    crew crew_;
+    supervisor supervisor_;
     autoscaler autoscaler_;
     error_streaks streaks_;
     task_group loops_;  ///< reconciler and deadlines

@@ -40,7 +40,7 @@ void pool_core::apply_events() {
 void pool_core::apply(worker& from, const came_up&) {
     log_(log_level::info, to_string(from.id()) + " ready, pid " + std::to_string(from.life().pid()));
     streaks_.started(from.id().slot);
-    crew_.on_ready(from);
+    supervisor_.on_ready(from);
     if (from.life().is_in_service()) {
         dispatcher_.enlist(from);
     }
@@ -56,7 +56,7 @@ void pool_core::apply(worker& from, const went_wrong& fact) {
     switch (fact.action) {
     case recovery_action::degrade: log_(log_level::warning, who + " is degraded: " + fact.detail); break;
     case recovery_action::probe: log_(log_level::info, who + " is probed: " + fact.detail); break;
-    case recovery_action::recycle: crew_.recycle(from, fact.detail); break;
+    case recovery_action::recycle: supervisor_.recycle(from, fact.detail); break;
     default:
         unhealthy_terminated_ += fact.kind == failure_kind::probe_failed ? 1 : 0;
         log_(log_level::warning, who + " is replaced: " + fact.detail);
@@ -65,22 +65,22 @@ void pool_core::apply(worker& from, const went_wrong& fact) {
 }
 
 void pool_core::apply(worker& from, const used_up&) {
-    crew_.on_used_up(from);
+    supervisor_.on_used_up(from);
 }
 
 void pool_core::apply(worker& from, const was_suspended&) {
-    crew_.on_suspended(from);
+    supervisor_.on_suspended(from);
 }
 
 void pool_core::apply(worker& from, const pings_missed& fact) {
-    crew_.on_missed_pings(fact.count);
+    supervisor_.on_missed_pings(fact.count);
     log_(log_level::warning,
          to_string(from.id()) + " missed " + std::to_string(fact.total) + " pings so far");
 }
 
 void pool_core::apply(worker& from, const left_service&) {
     dispatcher_.dismiss(from);
-    crew_.on_out_of_service(from);
+    supervisor_.on_out_of_service(from);
     give_up_queue_if_hopeless();
 }
 
@@ -96,9 +96,9 @@ void pool_core::apply(worker& from, const ended&) {
     if (phase_ == pool_phase::stopping) {
         report_.workers.push_back(from.exit());
     }
-    crew_.on_ended(from);
+    supervisor_.on_ended(from);
     give_up_queue_if_hopeless();
-    if (phase_ == pool_phase::running && crew_.is_unavailable()) {
+    if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
         dispatcher_.fail_queue(errc::unavailable, last_cause());
         fail_ready(unavailable());
     }
@@ -114,7 +114,7 @@ void pool_core::log_end(const worker& gone) const {
     if (life.why_failed()) {
         text += ": " + life.why_failed()->detail;
     }
-    if (!stages.empty() && stages.back().rung == stop_rung::lost) {
+    if (!stages.empty() && stages.back().stage == stop_stage::lost) {
         log_(log_level::error,
              text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL");
     } else {

@@ -24,18 +24,18 @@ void pool_core::start(start_waiter caller) {
 }
 
 asio::awaitable<void> pool_core::run_start() {
-    crew_.reopen();
+    supervisor_.reopen();
     dispatcher_.reopen();
     autoscaler_.reopen();
     start_loop([this] { return dispatcher_.watch_deadlines(); });
     co_await launch_until_ready();
     if (phase_ != pool_phase::starting) {
         complete_start(failure(errc::shutting_down));
-    } else if (crew_.ready() < config_.min_ready) {
+    } else if (supervisor_.ready() < config_.min_ready) {
         co_await undo_start();
     } else {
         phase_ = pool_phase::running;
-        start_loop([this] { return crew_.reconcile(shared_from_this()); });
+        start_loop([this] { return supervisor_.reconcile(shared_from_this()); });
         start_loop([this] { return autoscaler_.run(); });
         complete_start({});
     }
@@ -44,27 +44,27 @@ asio::awaitable<void> pool_core::run_start() {
 /// Batch after batch, until enough workers are up or the first attempt of every slot has ended. The rest of a launch
 /// is up to reconcile().
 asio::awaitable<void> pool_core::launch_until_ready() {
-    crew_.begin_launch();
-    while (phase_ == pool_phase::starting && crew_.ready() < config_.min_ready) {
-        crew_.changed().close(); // before looking: a start may fail at once
-        if (crew_.ready() == 0 && crew_.last_failure_code() == errc::spawn_failed) {
-            crew_.end_launch(); // the others would fail as well
+    supervisor_.begin_launch();
+    while (phase_ == pool_phase::starting && supervisor_.ready() < config_.min_ready) {
+        supervisor_.changed().close(); // before looking: a start may fail at once
+        if (supervisor_.ready() == 0 && supervisor_.last_failure_code() == errc::spawn_failed) {
+            supervisor_.end_launch(); // the others would fail as well
         }
-        const auto next_batch = crew_.launch_due(clock::now(), shared_from_this());
-        if (!crew_.is_launching() && crew_.starting() == 0) {
+        const auto next_batch = supervisor_.launch_due(clock::now(), shared_from_this());
+        if (!supervisor_.is_launching() && supervisor_.starting() == 0) {
             break;
         }
-        co_await crew_.changed().wait_until(next_batch);
+        co_await supervisor_.changed().wait_until(next_batch);
     }
 }
 
 /// Too few workers came up: everything is stopped again, and what waited for a worker fails.
 asio::awaitable<void> pool_core::undo_start() {
-    const auto came_up = crew_.ready();
+    const auto came_up = supervisor_.ready();
     undone_for_ = start_failure(came_up);
     dispatcher_.abort_running(errc::start_failed, undone_for_->info);
     dispatcher_.fail_queue(errc::start_failed, undone_for_->info);
-    co_await take_down(stop_rung::ask);
+    co_await take_down(stop_stage::ask);
     const auto problem = start_failure(came_up); // only now is known how all of them ended
     undone_for_.reset();
     fail_ready(problem);
@@ -88,14 +88,14 @@ void pool_core::ready(std::size_t count, start_waiter caller) {
     }
     ready_callers_.emplace_back(count, std::move(caller));
     tell_ready();
-    if (phase_ == pool_phase::running && crew_.is_unavailable()) {
+    if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
         fail_ready(unavailable());
     }
 }
 
 void pool_core::tell_ready() {
     const auto first = std::partition(ready_callers_.begin(), ready_callers_.end(),
-                                      [this](const auto& each) { return each.first > crew_.ready(); });
+                                      [this](const auto& each) { return each.first > supervisor_.ready(); });
     const decltype(ready_callers_) content(std::make_move_iterator(first),
                                            std::make_move_iterator(ready_callers_.end()));
     ready_callers_.erase(first, ready_callers_.end());
@@ -112,8 +112,8 @@ void pool_core::fail_ready(const error& why) {
 
 error pool_core::start_failure(std::size_t came_up) const {
     auto info = last_cause();
-    info.detail = std::to_string(came_up) + " of " + std::to_string(crew_.desired()) + " workers came up, " +
-                  std::to_string(config_.min_ready) + " needed; " + info.detail;
+    info.detail = std::to_string(came_up) + " of " + std::to_string(supervisor_.desired()) +
+                  " workers came up, " + std::to_string(config_.min_ready) + " needed; " + info.detail;
     return failure(errc::start_failed, std::move(info));
 }
 

@@ -32,7 +32,7 @@ std::uint64_t fingerprint(std::string_view body, const request& call);
 struct call_times {
     std::optional<duration> left; ///< until its deadline, if it has one
 
-    /// Since the welcome was sent, if the call is sent ahead: the worker, which may come to it much later, can tell
+    /// Since the welcome was sent, if the call is pipelined: the worker, which may come to it much later, can tell
     /// from that how long it has lain there.
     std::optional<duration> sent_after;
 };

@@ -117,7 +117,7 @@ asio::awaitable<std::string> health_check::probe() {
 }
 
 asio::awaitable<std::string> health_check::probe_by_command() {
-    const auto limit = config_.health_check.limit;
+    const auto limit = config_.health_check.timeout;
     probe_over_.close();
     complaint_ = no_answer;
     if (!unanswered_) { // else it has not even answered the one before
@@ -143,7 +143,7 @@ void health_check::probe_answered(const std::string& complaint) {
 }
 
 asio::awaitable<std::string> health_check::probe_by_function() {
-    const auto limit = config_.health_check.limit;
+    const auto limit = config_.health_check.timeout;
     const auto outcome = std::make_shared<probe_outcome>();
     outcome->probe = config_.health_check.probe;
     guests_.spawn(outcome,

@@ -102,7 +102,7 @@ void worker::retire(retirement why) {
 void worker::end_if_drained() {
     const auto& why = life_.why_retired();
     if (why && calls_.is_drained() && !life_.is_over() && life_.was_up()) {
-        stop(is_unplanned(*why) ? stop_rung::terminate : stop_rung::ask);
+        stop(is_unplanned(*why) ? stop_stage::terminate : stop_stage::ask);
     }
 }
 
@@ -130,7 +130,7 @@ void worker::show_drained() {
     }
 }
 
-void worker::stop(stop_rung first) {
+void worker::stop(stop_stage first) {
     life_.stop(first);
     follow_life();
 }

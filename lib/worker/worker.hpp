@@ -109,7 +109,7 @@ public:
     void resume();
 
     /// Takes it through the stop sequence, beginning at `first`. A later call may begin further on.
-    void stop(stop_rung first);
+    void stop(stop_stage first);
 
     /// Ends its process, blocking, and closes its descriptors. For when no coroutine will ever run again.
     void end_now() noexcept;

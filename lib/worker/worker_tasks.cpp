@@ -60,7 +60,8 @@ asio::awaitable<void> worker::take(life_step step) {
     case life_step::keep_stacks: stacks_ = stacks_in(process_->output_tail()); break;
     case life_step::release_calls: release_calls(); break;
     case life_step::ask:
-        append_shutdown(link_->control().outbox(), around_.config.stop.ask + around_.config.stop.grace);
+        append_shutdown(link_->control().outbox(),
+                        around_.config.stop.shutdown_grace + around_.config.stop.term_grace);
         link_->control().flush();
         break;
     case life_step::terminate: process_->terminate(); break;

@@ -48,9 +48,9 @@ skep::pool_config configure(const std::string& python) {
     config.crash_barrier.enabled = true;
     config.crash_barrier.taint = 1s;
 
-    config.stop.drain = 1s;
-    config.stop.ask = 500ms;
-    config.stop.grace = 500ms;
+    config.stop.drain_timeout = 1s;
+    config.stop.shutdown_grace = 500ms;
+    config.stop.term_grace = 500ms;
 
     config.log = skep::log_level::error;                     // the sample shows what happens itself
     config.output.handler = [](const skep::output_line&) {}; // nothing but stacks, which it shows as well

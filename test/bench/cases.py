@@ -90,11 +90,11 @@ def serial(with_):
 
 
 def throughput(with_):
-    """Two Python workers, 16 calls in flight. The counterparts send calls ahead to their workers, as skep does with a
+    """Two Python workers, 16 calls in flight. The counterparts pipeline calls to their workers, as skep does with a
     pipeline_depth of 1; without, a worker waits for its next call while its answer is on the way."""
     load = ("workers=2", "callers=16", with_.span(0.6))
     sides = {
-        "ahead": with_.skep("throughput", *PYTHON_WORKER, *load, "pipeline=1"),
+        "pipelined": with_.skep("throughput", *PYTHON_WORKER, *load, "pipeline=1"),
         "skep": with_.skep("throughput", *PYTHON_WORKER, *load),
         "pool": counterpart("multiprocessing-throughput", *load),
         "executor": counterpart("executor-throughput", *load),
@@ -104,8 +104,8 @@ def throughput(with_):
         ("ProcessPoolExecutor", "executor", "calls_per_s"),
     ]
     figures = [
-        Figure("throughput: pipeline_depth 1", "calls/s", "ahead", "calls_per_s", others),
-        Figure("throughput: host CPU, pipeline_depth 1", "us", "ahead", "cpu_us"),
+        Figure("throughput: pipeline_depth 1", "calls/s", "pipelined", "calls_per_s", others),
+        Figure("throughput: host CPU, pipeline_depth 1", "us", "pipelined", "cpu_us"),
         Figure("throughput: pipeline_depth 0", "calls/s", "skep", "calls_per_s", others),
         Figure("throughput: host CPU, pipeline_depth 0", "us", "skep", "cpu_us"),
     ]
@@ -113,7 +113,7 @@ def throughput(with_):
 
 
 def pipelined(with_):
-    """One worker with calls sent ahead to it, or with room for many."""
+    """One worker with calls pipelined to it, or with room for many."""
     kinds = [
         ("Python worker, 16 in flight", "16", (*PYTHON_WORKER, "pipeline=16")),
         ("C++ worker, 64 in flight", "64", (with_.echo_worker(), "capacity=64")),

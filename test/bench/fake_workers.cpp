@@ -191,8 +191,8 @@ pool_config fake_config(std::size_t workers) {
     config.request_timeout = duration::zero();
     config.queue.timeout = duration::zero();
     config.queue.limit = 10'000'000;
-    config.stop.drain = duration::zero();
-    config.stop.ask = duration::zero();
+    config.stop.drain_timeout = duration::zero();
+    config.stop.shutdown_grace = duration::zero();
     config.log = log_level::off;
     return config;
 }

@@ -102,7 +102,7 @@ void stop_one_that_has_joined_its_host(const pool_config& config, bool obeys) {
         const auto report = co_await workers.shutdown();
         BOOST_TEST(report.clean());
         BOOST_TEST_REQUIRE(report.workers.size() == 1u);
-        BOOST_TEST(report.workers.front().rung() == (obeys ? stop_rung::terminate : stop_rung::kill));
+        BOOST_TEST(report.workers.front().stage() == (obeys ? stop_stage::terminate : stop_stage::kill));
     });
 }
 
@@ -184,9 +184,9 @@ BOOST_DATA_TEST_CASE(a_worker_that_joins_its_hosts_group_is_stopped_like_any_oth
                      boost::unit_test::data::make({"", "ignores"}), how) {
     const bool obeys = std::string(how).empty();
     auto config = quick(basic_pool());
-    config.stop.drain = 100ms;
-    config.stop.ask = 0ms;
-    config.stop.grace = obeys ? duration(5s) : duration(100ms);
+    config.stop.drain_timeout = 100ms;
+    config.stop.shutdown_grace = 0ms;
+    config.stop.term_grace = obeys ? duration(5s) : duration(100ms);
     stop_one_that_has_joined_its_host(config, obeys);
 }
 

@@ -58,7 +58,7 @@ private:
 /// not claim to know what it does not.
 void check_others_reap() {
     auto config = quick(basic_pool(2));
-    config.stop.ask = 5s;
+    config.stop.shutdown_grace = 5s;
     config.log = log_level::warning;
     config.log_to = log_destination::boost_log;
     const log_capture log;
@@ -93,7 +93,7 @@ void check_others_reap() {
         BOOST_TEST((report.took < 5s));
         BOOST_TEST(report.workers.size() == 2u);
         for (const auto& exit : report.workers) {
-            BOOST_TEST(exit.rung() == stop_rung::ask);
+            BOOST_TEST(exit.stage() == stop_stage::ask);
             BOOST_TEST(is_terminal(exit.state));
         }
     });
@@ -152,9 +152,9 @@ BOOST_AUTO_TEST_CASE(a_host_that_collects_everything_in_a_thread) {
 
 BOOST_AUTO_TEST_CASE(a_worker_that_does_not_end_in_time_is_collected_later) {
     auto config = basic_pool();
-    config.stop.ask = 0ms;
-    config.stop.grace = 0ms;
-    config.stop.reap = 10ms;
+    config.stop.shutdown_grace = 0ms;
+    config.stop.term_grace = 0ms;
+    config.stop.reap_timeout = 10ms;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         bool lost = false;
         for (int mebibytes = 1024; !lost && mebibytes <= 8192;
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_does_not_end_in_time_is_collected_later) {
             co_await workers.execute(std::move(swelling));
             const auto report = co_await workers.shutdown();
             BOOST_TEST_REQUIRE(report.workers.size() == 1u);
-            lost = report.workers.front().rung() == stop_rung::lost;
+            lost = report.workers.front().stage() == stop_stage::lost;
             BOOST_TEST(report.clean() == !lost);
             auto collected = [] { return children().empty() && threads() == 1; };
             const bool none_is_left = co_await eventually(collected);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Workers that resist being stopped, and those that end before they are: which rungs it took, and the verdict.
+// Workers that resist being stopped, and those that end before they are: which stages it went through, and the verdict.
 
 #include "support/run.hpp"
 
@@ -19,7 +19,7 @@ namespace data = boost::unit_test::data;
 
 struct stop_fault {
     const char* name;
-    std::vector<stop_rung> rungs;
+    std::vector<stop_stage> stages;
     worker_state state;
     exit_status status;
 };
@@ -29,31 +29,31 @@ std::ostream& operator<<(std::ostream& out, const stop_fault& fault) {
 }
 
 const std::vector<stop_fault> stop_faults{
-    {"", {stop_rung::ask}, worker_state::stopped, exit_status::exited(0)},
-    {"slow_stop", {stop_rung::ask}, worker_state::stopped, exit_status::exited(0)},
+    {"", {stop_stage::ask}, worker_state::stopped, exit_status::exited(0)},
+    {"slow_stop", {stop_stage::ask}, worker_state::stopped, exit_status::exited(0)},
     {"ignore_shutdown",
-     {stop_rung::ask, stop_rung::terminate},
+     {stop_stage::ask, stop_stage::terminate},
      worker_state::stopped,
      exit_status::exited(0)},
-    {"exit5_on_term", {stop_rung::ask, stop_rung::terminate}, worker_state::failed, exit_status::exited(5)},
+    {"exit5_on_term", {stop_stage::ask, stop_stage::terminate}, worker_state::failed, exit_status::exited(5)},
     {"ignore_term",
-     {stop_rung::ask, stop_rung::terminate, stop_rung::kill},
+     {stop_stage::ask, stop_stage::terminate, stop_stage::kill},
      worker_state::killed,
      exit_status::signalled(SIGKILL)},
 };
 
-pool_config short_ladder(pool_config config, duration ask) {
-    config.stop.ask = ask;
-    config.stop.grace = 150ms;
+pool_config short_stop_sequence(pool_config config, duration shutdown_grace) {
+    config.stop.shutdown_grace = shutdown_grace;
+    config.stop.term_grace = 150ms;
     return config;
 }
 
 void stop(const stop_fault& fault) {
-    const bool complies = fault.rungs.size() == 1;
-    auto config = short_ladder(evil_pool(fault.name), complies ? 2s : 100ms);
+    const bool complies = fault.stages.size() == 1;
+    auto config = short_stop_sequence(evil_pool(fault.name), complies ? 2s : 100ms);
     config.launch.args.push_back("--delay=0.1");
     if (fault.state == worker_state::stopped || fault.state == worker_state::failed) {
-        config.stop.grace = 2s;
+        config.stop.term_grace = 2s;
     }
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
@@ -63,20 +63,21 @@ void stop(const stop_fault& fault) {
         const auto& exit = report.workers.front();
         BOOST_TEST(exit.state == fault.state);
         BOOST_TEST((exit.status == fault.status), to_string(exit.status));
-        std::vector<stop_rung> rungs;
-        for (const auto& each : exit.rungs) {
-            rungs.push_back(each.rung);
+        std::vector<stop_stage> stages;
+        for (const auto& each : exit.stages) {
+            stages.push_back(each.stage);
         }
-        BOOST_TEST((rungs == fault.rungs));
-        BOOST_TEST(exit.rung() == fault.rungs.back());
-        if (exit.rungs.size() > 1) {
-            BOOST_TEST((exit.rungs[1].after >= config.stop.ask));
+        BOOST_TEST((stages == fault.stages));
+        BOOST_TEST(exit.stage() == fault.stages.back());
+        if (exit.stages.size() > 1) {
+            BOOST_TEST((exit.stages[1].after >= config.stop.shutdown_grace));
         }
-        if (exit.rungs.size() > 2) {
-            BOOST_TEST((exit.rungs[2].after >= config.stop.ask + config.stop.grace));
+        if (exit.stages.size() > 2) {
+            BOOST_TEST((exit.stages[2].after >= config.stop.shutdown_grace + config.stop.term_grace));
         }
         BOOST_TEST(report.clean());
-        BOOST_TEST((report.took < config.stop.ask + config.stop.grace + config.stop.reap));
+        BOOST_TEST(
+            (report.took < config.stop.shutdown_grace + config.stop.term_grace + config.stop.reap_timeout));
         BOOST_TEST(!is_alive(exit.pid));
     });
 }
@@ -85,7 +86,7 @@ void stop(const stop_fault& fault) {
 /// how that one ended. `prepare(pool)` says which one it is.
 template <class Prepare, class Finish>
 worker_exit end_during_drain(pool_config config, Prepare prepare, Finish finish) {
-    config.stop.drain = 20s;            // as long as that call may take
+    config.stop.drain_timeout = 20s;    // as long as that call may take
     config.schedule = scheduling::fifo; // it goes to the other worker
     worker_exit result;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
@@ -148,35 +149,35 @@ worker_exit signal_with(int number) {
 
 BOOST_AUTO_TEST_SUITE(stop_fault_suite)
 
-BOOST_DATA_TEST_CASE(takes_the_rungs_it_needs, data::make(stop_faults), fault) {
+BOOST_DATA_TEST_CASE(goes_through_the_stages_it_needs, data::make(stop_faults), fault) {
     stop(fault);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_leaves_with_0_is_finished) {
     const auto exit = leave_with(0);
     BOOST_TEST(exit.state == worker_state::finished);
-    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.stage() == stop_stage::none);
     BOOST_TEST(exit.status.success());
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_leaves_with_3_has_failed) {
     const auto exit = leave_with(3);
     BOOST_TEST(exit.state == worker_state::failed);
-    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.stage() == stop_stage::none);
     BOOST_TEST(exit.status.code() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_crashes_has_failed) {
     const auto exit = signal_with(SIGSEGV);
     BOOST_TEST(exit.state == worker_state::failed);
-    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.stage() == stop_stage::none);
     BOOST_TEST(exit.status.signal() == SIGSEGV);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_killed_by_others_has_failed) {
     const auto exit = signal_with(SIGKILL);
     BOOST_TEST(exit.state == worker_state::failed); // killed is what we had to force
-    BOOST_TEST(exit.rung() == stop_rung::none);
+    BOOST_TEST(exit.stage() == stop_stage::none);
     BOOST_TEST(exit.status.signal() == SIGKILL);
 }
 
@@ -184,15 +185,15 @@ BOOST_AUTO_TEST_CASE(a_worker_interrupted_by_others_is_stopped) {
     for (const int number : {SIGTERM, SIGINT}) {
         const auto exit = signal_with(number);
         BOOST_TEST(exit.state == worker_state::stopped);
-        BOOST_TEST(exit.rung() == stop_rung::none);
+        BOOST_TEST(exit.stage() == stop_stage::none);
     }
 }
 
 BOOST_AUTO_TEST_CASE(resistance_of_one_does_not_hold_up_the_others) {
     const scratch_folder folder;
-    auto config = short_ladder(evil_pool("ignore_term", 4), 300ms);
+    auto config = short_stop_sequence(evil_pool("ignore_term", 4), 300ms);
     config.launch.args.push_back("--once=" + folder / "resists");
-    config.stop.ask = 2s; // enough for the others
+    config.stop.shutdown_grace = 2s; // enough for the others
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
         co_await workers.start();
@@ -203,13 +204,13 @@ BOOST_AUTO_TEST_CASE(resistance_of_one_does_not_hold_up_the_others) {
         });
         BOOST_TEST(killed == 1);
         BOOST_TEST(report.clean());
-        BOOST_TEST((report.took < config.stop.ask + config.stop.grace + 2s));
+        BOOST_TEST((report.took < config.stop.shutdown_grace + config.stop.term_grace + 2s));
     });
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_worker_is_let_run_so_that_it_can_obey) {
-    auto config = short_ladder(basic_pool(), 100ms);
-    config.stop.grace = 10s;
+    auto config = short_stop_sequence(basic_pool(), 100ms);
+    config.stop.term_grace = 10s;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
         co_await workers.start();
@@ -218,12 +219,12 @@ BOOST_AUTO_TEST_CASE(a_frozen_worker_is_let_run_so_that_it_can_obey) {
         const auto report = co_await workers.shutdown();
         BOOST_REQUIRE_EQUAL(report.workers.size(), 1u);
         BOOST_TEST(report.workers[0].state == worker_state::stopped);
-        BOOST_TEST(report.workers[0].rung() == stop_rung::terminate);
+        BOOST_TEST(report.workers[0].stage() == stop_stage::terminate);
     });
 }
 
 BOOST_AUTO_TEST_CASE(a_grandchild_that_ignores_everything_dies_too) {
-    auto config = short_ladder(evil_pool("spawn_grandchild"), 2s);
+    auto config = short_stop_sequence(evil_pool("spawn_grandchild"), 2s);
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
         co_await workers.start();

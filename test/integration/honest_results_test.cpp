@@ -115,8 +115,8 @@ BOOST_AUTO_TEST_CASE(a_result_that_was_an_attachment_is_the_workers_own_again) {
     });
 }
 
-/// The deadline of a call that was sent ahead counts from when it was sent.
-BOOST_AUTO_TEST_CASE(a_call_sent_ahead_does_not_begin_after_its_deadline) {
+/// The deadline of a call that was pipelined counts from when it was sent.
+BOOST_AUTO_TEST_CASE(a_pipelined_call_does_not_begin_after_its_deadline) {
     auto config = basic_pool();
     config.pipeline_depth = 1;
     run([&](asio::io_context& context) -> asio::awaitable<void> {

@@ -84,8 +84,8 @@ BOOST_AUTO_TEST_CASE(workers_stop_when_asked) {
         BOOST_TEST(report.clean());
         for (const auto& exit : report.workers) {
             BOOST_TEST(exit.state == worker_state::stopped);
-            BOOST_TEST(exit.rung() == stop_rung::ask);
-            BOOST_TEST(exit.rungs.size() == 1u);
+            BOOST_TEST(exit.stage() == stop_stage::ask);
+            BOOST_TEST(exit.stages.size() == 1u);
             BOOST_TEST(exit.status.success());
             BOOST_TEST(!is_alive(exit.pid));
         }
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(shutdown_lets_accepted_calls_finish) {
 BOOST_AUTO_TEST_CASE(shutdown_cuts_off_calls_that_outlast_the_drain) {
     run([](asio::io_context& context) -> asio::awaitable<void> {
         auto config = quick(basic_pool());
-        config.stop.drain = 100ms;
+        config.stop.drain_timeout = 100ms;
         pool workers(context.get_executor(), config);
         co_await workers.start();
         const auto running = begin_call(context, workers, sleep_call(1000));

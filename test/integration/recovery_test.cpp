@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(what_a_worker_has_started_dies_at_shutdown) {
         BOOST_TEST(is_alive(grandchild));
         const auto report = co_await workers.shutdown();
         BOOST_REQUIRE_EQUAL(report.workers.size(), 1u);
-        BOOST_TEST(report.workers[0].rung() == stop_rung::ask);
+        BOOST_TEST(report.workers[0].stage() == stop_stage::ask);
         BOOST_TEST(report.workers[0].state == worker_state::stopped);
         BOOST_TEST((report.took < 2s), "whoever holds the output pipes must not hold up the shutdown");
         const bool gone = co_await is_gone(grandchild);

@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_remote_exception_tells_type_message_and_traceback) {
         BOOST_TEST(e.info.remote_message == "no such bee: Zoë");
         BOOST_TEST(contains(e.info.remote_traceback, "workers/basic.py"));
         BOOST_TEST(contains(e.info.remote_traceback, "raise ValueError(message)"));
-        BOOST_TEST(!contains(e.info.remote_traceback, "session.py"),
+        BOOST_TEST(!contains(e.info.remote_traceback, "conversation.py"),
                    "frames of the SDK are in the traceback");
         BOOST_TEST(e.info.command == "fail");
         BOOST_TEST(contains(e.what(), "ValueError: no such bee"));

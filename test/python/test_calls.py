@@ -130,7 +130,7 @@ class Calls(HostCase):
             self.assertEqual(host.call("echo", {"value": value}), value)
         self.assertEqual(host.ping(), {"type": "pong", "seq": 1, "in_flight": 0, "completed": 5})
 
-    def test_calls_sent_ahead_are_answered_in_order(self):
+    def test_pipelined_calls_are_answered_in_order(self):
         host = self.start(ECHO)
         ids = [host.send_call("echo", {"value": n}) for n in range(100)]
         self.assertEqual([host.receive()["id"] for _ in ids], ids)
@@ -152,7 +152,7 @@ class Calls(HostCase):
         self.assertEqual(host.call_error("echo", {"value": 1}, deadline_ms=0)["type"], "skep.DeadlineExceeded")
         self.assertEqual(host.call("echo", {"value": 1}, deadline_ms=10_000), 1)
 
-    def test_the_deadline_of_a_call_that_was_sent_ahead_counts_from_when_it_was_sent(self):
+    def test_the_deadline_of_a_pipelined_call_counts_from_when_it_was_sent(self):
         host = self.start(
             "import time\n"
             "@worker.command\ndef sleep(seconds): time.sleep(seconds)\n"
@@ -164,20 +164,20 @@ class Calls(HostCase):
         host.welcome()
         self.assertEqual(host.receive(), {"type": "ready"})
 
-        def sent_ahead(deadline_ms, **more):
+        def pipelined(deadline_ms, **more):
             host.send_call("sleep", {"seconds": 0.3})
             sent_ms = int((time.monotonic() - welcomed) * 1000)
             host.send_call("left", deadline_ms=deadline_ms, **({"sent_ms": sent_ms} if not more else more))
             host.receive()
             return host.receive()
 
-        self.assertEqual(sent_ahead(200)["error"]["type"], "skep.DeadlineExceeded")
-        left = sent_ahead(60_000)["value"]
+        self.assertEqual(pipelined(200)["error"]["type"], "skep.DeadlineExceeded")
+        left = pipelined(60_000)["value"]
         self.assertLess(left, 59.8)
         self.assertGreater(left, 60 - TIMEOUT)
-        # Not sent ahead, or by a host whose clock runs ahead of ours: the time starts when the call is read.
-        self.assertGreater(sent_ahead(200, sent_ms=None)["value"], 0)
-        self.assertGreater(sent_ahead(60_000, sent_ms=10**9)["value"], 59.9)
+        # Not pipelined, or sent by a host whose clock runs ahead of ours: the time starts when the call is read.
+        self.assertGreater(pipelined(200, sent_ms=None)["value"], 0)
+        self.assertGreater(pipelined(60_000, sent_ms=10**9)["value"], 59.9)
 
     def test_exceptions_travel(self):
         host = self.start(

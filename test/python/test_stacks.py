@@ -35,7 +35,7 @@ class Stacks(HostCase):
             stacks = self.read_stacks(host)
             self.assertIn("hread 0x", stacks)
             self.assertRegex(stacks, r'File ".*/skep/control.py", line \d+ in _listen\n')
-            self.assertRegex(stacks, r'File ".*/skep/session.py", line \d+ in serve\n')
+            self.assertRegex(stacks, r'File ".*/skep/conversation.py", line \d+ in serve\n')
             self.assertEqual(host.call("echo", {"value": number}), number)
         host.tell({"type": "shutdown", "grace_ms": 1000})
         self.assertEqual(host.finish(), (0, "", ""))

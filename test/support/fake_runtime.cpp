@@ -380,7 +380,7 @@ pool_config fake_config(std::size_t workers) {
     config.launch.program = "fake";
     config.schedule = scheduling::fifo; // so that a test knows which worker is next
     config.start.timeout = std::chrono::seconds(30);
-    config.stop.ask = std::chrono::seconds(1);
+    config.stop.shutdown_grace = std::chrono::seconds(1);
     config.workers = workers;
     config.log = log_level::off;
     return config;

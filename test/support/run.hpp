@@ -39,8 +39,8 @@ inline std::ostream& boost_test_print_type(std::ostream& out, errc code) {
 inline std::ostream& boost_test_print_type(std::ostream& out, worker_state state) {
     return out << to_string(state);
 }
-inline std::ostream& boost_test_print_type(std::ostream& out, stop_rung rung) {
-    return out << to_string(rung);
+inline std::ostream& boost_test_print_type(std::ostream& out, stop_stage stage) {
+    return out << to_string(stage);
 }
 
 } // namespace skep
@@ -135,10 +135,10 @@ asio::awaitable<bool> eventually(Condition condition, duration limit = 20s) {
     co_return false;
 }
 
-/// The same configuration with a stop ladder, replacement and cancelling that take tenths of a second.
+/// The same configuration with a stop sequence, replacement and cancelling that take tenths of a second.
 inline pool_config quick(pool_config config) {
-    config.stop.ask = 300ms;
-    config.stop.grace = 200ms;
+    config.stop.shutdown_grace = 300ms;
+    config.stop.term_grace = 200ms;
     config.cancel_grace = 100ms;
     config.queue.timeout = 20s;
     config.restart.initial_backoff = 10ms;

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(callers_that_wait_for_the_same_get_an_error_each) {
     run(
         [&](asio::io_context& context) -> asio::awaitable<void> {
             auto config = basic_pool(1);
-            config.stop.drain = 0s;
+            config.stop.drain_timeout = 0s;
             config.cancel_grace = 100ms;
             pool workers(context.get_executor(), config);
             co_await workers.start();

@@ -151,7 +151,7 @@ const std::vector<range>& ranges() {
         TIME(scaling.target_queue_delay, 0s, 1h),
         TIME(scaling.cool_down, 0s, 24h),
         TIME(health_check.interval, 10ms, 24h),
-        TIME(health_check.limit, 1ms, 1h),
+        TIME(health_check.timeout, 1ms, 1h),
         COUNT(health_check.failures, 1, 100),
         TIME(health_check.retry_interval, 1ms, 1h),
         COUNT(health_check.error_streak, 0, 1'000'000),
@@ -164,8 +164,8 @@ const std::vector<range>& ranges() {
         TIME(crash_barrier.taint, 1ms, 24h),
         TIME(crash_barrier.max_taint, 1ms, 24h),
         COUNT(crash_barrier.poison_crashes, 0, 100),
-        TIME(crash_barrier.poison_memory, 1s, 24h),
-        TIME(stop.dump, 0s, 10s),
+        TIME(crash_barrier.poison_ttl, 1s, 24h),
+        TIME(stop.stack_dump_timeout, 0s, 10s),
         COUNT(restart.limit, 0, 1'000'000),
         TIME(restart.window, 10ms, 24h),
         TIME(restart.open_time, 1ms, 24h),
@@ -173,10 +173,10 @@ const std::vector<range>& ranges() {
         TIME(heartbeat.timeout, 10ms, 1h),
         COUNT(heartbeat.misses, 1, 100),
         TIME(heartbeat.initial_delay, 0s, 1h),
-        TIME(stop.drain, 0s, 24h),
-        TIME(stop.ask, 0s, 1h),
-        TIME(stop.grace, 0s, 1h),
-        TIME(stop.reap, 10ms, 1h),
+        TIME(stop.drain_timeout, 0s, 24h),
+        TIME(stop.shutdown_grace, 0s, 1h),
+        TIME(stop.term_grace, 0s, 1h),
+        TIME(stop.reap_timeout, 10ms, 1h),
         TIME(restart.initial_backoff, 1ms, 1h),
         TIME(restart.max_backoff, 1ms, 24h),
         TIME(restart.stable_after, 0s, 24h),
@@ -229,15 +229,16 @@ constexpr std::string_view every_key = R"({
     "retry": {"attempts": 5, "backoff_ms": [0, 31], "jitter": 0.1, "budget": 32, "budget_ratio": 0.5},
     "scaling": {"initial": 9, "min": 8, "max": 16, "up": 0.7, "down": 0.2, "interval_ms": 41,
                 "target_queue_delay_ms": 42, "cool_down_ms": 43},
-    "health_check": {"enabled": false, "interval_ms": 51, "limit_ms": 52, "failures": 7, "retry_interval_ms": 53,
+    "health_check": {"enabled": false, "interval_ms": 51, "timeout_ms": 52, "failures": 7, "retry_interval_ms": 53,
                      "command": "ping", "failing_errors": ["CudaError"], "error_streak": 54},
     "recycle": {"age_ms": 61, "calls": 62, "soft_memory": 63, "hard_memory": 64, "jitter": 0.3,
                 "max_recycling": 65, "memory_interval_ms": 66},
     "crash_barrier": {"enabled": true, "taint_on": ["abort"], "taint_ms": 71, "max_taint_ms": 72,
-                      "poison_crashes": 73, "poison_memory_ms": 7400},
+                      "poison_crashes": 73, "poison_ttl_ms": 7400},
     "heartbeat": {"enabled": false, "interval_ms": 101, "timeout_ms": 102, "misses": 9,
                   "initial_delay_ms": 103, "dependent": false},
-    "stop": {"drain_ms": 1, "ask_ms": 2, "grace_ms": 3, "reap_ms": 14, "dump_ms": 15},
+    "stop": {"drain_timeout_ms": 1, "shutdown_grace_ms": 2, "term_grace_ms": 3, "reap_timeout_ms": 14,
+             "stack_dump_timeout_ms": 15},
     "restart": {"initial_backoff_ms": 21, "max_backoff_ms": 22, "jitter": 0.5, "stable_after_ms": 23,
                 "safety_tick_ms": 24, "starts_per_tick": 25, "limit": 26, "window_ms": 27, "open_time_ms": 28},
     "limits": {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 10, "tree_bytes": 1000000},
@@ -281,8 +282,8 @@ BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     BOOST_TEST((config.heartbeat.timeout == 10s));
     BOOST_TEST(config.heartbeat.misses == 3);
     BOOST_TEST((config.heartbeat.initial_delay == 0s));
-    BOOST_TEST((config.stop.ask == 3s));
-    BOOST_TEST((config.stop.grace == 2s));
+    BOOST_TEST((config.stop.shutdown_grace == 3s));
+    BOOST_TEST((config.stop.term_grace == 2s));
     BOOST_TEST((config.restart.max_backoff == 30s));
     BOOST_TEST((config.restart.initial_backoff == 100ms));
     BOOST_TEST(config.restart.jitter == 0.25);
@@ -290,7 +291,7 @@ BOOST_AUTO_TEST_CASE(defaults_are_those_of_the_design) {
     BOOST_TEST(config.restart.starts_per_tick == 2u);
     BOOST_TEST(config.retry.attempts == 3);
     BOOST_TEST((config.health_check.interval == 30s));
-    BOOST_TEST((config.health_check.limit == 5s));
+    BOOST_TEST((config.health_check.timeout == 5s));
     BOOST_TEST(config.health_check.failures == 3);
     BOOST_TEST((config.crash_barrier.taint == 60s));
     BOOST_TEST((config.scaling.interval == 60s));
@@ -547,7 +548,7 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST((config.scaling.cool_down == 43ms));
     BOOST_TEST(!config.health_check.enabled);
     BOOST_TEST((config.health_check.interval == 51ms));
-    BOOST_TEST((config.health_check.limit == 52ms));
+    BOOST_TEST((config.health_check.timeout == 52ms));
     BOOST_TEST(config.health_check.failures == 7);
     BOOST_TEST((config.health_check.retry_interval == 53ms));
     BOOST_TEST(config.health_check.command == "ping");
@@ -565,8 +566,8 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST((config.crash_barrier.taint == 71ms));
     BOOST_TEST((config.crash_barrier.max_taint == 72ms));
     BOOST_TEST(config.crash_barrier.poison_crashes == 73);
-    BOOST_TEST((config.crash_barrier.poison_memory == 7400ms));
-    BOOST_TEST((config.stop.dump == 15ms));
+    BOOST_TEST((config.crash_barrier.poison_ttl == 7400ms));
+    BOOST_TEST((config.stop.stack_dump_timeout == 15ms));
     BOOST_TEST(config.restart.limit == 26u);
     BOOST_TEST((config.restart.window == 27ms));
     BOOST_TEST((config.restart.open_time == 28ms));
@@ -576,10 +577,10 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.heartbeat.misses == 9);
     BOOST_TEST((config.heartbeat.initial_delay == 103ms));
     BOOST_TEST(!config.heartbeat.dependent);
-    BOOST_TEST((config.stop.drain == 1ms));
-    BOOST_TEST((config.stop.ask == 2ms));
-    BOOST_TEST((config.stop.grace == 3ms));
-    BOOST_TEST((config.stop.reap == 14ms));
+    BOOST_TEST((config.stop.drain_timeout == 1ms));
+    BOOST_TEST((config.stop.shutdown_grace == 2ms));
+    BOOST_TEST((config.stop.term_grace == 3ms));
+    BOOST_TEST((config.stop.reap_timeout == 14ms));
     BOOST_TEST((config.restart.initial_backoff == 21ms));
     BOOST_TEST((config.restart.max_backoff == 22ms));
     BOOST_TEST(config.restart.jitter == 0.5);

@@ -60,7 +60,7 @@ void come_up_never(fake_worker&) {}
 
 BOOST_AUTO_TEST_SUITE(healing_corners)
 
-BOOST_AUTO_TEST_CASE(a_hung_probe_is_found_although_a_call_was_sent_ahead_behind_it) {
+BOOST_AUTO_TEST_CASE(a_hung_probe_is_found_although_a_call_was_pipelined_behind_it) {
     auto config = plain_config();
     config.pipeline_depth = 1;
     probed_pool pool(config);

@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(one_with_several_calls_is_probed_beside_them) {
     pool.warm_up();
 }
 
-BOOST_AUTO_TEST_CASE(calls_sent_ahead_do_not_put_the_probe_off) {
+BOOST_AUTO_TEST_CASE(pipelined_calls_do_not_put_the_probe_off) {
     auto config = streak_config(1, 3);
     config.pipeline_depth = 2;
     probed_pool pool(config);
@@ -436,7 +436,7 @@ BOOST_AUTO_TEST_CASE(calls_sent_ahead_do_not_put_the_probe_off) {
         calls.push_back(pool.execute(request("work")));
     }
     std::vector<std::uint64_t> ids;
-    for (int i = 0; i < 5; ++i) { // two more than the streak: they had been sent ahead
+    for (int i = 0; i < 5; ++i) { // two more than the streak: they had been pipelined
         for (const auto& each : pool.worker(0).take_calls()) {
             ids.push_back(id_of(each));
         }
@@ -459,10 +459,10 @@ BOOST_AUTO_TEST_CASE(a_suspension_in_between_does_not_lose_the_probe) {
     pool.execute(request("work"));
     const auto last = pool.worker(0).take_call();
     const auto good = pool.execute(request("work"));
-    const auto ahead = pool.worker(0).take_call();
+    const auto pipelined = pool.worker(0).take_call();
     pool.begin(pool.facade().suspend());
     pool.worker(0).fail(last, "ValueError", "");
-    pool.worker(0).reply(ahead);
+    pool.worker(0).reply(pipelined);
     pool.settle();
     BOOST_TEST(good->value.has_value());
     pool.begin(pool.facade().resume());

@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(what_can_be_sent_could_be_sent_back) {
     BOOST_TEST(!encode_call(request("echo").attach(blob(3000)), limits).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_call_sent_ahead_says_when) {
+BOOST_AUTO_TEST_CASE(a_pipelined_call_says_when) {
     std::string out;
     encode_to(out, 1, request("echo"), 2s, 1500ms);
     const auto message = take_apart(out).message;

@@ -66,13 +66,13 @@ BOOST_AUTO_TEST_CASE(shutdown_does_not_ask_what_is_broken) {
     BOOST_TEST(pool.worker(0).take_controls("shutdown").empty());
     BOOST_REQUIRE(down->value);
     BOOST_REQUIRE_EQUAL(down->value->workers.size(), 1u);
-    BOOST_TEST((down->value->workers[0].rungs.at(0).rung == stop_rung::terminate));
+    BOOST_TEST((down->value->workers[0].stages.at(0).stage == stop_stage::terminate));
     BOOST_TEST(pool.counters().workers_lost == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(calls_do_not_wait_for_the_end_of_the_last_worker) {
     auto config = fake_config();
-    config.stop.drain = 1h;
+    config.stop.drain_timeout = 1h;
     running_pool pool(config);
     pool.execute(request("running"));
     const auto waiting = pool.execute(request("waiting").queue_timeout(1h));

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_replacement_does_not_wait_for_the_old_one_to_end) {
     const auto next = pool.execute(request("next"));
     pool.serve(1);
     BOOST_TEST(next->value.has_value());
-    pool.advance(2s); // stop.grace
+    pool.advance(2s); // stop.term_grace
     BOOST_TEST(pool.worker(0).has_exited());
     BOOST_TEST(pool.status().workers.size() == 1u);
 }
@@ -306,8 +306,8 @@ BOOST_AUTO_TEST_CASE(a_late_answer_within_the_grace_saves_it) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-/// Calls sent ahead to a worker that is at capacity.
-BOOST_AUTO_TEST_SUITE(sent_ahead)
+/// Calls pipelined to a worker that is at capacity.
+BOOST_AUTO_TEST_SUITE(pipelined)
 
 namespace {
 
@@ -341,11 +341,11 @@ BOOST_AUTO_TEST_CASE(a_free_worker_comes_first) {
 BOOST_AUTO_TEST_CASE(one_given_up_before_it_can_have_begun_does_not_count_against_the_worker) {
     running_pool pool(with_pipeline(1));
     pool.execute(request("long"));
-    const auto ahead = pool.execute(request("ahead").timeout(1s));
+    const auto pipelined = pool.execute(request("pipelined").timeout(1s));
     const auto calls = pool.worker(0).take_calls();
     BOOST_REQUIRE_EQUAL(calls.size(), 2u);
     pool.advance(10s);
-    BOOST_TEST(ahead->code() == errc::timeout);
+    BOOST_TEST(pipelined->code() == errc::timeout);
     BOOST_TEST(pool.worker(0).terminations == 0);
     const auto told = cancelled_ids(pool.worker(0));
     BOOST_TEST(told == std::vector{id_of(calls[1])}, boost::test_tools::per_element());
@@ -354,7 +354,7 @@ BOOST_AUTO_TEST_CASE(one_given_up_before_it_can_have_begun_does_not_count_agains
 BOOST_AUTO_TEST_CASE(its_grace_begins_when_its_turn_comes) {
     running_pool pool(with_pipeline(1));
     pool.execute(request("long"));
-    pool.execute(request("ahead").timeout(1s));
+    pool.execute(request("pipelined").timeout(1s));
     const auto calls = pool.worker(0).take_calls();
     pool.advance(10s);
     pool.worker(0).reply(id_of(calls[0]));
@@ -369,26 +369,26 @@ BOOST_AUTO_TEST_CASE(one_that_cannot_have_begun_is_sent_again_though_not_idempot
     running_pool pool(with_pipeline(1));
     pool.warm_up();
     const auto begun = pool.execute(request("begun"));
-    const auto ahead = pool.execute(request("ahead"));
+    const auto pipelined = pool.execute(request("pipelined"));
     pool.worker(0).exit(exit_status::exited(1));
     pool.settle();
     BOOST_TEST(begun->code() == errc::worker_lost);
-    BOOST_TEST(!ahead->done);
-    BOOST_TEST(pool.serve(1) == "ahead");
-    BOOST_REQUIRE(ahead->value);
-    BOOST_TEST(ahead->value->attempts == 1);
+    BOOST_TEST(!pipelined->done);
+    BOOST_TEST(pool.serve(1) == "pipelined");
+    BOOST_REQUIRE(pipelined->value);
+    BOOST_TEST(pipelined->value->attempts == 1);
 }
 
 BOOST_AUTO_TEST_CASE(one_behind_a_call_that_will_not_end_moves_to_another_worker) {
     running_pool pool(with_pipeline(1));
     pool.warm_up();
     const auto stuck = pool.execute(request("stuck").timeout(1s));
-    const auto ahead = pool.execute(request("ahead"));
+    const auto pipelined = pool.execute(request("pipelined"));
     pool.advance(3s);
     BOOST_TEST(stuck->code() == errc::timeout);
     BOOST_TEST(pool.worker(0).terminations == 1);
-    BOOST_TEST(pool.serve(1) == "ahead");
-    BOOST_TEST(ahead->value.has_value());
+    BOOST_TEST(pool.serve(1) == "pipelined");
+    BOOST_TEST(pipelined->value.has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/rate_limit.hpp"
-#include "policy/stop_ladder.hpp"
+#include "policy/stop_sequence.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -21,18 +21,18 @@ namespace {
 
 constexpr time_point start{5000s};
 
-std::string path(const stop_ladder& ladder) {
+std::string path(const stop_sequence& sequence) {
     std::string names;
-    for (const auto& reached : ladder.taken()) {
-        names += std::string(to_string(reached.rung)) + "@" + std::to_string(reached.after / 1ms) + " ";
+    for (const auto& reached : sequence.taken()) {
+        names += std::string(to_string(reached.stage)) + "@" + std::to_string(reached.after / 1ms) + " ";
     }
     return names;
 }
 
 stop_options short_options() {
     stop_options options;
-    options.ask = 1s;
-    options.grace = options.reap = 2s;
+    options.shutdown_grace = 1s;
+    options.term_grace = options.reap_timeout = 2s;
     return options;
 }
 
@@ -40,85 +40,85 @@ stop_options short_options() {
 
 BOOST_AUTO_TEST_SUITE(policy_test)
 
-BOOST_AUTO_TEST_SUITE(ladder)
+BOOST_AUTO_TEST_SUITE(stop_sequence_test)
 
 BOOST_AUTO_TEST_CASE(from_asking_all_the_way_down) {
     const auto options = short_options();
-    stop_ladder ladder(options, stop_rung::ask, start);
-    BOOST_TEST((ladder.rung() == stop_rung::ask));
-    BOOST_TEST((ladder.deadline().due() == start + 1s));
-    ladder.descend(start + 1s);
-    BOOST_TEST((ladder.rung() == stop_rung::terminate));
-    BOOST_TEST((ladder.deadline().due() == start + 3s));
-    ladder.descend(start + 3s);
-    BOOST_TEST((ladder.rung() == stop_rung::kill));
-    BOOST_TEST((ladder.deadline().due() == start + 5s));
-    ladder.descend(start + 5s);
-    BOOST_TEST((ladder.rung() == stop_rung::lost));
-    BOOST_TEST((ladder.deadline().due() == time_point::max()));
-    BOOST_TEST(path(ladder) == "ask@0 terminate@1000 kill@3000 lost@5000 ");
+    stop_sequence sequence(options, stop_stage::ask, start);
+    BOOST_TEST((sequence.stage() == stop_stage::ask));
+    BOOST_TEST((sequence.deadline().due() == start + 1s));
+    sequence.advance(start + 1s);
+    BOOST_TEST((sequence.stage() == stop_stage::terminate));
+    BOOST_TEST((sequence.deadline().due() == start + 3s));
+    sequence.advance(start + 3s);
+    BOOST_TEST((sequence.stage() == stop_stage::kill));
+    BOOST_TEST((sequence.deadline().due() == start + 5s));
+    sequence.advance(start + 5s);
+    BOOST_TEST((sequence.stage() == stop_stage::lost));
+    BOOST_TEST((sequence.deadline().due() == time_point::max()));
+    BOOST_TEST(path(sequence) == "ask@0 terminate@1000 kill@3000 lost@5000 ");
 }
 
-BOOST_AUTO_TEST_CASE(below_lost_there_is_nothing) {
-    stop_ladder ladder(short_options(), stop_rung::kill, start);
+BOOST_AUTO_TEST_CASE(after_lost_there_is_nothing) {
+    stop_sequence sequence(short_options(), stop_stage::kill, start);
     for (int i = 1; i < 10; ++i) {
-        ladder.descend(start + i * 2s);
-        BOOST_TEST((ladder.rung() == stop_rung::lost));
+        sequence.advance(start + i * 2s);
+        BOOST_TEST((sequence.stage() == stop_stage::lost));
     }
-    BOOST_TEST(path(ladder) == "kill@0 lost@2000 ");
+    BOOST_TEST(path(sequence) == "kill@0 lost@2000 ");
 }
 
-BOOST_AUTO_TEST_CASE(it_may_begin_on_any_rung) {
-    stop_ladder terminate(short_options(), stop_rung::terminate, start);
+BOOST_AUTO_TEST_CASE(it_may_begin_at_any_stage) {
+    stop_sequence terminate(short_options(), stop_stage::terminate, start);
     BOOST_TEST((terminate.deadline().due() == start + 2s));
-    terminate.descend(start + 2s);
+    terminate.advance(start + 2s);
     BOOST_TEST(path(terminate) == "terminate@0 kill@2000 ");
 
-    stop_ladder none(short_options(), stop_rung::none, start);
+    stop_sequence none(short_options(), stop_stage::none, start);
     BOOST_TEST((none.deadline().due() == time_point::max()));
-    none.descend(start + 7s);
-    BOOST_TEST((none.rung() == stop_rung::ask));
+    none.advance(start + 7s);
+    BOOST_TEST((none.stage() == stop_stage::ask));
     BOOST_TEST((none.deadline().due() == start + 8s));
 }
 
-BOOST_AUTO_TEST_CASE(a_rung_given_up_early_or_late_has_its_full_time_from_then_on) {
-    stop_ladder early(short_options(), stop_rung::ask, start);
-    early.descend(start + 100ms);
+BOOST_AUTO_TEST_CASE(a_stage_given_up_early_or_late_has_its_full_time_from_then_on) {
+    stop_sequence early(short_options(), stop_stage::ask, start);
+    early.advance(start + 100ms);
     BOOST_TEST((early.deadline().due() == start + 2100ms));
-    stop_ladder late(short_options(), stop_rung::ask, start);
-    late.descend(start + 10s);
+    stop_sequence late(short_options(), stop_stage::ask, start);
+    late.advance(start + 10s);
     BOOST_TEST((late.deadline().due() == start + 12s));
     BOOST_TEST(path(late) == "ask@0 terminate@10000 ");
 }
 
 BOOST_AUTO_TEST_CASE(the_way_down_is_bounded_by_the_options) {
-    for (const auto& [ask, grace, reap] :
+    for (const auto& [shutdown_grace, term_grace, reap_timeout] :
          std::vector<std::array<duration, 3>>{{0s, 0s, 10ms}, {1s, 2s, 2s}, {1h, 1h, 1h}, {0s, 5s, 1s}}) {
         stop_options options;
-        options.ask = ask;
-        options.grace = grace;
-        options.reap = reap;
-        stop_ladder ladder(options, stop_rung::ask, start);
+        options.shutdown_grace = shutdown_grace;
+        options.term_grace = term_grace;
+        options.reap_timeout = reap_timeout;
+        stop_sequence sequence(options, stop_stage::ask, start);
         int steps = 0;
-        while (ladder.rung() != stop_rung::lost) {
-            ladder.descend(ladder.deadline().due());
+        while (sequence.stage() != stop_stage::lost) {
+            sequence.advance(sequence.deadline().due());
             BOOST_REQUIRE(++steps <= 3);
         }
-        BOOST_TEST((ladder.taken().back().after == ask + grace + reap));
-        BOOST_TEST(ladder.taken().size() == 4u);
+        BOOST_TEST((sequence.taken().back().after == shutdown_grace + term_grace + reap_timeout));
+        BOOST_TEST(sequence.taken().size() == 4u);
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_last_rung_is_what_a_worker_needed) {
+BOOST_AUTO_TEST_CASE(the_last_stage_is_what_a_worker_needed) {
     worker_exit exit;
-    BOOST_TEST((exit.rung() == stop_rung::none));
-    exit.rungs = {{stop_rung::ask, 0s}, {stop_rung::terminate, 1s}};
-    BOOST_TEST((exit.rung() == stop_rung::terminate));
+    BOOST_TEST((exit.stage() == stop_stage::none));
+    exit.stages = {{stop_stage::ask, 0s}, {stop_stage::terminate, 1s}};
+    BOOST_TEST((exit.stage() == stop_stage::terminate));
     shutdown_report report;
     BOOST_TEST(report.clean());
     report.workers = {exit, worker_exit{}};
     BOOST_TEST(report.clean());
-    exit.rungs.push_back({stop_rung::lost, 5s});
+    exit.stages.push_back({stop_stage::lost, 5s});
     report.workers.push_back(exit);
     BOOST_TEST(!report.clean());
 }

@@ -39,7 +39,7 @@ void check_same(const shutdown_report& a, const shutdown_report& b) {
     for (std::size_t i = 0; i < a.workers.size(); ++i) {
         BOOST_TEST((a.workers[i].id == b.workers[i].id));
         BOOST_TEST((a.workers[i].status == b.workers[i].status));
-        BOOST_TEST((a.workers[i].rung() == b.workers[i].rung()));
+        BOOST_TEST((a.workers[i].stage() == b.workers[i].stage()));
     }
 }
 
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_finished_in_time_is_aborted) {
 
 BOOST_AUTO_TEST_CASE(a_drain_of_zero_aborts_at_once) {
     auto config = fake_config();
-    config.stop.drain = 0s;
+    config.stop.drain_timeout = 0s;
     running_pool pool(config);
     const auto call = pool.execute(request("x"));
     pool.shutdown();
@@ -155,15 +155,15 @@ BOOST_AUTO_TEST_CASE(workers_lost_meanwhile_are_not_replaced) {
     pool.worker(1).exit(exit_status::exited(1));
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 2u);
-    // Before stop.drain is over: nobody is left to take it.
+    // Before stop.drain_timeout is over: nobody is left to take it.
     BOOST_TEST(retried->code() == errc::shutting_down);
     BOOST_TEST(down->value.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_time_to_stop_is_not_cut_short_by_aborted_calls) {
     auto config = fake_config();
-    config.stop.drain = 0s;
-    config.stop.ask = 10s;
+    config.stop.drain_timeout = 0s;
+    config.stop.shutdown_grace = 10s;
     config.cancel_grace = 1s;
     running_pool pool(config);
     pool.execute(request("x"));
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_time_to_stop_is_not_cut_short_by_aborted_calls) {
 
 BOOST_AUTO_TEST_CASE(an_answer_to_an_aborted_call_is_late) {
     auto config = fake_config();
-    config.stop.drain = 0s;
+    config.stop.drain_timeout = 0s;
     running_pool pool(config);
     const auto call = pool.execute(request("x"));
     const auto id = pool.worker(0).take_call();
@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(during_the_drain_of_a_shutdown) {
     BOOST_TEST(down->value->calls_drained == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(on_the_ladder_of_a_shutdown) {
+BOOST_AUTO_TEST_CASE(in_the_stop_sequence_of_a_shutdown) {
     running_pool pool(fake_config());
     const auto worker = pool.runtime().workers[0];
     worker->obeys_terminate = false;

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(one_that_hangs_is_given_up_all_the_same) {
 BOOST_AUTO_TEST_CASE(a_probe_that_was_answered_meanwhile_has_not_failed) {
     auto config = quiet_config();
     config.health_check.interval = 10s;
-    config.health_check.limit = 1s;
+    config.health_check.timeout = 1s;
     manual_pool pool(config);
     pool.runtime().on_start = [](fake_worker& fresh) {
         fresh.has_health_check = true;
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_gets_its_grace_anew) {
 
 BOOST_AUTO_TEST_CASE(a_worker_that_was_asked_to_stop_gets_its_time_anew) {
     auto config = quiet_config();
-    config.stop.ask = 1s;
+    config.stop.shutdown_grace = 1s;
     running_pool pool(config);
     const auto ended = pool.shutdown();
     pool.advance(5s, 5s);
@@ -100,19 +100,19 @@ BOOST_AUTO_TEST_CASE(a_worker_that_was_asked_to_stop_gets_its_time_anew) {
     pool.worker(0).exit(exit_status::exited(0));
     pool.advance(1s);
     BOOST_REQUIRE(ended->value);
-    BOOST_TEST((ended->value->workers.front().rung() == stop_rung::ask));
+    BOOST_TEST((ended->value->workers.front().stage() == stop_stage::ask));
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_always_looks_late_still_gets_done) {
     auto config = quiet_config();
-    config.stop.ask = 1s;
-    config.stop.grace = 2s;
+    config.stop.shutdown_grace = 1s;
+    config.stop.term_grace = 2s;
     running_pool pool(config);
     pool.worker(0).obeys_terminate = false;
     const auto ended = pool.shutdown();
     pool.advance(30s, 1700ms);
     BOOST_REQUIRE(ended->value);
-    BOOST_TEST((ended->value->workers.front().rung() == stop_rung::kill));
+    BOOST_TEST((ended->value->workers.front().stage() == stop_stage::kill));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(shutdown_does_not_wait_for_calls_that_suspended_workers_wil
 
 BOOST_AUTO_TEST_CASE(nor_for_calls_that_nobody_is_left_to_take) {
     auto config = fake_config();
-    config.stop.drain = 1h;
+    config.stop.drain_timeout = 1h;
     running_pool pool(config);
     const auto running = pool.execute(request("running").idempotent(true));
     const auto waiting = pool.execute(request("waiting").queue_timeout(1h));
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(nor_for_calls_that_nobody_is_left_to_take) {
 
 BOOST_AUTO_TEST_CASE(but_for_calls_that_the_next_worker_will_take) {
     auto config = fake_config();
-    config.stop.drain = 1h;
+    config.stop.drain_timeout = 1h;
     running_pool pool(config);
     pool.runtime().on_start = [](fake_worker&) {}; // takes its time
     const auto id = pool.worker_status_of(0).id;

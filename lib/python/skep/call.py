@@ -65,7 +65,7 @@ class Call:
 def _deadline(message: Dict[str, Any], welcomed: float) -> Optional[float]:
     """When the caller's time is up, on the monotonic clock; the host counts from when it sent the call.
 
-    A call that was sent ahead, to wait behind another, says when that was: `sent_ms` after the welcome.
+    A call that was pipelined, to wait behind another, says when it was sent: `sent_ms` after the welcome.
     """
     left_ms: Optional[float] = message.get("deadline_ms")
     sent_ms: Optional[float] = message.get("sent_ms")

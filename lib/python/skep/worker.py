@@ -8,12 +8,12 @@ from . import missing_run
 from .command import Command
 from .connection import EXIT_NOT_STARTED_BY_POOL, ConnectError, Connection, connect
 from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
+from .conversation import Conversation
 from .description import show_traceback
 from .errors import ProtocolError
 from .health import RESERVED_PREFIX, HealthCheck
 from .interrupts import Terminate
 from .local_call import call_locally
-from .session import Session
 from .work import Work
 
 EXIT_HOOK_FAILED = 1
@@ -154,18 +154,18 @@ class Worker:
             print(f"skep: {self._why_not_connected}", file=sys.stderr)
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
         status = 0
-        session = Session(self._connection, Work(self._commands, self._health_check))
+        conversation = Conversation(self._connection, Work(self._commands, self._health_check))
         try:
-            session.greet()
-            self._previous_exit = session.previous_exit
-            with session.interrupts.window():
-                if not all(_run_hook(hook, session) for hook in self._due_start_hooks()):
+            conversation.greet()
+            self._previous_exit = conversation.previous_exit
+            with conversation.interrupts.window():
+                if not all(_run_hook(hook, conversation) for hook in self._due_start_hooks()):
                     sys.exit(EXIT_HOOK_FAILED)
             try:
-                session.serve()
+                conversation.serve()
             finally:
-                if not session.forked:  # a child that exits leaves the worker serving
-                    stopped = [_run_hook(hook, session) for hook in reversed(self._stop_hooks)]
+                if not conversation.forked:  # a child that exits leaves the worker serving
+                    stopped = [_run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
                     status = 0 if all(stopped) else EXIT_HOOK_FAILED
         except Terminate:
             pass  # an orderly end like any other
@@ -192,15 +192,15 @@ class Worker:
         return function
 
 
-def _run_hook(hook: Callable[[], Any], session: Session) -> bool:
+def _run_hook(hook: Callable[[], Any], conversation: Conversation) -> bool:
     """Whether the hook ran without an error; an error goes to stderr."""
     try:
         hook()
     except (Terminate, SystemExit):
         raise
     except BaseException as error:
-        session.leave_if_forked(error)
+        conversation.leave_if_forked(error)
         show_traceback(error)
         return False
-    session.leave_if_forked()
+    conversation.leave_if_forked()
     return True

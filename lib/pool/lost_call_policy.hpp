@@ -14,7 +14,7 @@
 namespace skep {
 
 /// What becomes of a call that was lost with its worker, and of inputs that workers crash on.
-class loss_judge {
+class lost_call_policy {
 public:
     struct verdict {
         call_fate fate;
@@ -22,7 +22,7 @@ public:
         bool budget_is_spent = false; ///< which alone stands against a retry
     };
 
-    loss_judge(const pool_config& config, const pool_context& context);
+    lost_call_policy(const pool_config& config, const pool_context& context);
 
     /// `to_blame`: for the worker's end.
     verdict judge(const call& lost, bool may_have_begun, bool to_blame, const error& cause, time_point now);

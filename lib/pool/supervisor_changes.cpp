@@ -1,26 +1,26 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A crew's planned changes: recycling, restarts, and how many workers it has.
+// A supervisor's planned changes: recycling, restarts, and how many workers it has.
 
 #include "core/clock.hpp"
-#include "pool/crew.hpp"
+#include "pool/supervisor.hpp"
 
 #include <algorithm>
 
 namespace skep {
 
-void crew::on_used_up(worker& which) {
+void supervisor::on_used_up(worker& which) {
     recycle(which, "it has answered " + std::to_string(which.completed()) + " calls");
 }
 
-void crew::recycle(worker& which, std::string reason) {
+void supervisor::recycle(worker& which, std::string reason) {
     if (find(which.id()) != nullptr) {
         want_recycling(which.id().slot, std::move(reason));
     }
 }
 
-void crew::want_recycling(std::size_t index, std::string reason) {
+void supervisor::want_recycling(std::size_t index, std::string reason) {
     if (std::find(to_recycle_.begin(), to_recycle_.end(), index) == to_recycle_.end()) {
         slots_[index].why_recycled = std::move(reason);
         to_recycle_.push_back(index);
@@ -28,12 +28,12 @@ void crew::want_recycling(std::size_t index, std::string reason) {
     }
 }
 
-bool crew::limits_memory() const noexcept {
+bool supervisor::limits_memory() const noexcept {
     return config_.recycle.soft_memory != 0 || config_.recycle.hard_memory != 0;
 }
 
 /// By age and memory; on_used_up tells of the calls.
-void crew::look_for_recycling(time_point now) {
+void supervisor::look_for_recycling(time_point now) {
     const bool with_memory = limits_memory() && now >= next_memory_look_;
     if (with_memory) {
         next_memory_look_ = now + config_.recycle.memory_interval;
@@ -56,7 +56,7 @@ void crew::look_for_recycling(time_point now) {
 }
 
 /// Those that still have calls must not grow without limit either.
-void crew::judge_memory_of_leavers(time_point now) {
+void supervisor::judge_memory_of_leavers(time_point now) {
     const auto leavers = leaving_;
     for (const auto& each : leavers) {
         auto verdict = each->judge_recycling(now, true);
@@ -66,13 +66,13 @@ void crew::judge_memory_of_leavers(time_point now) {
     }
 }
 
-void crew::forget_recycling(std::size_t index) {
+void supervisor::forget_recycling(std::size_t index) {
     std::erase(to_recycle_, index);
     slots_[index].restart_requested = false;
 }
 
 /// Workers that are being replaced as planned, until the last trace of the old one is gone.
-std::size_t crew::recycling() const noexcept {
+std::size_t supervisor::recycling() const noexcept {
     const auto coming =
         std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return slot.successor; });
     const auto going = std::count_if(leaving_.begin(), leaving_.end(), [](const auto& each) {
@@ -81,14 +81,14 @@ std::size_t crew::recycling() const noexcept {
     return static_cast<std::size_t>(coming + going);
 }
 
-bool crew::may_recycle(const slot_state& slot, time_point now) const {
+bool supervisor::may_recycle(const slot_state& slot, time_point now) const {
     const bool serves = slot.current && slot.current->life().was_up() && !slot.successor;
     return serves && slot.due <= now &&
            (slot.restart_requested || !slot.current->life().is(obstacle::suspended));
 }
 
 /// The fresh worker is started first; the old one serves until then.
-void crew::begin_recycling(time_point now, const std::shared_ptr<void>& owner) {
+void supervisor::begin_recycling(time_point now, const std::shared_ptr<void>& owner) {
     std::erase_if(to_recycle_,
                   [&](std::size_t index) { return !slots_[index].current || slots_[index].successor; });
     auto running = to_recycle_.empty() ? 0 : recycling();
@@ -106,7 +106,7 @@ void crew::begin_recycling(time_point now, const std::shared_ptr<void>& owner) {
 }
 
 /// The successor is ready. One that was suspended meanwhile keeps its place, and its memory.
-void crew::succeed(slot_state& slot) {
+void supervisor::succeed(slot_state& slot) {
     if (slot.current->life().is(obstacle::suspended) && !slot.restart_requested) {
         const auto spare = std::move(slot.successor);
         spare->retire({retirement::kind::surplus, "the one it was to replace is suspended"});
@@ -118,7 +118,7 @@ void crew::succeed(slot_state& slot) {
     old->retire({retirement::kind::recycle, slot.why_recycled});
 }
 
-time_point crew::next_recycling(time_point now) const {
+time_point supervisor::next_recycling(time_point now) const {
     auto next = limits_memory() ? next_memory_look_ : time_point::max();
     for (const auto& slot : slots_) {
         if (slot.current && !slot.successor && slot.current->recycle_due() > now) {
@@ -133,7 +133,7 @@ time_point crew::next_recycling(time_point now) const {
     return next;
 }
 
-void crew::restart(const worker_id& which, worker_waiters::caller_ptr caller) {
+void supervisor::restart(const worker_id& which, worker_waiters::caller_ptr caller) {
     if (find(which) == nullptr) {
         caller->complete(no_such_worker(which), {});
         return;
@@ -142,7 +142,7 @@ void crew::restart(const worker_id& which, worker_waiters::caller_ptr caller) {
     want_restart(which.slot, "restart requested");
 }
 
-void crew::restart_all(worker_waiters::caller_ptr caller) {
+void supervisor::restart_all(worker_waiters::caller_ptr caller) {
     std::vector<worker_id> all;
     for (const auto& slot : slots_) {
         if (slot.current) { // one on its way up may be of the old version, too: it is replaced once it is there
@@ -155,13 +155,13 @@ void crew::restart_all(worker_waiters::caller_ptr caller) {
     restarts_.add(all, std::move(caller));
 }
 
-void crew::want_restart(std::size_t index, std::string reason) {
+void supervisor::want_restart(std::size_t index, std::string reason) {
     slots_[index].restart_requested = true;
     want_recycling(index, std::move(reason));
 }
 
 /// What does not come up once will not come up for the rest either; they go on serving.
-void crew::break_off_restarts(const worker& because_of) {
+void supervisor::break_off_restarts(const worker& because_of) {
     const auto& current = slots_[because_of.id().slot].current;
     restarts_.fail(current->id(), error(errc::restart_failed, because_of.describe()));
     for (std::size_t index = 0; index < slots_.size(); ++index) {
@@ -175,7 +175,7 @@ void crew::break_off_restarts(const worker& because_of) {
     }
 }
 
-void crew::suspend(const worker_id& which, worker_waiters::caller_ptr caller) {
+void supervisor::suspend(const worker_id& which, worker_waiters::caller_ptr caller) {
     auto* const found = find(which);
     if (found == nullptr || !found->life().was_up()) {
         caller->complete(no_such_worker(which), {});
@@ -188,7 +188,7 @@ void crew::suspend(const worker_id& which, worker_waiters::caller_ptr caller) {
     }
 }
 
-void crew::suspend_all(worker_waiters::caller_ptr caller) {
+void supervisor::suspend_all(worker_waiters::caller_ptr caller) {
     suspended_ = true;
     const auto all = serving();
     pool_suspensions_.add(all, std::move(caller));
@@ -201,7 +201,7 @@ void crew::suspend_all(worker_waiters::caller_ptr caller) {
     }
 }
 
-void crew::resume(const worker_id& which, const worker_waiters::caller_ptr& caller) {
+void supervisor::resume(const worker_id& which, const worker_waiters::caller_ptr& caller) {
     auto* const found = find(which);
     if (found != nullptr) {
         suspensions_.fail(which, resumed());
@@ -210,7 +210,7 @@ void crew::resume(const worker_id& which, const worker_waiters::caller_ptr& call
     caller->complete(found == nullptr ? std::optional(no_such_worker(which)) : std::nullopt, {});
 }
 
-void crew::resume_all() {
+void supervisor::resume_all() {
     suspended_ = false;
     suspensions_.fail_all(resumed());
     pool_suspensions_.fail_all(resumed());
@@ -220,26 +220,26 @@ void crew::resume_all() {
     work_.open();
 }
 
-void crew::fail_waiters(const error& why) {
+void supervisor::fail_waiters(const error& why) {
     restarts_.fail_all(why);
     suspensions_.fail_all(why);
     pool_suspensions_.fail_all(why);
 }
 
-error crew::resumed() const {
+error supervisor::resumed() const {
     error_info info;
     info.pool = config_.name;
     info.detail = "resumed before it was drained";
     return error(errc::cancelled, std::move(info));
 }
 
-std::size_t crew::set_desired(std::size_t count, bool idle_only) {
+std::size_t supervisor::set_desired(std::size_t count, bool idle_only) {
     grow_to(count);
     while (desired_ > count && drop_one(idle_only)) {}
     return desired_;
 }
 
-void crew::grow_to(std::size_t count) {
+void supervisor::grow_to(std::size_t count) {
     for (std::size_t index = 0; desired_ < count; ++index) {
         if (index == slots_.size()) {
             slots_.emplace_back();
@@ -259,7 +259,7 @@ void crew::grow_to(std::size_t count) {
     work_.open();
 }
 
-bool crew::drop_one(bool idle_only) {
+bool supervisor::drop_one(bool idle_only) {
     if (!vacant_.empty()) {
         drop(*vacant_.rbegin());
         return true;
@@ -274,7 +274,7 @@ bool crew::drop_one(bool idle_only) {
     return chosen != nullptr;
 }
 
-bool crew::drop_unstarted() {
+bool supervisor::drop_unstarted() {
     const auto found = std::find_if(slots_.rbegin(), slots_.rend(), [](const auto& slot) {
         return slot.wanted && slot.current && !slot.current->life().was_up();
     });
@@ -286,7 +286,7 @@ bool crew::drop_unstarted() {
 }
 
 /// The one that has been idle longest, so that the caches of the others stay warm.
-worker* crew::most_dispensable(bool idle_only) const noexcept {
+worker* supervisor::most_dispensable(bool idle_only) const noexcept {
     worker* best = nullptr;
     for (const auto& slot : slots_) {
         auto* const each = slot.wanted ? slot.current.get() : nullptr;
@@ -299,19 +299,19 @@ worker* crew::most_dispensable(bool idle_only) const noexcept {
     return best;
 }
 
-void crew::drop(std::size_t index) {
+void supervisor::drop(std::size_t index) {
     auto& slot = slots_[index];
     slot.wanted = false;
     --desired_;
     vacant_.erase(index);
     const auto successor = slot.successor;
     if (successor) {
-        successor->stop(stop_rung::terminate);
+        successor->stop(stop_stage::terminate);
     }
     if (const auto current = slot.current) {
         current->retire({retirement::kind::surplus, "no longer needed"});
         if (!current->life().was_up()) {
-            current->stop(stop_rung::terminate);
+            current->stop(stop_stage::terminate);
         }
     }
 }

@@ -17,13 +17,13 @@ namespace skep {
 /// Restart intensity: more than so many unplanned ends of workers within a sliding window, and the pool may start no
 /// more but for trials, one at a time. The first trial that comes up lets the pool start workers again; one that
 /// fails makes it wait anew. A trial that neither comes up nor fails is given up in time.
-class restart_guard {
+class restart_intensity {
 public:
     /// `most` ends in the window are tolerated; 0 = any number. A trial is given up after options.open_time, or after
     /// `start_limit` if that is longer: it must not be shorter than a start may take, for what a trial reports after
     /// it was given up is ignored.
-    restart_guard(std::size_t most, const restart_options& options,
-                  duration start_limit = std::chrono::minutes(1));
+    restart_intensity(std::size_t most, const restart_options& options,
+                      duration start_limit = std::chrono::minutes(1));
 
     /// A worker ended that the pool had not asked to. Opens the circuit if it is closed; does not prolong an opening.
     void ended(time_point now);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "policy/restart_guard.hpp"
+#include "policy/restart_intensity.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,7 +14,7 @@ namespace {
 
 /// Tolerates 3 ends within 30 s; then open for 20 s; trials are given up after 1 min.
 struct fixture {
-    explicit fixture(std::size_t most = 3) : guard(most, options()) {}
+    explicit fixture(std::size_t most = 3) : intensity(most, options()) {}
 
     static restart_options options() {
         restart_options result;
@@ -25,24 +25,24 @@ struct fixture {
 
     void end(int times = 1) {
         for (int i = 0; i < times; ++i) {
-            guard.ended(now);
+            intensity.ended(now);
         }
     }
     circuit_breaker::attempt admit() {
-        const auto start = guard.admit(now);
+        const auto start = intensity.admit(now);
         BOOST_REQUIRE(start.has_value());
         return *start;
     }
-    bool admits() { return guard.admit(now).has_value(); }
-    bool is(circuit_state state) { return guard.state(now) == state; }
+    bool admits() { return intensity.admit(now).has_value(); }
+    bool is(circuit_state state) { return intensity.state(now) == state; }
 
-    restart_guard guard;
+    restart_intensity intensity;
     time_point now{5000s};
 };
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(restart_guard_test)
+BOOST_AUTO_TEST_SUITE(restart_intensity_test)
 
 BOOST_FIXTURE_TEST_CASE(closed_it_admits_everything, fixture) {
     for (int i = 0; i < 100; ++i) {
@@ -51,7 +51,7 @@ BOOST_FIXTURE_TEST_CASE(closed_it_admits_everything, fixture) {
     end(3);
     BOOST_TEST(is(circuit_state::closed));
     BOOST_TEST(admits());
-    BOOST_TEST((guard.next_admission(now) == now));
+    BOOST_TEST((intensity.next_admission(now) == now));
 }
 
 BOOST_FIXTURE_TEST_CASE(one_end_more_than_tolerated_opens_it, fixture) {
@@ -59,7 +59,7 @@ BOOST_FIXTURE_TEST_CASE(one_end_more_than_tolerated_opens_it, fixture) {
     end();
     BOOST_TEST(is(circuit_state::open));
     BOOST_TEST(!admits());
-    BOOST_TEST((guard.next_admission(now) == now + 20s));
+    BOOST_TEST((intensity.next_admission(now) == now + 20s));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_window_slides, fixture) {
@@ -76,17 +76,17 @@ BOOST_FIXTURE_TEST_CASE(the_window_slides, fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(how_many_ends_are_left, fixture) {
-    BOOST_TEST(guard.left(now) == 3u);
+    BOOST_TEST(intensity.left(now) == 3u);
     end();
     now += 10s;
     end();
-    BOOST_TEST(guard.left(now) == 1u);
+    BOOST_TEST(intensity.left(now) == 1u);
     end(5);
-    BOOST_TEST(guard.left(now) == 0u);
+    BOOST_TEST(intensity.left(now) == 0u);
     now += 29s;
-    BOOST_TEST(guard.left(now) == 0u);
+    BOOST_TEST(intensity.left(now) == 0u);
     now += 1s;
-    BOOST_TEST(guard.left(now) == 3u);
+    BOOST_TEST(intensity.left(now) == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(zero_tolerates_any_number) {
@@ -94,12 +94,12 @@ BOOST_AUTO_TEST_CASE(zero_tolerates_any_number) {
     it.end(10'000);
     BOOST_TEST(it.is(circuit_state::closed));
     BOOST_TEST(it.admits());
-    BOOST_TEST(it.guard.left(it.now) == std::numeric_limits<std::size_t>::max());
+    BOOST_TEST(it.intensity.left(it.now) == std::numeric_limits<std::size_t>::max());
 }
 
 BOOST_FIXTURE_TEST_CASE(starts_that_fail_while_closed_count_only_as_ends, fixture) {
     for (int i = 0; i < 100; ++i) {
-        guard.failed(admit(), now);
+        intensity.failed(admit(), now);
     }
     BOOST_TEST(is(circuit_state::closed));
 }
@@ -117,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(after_its_time_one_trial_at_a_time, fixture) {
 BOOST_FIXTURE_TEST_CASE(a_trial_that_comes_up_closes_it, fixture) {
     end(4);
     now += 20s;
-    guard.came_up(admit(), now);
+    intensity.came_up(admit(), now);
     BOOST_TEST(is(circuit_state::closed));
     BOOST_TEST(admits());
     BOOST_TEST(admits());
@@ -129,10 +129,10 @@ BOOST_FIXTURE_TEST_CASE(a_trial_that_fails_opens_it_anew, fixture) {
         now += 20s;
         const auto trial = admit();
         now += 1s;
-        guard.ended(now); // as the pool reports it: the end, then whose it was
-        guard.failed(trial, now);
+        intensity.ended(now); // as the pool reports it: the end, then whose it was
+        intensity.failed(trial, now);
         BOOST_TEST(is(circuit_state::open));
-        BOOST_TEST((guard.next_admission(now) == now + 20s));
+        BOOST_TEST((intensity.next_admission(now) == now + 20s));
     }
 }
 
@@ -141,10 +141,10 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_trial_does_not_open_it_twice, fixture) {
     now += 20s;
     const auto trial = admit();
     now += 1s;
-    guard.failed(trial, now);
+    intensity.failed(trial, now);
     now += 5s;
     end(10);
-    BOOST_TEST((guard.next_admission(now) == now + 15s));
+    BOOST_TEST((intensity.next_admission(now) == now + 15s));
 }
 
 BOOST_FIXTURE_TEST_CASE(ends_of_others_do_not_harm_a_trial, fixture) {
@@ -153,17 +153,17 @@ BOOST_FIXTURE_TEST_CASE(ends_of_others_do_not_harm_a_trial, fixture) {
     const auto trial = admit();
     end(10);
     BOOST_TEST(is(circuit_state::half_open));
-    guard.came_up(trial, now);
+    intensity.came_up(trial, now);
     BOOST_TEST(is(circuit_state::closed));
 }
 
 BOOST_FIXTURE_TEST_CASE(ends_while_open_do_not_prolong_it, fixture) {
     end(4);
-    const auto due = guard.next_admission(now);
+    const auto due = intensity.next_admission(now);
     for (int i = 0; i < 19; ++i) {
         now += 1s;
         end();
-        BOOST_TEST((guard.next_admission(now) == due));
+        BOOST_TEST((intensity.next_admission(now) == due));
     }
     now += 1s;
     BOOST_TEST(admits());
@@ -172,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(ends_while_open_do_not_prolong_it, fixture) {
 BOOST_FIXTURE_TEST_CASE(ends_still_in_the_window_count_after_it_closed, fixture) {
     end(4);
     now += 20s;
-    guard.came_up(admit(), now);
+    intensity.came_up(admit(), now);
     now += 1s;
     end();
     BOOST_TEST(is(circuit_state::open)); // five within 21 s
@@ -181,7 +181,7 @@ BOOST_FIXTURE_TEST_CASE(ends_still_in_the_window_count_after_it_closed, fixture)
 BOOST_FIXTURE_TEST_CASE(ends_before_the_window_do_not, fixture) {
     end(4);
     now += 30s;
-    guard.came_up(admit(), now);
+    intensity.came_up(admit(), now);
     end(3);
     BOOST_TEST(is(circuit_state::closed));
     end();
@@ -191,11 +191,11 @@ BOOST_FIXTURE_TEST_CASE(ends_before_the_window_do_not, fixture) {
 BOOST_FIXTURE_TEST_CASE(a_start_from_before_it_opened_decides_nothing, fixture) {
     const auto early = admit();
     end(4);
-    guard.came_up(early, now);
+    intensity.came_up(early, now);
     BOOST_TEST(is(circuit_state::open));
     now += 20s;
     admit();
-    guard.failed(early, now);
+    intensity.failed(early, now);
     BOOST_TEST(is(circuit_state::half_open));
 }
 
@@ -203,7 +203,7 @@ BOOST_FIXTURE_TEST_CASE(a_trial_that_hangs_is_given_up, fixture) {
     end(4);
     now += 20s;
     admit();
-    BOOST_TEST((guard.next_admission(now) == now + 1min));
+    BOOST_TEST((intensity.next_admission(now) == now + 1min));
     now += 1min;
     BOOST_TEST(is(circuit_state::open));
     now += 20s;
@@ -212,37 +212,37 @@ BOOST_FIXTURE_TEST_CASE(a_trial_that_hangs_is_given_up, fixture) {
 
 BOOST_AUTO_TEST_CASE(a_trial_has_as_long_as_a_start_may_take) {
     for (const auto start_limit : {1s, 20s, 600s}) {
-        restart_guard guard(1, fixture::options(), start_limit);
+        restart_intensity intensity(1, fixture::options(), start_limit);
         time_point now(5000s);
-        guard.ended(now);
-        guard.ended(now);
+        intensity.ended(now);
+        intensity.ended(now);
         now += 20s;
-        const auto trial = guard.admit(now);
+        const auto trial = intensity.admit(now);
         BOOST_REQUIRE(trial.has_value());
         now += start_limit - 1ms;
-        guard.came_up(*trial, now);
-        BOOST_TEST((guard.state(now) == circuit_state::closed));
+        intensity.came_up(*trial, now);
+        BOOST_TEST((intensity.state(now) == circuit_state::closed));
     }
 }
 
 BOOST_FIXTURE_TEST_CASE(reset_begins_anew, fixture) {
     end(4);
-    guard.reset();
+    intensity.reset();
     BOOST_TEST(is(circuit_state::closed));
-    BOOST_TEST(guard.left(now) == 3u);
+    BOOST_TEST(intensity.left(now) == 3u);
     end(3);
     BOOST_TEST(is(circuit_state::closed));
     end();
     BOOST_TEST(is(circuit_state::open));
-    BOOST_TEST((guard.next_admission(now) == now + 20s));
+    BOOST_TEST((intensity.next_admission(now) == now + 20s));
 }
 
 BOOST_AUTO_TEST_CASE(the_extremes_of_the_options_are_accepted) {
     for (const duration open_time : {duration(1ms), duration(24h)}) {
         auto options = fixture::options();
         options.open_time = open_time;
-        restart_guard guard(1'000'000, options);
-        BOOST_TEST((guard.state(time_point(5000s)) == circuit_state::closed));
+        restart_intensity intensity(1'000'000, options);
+        BOOST_TEST((intensity.state(time_point(5000s)) == circuit_state::closed));
     }
 }
 

@@ -1,23 +1,23 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What a crew tells about itself.
+// What a supervisor tells about its workers.
 
 #include "core/clock.hpp"
-#include "pool/crew.hpp"
+#include "pool/supervisor.hpp"
 
 #include <algorithm>
 
 namespace skep {
 
-void crew::report(pool_status& status, time_point now) {
+void supervisor::report(pool_status& status, time_point now) {
     status.suspended = suspended_;
     status.desired = desired_;
     status.live = ready_;
     status.starting = starting_;
     status.retiring = leaving_.size();
-    status.breaker = guard_.state(now);
-    status.restarts_left = guard_.left(now);
+    status.breaker = intensity_.state(now);
+    status.restarts_left = intensity_.left(now);
     if (last_failure_.worker) {
         status.last_failure = last_failure_;
     }
@@ -43,7 +43,7 @@ void crew::report(pool_status& status, time_point now) {
     count(status.counters);
 }
 
-std::size_t crew::out_of_rotation() const noexcept {
+std::size_t supervisor::out_of_rotation() const noexcept {
     return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) {
         const bool serves = slot.current && slot.current->life().was_up() &&
                             !slot.current->life().is(obstacle::suspended) &&
@@ -52,7 +52,7 @@ std::size_t crew::out_of_rotation() const noexcept {
     }));
 }
 
-bool crew::will_serve() const noexcept {
+bool supervisor::will_serve() const noexcept {
     return std::any_of(slots_.begin(), slots_.end(), [this](const auto& slot) {
         const bool stays = slot.current && !slot.current->life().is(obstacle::suspended);
         const bool comes = slot.successor && slot.restart_requested;
@@ -60,7 +60,7 @@ bool crew::will_serve() const noexcept {
     });
 }
 
-std::size_t crew::capacity() const noexcept {
+std::size_t supervisor::capacity() const noexcept {
     for (const auto& slot : slots_) {
         if (slot.current && slot.current->life().was_up()) {
             return slot.current->capacity();
@@ -69,7 +69,7 @@ std::size_t crew::capacity() const noexcept {
     return config_.capacity;
 }
 
-worker_status crew::status_of_vacant(std::size_t index, time_point now) const {
+worker_status supervisor::status_of_vacant(std::size_t index, time_point now) const {
     const auto& slot = slots_[index];
     worker_status entry;
     entry.id = {config_.name, static_cast<std::uint32_t>(index), slot.generation + 1};
@@ -81,7 +81,7 @@ worker_status crew::status_of_vacant(std::size_t index, time_point now) const {
     return entry;
 }
 
-void crew::count(pool_counters& counters) const {
+void supervisor::count(pool_counters& counters) const {
     counters.workers_started = past_.workers_started;
     counters.workers_lost = past_.workers_lost;
     counters.workers_replaced = past_.workers_replaced;

@@ -20,7 +20,7 @@ from .version import PROTOCOL_VERSION, __version__
 from .work import Work
 
 
-class Session:
+class Conversation:
     """Does the work of a worker for whoever is at the other end of a connection, on the main thread."""
 
     def __init__(self, connection: Connection, work: Work) -> None:

@@ -15,11 +15,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The rungs that a worker took and when, such as "ask@0 terminate@1000".
+/// The stages that a worker went through and when, such as "ask@0 terminate@1000".
 std::string path(const worker_exit& exit) {
     std::string text;
-    for (const auto& reached : exit.rungs) {
-        text += (text.empty() ? "" : " ") + std::string(to_string(reached.rung)) + "@" +
+    for (const auto& reached : exit.stages) {
+        text += (text.empty() ? "" : " ") + std::string(to_string(reached.stage)) + "@" +
                 std::to_string(reached.after / 1ms);
     }
     return text;
@@ -34,7 +34,7 @@ const worker_exit& only_exit(const manual_pool::outcome<shutdown_report>& down) 
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(ladder)
+BOOST_AUTO_TEST_SUITE(stop_sequence_test)
 
 BOOST_AUTO_TEST_CASE(one_that_complies_needs_no_more_than_being_asked) {
     running_pool pool(fake_config());
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(one_that_complies_needs_no_more_than_being_asked) {
     pool.settle();
     const auto& end = only_exit(*down);
     BOOST_TEST(path(end) == "ask@0");
-    BOOST_TEST(to_string(end.rung()) == "ask");
+    BOOST_TEST(to_string(end.stage()) == "ask");
     BOOST_TEST(to_string(end.state) == "stopped");
     BOOST_TEST((end.status == exit_status::exited(0)));
     BOOST_TEST(to_string(end.id) == "default/0#1");
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(it_is_told_how_long_it_has) {
     pool.shutdown();
     const auto asked = pool.worker(0).take_controls("shutdown");
     BOOST_REQUIRE_EQUAL(asked.size(), 1u);
-    BOOST_TEST(asked[0].at("grace_ms") == 3000); // stop.ask and stop.grace
+    BOOST_TEST(asked[0].at("grace_ms") == 3000); // stop.shutdown_grace and stop.term_grace
 }
 
 BOOST_AUTO_TEST_CASE(one_that_ignores_the_frame_gets_a_signal) {
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(one_that_cannot_be_killed_is_given_up) {
     pool.advance(300ms);
     const auto& end = only_exit(*down);
     BOOST_TEST(path(end) == "ask@0 terminate@1000 kill@3000 lost@5000");
-    BOOST_TEST(to_string(end.rung()) == "lost");
+    BOOST_TEST(to_string(end.stage()) == "lost");
     BOOST_TEST(to_string(end.state) == "killed");
     BOOST_TEST(!end.status.known());
     BOOST_TEST(!down->value->clean());
@@ -146,11 +146,11 @@ BOOST_AUTO_TEST_CASE(an_end_that_just_beats_the_kill_is_no_kill) {
     BOOST_TEST(to_string(only_exit(*down).state) == "stopped");
 }
 
-BOOST_AUTO_TEST_CASE(rungs_without_time_are_left_at_once) {
+BOOST_AUTO_TEST_CASE(stages_without_time_are_left_at_once) {
     auto config = fake_config();
-    config.stop.ask = 0s;
-    config.stop.grace = 0s;
-    config.stop.reap = 10ms;
+    config.stop.shutdown_grace = 0s;
+    config.stop.term_grace = 0s;
+    config.stop.reap_timeout = 10ms;
     running_pool pool(config);
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).obeys_kill = false;
@@ -165,9 +165,9 @@ BOOST_AUTO_TEST_CASE(rungs_without_time_are_left_at_once) {
 
 BOOST_AUTO_TEST_CASE(the_times_can_be_set) {
     auto config = fake_config();
-    config.stop.ask = 5s;
-    config.stop.grace = 100ms;
-    config.stop.reap = 3s;
+    config.stop.shutdown_grace = 5s;
+    config.stop.term_grace = 100ms;
+    config.stop.reap_timeout = 3s;
     running_pool pool(config);
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).obeys_kill = false;
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_times_can_be_set) {
     BOOST_TEST(path(only_exit(*down)) == "ask@0 terminate@5000 kill@5100 lost@8100");
 }
 
-BOOST_AUTO_TEST_CASE(pings_end_where_the_ladder_begins) {
+BOOST_AUTO_TEST_CASE(pings_end_where_the_stop_sequence_begins) {
     running_pool pool(fake_config());
     pool.worker(0).answers_pings = false;
     pool.worker(0).obeys_terminate = false;
@@ -196,11 +196,11 @@ BOOST_AUTO_TEST_CASE(all_go_down_together_and_each_at_its_own_pace) {
     pool.advance(5300ms);
     BOOST_REQUIRE(down->value);
     BOOST_REQUIRE_EQUAL(down->value->workers.size(), 4u);
-    std::vector<std::string> rungs(4);
+    std::vector<std::string> stages(4);
     for (const auto& end : down->value->workers) {
-        rungs[end.id.slot] = std::string(to_string(end.rung()));
+        stages[end.id.slot] = std::string(to_string(end.stage()));
     }
-    BOOST_TEST(rungs == (std::vector<std::string>{"ask", "terminate", "kill", "lost"}),
+    BOOST_TEST(stages == (std::vector<std::string>{"ask", "terminate", "kill", "lost"}),
                boost::test_tools::per_element());
     BOOST_TEST(!down->value->clean());
     BOOST_TEST((down->value->took <= 5300ms));

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "policy/restart_guard.hpp"
+#include "policy/restart_intensity.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -20,10 +20,10 @@ circuit_breaker_options breaker_options(const restart_options& options, duration
 
 } // namespace
 
-restart_guard::restart_guard(std::size_t most, const restart_options& options, duration start_limit)
+restart_intensity::restart_intensity(std::size_t most, const restart_options& options, duration start_limit)
     : most_(most), window_(options.window), fresh_(breaker_options(options, start_limit)), breaker_(fresh_) {}
 
-void restart_guard::ended(time_point now) {
+void restart_intensity::ended(time_point now) {
     if (most_ == 0) {
         return;
     }
@@ -40,21 +40,21 @@ void restart_guard::ended(time_point now) {
     }
 }
 
-std::optional<circuit_breaker::attempt> restart_guard::admit(time_point now) {
+std::optional<circuit_breaker::attempt> restart_intensity::admit(time_point now) {
     return breaker_.admit(now);
 }
 
-void restart_guard::came_up(const circuit_breaker::attempt& start, time_point now) {
+void restart_intensity::came_up(const circuit_breaker::attempt& start, time_point now) {
     breaker_.succeeded(start, now);
 }
 
-void restart_guard::failed(const circuit_breaker::attempt& start, time_point now) {
+void restart_intensity::failed(const circuit_breaker::attempt& start, time_point now) {
     if (breaker_.state(now) == circuit_state::half_open) { // while closed only ends count
         breaker_.failed(start, now);
     }
 }
 
-std::size_t restart_guard::left(time_point now) noexcept {
+std::size_t restart_intensity::left(time_point now) noexcept {
     forget_old(now);
     if (most_ == 0) {
         return std::numeric_limits<std::size_t>::max();
@@ -62,12 +62,12 @@ std::size_t restart_guard::left(time_point now) noexcept {
     return most_ - std::min(most_, ends_.size());
 }
 
-void restart_guard::reset() {
+void restart_intensity::reset() {
     ends_.clear();
     breaker_ = fresh_;
 }
 
-void restart_guard::forget_old(time_point now) noexcept {
+void restart_intensity::forget_old(time_point now) noexcept {
     while (!ends_.empty() && now - ends_.front() >= window_) {
         ends_.pop_front();
     }

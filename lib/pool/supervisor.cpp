@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "pool/crew.hpp"
+#include "pool/supervisor.hpp"
 
 #include "core/clock.hpp"
 #include "core/pool_size.hpp"
@@ -47,20 +47,20 @@ bool has_failed(const worker& gone) {
 
 } // namespace
 
-crew::crew(const worker_surroundings& around, const pool_log& log)
+supervisor::supervisor(const worker_surroundings& around, const pool_log& log)
     : around_(around),
       context_(around.context),
       config_(around.config),
       log_(log),
-      guard_(tolerated_ends(config_), config_.restart, config_.start.timeout),
+      intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
       lives_(context_.executor,
-             [this](std::exception_ptr) { log_(log_level::error, "a worker's supervisor failed"); }),
+             [this](std::exception_ptr) { log_(log_level::error, "the supervision of a worker failed"); }),
       changed_(context_.executor),
       work_(context_.executor) {
     grow_to(size_of(config_.scaling, config_.workers).initial);
 }
 
-std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {
+std::shared_ptr<worker> supervisor::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {
     auto& slot = slots_[index];
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
     auto fresh = std::make_shared<worker>(around_, std::move(id));
@@ -75,7 +75,7 @@ std::shared_ptr<worker> crew::make_worker(std::size_t index, const std::shared_p
     return fresh;
 }
 
-void crew::begin_launch() {
+void supervisor::begin_launch() {
     to_launch_.assign(vacant_.begin(), vacant_.end());
     for (const auto index : to_launch_) {
         slots_[index].to_launch = true;
@@ -84,7 +84,7 @@ void crew::begin_launch() {
 }
 
 /// A batch is due when the one before is up, or after batch_delay.
-time_point crew::launch_due(time_point now, const std::shared_ptr<void>& owner) {
+time_point supervisor::launch_due(time_point now, const std::shared_ptr<void>& owner) {
     if (is_launching() && (starting_ == 0 || now >= batch_due_)) {
         for (std::size_t started = 0; started < config_.start.batch_size && is_launching();) {
             const auto index = to_launch_.front();
@@ -99,27 +99,27 @@ time_point crew::launch_due(time_point now, const std::shared_ptr<void>& owner) 
     return is_launching() ? batch_due_ : time_point::max();
 }
 
-void crew::end_launch() noexcept {
+void supervisor::end_launch() noexcept {
     for (const auto index : to_launch_) {
         slots_[index].to_launch = false;
     }
     to_launch_.clear();
 }
 
-void crew::start_slot(std::size_t index, const std::shared_ptr<void>& owner) {
+void supervisor::start_slot(std::size_t index, const std::shared_ptr<void>& owner) {
     vacant_.erase(index);
     slots_[index].to_launch = false;
     slots_[index].current = make_worker(index, owner);
 }
 
-void crew::on_ready(worker& which) {
+void supervisor::on_ready(worker& which) {
     --starting_;
     ++ready_;
     ++past_.workers_started;
     auto& slot = slots_[which.id().slot];
     slot.due = {};
     if (const auto trial = std::exchange(slot.trial, {})) {
-        guard_.came_up(*trial, clock::now());
+        intensity_.came_up(*trial, clock::now());
     }
     if (slot.successor.get() == &which) {
         succeed(slot);
@@ -132,7 +132,7 @@ void crew::on_ready(worker& which) {
 }
 
 /// The slot of a worker that has served is free for another at once; it may take a while to leave.
-void crew::on_out_of_service(worker& which) {
+void supervisor::on_out_of_service(worker& which) {
     if (!which.life().was_up()) {
         return;
     }
@@ -141,14 +141,14 @@ void crew::on_out_of_service(worker& which) {
     suspensions_.fail(which.id(), no_such_worker(which.id()));
     pool_suspensions_.done(which.id());
     if (is_unplanned(which)) {
-        guard_.ended(clock::now());
+        intensity_.ended(clock::now());
     }
     if (slots_[which.id().slot].current.get() == &which) {
         vacate(which);
     }
 }
 
-void crew::vacate(worker& leaver) {
+void supervisor::vacate(worker& leaver) {
     const auto index = leaver.id().slot;
     auto& slot = slots_[index];
     const auto now = clock::now();
@@ -168,13 +168,13 @@ void crew::vacate(worker& leaver) {
     work_.open();
 }
 
-duration crew::backoff_after(int streak) {
+duration supervisor::backoff_after(int streak) {
     return backoff_delay(streak, context_.random(), config_.restart);
 }
 
 /// How it ended and its last answers are known only now: they may speak for an earlier start of the next, or against
 /// it.
-void crew::reconsider(const worker& gone) {
+void supervisor::reconsider(const worker& gone) {
     auto& slot = slots_[gone.id().slot];
     const auto now = clock::now();
     const auto death = death_of(gone, now);
@@ -193,7 +193,7 @@ void crew::reconsider(const worker& gone) {
 }
 
 /// The next one may be on its way already; it is told if its handshake is not over.
-void crew::hand_over(const worker& gone) {
+void supervisor::hand_over(const worker& gone) {
     auto& slot = slots_[gone.id().slot];
     const auto generation = gone.id().generation;
     if (generation == slot.vacated_by) {
@@ -206,7 +206,7 @@ void crew::hand_over(const worker& gone) {
     }
 }
 
-void crew::judge_taint(const worker& gone, time_point now) {
+void supervisor::judge_taint(const worker& gone, time_point now) {
     auto& slot = slots_[gone.id().slot];
     if (is_unplanned(gone) && slot.tainted.ended(gone.life().verdict().kind, gone.exit().status,
                                                  gone.uptime(now), config_.crash_barrier, now)) {
@@ -216,7 +216,7 @@ void crew::judge_taint(const worker& gone, time_point now) {
     }
 }
 
-void crew::note_failure(const worker& failed) {
+void supervisor::note_failure(const worker& failed) {
     last_failure_ = failed.describe();
     last_failure_code_ = failed.life().why_failed() ? failed.life().why_failed()->code : errc::worker_lost;
     auto& slot = slots_[failed.id().slot];
@@ -227,7 +227,7 @@ void crew::note_failure(const worker& failed) {
     }
 }
 
-void crew::count_end(const worker& gone) {
+void supervisor::count_end(const worker& gone) {
     past_.output_lines_dropped += gone.output_lines_dropped();
     if (!gone.life().was_up()) {
         past_.start_failures += gone.life().why_failed() ? 1 : 0;
@@ -243,7 +243,7 @@ void crew::count_end(const worker& gone) {
     }
 }
 
-void crew::tell_end(const worker& gone) {
+void supervisor::tell_end(const worker& gone) {
     warn_of_other_reapers(gone);
     if (has_failed(gone)) {
         note_failure(gone);
@@ -251,7 +251,7 @@ void crew::tell_end(const worker& gone) {
 }
 
 /// Once in a pool's life.
-void crew::warn_of_other_reapers(const worker& gone) {
+void supervisor::warn_of_other_reapers(const worker& gone) {
     const auto status = gone.exit().status;
     if (status.was_taken() && !warned_of_reapers_) {
         warned_of_reapers_ = true;
@@ -259,7 +259,7 @@ void crew::warn_of_other_reapers(const worker& gone) {
     }
 }
 
-void crew::on_ended(worker& which) {
+void supervisor::on_ended(worker& which) {
     count_end(which);
     try {
         tell_end(which);
@@ -279,12 +279,12 @@ void crew::on_ended(worker& which) {
     work_.open();
 }
 
-void crew::on_start_failed(worker& which) {
+void supervisor::on_start_failed(worker& which) {
     const auto index = which.id().slot;
     auto& slot = slots_[index];
     const auto now = clock::now();
     if (!which.life().is_stopping()) {
-        guard_.ended(now);
+        intensity_.ended(now);
     }
     judge_taint(which, now);
     if (slot.successor.get() == &which) {
@@ -293,14 +293,14 @@ void crew::on_start_failed(worker& which) {
     }
     if (slot.current.get() == &which) {
         if (const auto trial = std::exchange(slot.trial, {})) {
-            which.life().is_stopping() ? guard_.abandoned(*trial, now) : guard_.failed(*trial, now);
+            which.life().is_stopping() ? intensity_.abandoned(*trial, now) : intensity_.failed(*trial, now);
         }
         vacate(which);
     }
 }
 
 /// The old one goes on serving.
-void crew::on_successor_failed(worker& which, time_point now) {
+void supervisor::on_successor_failed(worker& which, time_point now) {
     const auto index = which.id().slot;
     auto& slot = slots_[index];
     slot.successor.reset();
@@ -313,14 +313,14 @@ void crew::on_successor_failed(worker& which, time_point now) {
     }
 }
 
-asio::awaitable<void> crew::reconcile(std::shared_ptr<void> owner) {
+asio::awaitable<void> supervisor::reconcile(std::shared_ptr<void> owner) {
     auto next_tick = clock::now() + config_.restart.safety_tick;
     while (!closed_) {
         work_.close(); // before looking: a start may fail at once
         const auto now = clock::now();
         const bool tick = now >= next_tick;
         around_.events.remind();
-        if (guard_.state(now) != circuit_state::closed) {
+        if (intensity_.state(now) != circuit_state::closed) {
             end_launch(); // from now on each start needs its permission
         }
         const auto next_batch = launch_due(now, owner);
@@ -333,7 +333,7 @@ asio::awaitable<void> crew::reconcile(std::shared_ptr<void> owner) {
     }
 }
 
-void crew::start_due(std::size_t at_least, time_point now, const std::shared_ptr<void>& owner) {
+void supervisor::start_due(std::size_t at_least, time_point now, const std::shared_ptr<void>& owner) {
     std::vector<std::size_t> due;
     std::copy_if(vacant_.begin(), vacant_.end(), std::back_inserter(due),
                  [&](std::size_t index) { return due_at(slots_[index]) <= now; });
@@ -348,7 +348,7 @@ void crew::start_due(std::size_t at_least, time_point now, const std::shared_ptr
         if (due_at(slot) > now) {
             continue; // the one before it has changed that
         }
-        slot.trial = guard_.admit(now);
+        slot.trial = intensity_.admit(now);
         if (!slot.trial) {
             break;
         }
@@ -357,7 +357,7 @@ void crew::start_due(std::size_t at_least, time_point now, const std::shared_ptr
 }
 
 /// When a vacant slot may be filled, as far as it is up to the slot.
-time_point crew::due_at(const slot_state& slot) const noexcept {
+time_point supervisor::due_at(const slot_state& slot) const noexcept {
     const auto others = ready_ + starting_;
     const bool waits = slot.awaits_verdict && others > 0; // reconsider() comes soon
     return waits || slot.to_launch ? time_point::max()
@@ -365,13 +365,14 @@ time_point crew::due_at(const slot_state& slot) const noexcept {
 }
 
 /// The next moment at which a slot may be filled. Those that are due already wait for room, that is for work_, or
-/// for the guard.
-time_point crew::next_due(time_point now) {
+/// for intensity_.
+time_point supervisor::next_due(time_point now) {
     auto next = time_point::max();
     for (const auto index : vacant_) {
         const auto due = due_at(slots_[index]);
-        const auto admitted =
-            guard_.state(now) == circuit_state::closed ? due : std::max(due, guard_.next_admission(now));
+        const auto admitted = intensity_.state(now) == circuit_state::closed
+                                  ? due
+                                  : std::max(due, intensity_.next_admission(now));
         if (admitted > now) {
             next = std::min(next, admitted);
         }
@@ -379,18 +380,18 @@ time_point crew::next_due(time_point now) {
     return next;
 }
 
-void crew::close() {
+void supervisor::close() {
     closed_ = true;
     end_launch();
     work_.open();
 }
 
-void crew::reopen() {
+void supervisor::reopen() {
     closed_ = false;
     suspended_ = false;
     last_failure_ = {};
     last_failure_code_ = errc::worker_lost;
-    guard_.reset();
+    intensity_.reset();
     for (auto& slot : slots_) {
         slot.failure_streak = 0;
         slot.due = {};
@@ -400,13 +401,13 @@ void crew::reopen() {
     }
 }
 
-void crew::stop_all(stop_rung first) {
+void supervisor::stop_all(stop_stage first) {
     for (const auto& each : everyone()) {
         each->stop(first);
     }
 }
 
-void crew::end_now() noexcept {
+void supervisor::end_now() noexcept {
     for (const auto& each : everyone()) {
         each->end_now();
     }
@@ -415,7 +416,7 @@ void crew::end_now() noexcept {
     pool_suspensions_.forget();
 }
 
-std::vector<std::shared_ptr<worker>> crew::everyone() const {
+std::vector<std::shared_ptr<worker>> supervisor::everyone() const {
     auto all = leaving_;
     for (const auto& slot : slots_) {
         for (const auto& each : {slot.current, slot.successor}) {
@@ -427,14 +428,14 @@ std::vector<std::shared_ptr<worker>> crew::everyone() const {
     return all;
 }
 
-worker* crew::find(const worker_id& which) const noexcept {
+worker* supervisor::find(const worker_id& which) const noexcept {
     const bool exists = which.pool == config_.name && which.slot < slots_.size();
     const auto& current = exists ? slots_[which.slot].current : nullptr;
     return current && current->id() == which ? current.get() : nullptr;
 }
 
 /// Those that are up and not on their way out.
-std::vector<worker_id> crew::serving() const {
+std::vector<worker_id> supervisor::serving() const {
     std::vector<worker_id> all;
     for (const auto& slot : slots_) {
         if (slot.current && slot.current->life().was_up()) {
@@ -444,7 +445,7 @@ std::vector<worker_id> crew::serving() const {
     return all;
 }
 
-error crew::no_such_worker(const worker_id& which) const {
+error supervisor::no_such_worker(const worker_id& which) const {
     error_info info;
     info.pool = config_.name;
     info.worker = which;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "pool/loss_judge.hpp"
+#include "pool/lost_call_policy.hpp"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ retry_options with_room_for_one_loss(retry_options options, std::size_t capacity
 
 } // namespace
 
-loss_judge::loss_judge(const pool_config& config, const pool_context& context)
+lost_call_policy::lost_call_policy(const pool_config& config, const pool_context& context)
     : budget_(with_room_for_one_loss(config.retry, config.capacity)),
       poison_(config.crash_barrier),
       poison_crashes_(config.crash_barrier.poison_crashes),
@@ -26,8 +26,8 @@ loss_judge::loss_judge(const pool_config& config, const pool_context& context)
     policy_.attempts(config.retry.attempts).backoff(config.retry.backoff).jitter(config.retry.jitter);
 }
 
-loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, bool to_blame,
-                                      const error& cause, time_point now) {
+lost_call_policy::verdict lost_call_policy::judge(const call& lost, bool may_have_begun, bool to_blame,
+                                                  const error& cause, time_point now) {
     lost_call facts;
     facts.may_have_begun = may_have_begun;
     facts.idempotent = lost.req.idempotent();
@@ -42,7 +42,7 @@ loss_judge::verdict loss_judge::judge(const call& lost, bool may_have_begun, boo
     return {recover_call(facts), wait.value_or(duration::zero()), !facts.within_budget};
 }
 
-bool loss_judge::is_poison(const call& which, time_point now) {
+bool lost_call_policy::is_poison(const call& which, time_point now) {
     return poison_.refuses_any() && poison_.is_poison(fingerprint(which.body, which.req), now);
 }
 

@@ -5,7 +5,7 @@
 
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
-#include "policy/restart_guard.hpp"
+#include "policy/restart_intensity.hpp"
 #include "policy/taint.hpp"
 #include "pool/worker_waiters.hpp"
 #include "runtime/runtime.hpp"
@@ -24,11 +24,11 @@
 
 namespace skep {
 
-/// The workers of a pool, slot by slot: starts them, replaces those that are lost, with backoff where a slot keeps
-/// failing, recycles those that are due, and has as many as it is told to. On the pool's strand.
-class crew {
+/// Supervises the workers of a pool, slot by slot: starts them, replaces those that are lost, with backoff where a slot
+/// keeps failing, recycles those that are due, and has as many as it is told to. On the pool's strand.
+class supervisor {
 public:
-    crew(const worker_surroundings& around, const pool_log& log);
+    supervisor(const worker_surroundings& around, const pool_log& log);
 
     /// How many workers there are to be, and may now take calls, and are on their way up.
     std::size_t desired() const noexcept { return desired_; }
@@ -95,10 +95,10 @@ public:
     std::size_t capacity() const noexcept;
 
     /// True if too many failed of late and none is left.
-    bool is_unavailable() { return ready_ == 0 && guard_.state(clock::now()) != circuit_state::closed; }
+    bool is_unavailable() { return ready_ == 0 && intensity_.state(clock::now()) != circuit_state::closed; }
 
-    /// Takes every worker down the stop ladder, beginning at `first`.
-    void stop_all(stop_rung first);
+    /// Takes every worker through the stop sequence, beginning at `first`.
+    void stop_all(stop_stage first);
 
     /// Ends every worker, blocking, and lets go of callers. For when no coroutine will ever run again.
     void end_now() noexcept;
@@ -145,7 +145,7 @@ private:
     error no_such_worker(const worker_id& which) const;
     error resumed() const;
 
-    // Replacement; see crew.cpp.
+    // Replacement; see supervisor.cpp.
     void vacate(worker& leaver);
     void reconsider(const worker& gone);
     void note_failure(const worker& failed);
@@ -161,7 +161,7 @@ private:
     time_point due_at(const slot_state& slot) const noexcept;
     duration backoff_after(int streak);
 
-    // Size and recycling; see crew_changes.cpp.
+    // Size and recycling; see supervisor_changes.cpp.
     void grow_to(std::size_t count);
     bool drop_one(bool idle_only);
     bool drop_unstarted();
@@ -197,7 +197,7 @@ private:
     worker_waiters restarts_;
     worker_waiters suspensions_;
     worker_waiters pool_suspensions_;
-    restart_guard guard_;
+    restart_intensity intensity_;
     task_group lives_;
     gate changed_;
     gate work_;
