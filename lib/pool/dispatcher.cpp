@@ -5,10 +5,6 @@
 
 #include "core/clock.hpp"
 #include "policy/remote_error.hpp"
-#include "pool/guarded_scheduler.hpp"
-
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 
@@ -16,202 +12,151 @@ namespace skep {
 
 namespace {
 
-// After this many expired deadlines others get their turn: a storm of them must not block the strand.
-constexpr int expiries_per_turn = 256;
-
 constexpr duration before_next_attempt = std::chrono::milliseconds(100);
-
-std::unique_ptr<scheduler> scheduler_of(const pool_config& config, const pool_log& log) {
-    if (config.custom_scheduler) {
-        return std::make_unique<guarded_scheduler>(config.custom_scheduler, log);
-    }
-    return make_scheduler(config.schedule);
-}
 
 } // namespace
 
 dispatcher::dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
                        const pool_log& log)
     : config_(config),
-      events_(events),
       context_(context),
-      scheduler_(scheduler_of(config, log)),
-      pipelined_(make_scheduler(scheduling::least_loaded)),
-      deadline_moved_(context.executor),
-      drained_(context.executor),
-      losses_(config, context) {}
+      events_(events),
+      placement_(config, log),
+      deadlines_(context),
+      losses_(config, context),
+      drained_(context.executor) {}
 
-void dispatcher::submit(const call_ptr& which) {
+void dispatcher::submit(call& fresh, admission_facts pool) {
     ++counters_.submitted;
-    which->submitted = clock::now();
-    which->deadline =
-        std::min(which->req.deadline().value_or(time_point::max()),
-                 after_limit(which->submitted, which->req.timeout().value_or(config_.request_timeout)));
-    if (which->deadline <= which->submitted) {
-        fail(*which, errc::timeout);
+    const auto now = context_.now();
+    fresh.holder = this;
+    fresh.submitted = now;
+    fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
+                              after_limit(now, fresh.req.timeout().value_or(config_.request_timeout)));
+    if (const auto unsendable = std::move(fresh.refusal)) {
+        fail(fresh, unsendable->errc(), std::move(unsendable->info));
         return;
     }
-    if (losses_.is_poison(*which, which->submitted)) {
-        fail(*which, errc::poisonous_request);
+    pool.is_expired = fresh.deadline <= now;
+    pool.is_poisonous = losses_.is_poison(fresh, now);
+    if (const auto refusal = refusal_of(pool)) {
+        const bool is_the_pools = !pool.is_expired && !pool.is_poisonous;
+        fail(fresh, *refusal, is_the_pools ? events_.cause_of_refusal() : error_info());
         return;
     }
-    place(which);
+    place(fresh);
 }
 
-/// To a worker if one is free, else into the queue, else back.
-void dispatcher::place(const call_ptr& which) {
-    if (auto* const free = pick()) {
-        dispatch(which, *free, which->submitted);
-    } else if (queue_.size() >= config_.queue.limit) {
-        fail(*which, errc::pool_saturated);
-    } else {
-        enqueue(which, false, which->submitted);
+void dispatcher::place(call& fresh) {
+    auto* const free = placement_.pick(fresh);
+    switch (admit(free != nullptr, queue_.size(), config_.queue.limit)) {
+    case admission::dispatch: dispatch(fresh, *free, fresh.submitted); break;
+    case admission::queue: enqueue(fresh, false, fresh.submitted); break;
+    case admission::saturated: fail(fresh, errc::pool_saturated); break;
     }
 }
 
-void dispatcher::enqueue(const call_ptr& which, bool at_front, time_point now) {
-    which->state = call_state::queued;
-    const auto limit = which->req.queue_timeout().value_or(config_.queue.timeout);
-    set_deadline(*which, std::min(which->deadline, after_limit(now, limit)));
-    at_front ? queue_.push_front(which) : queue_.push_back(which);
+void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
+    waiting.state = call_state::queued;
+    const auto limit = waiting.req.queue_timeout().value_or(config_.queue.timeout);
+    deadlines_.set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
+    at_front ? queue_.push_front(&waiting) : queue_.push_back(&waiting);
     if (queue_.size() == 1) {
         events_.on_waiting();
     }
 }
 
-void dispatcher::serve_free() {
-    while (!queue_.empty()) {
-        auto* const free = pick();
-        if (free == nullptr) {
-            break;
-        }
-        const auto next = queue_.pop_front();
-        dispatch(next, *free, clock::now());
-    }
-}
-
-void dispatcher::dispatch(const call_ptr& which, worker& to, time_point now) {
-    which->state = call_state::running;
-    which->dispatched = now;
-    ++which->attempts;
-    running_.push_back(which);
+void dispatcher::dispatch(call& next, worker& to, time_point now) {
+    next.state = call_state::running;
+    next.dispatched = now;
+    ++next.attempts;
+    running_.begin(next);
     try {
-        to.assign(*which, now);
-        set_deadline(*which, which->deadline);
+        to.assign(next, now);
+        deadlines_.set(next, next.deadline);
     } catch (const std::exception& problem) { // out of memory
         error_info info;
         info.detail = problem.what();
-        fail(*which, errc::invalid_request, std::move(info));
+        fail(next, errc::invalid_request, std::move(info));
     }
-    refresh(to);
+    placement_.refresh(to);
 }
 
-worker* dispatcher::pick() {
-    auto* const free = pick_by(*scheduler_, &worker::accepts_call);
-    return free != nullptr ? free : pick_by(*pipelined_, &worker::accepts_pipelined_call);
-}
-
-/// What has left service may still be on offer for a moment.
-worker* dispatcher::pick_by(scheduler& who, bool (worker::*accepts)() const noexcept) {
-    while (const auto slot = who.pick()) {
-        auto* const picked = *slot < in_service_.size() ? in_service_[*slot] : nullptr;
-        if (picked != nullptr && (picked->*accepts)()) {
-            return picked;
-        }
-        who.withdraw(*slot);
-    }
-    return nullptr;
-}
-
-/// The permit goes straight from the worker that became free to the oldest waiter.
-void dispatcher::serve_queue(worker& with, time_point now) {
-    while (!queue_.empty() && (with.accepts_call() || with.accepts_pipelined_call())) {
-        const auto next = queue_.pop_front();
-        dispatch(next, with, now);
-    }
-    refresh(with);
-}
-
-void dispatcher::refresh(worker& which) {
-    const auto slot = which.id().slot;
-    if (slot >= in_service_.size() || in_service_[slot] != &which) {
-        return; // the slot may be another's by now
-    }
-    const auto tell = [&](scheduler& who, bool takes) {
-        takes ? who.offer(slot, which.load()) : who.withdraw(slot);
-    };
-    tell(*scheduler_, which.accepts_call());
-    if (config_.pipeline_depth > 0) {
-        tell(*pipelined_, which.accepts_pipelined_call());
-    }
+void dispatcher::on_granted(claim& granted, worker& place, time_point now) {
+    dispatch(static_cast<call&>(granted), place, now);
 }
 
 void dispatcher::enlist(worker& fresh) {
-    const auto slot = fresh.id().slot;
-    if (slot >= in_service_.size()) {
-        in_service_.resize(slot + 1);
+    placement_.enlist(fresh);
+    serve(fresh);
+}
+
+/// The permit goes straight from the worker that became free to whoever has waited longest.
+void dispatcher::serve(worker& place) {
+    const auto slot = place.id().slot;
+    auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);
+    while (next != nullptr && placement::has_room(place)) {
+        const auto granted = queue_.remove(*next);
+        granted->holder->on_granted(*granted, place, context_.now());
+        next = queue_.next_for(slot);
     }
-    in_service_[slot] = &fresh;
-    serve_queue(fresh, clock::now());
+    placement_.refresh(place);
 }
 
-void dispatcher::on_room(worker& from) {
-    serve_queue(from, clock::now());
-}
-
-void dispatcher::dismiss(worker& gone) {
-    const auto slot = gone.id().slot;
-    if (slot < in_service_.size() && in_service_[slot] == &gone) {
-        in_service_[slot] = nullptr;
-        scheduler_->withdraw(slot);
-        pipelined_->withdraw(slot);
-    }
-}
-
-void dispatcher::cancel(call& which, asio::cancellation_type type) {
-    if (which.state == call_state::queued || which.state == call_state::delayed) {
-        fail(which, errc::cancelled);
-    } else if (which.state == call_state::running && type != asio::cancellation_type::total) {
-        abandon(which, errc::cancelled);
+void dispatcher::serve_all() {
+    auto* free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
+    while (free != nullptr) {
+        const auto granted = queue_.remove(queue_.front());
+        granted->holder->on_granted(*granted, *free, context_.now());
+        free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
     }
 }
 
-void dispatcher::reject(call& which, errc code, error_info info) {
-    ++counters_.submitted;
-    which.submitted = clock::now();
-    fail(which, code, std::move(info));
+void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
+    switch (given_up.state) {
+    case call_state::queued:
+    case call_state::delayed:
+    case call_state::stranded: fail(given_up, errc::cancelled); break;
+    case call_state::running:
+        if (type != asio::cancellation_type::total) {
+            abandon(given_up, errc::cancelled);
+        }
+        break;
+    default: break;
+    }
 }
 
-void dispatcher::on_result(worker& from, call& which, result_message& answer) {
-    if (which.state != call_state::running) {
-        settle_late(from, which);
+void dispatcher::on_result(worker& from, call& answered, result_message& answer) {
+    if (answered.state != call_state::running) {
+        settle_late(from, answered);
         return;
     }
+    const call_ptr keep(&answered);
     ++counters_.succeeded;
-    const auto now = clock::now();
-    auto& result = which.answer;
+    losses_.succeeded();
+    const auto now = context_.now();
+    reply result;
     result.value = std::move(answer.value);
     result.attachments = std::move(answer.attachments);
     result.worker = from.id();
-    result.correlation_id = which.req.correlation_id();
-    result.queue_time = which.dispatched - which.submitted;
-    result.run_time = now - which.dispatched;
-    result.attempts = which.attempts;
-    work_done_ += result.run_time;
-    losses_.succeeded();
-    const auto caller = close_call(which);
+    result.correlation_id = answered.req.correlation_id();
+    result.queue_time = answered.dispatched - answered.submitted;
+    result.run_time = now - answered.dispatched;
+    result.attempts = answered.attempts;
+    answered.sink->put_answer(std::move(result));
+    take_out(answered, now);
     try {
-        serve_queue(from, now); // first: the worker is to idle as little as may be
-    } catch (...) {             // out of memory, which is not this caller's affair
-        caller->resume();
+        serve(from); // first: the worker is to idle as little as may be
+    } catch (...) {  // out of memory, which is not this caller's affair
+        answered.sink->wake();
         throw;
     }
-    caller->resume();
+    answered.sink->wake();
 }
 
-void dispatcher::on_remote_error(worker& from, call& which, error_message& answer) {
-    if (which.state != call_state::running) {
-        settle_late(from, which);
+void dispatcher::on_remote_error(worker& from, call& answered, error_message& answer) {
+    if (answered.state != call_state::running) {
+        settle_late(from, answered);
         return;
     }
     error_info info;
@@ -222,89 +167,76 @@ void dispatcher::on_remote_error(worker& from, call& which, error_message& answe
     info.remote_code = std::move(answer.code);
     info.remote_data = std::move(answer.data);
     const auto code = code_of_remote_error(info.remote_type);
-    fail(which, code, std::move(info));
-    serve_queue(from, clock::now());
+    fail(answered, code, std::move(info));
+    serve(from);
 }
 
 /// An answer to a call that was given up: dropped, but its worker is free again.
-void dispatcher::settle_late(worker& from, call& which) {
+void dispatcher::settle_late(worker& from, call& answered) {
     ++counters_.late_answers;
-    which.state = call_state::done;
-    deadlines_.remove(which);
-    serve_queue(from, clock::now());
+    answered.state = call_state::done;
+    deadlines_.remove(answered);
+    serve(from);
 }
 
 void dispatcher::on_call_lost(worker& from, const lost_call_notice& notice) {
-    const auto& which = notice.lost;
-    if (which->state != call_state::running) {
-        which->state = call_state::done;
-        deadlines_.remove(*which);
+    auto& lost = *notice.lost;
+    if (lost.state != call_state::running) {
+        lost.state = call_state::done;
+        deadlines_.remove(lost);
         return;
     }
     try {
         give_back(from, notice);
-    } catch (const std::exception&) {
-        // Out of memory: it has no worker any more, and will be failed in a moment.
-        which->at = nullptr;
-        deadlines_.set(*which, clock::now() + before_next_attempt);
-        deadline_moved_.open();
+    } catch (const std::exception&) { // out of memory: it will be failed in a moment
+        lost.state = call_state::stranded;
+        deadlines_.set(lost, context_.now() + before_next_attempt);
     }
 }
 
 void dispatcher::give_back(worker& from, const lost_call_notice& notice) {
-    const auto& which = notice.lost;
+    auto& lost = *notice.lost;
+    const auto now = context_.now();
     error cause(errc::worker_lost, from.describe());
-    const auto verdict =
-        losses_.judge(*which, notice.may_have_begun, notice.is_to_blame, cause, clock::now());
+    const auto verdict = losses_.judge(lost, notice.may_have_begun, notice.is_to_blame, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
         cause.info.detail += verdict.budget_is_spent ? "; not retried, as too many calls were of late" : "";
         const bool refused = verdict.fate == call_fate::refuse;
-        fail(*which, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
+        fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
         return;
     }
-    running_.remove(*which);
-    work_done_ += clock::now() - which->dispatched;
+    running_.end(lost, now);
     ++counters_.retried;
     if (verdict.fate == call_fate::resend) {
-        --which->attempts;
+        --lost.attempts;
     }
     if (verdict.fate == call_fate::retry && verdict.wait > duration::zero()) {
-        delay(which, verdict.wait);
+        delay(lost, verdict.wait);
     } else {
-        enqueue(which, true, clock::now());
+        enqueue(lost, true, now);
     }
 }
 
-void dispatcher::delay(const call_ptr& which, duration wait) {
-    which->state = call_state::delayed;
-    delayed_.push_back(which);
-    set_deadline(*which, std::min(which->deadline, clock::now() + wait));
+void dispatcher::delay(call& lost, duration wait) {
+    lost.state = call_state::delayed;
+    delayed_.push_back(&lost);
+    deadlines_.set(lost, std::min(lost.deadline, context_.now() + wait));
 }
 
-void dispatcher::resume_delayed(const call_ptr& which) {
-    delayed_.remove(*which);
-    enqueue(which, true, clock::now());
-    serve_free();
+void dispatcher::resume_delayed(call& delayed) {
+    const auto keep = delayed_.remove(delayed);
+    enqueue(delayed, true, context_.now());
+    serve_all();
 }
 
 void dispatcher::fail_queue(errc code, const error_info& info) {
     while (!queue_.empty()) {
-        fail(queue_.front(), code, info);
+        fail(static_cast<call&>(queue_.oldest()), code, info);
     }
     while (!delayed_.empty()) {
         fail(delayed_.front(), code, info);
     }
-}
-
-duration dispatcher::work_done(time_point now) {
-    auto total = work_done_;
-    running_.for_each([&](const call& each) { total += now - each.dispatched; });
-    return total;
-}
-
-void dispatcher::on_begun_in_vain(call& which) {
-    grant_grace(which);
 }
 
 std::size_t dispatcher::abort_all(errc code) {
@@ -321,39 +253,10 @@ void dispatcher::abort_running(errc code, const error_info& info) {
 }
 
 void dispatcher::forget_callers() noexcept {
-    const auto forget = [](call& each) { each.caller.reset(); };
+    const auto forget = [](claim& each) { static_cast<call&>(each).sink->forget(); };
     queue_.for_each(forget);
     delayed_.for_each(forget);
     running_.for_each(forget);
-}
-
-asio::awaitable<void> dispatcher::watch_deadlines() {
-    while (!closed_) {
-        const auto now = clock::now();
-        int expired = 0;
-        while (auto* const node = expired < expiries_per_turn ? deadlines_.pop_due(now) : nullptr) {
-            const call_ptr which(static_cast<call*>(node));
-            try {
-                expire(*which);
-            } catch (...) { // out of memory: its time will come again
-                deadlines_.set(*which, now + before_next_attempt);
-                throw;
-            }
-            ++expired;
-        }
-        if (expired == expiries_per_turn) {
-            co_await asio::post(context_.executor, asio::use_awaitable);
-            continue;
-        }
-        armed_ = deadlines_.earliest();
-        deadline_moved_.close();
-        co_await deadline_moved_.wait_until(armed_);
-    }
-}
-
-void dispatcher::close() {
-    closed_ = true;
-    deadline_moved_.open();
 }
 
 asio::awaitable<void> dispatcher::drain(time_point limit) {
@@ -364,77 +267,90 @@ asio::awaitable<void> dispatcher::drain(time_point limit) {
     }
 }
 
-void dispatcher::expire(call& which) {
-    switch (which.state) {
-    case call_state::queued: fail_waiting(which); break;
+void dispatcher::on_due(claim& due) {
+    auto& late = static_cast<call&>(due);
+    switch (late.state) {
+    case call_state::queued: fail_waiting(late); break;
     case call_state::delayed:
-        which.deadline > clock::now() ? resume_delayed(call_ptr(&which)) : fail(which, errc::timeout);
+        late.deadline > context_.now() ? resume_delayed(late) : fail(late, errc::timeout);
         break;
-    case call_state::running:
-        if (which.at != nullptr && !which.at->is_pipelined(which)) {
-            events_.on_timeout(*which.at, which);
-        }
-        abandon(which, which.at != nullptr ? errc::timeout : errc::worker_lost);
-        break;
-    case call_state::abandoned:
-        which.overdue.has_passed(clock::now()) ? events_.on_overdue(*which.at)
-                                               : set_deadline(which, which.overdue.due());
-        break;
+    case call_state::running: time_out(late); break;
+    case call_state::stranded: fail(late, errc::worker_lost); break;
+    case call_state::abandoned: look_after_overdue(late); break;
     default: break;
     }
 }
 
+void dispatcher::time_out(call& running) {
+    auto& at = *running.at;
+    if (!at.is_pipelined(running)) {
+        events_.on_timeout(at, running);
+    }
+    abandon(running, errc::timeout);
+}
+
+void dispatcher::look_after_overdue(call& abandoned) {
+    if (abandoned.overdue.has_passed(context_.now())) {
+        events_.on_overdue(*abandoned.at);
+    } else {
+        deadlines_.set(abandoned, abandoned.overdue.due());
+    }
+}
+
 /// Its time was over before a worker took it.
-void dispatcher::fail_waiting(call& which) {
+void dispatcher::fail_waiting(call& waiting) {
     error_info info;
     info.detail = events_.shortage();
-    if (!is_any_up()) {
-        fail(which, errc::no_worker, std::move(info));
-    } else if (which.deadline <= clock::now()) {
-        fail(which, errc::timeout, std::move(info));
+    if (!placement_.is_any_up()) {
+        fail(waiting, errc::no_worker, std::move(info));
+    } else if (waiting.deadline <= context_.now()) {
+        fail(waiting, errc::timeout, std::move(info));
     } else {
         if (info.detail.empty()) {
             info.detail = "all were busy; raise workers, queue.timeout or the request's queue_timeout";
         }
-        fail(which, errc::queue_timeout, std::move(info));
+        fail(waiting, errc::queue_timeout, std::move(info));
     }
-}
-
-bool dispatcher::is_any_up() const noexcept {
-    return std::any_of(in_service_.begin(), in_service_.end(),
-                       [](const worker* each) { return each != nullptr; });
 }
 
 /// Answers the caller now; the worker has cancel_grace to notice.
-void dispatcher::abandon(call& which, errc code, error_info info) {
-    const call_ptr keep(&which);
-    auto* const at = which.at;
-    if (at == nullptr) {
-        fail(which, code, std::move(info));
+void dispatcher::abandon(call& running, errc code, error_info info) {
+    const call_ptr keep(&running);
+    if (running.state == call_state::stranded) {
+        fail(running, code, std::move(info));
         return;
     }
-    info.worker = at->id();
-    fail(which, code, std::move(info));
-    which.state = call_state::abandoned;
-    at->cancel(which);
-    if (!at->is_pipelined(which)) { // else the worker will skip it, and nothing is wrong with the worker
-        grant_grace(which);
+    auto& at = *running.at;
+    info.worker = at.id();
+    fail(running, code, std::move(info));
+    running.state = call_state::abandoned;
+    at.cancel(running);
+    if (!at.is_pipelined(running)) { // else the worker will skip it, and nothing is wrong with the worker
+        grant_grace(running);
     }
 }
 
 /// From now on the worker has that long to end the call.
-void dispatcher::grant_grace(call& which) {
-    which.overdue = {clock::now() + config_.cancel_grace, config_.cancel_grace};
-    set_deadline(which, which.overdue.due());
+void dispatcher::grant_grace(call& abandoned) {
+    abandoned.overdue = {context_.now() + config_.cancel_grace, config_.cancel_grace};
+    deadlines_.set(abandoned, abandoned.overdue.due());
 }
 
-void dispatcher::fail(call& which, errc code, error_info info) {
+void dispatcher::fail(call& failed, errc code, error_info info) {
+    const call_ptr keep(&failed);
+    const auto now = context_.now();
     info.pool = config_.name;
-    info.command = which.req.command();
-    info.attempts = which.attempts;
+    info.command = failed.req.command();
+    info.attempts = failed.attempts;
     info.queue_depth = queue_.size();
-    info.wait_time = (which.attempts > 0 ? which.dispatched : clock::now()) - which.submitted;
-    which.failure = std::make_unique<error>(code, std::move(info));
+    info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
+    failed.sink->put_failure(std::make_unique<error>(code, std::move(info)));
+    count_failure(code);
+    take_out(failed, now);
+    failed.sink->wake();
+}
+
+void dispatcher::count_failure(errc code) noexcept {
     ++counters_.failed;
     counters_.remote_errors += code == errc::remote_error ? 1 : 0;
     counters_.rejected += code == errc::pool_saturated ? 1 : 0;
@@ -442,38 +358,22 @@ void dispatcher::fail(call& which, errc code, error_info info) {
     counters_.timeouts += code == errc::timeout ? 1 : 0;
     counters_.cancelled += code == errc::cancelled ? 1 : 0;
     counters_.poisonous += code == errc::poisonous_request ? 1 : 0;
-    work_done_ += which.state == call_state::running ? clock::now() - which.dispatched : duration::zero();
-    const auto caller = close_call(which);
-    caller->resume();
 }
 
-/// Takes the call out of all lists; returns its caller, to be resumed.
-std::unique_ptr<suspended_caller> dispatcher::close_call(call& which) {
-    const call_ptr keep(&which);
-    if (which.state == call_state::queued) {
-        queue_.remove(which);
-    } else if (which.state == call_state::delayed) {
-        delayed_.remove(which);
-    } else if (which.state == call_state::running) {
-        running_.remove(which);
+/// The call is over: takes it out of wherever it is.
+void dispatcher::take_out(call& over, time_point now) {
+    const call_ptr keep(&over);
+    switch (over.state) {
+    case call_state::queued: queue_.remove(over); break;
+    case call_state::delayed: delayed_.remove(over); break;
+    case call_state::running:
+    case call_state::stranded: running_.end(over, now); break;
+    default: break;
     }
-    which.state = call_state::done;
-    deadlines_.remove(which);
+    over.state = call_state::done;
+    deadlines_.remove(over);
     if (queued() + running_.size() == 0 && !drained_.is_open()) {
         drained_.open();
-    }
-    return std::move(which.caller);
-}
-
-void dispatcher::set_deadline(call& which, time_point due) {
-    if (due == time_point::max()) {
-        deadlines_.remove(which);
-        return;
-    }
-    deadlines_.set(which, due);
-    if (due < armed_) {
-        armed_ = due;
-        deadline_moved_.open();
     }
 }
 

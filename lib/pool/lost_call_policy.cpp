@@ -42,8 +42,8 @@ lost_call_policy::verdict lost_call_policy::judge(const call& lost, bool may_hav
     return {recover_call(facts), wait.value_or(duration::zero()), !facts.within_budget};
 }
 
-bool lost_call_policy::is_poison(const call& which, time_point now) {
-    return poison_.refuses_any() && poison_.is_poison(fingerprint(which.body, which.req), now);
+bool lost_call_policy::is_poison(const call& suspect, time_point now) {
+    return poison_.refuses_any() && poison_.is_poison(fingerprint(suspect.body, suspect.req), now);
 }
 
 } // namespace skep

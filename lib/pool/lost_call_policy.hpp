@@ -27,7 +27,7 @@ public:
     /// `to_blame`: for the worker's end.
     verdict judge(const call& lost, bool may_have_begun, bool to_blame, const error& cause, time_point now);
 
-    bool is_poison(const call& which, time_point now);
+    bool is_poison(const call& suspect, time_point now);
     void succeeded() noexcept { budget_.succeeded(); }
     double tokens() const noexcept { return budget_.tokens(); }
 

@@ -4,6 +4,7 @@
 #include "core/range_check.hpp"
 #include "pool/context_guard.hpp"
 #include "pool/pool_core.hpp"
+#include "pool/unary_call.hpp"
 #include "process/local_context.hpp"
 #include "process/process_runtime.hpp"
 #include <skep/pool.hpp>
@@ -15,6 +16,7 @@ namespace skep {
 namespace {
 
 using core_ptr = std::shared_ptr<pool_core>;
+using unary_ptr = boost::intrusive_ptr<unary_call>;
 
 runtime_factory processes() {
     return [](const pool_context& context, const pool_config& config, output_handler sink) {
@@ -60,47 +62,44 @@ asio::awaitable<T> await_outcome(core_ptr core, Begin begin) {
     co_return mine->take();
 }
 
-void encode(call& which, const limit_options& limits) {
+void encode(call& fresh, const limit_options& limits) {
     try {
-        which.encode(limits);
+        fresh.encode(limits);
     } catch (const error& refusal) {
-        which.failure = std::make_unique<error>(refusal);
+        fresh.refusal = std::make_unique<error>(refusal);
     } catch (const std::exception& problem) { // out of memory
         error_info info;
         info.detail = problem.what();
-        which.failure = std::make_unique<error>(errc::invalid_request, std::move(info));
+        fresh.refusal = std::make_unique<error>(errc::invalid_request, std::move(info));
     }
 }
 
 /// Encodes off the strand, so that callers on several threads do it side by side, and a request that cannot be
 /// sent is refused at once, however long the queue. The call owns its caller from the strand on, not before: there
 /// the pool knows both, and can part them if the strand never runs again.
-void begin_call(const core_ptr& core, const call_ptr& mine, std::unique_ptr<suspended_caller> caller) {
+void begin_call(const core_ptr& core, const unary_ptr& mine, std::unique_ptr<suspended_caller> caller) {
     encode(*mine, core->limits());
     forward_cancellation(caller->cancellation(), core,
                          [mine](pool_core& of, asio::cancellation_type type) { of.cancel(*mine, type); });
     core->executor().execute([core, mine, caller = std::move(caller)]() mutable {
-        mine->caller = std::move(caller);
-        core->submit(mine);
+        mine->attach(std::move(caller));
+        core->submit(*mine);
     });
 }
 
-asio::awaitable<reply> run_call(core_ptr core, call_ptr mine) {
+asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
     auto start = [core = std::move(core), mine](std::unique_ptr<suspended_caller> caller) {
         begin_call(core, mine, std::move(caller));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
-    if (mine->failure) {
-        throw std::move(*mine->failure);
-    }
-    co_return std::move(mine->answer);
+    co_return mine->take();
 }
 
 /// A coroutine, so that what is wrong with the arguments comes from the wait like every other error.
 asio::awaitable<reply> run_command(core_ptr core, std::string command, boost::json::value args) {
     request what(std::move(command), std::move(args));
-    auto running = run_call(std::move(core), call_ptr(new call(std::move(what))));
+    auto running = run_call(std::move(core), unary_ptr(new unary_call(std::move(what))));
     auto answer = co_await std::move(running);
     co_return answer;
 }
@@ -185,7 +184,7 @@ asio::awaitable<void> pool::ready(std::size_t count) {
 }
 
 asio::awaitable<reply> pool::execute(request call_request) {
-    return run_call(core_, call_ptr(new call(std::move(call_request))));
+    return run_call(core_, unary_ptr(new unary_call(std::move(call_request))));
 }
 
 asio::awaitable<reply> pool::execute(std::string command, boost::json::value args) {

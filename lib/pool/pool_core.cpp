@@ -7,7 +7,9 @@
 #include "policy/remote_error.hpp"
 #include "process/usable_cpus.hpp"
 
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -56,7 +58,8 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
         } catch (...) {
             problem = std::current_exception();
         }
-        if (!problem) {
+        const auto cancellation = co_await asio::this_coro::cancellation_state;
+        if (!problem || cancellation.cancelled() != asio::cancellation_type::none) {
             co_return;
         }
         log_(log_level::error, "a task of the pool failed and is begun again", problem);
@@ -67,31 +70,20 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
     }
 }
 
-void pool_core::submit(const call_ptr& which) {
+void pool_core::submit(call& fresh) {
     apply_events();
-    if (const auto refusal = std::move(which->failure)) {
-        dispatcher_.reject(*which, refusal->errc(), refusal->info);
-        return;
-    }
-    switch (phase_) {
-    case pool_phase::created: dispatcher_.reject(*which, errc::not_started); break;
-    case pool_phase::starting:
-        undone_for_ ? dispatcher_.reject(*which, errc::start_failed, undone_for_->info)
-                    : dispatcher_.submit(which);
-        break;
-    case pool_phase::running:
-        if (supervisor_.is_unavailable()) {
-            dispatcher_.reject(*which, errc::unavailable, last_cause());
-        } else {
-            dispatcher_.submit(which);
-        }
-        break;
-    default: dispatcher_.reject(*which, errc::shutting_down); break;
-    }
+    admission_facts facts;
+    facts.phase = phase_;
+    facts.is_start_undone = undone_for_.has_value();
+    facts.is_unavailable = supervisor_.is_unavailable();
+    dispatcher_.submit(fresh, facts);
 }
 
-void pool_core::cancel(call& which, asio::cancellation_type type) {
-    dispatcher_.cancel(which, type);
+error_info pool_core::cause_of_refusal() const {
+    if (undone_for_) {
+        return undone_for_->info;
+    }
+    return phase_ == pool_phase::running ? last_cause() : error_info();
 }
 
 void pool_core::shutdown(shutdown_waiter caller) {
@@ -180,8 +172,8 @@ asio::awaitable<void> pool_core::take_down(stop_stage first) {
         supervisor_.changed().close();
         co_await supervisor_.changed().wait();
     }
-    dispatcher_.close();
     autoscaler_.close();
+    loops_.cancel();
     co_await loops_.join();
     co_await supervisor_.join();
     runtime_->close();
@@ -257,9 +249,9 @@ void pool_core::on_answer_lost(worker& from, call& answered) {
     dispatcher_.on_call_lost(from, {call_ptr(&answered), true, false});
 }
 
-void pool_core::note_failed_call(worker& at, const call& which, const std::string& kind) {
+void pool_core::note_failed_call(worker& at, const call& failed, const std::string& kind) {
     const auto slot = at.id().slot;
-    const auto& command = which.req.command();
+    const auto& command = failed.req.command();
     if (at.life().is(obstacle::leaving) || !streaks_.failed(slot, command, kind)) {
         return;
     }
@@ -272,8 +264,8 @@ void pool_core::note_failed_call(worker& at, const call& which, const std::strin
     }
 }
 
-void pool_core::on_overdue(worker& which) {
-    which.report({failure_kind::call_overdue, "it is still at a call given up cancel_grace ago"});
+void pool_core::on_overdue(worker& at) {
+    at.report({failure_kind::call_overdue, "it is still at a call given up cancel_grace ago"});
 }
 
 bool pool_core::refuse_unless_running(const start_waiter& caller) {

@@ -46,8 +46,8 @@ public:
     void ready(std::size_t count, start_waiter caller);
 
     /// Takes a call, or refuses it: for its failure to be encoded, or because of the pool's phase.
-    void submit(const call_ptr& which);
-    void cancel(call& which, asio::cancellation_type type);
+    void submit(call& fresh);
+    void cancel(call& given_up, asio::cancellation_type type) { dispatcher_.cancel(given_up, type); }
     void shutdown(shutdown_waiter caller);
 
     // Changes that are asked for. Each completes its caller when it is done.
@@ -113,9 +113,10 @@ private:
     void apply(worker& from, const ended& fact);
     void log_end(const worker& gone) const;
 
-    void on_overdue(worker& which) override;
-    void on_timeout(worker& at, const call& which) override { note_failed_call(at, which, "timeout"); }
-    void note_failed_call(worker& at, const call& which, const std::string& kind);
+    void on_overdue(worker& at) override;
+    void on_timeout(worker& at, const call& given_up) override { note_failed_call(at, given_up, "timeout"); }
+    void note_failed_call(worker& at, const call& failed, const std::string& kind);
+    error_info cause_of_refusal() const override;
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }
 

@@ -48,7 +48,7 @@ void pool_core::apply(worker& from, const came_up&) {
 }
 
 void pool_core::apply(worker& from, const room_changed&) {
-    dispatcher_.on_room(from);
+    dispatcher_.serve(from);
 }
 
 void pool_core::apply(worker& from, const went_wrong& fact) {
@@ -88,7 +88,7 @@ void pool_core::apply(worker& from, const calls_lost&) {
     while (const auto notice = from.take_lost_call()) {
         dispatcher_.on_call_lost(from, *notice);
     }
-    dispatcher_.serve_free();
+    dispatcher_.serve_all();
 }
 
 void pool_core::apply(worker& from, const ended&) {

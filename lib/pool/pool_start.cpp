@@ -25,7 +25,6 @@ void pool_core::start(start_waiter caller) {
 
 asio::awaitable<void> pool_core::run_start() {
     supervisor_.reopen();
-    dispatcher_.reopen();
     autoscaler_.reopen();
     start_loop([this] { return dispatcher_.watch_deadlines(); });
     co_await launch_until_ready();

@@ -121,13 +121,13 @@ asio::awaitable<std::string> health_check::probe_by_command() {
     probe_over_.close();
     complaint_ = no_answer;
     if (!unanswered_) { // else it has not even answered the one before
-        const call_ptr which(new call(request(command_)));
-        which->is_probe = true;
-        which->state = call_state::abandoned; // nobody waits for it who could keep the worker from leaving
-        which->encode(config_.limits);
+        const call_ptr probe_call(new call(request(command_)));
+        probe_call->state =
+            call_state::abandoned; // nobody waits for it who could keep the worker from leaving
+        probe_call->encode(config_.limits);
         const auto now = context_.now();
-        which->deadline = now + limit;
-        patient_.assign(*which, now);
+        probe_call->deadline = now + limit;
+        patient_.assign(*probe_call, now);
         unanswered_ = true;
         patient_.tell_room(); // it has less now
     }

@@ -46,7 +46,7 @@ void worker::assign(call& next, time_point now) {
     next.id = calls_.next_id();
     next.at = this;
     calls_.add(next, begin);
-    tally_.last_assigned = next.is_probe ? tally_.last_assigned : now;
+    tally_.last_assigned = next.is_probe() ? tally_.last_assigned : now;
     if (calls_.load() == 1 || data.outbox().size() >= batch_bytes) {
         data.flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
     } else {
@@ -71,7 +71,7 @@ void worker::release_calls() {
 std::optional<lost_call_notice> worker::take_lost_call() {
     while (!calls_.empty()) {
         auto last = calls_.take_last();
-        if (!last.sent->is_probe) {
+        if (!last.sent->is_probe()) {
             const bool may_have_begun =
                 calls_.load() < loss_->may_have_begun && link_->data().sent() > last.begin;
             return lost_call_notice{std::move(last.sent), may_have_begun, loss_->is_one_to_blame};

@@ -91,7 +91,7 @@ void worker::on_ready() {
 
 void worker::on_result(result_message& result) {
     const auto answered = take_call(result.id);
-    if (answered->is_probe) {
+    if (answered->is_probe()) {
         health_.probe_answered({});
         show_drained();
         tell_room();
@@ -107,7 +107,7 @@ void worker::on_result(result_message& result) {
 
 void worker::on_error(error_message& error) {
     const auto answered = take_call(error.id);
-    if (answered->is_probe) {
+    if (answered->is_probe()) {
         health_.probe_answered(error.type + ": " + error.message);
         show_drained();
         tell_room();
@@ -154,7 +154,7 @@ void worker::count_answer() {
         tell(used_up{});
     }
     auto* const begun = calls_.just_begun();
-    if (begun != nullptr && begun->state == call_state::abandoned && !begun->is_probe &&
+    if (begun != nullptr && begun->state == call_state::abandoned && !begun->is_probe() &&
         begun->heap_place == deadline_node::outside) {
         around_.answers.on_begun_in_vain(*begun);
     }

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "pool/call_list.hpp"
+#include "pool/claim_list.hpp"
+#include "worker/call.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -21,10 +22,10 @@ call_ptr make_call() {
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(call_list_test)
+BOOST_AUTO_TEST_SUITE(claim_list_test)
 
 BOOST_AUTO_TEST_CASE(empty) {
-    call_list list;
+    claim_list<call> list;
     BOOST_TEST(list.empty());
     BOOST_TEST(list.size() == 0u);
 }
@@ -32,7 +33,7 @@ BOOST_AUTO_TEST_CASE(empty) {
 BOOST_AUTO_TEST_CASE(first_in_first_out) {
     const auto a = make_call();
     const auto b = make_call();
-    call_list list;
+    claim_list<call> list;
     list.push_back(a);
     list.push_back(b);
     BOOST_TEST(&list.front() == a.get());
@@ -44,7 +45,7 @@ BOOST_AUTO_TEST_CASE(first_in_first_out) {
 BOOST_AUTO_TEST_CASE(the_front_can_be_taken_by_force) {
     const auto a = make_call();
     const auto b = make_call();
-    call_list list;
+    claim_list<call> list;
     list.push_back(a);
     list.push_front(b);
     BOOST_TEST((list.pop_front() == b));
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(any_can_be_removed) {
     const auto a = make_call();
     const auto b = make_call();
     const auto c = make_call();
-    call_list list;
+    claim_list<call> list;
     list.push_back(a);
     list.push_back(b);
     list.push_back(c);
@@ -67,7 +68,7 @@ BOOST_AUTO_TEST_CASE(any_can_be_removed) {
 
 BOOST_AUTO_TEST_CASE(it_holds_one_reference_to_each) {
     const auto a = make_call();
-    call_list list;
+    claim_list<call> list;
     list.push_back(a);
     BOOST_TEST(a->use_count() == 2u);
     list.pop_front();
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(it_holds_one_reference_to_each) {
 }
 
 BOOST_AUTO_TEST_CASE(the_last_reference_may_be_the_lists) {
-    call_list list;
+    claim_list<call> list;
     list.push_back(make_call());
     BOOST_TEST(list.front().use_count() == 1u);
     BOOST_TEST(list.pop_front()->use_count() == 1u);
@@ -88,7 +89,7 @@ BOOST_AUTO_TEST_CASE(it_lets_go_of_all_when_it_ends) {
     const auto a = make_call();
     const auto b = make_call();
     {
-        call_list list;
+        claim_list<call> list;
         list.push_back(a);
         list.push_back(b);
     }
@@ -98,7 +99,7 @@ BOOST_AUTO_TEST_CASE(it_lets_go_of_all_when_it_ends) {
 
 BOOST_AUTO_TEST_CASE(agrees_with_a_plain_list_over_random_operations) {
     std::mt19937 random(3);
-    call_list list;
+    claim_list<call> list;
     std::list<call*> model;
     for (int i = 0; i < 100'000; ++i) {
         switch (random() % 5) {

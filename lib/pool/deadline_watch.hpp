@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "policy/deadline_heap.hpp"
+#include "runtime/pool_context.hpp"
+#include "worker/claim.hpp"
+
+namespace skep {
+
+/// The deadlines of all claims of a pool, served by one coroutine. On the pool's strand.
+class deadline_watch {
+public:
+    explicit deadline_watch(const pool_context& context) : context_(context), moved_(context.executor) {}
+
+    /// Has `watched` told at `due`, and not before; never, if that is time_point::max(). It stays where it is meanwhile.
+    void set(claim& watched, time_point due);
+    void remove(claim& watched) noexcept { heap_.remove(watched); }
+
+    /// Tells those whose time has come, until it is cancelled.
+    asio::awaitable<void> run();
+
+private:
+    int tell_due(time_point now);
+
+    const pool_context& context_;
+    deadline_heap heap_;
+    gate moved_;
+    time_point armed_ = time_point::max(); ///< when it will look next
+};
+
+} // namespace skep

@@ -1,0 +1,85 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/placement.hpp"
+
+#include "pool/guarded_scheduler.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+std::unique_ptr<scheduler> scheduler_of(const pool_config& config, const pool_log& log) {
+    if (config.custom_scheduler) {
+        return std::make_unique<guarded_scheduler>(config.custom_scheduler, log);
+    }
+    return make_scheduler(config.schedule);
+}
+
+} // namespace
+
+placement::placement(const pool_config& config, const pool_log& log)
+    : config_(config),
+      free_(scheduler_of(config, log)),
+      pipelined_(make_scheduler(scheduling::least_loaded)) {}
+
+void placement::enlist(worker& fresh) {
+    const auto slot = fresh.id().slot;
+    if (slot >= workers_.size()) {
+        workers_.resize(slot + 1);
+    }
+    workers_[slot] = &fresh;
+    refresh(fresh);
+}
+
+void placement::dismiss(worker& gone) {
+    const auto slot = gone.id().slot;
+    if (at(slot) == &gone) { // else it is another's by now
+        workers_[slot] = nullptr;
+        free_->withdraw(slot);
+        pipelined_->withdraw(slot);
+    }
+}
+
+void placement::refresh(worker& changed) {
+    const auto slot = changed.id().slot;
+    if (at(slot) != &changed) {
+        return;
+    }
+    const auto tell = [&](scheduler& who, bool takes) {
+        takes ? who.offer(slot, changed.load()) : who.withdraw(slot);
+    };
+    tell(*free_, changed.accepts_call());
+    if (config_.pipeline_depth > 0) {
+        tell(*pipelined_, changed.accepts_pipelined_call());
+    }
+}
+
+worker* placement::pick(const claim& claimant) {
+    if (claimant.slot) {
+        auto* const only = at(*claimant.slot);
+        return only != nullptr && has_room(*only) ? only : nullptr;
+    }
+    auto* const free = pick_by(*free_, &worker::accepts_call);
+    return free != nullptr ? free : pick_by(*pipelined_, &worker::accepts_pipelined_call);
+}
+
+/// One that has just left service may still be on offer.
+worker* placement::pick_by(scheduler& chooser, bool (worker::*accepts)() const noexcept) {
+    while (const auto slot = chooser.pick()) {
+        auto* const picked = at(*slot);
+        if (picked != nullptr && (picked->*accepts)()) {
+            return picked;
+        }
+        chooser.withdraw(*slot);
+    }
+    return nullptr;
+}
+
+bool placement::is_any_up() const noexcept {
+    return std::any_of(workers_.begin(), workers_.end(), [](const worker* each) { return each != nullptr; });
+}
+
+} // namespace skep

@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "telemetry/log.hpp"
+#include "worker/worker.hpp"
+#include <skep/pool_config.hpp>
+#include <skep/scheduler.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace skep {
+
+/// Knows which workers have room, and finds a place for a claim. On the pool's strand.
+class placement {
+public:
+    /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
+    placement(const pool_config& config, const pool_log& log);
+
+    /// The worker can take calls from now on, or no more.
+    void enlist(worker& fresh);
+    void dismiss(worker& gone);
+
+    /// What it can take may have changed.
+    void refresh(worker& changed);
+
+    /// Nothing if no worker that would do has room.
+    worker* pick(const claim& claimant);
+
+    bool is_any_up() const noexcept;
+
+    static bool has_room(const worker& place) noexcept {
+        return place.accepts_call() || place.accepts_pipelined_call();
+    }
+
+private:
+    worker* at(std::uint32_t slot) const noexcept {
+        return slot < workers_.size() ? workers_[slot] : nullptr;
+    }
+    worker* pick_by(scheduler& chooser, bool (worker::*accepts)() const noexcept);
+
+    const pool_config& config_;
+    std::unique_ptr<scheduler> free_;      ///< workers that can begin a call now
+    std::unique_ptr<scheduler> pipelined_; ///< workers at capacity that a call can be pipelined to
+    std::vector<worker*> workers_;         ///< in service, by slot
+};
+
+} // namespace skep

@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/suspended_caller.hpp"
+#include "worker/call.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace skep {
+
+/// A call with one answer, whose caller is suspended meanwhile.
+class unary_call final : public call, private call_sink {
+public:
+    explicit unary_call(request what) : call(std::move(what), static_cast<call_sink*>(this)) {}
+
+    /// To be called on the strand, before anything else.
+    void attach(std::unique_ptr<suspended_caller> caller) noexcept { caller_ = std::move(caller); }
+
+    /// The answer. For the caller, after it has been resumed. Throws what the call has failed with.
+    reply take() {
+        if (failure_) {
+            throw std::move(*failure_);
+        }
+        return std::move(answer_);
+    }
+
+private:
+    void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
+    void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
+    void wake() override {
+        const auto caller = std::move(caller_);
+        caller->resume();
+    }
+    void forget() noexcept override { caller_.reset(); }
+
+    std::unique_ptr<suspended_caller> caller_;
+    reply answer_;
+    std::unique_ptr<error> failure_;
+};
+
+} // namespace skep

@@ -1,0 +1,29 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/error.hpp>
+#include <skep/reply.hpp>
+
+#include <memory>
+
+namespace skep {
+
+/// Where what comes of a call goes. It is told one answer or one failure, and then woken, once; used on the strand.
+class call_sink {
+public:
+    virtual void put_answer(reply answer) noexcept = 0;
+    virtual void put_failure(std::unique_ptr<error> failure) noexcept = 0;
+
+    /// Lets the caller go on with what was put. The last thing that happens to a call.
+    virtual void wake() = 0;
+
+    /// Destroys what would wake the caller. For when no coroutine will ever run again.
+    virtual void forget() noexcept = 0;
+
+protected:
+    ~call_sink() = default;
+};
+
+} // namespace skep

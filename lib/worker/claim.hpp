@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "policy/deadline_heap.hpp"
+
+#include <boost/intrusive/list_hook.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace skep {
+
+class worker;
+struct claim;
+
+/// Whose claim it is: learns what becomes of it.
+class claim_holder {
+public:
+    /// `place` has room for it: it waits no more.
+    virtual void on_granted(claim& granted, worker& place, time_point now) = 0;
+
+    /// The time it was last entered for in the deadlines has come.
+    virtual void on_due(claim& due) = 0;
+
+protected:
+    ~claim_holder() = default;
+};
+
+/// What waits for a place at a worker. Its hooks tie it into the wait queue and the deadlines without allocation.
+struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_hook<>, deadline_node {
+    virtual ~claim() = default;
+
+    claim_holder* holder = nullptr;
+    time_point submitted;
+    std::optional<std::uint32_t> slot; ///< the only one that will do; any does if empty
+    std::int64_t order = 0;            ///< its place in the wait queue
+};
+
+using claim_ptr = boost::intrusive_ptr<claim>;
+
+} // namespace skep
