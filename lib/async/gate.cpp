@@ -3,6 +3,8 @@
 
 #include "async/gate.hpp"
 
+#include "async/cancelled.hpp"
+
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -20,6 +22,7 @@ asio::awaitable<bool> gate::wait_until(time_point deadline) {
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await timer_.async_wait(std::move(token));
     }
+    co_await end_if_cancelled();
     co_return open_;
 }
 

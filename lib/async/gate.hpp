@@ -11,7 +11,8 @@
 namespace skep {
 
 /// Lets one coroutine wait until another opens the gate or a deadline passes. Level-triggered: a gate opened
-/// before the wait lets it through at once. Used on one strand only, by one waiter at a time.
+/// before the wait lets it through at once. A wait of a coroutine that is cancelled throws operation_aborted, open or not.
+/// Used on one strand only, by one waiter at a time.
 class gate {
 public:
     explicit gate(const strand& executor) : timer_(executor) {}

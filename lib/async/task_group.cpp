@@ -13,6 +13,11 @@ namespace skep {
 
 struct task_group::task
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+    void cancel() {
+        cancelled = true;
+        signal.emit(asio::cancellation_type::terminal);
+    }
+
     asio::cancellation_signal signal;
     bool cancelled = false;
 };
@@ -32,7 +37,7 @@ task_group::task_group(const strand& executor, error_handler on_error)
     state_->on_error = std::move(on_error);
 }
 
-void task_group::spawn(std::shared_ptr<void> owner, asio::awaitable<void> task_to_run) {
+task_group::task_handle task_group::spawn(std::shared_ptr<void> owner, asio::awaitable<void> task_to_run) {
     const auto mine = std::make_shared<task>();
     auto on_end = [group = state_, mine, owner = std::move(owner)](const std::exception_ptr& problem) {
         end(*group, *mine, problem);
@@ -47,6 +52,7 @@ void task_group::spawn(std::shared_ptr<void> owner, asio::awaitable<void> task_t
         --state_->running;
         throw;
     }
+    return task_handle(mine);
 }
 
 void task_group::end(state& of, task& ended, const std::exception_ptr& problem) {
@@ -67,14 +73,19 @@ void task_group::end(state& of, task& ended, const std::exception_ptr& problem) 
     }
 }
 
+void task_group::task_handle::cancel() {
+    if (const auto running = task_.lock()) {
+        running->cancel();
+    }
+}
+
 std::size_t task_group::running() const noexcept {
     return state_->running;
 }
 
 void task_group::cancel() {
     for (auto& each : state_->tasks) { // none ends at once: that is posted
-        each.cancelled = true;
-        each.signal.emit(asio::cancellation_type::terminal);
+        each.cancel();
     }
 }
 

@@ -17,13 +17,29 @@ namespace skep {
 /// must not throw. What a task refers to is to outlive it: it is the group's owner who joins it before he goes.
 /// Used on one strand.
 class task_group {
+    struct task;
+    struct state;
+
 public:
     using error_handler = std::function<void(std::exception_ptr)>;
 
+    /// One task of a group.
+    class task_handle {
+    public:
+        task_handle() = default;
+        explicit task_handle(std::weak_ptr<task> of) noexcept : task_(std::move(of)) {}
+
+        /// Ends every wait of the task, if it has not ended.
+        void cancel();
+
+    private:
+        std::weak_ptr<task> task_;
+    };
+
     task_group(const strand& executor, error_handler on_error);
 
-    /// Starts `task` on the strand. `owner` stays alive until it has ended.
-    void spawn(std::shared_ptr<void> owner, asio::awaitable<void> task);
+    /// Starts `task` on the strand, perhaps at once. `owner` stays alive until it has ended.
+    task_handle spawn(std::shared_ptr<void> owner, asio::awaitable<void> task);
 
     /// Ends every wait of the tasks there are, of this one and those to come.
     void cancel();
@@ -34,9 +50,6 @@ public:
     std::size_t running() const noexcept;
 
 private:
-    struct task;
-    struct state;
-
     static void end(state& of, task& ended, const std::exception_ptr& problem);
 
     strand executor_;

@@ -21,10 +21,12 @@ constexpr int looks_per_cool_down = 4;
 } // namespace
 
 autoscaler::autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls,
-                       supervisor& workers, const pool_log& log)
+                       roster& workers, const suspension& suspended, const pool_log& log)
     : config_(config),
       calls_(calls),
-      supervisor_(workers),
+      roster_(workers),
+      sizing_(workers),
+      suspension_(suspended),
       log_(log),
       scaler_(config.scaling, size_of(config.scaling, config.workers).limits, clock::now()),
       wake_(context.executor) {}
@@ -34,7 +36,7 @@ asio::awaitable<void> autoscaler::run() {
     scaler_ = scaler(config_.scaling, scaler_.limits(), began);
     last_look_ = began;
     work_then_ = calls_.work_done(began);
-    while (!closed_) {
+    for (;;) {
         wake_.close();
         const auto now = clock::now();
         if (is_on() && now >= next_look()) {
@@ -54,22 +56,22 @@ void autoscaler::on_waiting() {
 
 void autoscaler::look(time_point now) {
     load_picture load;
-    load.desired = supervisor_.desired();
-    load.capacity = supervisor_.capacity();
+    load.desired = roster_.desired();
+    load.capacity = roster_.capacity();
     load.running = calls_.in_flight();
     load.queued = calls_.queued();
     load.oldest_wait = calls_.is_queue_empty() ? duration::zero() : duration(now - calls_.oldest());
-    if (supervisor_.starting() == 0) { // then those that take no calls cannot serve the ones that wait
-        load.queued += calls_.is_queue_empty() ? 0 : supervisor_.out_of_rotation() * load.capacity;
+    if (roster_.starting() == 0) { // then those that take no calls cannot serve the ones that wait
+        load.queued += calls_.is_queue_empty() ? 0 : roster_.out_of_rotation() * load.capacity;
     }
-    load.in_service = supervisor_.ready();
+    load.in_service = roster_.ready();
     load.utilisation = utilisation(now);
     const auto decision = scaler_.decide(load, now);
     if (decision.desired == load.desired) {
         return;
     }
     const bool up = decision.desired > load.desired;
-    const auto reached = supervisor_.set_desired(decision.desired, !up);
+    const auto reached = sizing_.set_desired(decision.desired, !up);
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
         log_(log_level::info, "scaled from " + std::to_string(load.desired) + " to " +
@@ -81,7 +83,7 @@ void autoscaler::look(time_point now) {
 double autoscaler::utilisation(time_point now) {
     const auto work = calls_.work_done(now);
     const auto offered = static_cast<double>((now - last_look_).count()) *
-                         static_cast<double>(supervisor_.ready() * supervisor_.capacity());
+                         static_cast<double>(roster_.ready() * roster_.capacity());
     const auto done = static_cast<double>((work - work_then_).count());
     last_look_ = now;
     work_then_ = work;
@@ -102,19 +104,11 @@ time_point autoscaler::next_look() const {
     return std::min(routine, std::max(overdue, last_look_ + shortest_pause));
 }
 
-void autoscaler::resize(size_limits limits) {
+asio::awaitable<void> autoscaler::resize(size_limits limits) {
     scaler_.resize(limits);
-    supervisor_.set_desired(std::clamp(supervisor_.desired(), limits.min, limits.max), false);
+    sizing_.set_desired(std::clamp(roster_.desired(), limits.min, limits.max), false);
     wake_.open();
-}
-
-void autoscaler::close() {
-    closed_ = true;
-    wake_.open();
-}
-
-void autoscaler::reopen() {
-    closed_ = false;
+    co_return;
 }
 
 void autoscaler::count(pool_counters& counters) const noexcept {

@@ -6,7 +6,8 @@
 #include "async/gate.hpp"
 #include "policy/scaler.hpp"
 #include "pool/dispatcher.hpp"
-#include "pool/supervisor.hpp"
+#include "pool/sizing.hpp"
+#include "pool/suspension.hpp"
 #include "telemetry/log.hpp"
 
 #include <memory>
@@ -17,13 +18,11 @@ namespace skep {
 /// pool's strand.
 class autoscaler {
 public:
-    autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls, supervisor& workers,
-               const pool_log& log);
+    autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls, roster& workers,
+               const suspension& suspended, const pool_log& log);
 
-    /// Until close(). A pool of fixed size costs nothing.
+    /// Until it is cancelled. A pool of fixed size costs nothing.
     asio::awaitable<void> run();
-    void close();
-    void reopen();
 
     /// Callers have begun to wait.
     void on_waiting();
@@ -31,20 +30,22 @@ public:
     /// What it may do has changed.
     void look_again() { wake_.open(); }
 
-    void resize(size_limits limits);
+    asio::awaitable<void> resize(size_limits limits);
 
     void count(pool_counters& counters) const noexcept;
 
 private:
-    bool is_on() const noexcept { return scaler_.is_on() && !supervisor_.is_suspended(); }
+    bool is_on() const noexcept { return scaler_.is_on() && !suspension_.is_on(); }
     void look(time_point now);
     double utilisation(time_point now);
     time_point next_look() const;
-    bool may_grow() const noexcept { return supervisor_.desired() < scaler_.limits().max; }
+    bool may_grow() const noexcept { return roster_.desired() < scaler_.limits().max; }
 
     const pool_config& config_;
     dispatcher& calls_;
-    supervisor& supervisor_;
+    roster& roster_;
+    sizing sizing_;
+    const suspension& suspension_;
     const pool_log& log_;
     scaler scaler_;
     gate wake_;
@@ -53,7 +54,6 @@ private:
     duration work_then_{};
     std::uint64_t ups_ = 0;
     std::uint64_t downs_ = 0;
-    bool closed_ = false;
 };
 
 } // namespace skep

@@ -56,7 +56,7 @@ public:
 
     /// The worker takes calls from now on, or none any more.
     void enlist(worker& fresh);
-    void dismiss(worker& gone) { placement_.dismiss(gone); }
+    void remove(worker& gone) { placement_.remove(gone); }
 
     /// Calls that wait are given to the worker, as far as it has room, or to any worker.
     void serve(worker& place);

@@ -34,7 +34,7 @@ void placement::enlist(worker& fresh) {
     refresh(fresh);
 }
 
-void placement::dismiss(worker& gone) {
+void placement::remove(worker& gone) {
     const auto slot = gone.id().slot;
     if (at(slot) == &gone) { // else it is another's by now
         workers_[slot] = nullptr;

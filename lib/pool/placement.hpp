@@ -21,7 +21,7 @@ public:
 
     /// The worker can take calls from now on, or no more.
     void enlist(worker& fresh);
-    void dismiss(worker& gone);
+    void remove(worker& gone);
 
     /// What it can take may have changed.
     void refresh(worker& changed);

@@ -3,6 +3,7 @@
 
 #include "core/range_check.hpp"
 #include "pool/context_guard.hpp"
+#include "pool/operation.hpp"
 #include "pool/pool_core.hpp"
 #include "pool/unary_call.hpp"
 #include "process/local_context.hpp"
@@ -15,7 +16,6 @@ namespace skep {
 
 namespace {
 
-using core_ptr = std::shared_ptr<pool_core>;
 using unary_ptr = boost::intrusive_ptr<unary_call>;
 
 runtime_factory processes() {
@@ -27,39 +27,6 @@ runtime_factory processes() {
 pool_config validated(pool_config config) {
     config.validate();
     return config;
-}
-
-/// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
-/// on the strand.
-template <class Cancel>
-void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Cancel cancel) {
-    if (slot.is_connected()) {
-        // Weak: the caller's signal may outlive the execution context, which the core must not.
-        slot.assign([weak = std::weak_ptr(core), cancel](asio::cancellation_type type) {
-            if (const auto core = weak.lock()) {
-                asio::post(core->executor(), [core, cancel, type] { cancel(*core, type); });
-            }
-        });
-    }
-}
-
-/// Waits for something that others may wait for too; cancelling ends the wait, not the thing.
-template <class T, class Begin>
-asio::awaitable<T> await_outcome(core_ptr core, Begin begin) {
-    const auto mine = std::make_shared<waiter<T>>();
-    auto start = [core = std::move(core), begin = std::move(begin),
-                  mine](std::unique_ptr<suspended_caller> caller) {
-        forward_cancellation(caller->cancellation(), core, [mine](pool_core& of, asio::cancellation_type) {
-            mine->complete(of.cancelled(), {});
-        });
-        core->executor().execute([core, begin, mine, caller = std::move(caller)]() mutable {
-            mine->attach(std::move(caller));
-            begin(*core, mine);
-        });
-    };
-    auto suspension = suspend(std::move(start));
-    co_await std::move(suspension);
-    co_return mine->take();
 }
 
 void encode(call& fresh, const limit_options& limits) {
@@ -104,34 +71,50 @@ asio::awaitable<reply> run_command(core_ptr core, std::string command, boost::js
     co_return answer;
 }
 
-using caller_ptr = worker_waiters::caller_ptr;
-
-/// Has something done and waits until it is.
-template <class Begin>
-asio::awaitable<void> run_change(core_ptr core, Begin begin) {
-    auto outcome = await_outcome<std::monostate>(std::move(core), std::move(begin));
-    co_await std::move(outcome);
+/// A coroutine without a result has one that says so.
+asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
+    co_await std::move(task);
+    co_return std::monostate();
 }
 
-void check(const size_limits& limits) {
-    range_check check;
-    check.number("limits.min", limits.min, 1, 10'000);
-    check.number("limits.max", limits.max, static_cast<long long>(limits.min), 10'000);
+/// A change of a pool that is running; `body(core)` is the coroutine that makes it.
+template <class Body>
+asio::awaitable<void> change(core_ptr core, Body body) {
+    const auto in_changes = [](pool_core& of) -> task_group& { return of.changes(); };
+    auto checked = [body = std::move(body)](pool_core& of) {
+        of.require_running();
+        return done(body(of));
+    };
+    auto changing = wait_on_strand<std::monostate>(std::move(core), in_changes, std::move(checked));
+    co_await std::move(changing);
+}
+
+/// Something that can be waited for in every phase.
+template <class T, class Body>
+asio::awaitable<T> wait_for(core_ptr core, Body body) {
+    const auto in_waits = [](pool_core& of) -> task_group& { return of.waits(); };
+    return wait_on_strand<T>(std::move(core), in_waits, std::move(body));
+}
+
+asio::awaitable<void> run_start(core_ptr core) {
+    auto starting = wait_for<std::monostate>(std::move(core), [](pool_core& of) { return done(of.start()); });
+    co_await std::move(starting);
 }
 
 asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
-    check(limits);
-    auto change = run_change(
-        std::move(core), [limits](pool_core& of, const caller_ptr& caller) { of.resize(limits, caller); });
-    co_await std::move(change);
+    range_check check;
+    check.number("limits.min", limits.min, 1, 10'000);
+    check.number("limits.max", limits.max, static_cast<long long>(limits.min), 10'000);
+    auto resizing = change(std::move(core), [limits](pool_core& of) { return of.scaling().resize(limits); });
+    co_await std::move(resizing);
 }
 
 asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
     range_check check;
     check.number("ready(count)", count, 0, 10'000);
-    auto change = run_change(std::move(core),
-                             [count](pool_core& of, const caller_ptr& caller) { of.ready(count, caller); });
-    co_await std::move(change);
+    auto waiting =
+        wait_for<std::monostate>(std::move(core), [count](pool_core& of) { return done(of.ready(count)); });
+    co_await std::move(waiting);
 }
 
 asio::awaitable<pool_status> run_status(core_ptr core) {
@@ -176,7 +159,7 @@ asio::any_io_executor pool::get_executor() const noexcept {
 }
 
 asio::awaitable<void> pool::start() {
-    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.start(caller); });
+    return run_start(core_);
 }
 
 asio::awaitable<void> pool::ready(std::size_t count) {
@@ -196,38 +179,32 @@ asio::awaitable<pool_status> pool::status() {
 }
 
 asio::awaitable<shutdown_report> pool::shutdown() {
-    return await_outcome<shutdown_report>(
-        core_, [](pool_core& of, const pool_core::shutdown_waiter& caller) { of.shutdown(caller); });
+    return wait_for<shutdown_report>(core_, [](pool_core& of) { return of.shutdown(); });
 }
 
 asio::awaitable<void> pool::suspend(worker_id which) {
-    return run_change(core_, [which = std::move(which)](pool_core& of, const caller_ptr& caller) {
-        of.suspend(which, caller);
-    });
+    return change(core_,
+                  [which = std::move(which)](pool_core& of) { return of.suspending().suspend(which); });
 }
 
 asio::awaitable<void> pool::suspend() {
-    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.suspend_all(caller); });
+    return change(core_, [](pool_core& of) { return of.suspending().suspend_all(); });
 }
 
 asio::awaitable<void> pool::resume(worker_id which) {
-    return run_change(core_, [which = std::move(which)](pool_core& of, const caller_ptr& caller) {
-        of.resume(which, caller);
-    });
+    return change(core_, [which = std::move(which)](pool_core& of) { return of.suspending().resume(which); });
 }
 
 asio::awaitable<void> pool::resume() {
-    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.resume_all(caller); });
+    return change(core_, [](pool_core& of) { return of.resume_all(); });
 }
 
 asio::awaitable<void> pool::restart(worker_id which) {
-    return run_change(core_, [which = std::move(which)](pool_core& of, const caller_ptr& caller) {
-        of.restart(which, caller);
-    });
+    return change(core_, [which = std::move(which)](pool_core& of) { return of.replacing().restart(which); });
 }
 
 asio::awaitable<void> pool::rolling_restart() {
-    return run_change(core_, [](pool_core& of, const caller_ptr& caller) { of.restart_all(caller); });
+    return change(core_, [](pool_core& of) { return of.replacing().restart_all(); });
 }
 
 asio::awaitable<void> pool::resize(size_limits limits) {

@@ -3,7 +3,7 @@
 
 #include "pool/pool_core.hpp"
 
-#include "core/clock.hpp"
+#include "core/pool_size.hpp"
 #include "policy/remote_error.hpp"
 #include "process/usable_cpus.hpp"
 
@@ -35,18 +35,27 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       log_(config_, context_),
       runtime_(make_runtime(context_, config_, [this](const output_line& line) { handle_output(line); })),
       events_([this] { wake_for_events(); }),
-      around_{context_, config_, *runtime_, *this, events_},
+      around_{context_, config_, *runtime_, *this, events_, {}},
+      changed_(context_.executor),
       dispatcher_(context_, config_, *this, log_),
-      supervisor_(around_, log_),
-      autoscaler_(context_, config_, dispatcher_, supervisor_, log_),
+      roster_(context_, config_),
+      supervisor_(around_, log_, roster_, changed_),
+      suspension_(config_, roster_, changed_),
+      autoscaler_(context_, config_, dispatcher_, roster_, suspension_, log_),
       streaks_(config_.health_check.error_streak),
-      loops_(context_.executor, [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
+      supply_(context_.executor,
+              [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
+      demand_(context_.executor,
+              [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       phases_(context_.executor,
               [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
-      start_ended_(context_.executor) {}
+      changes_(context_.executor, [](std::exception_ptr) {}),
+      waits_(context_.executor, [](std::exception_ptr) {}) {
+    sizing(roster_).set_desired(size_of(config_.scaling, config_.workers).initial, false);
+}
 
-void pool_core::start_loop(loop body) {
-    loops_.spawn(shared_from_this(), keep_going(std::move(body)));
+void pool_core::run_in(task_group& group, loop body) {
+    group.spawn(shared_from_this(), keep_going(std::move(body)));
 }
 
 /// A pool without one of its loops would be dead without saying so: one that fails, for lack of memory, is begun again.
@@ -63,7 +72,7 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
             co_return;
         }
         log_(log_level::error, "a task of the pool failed and is begun again", problem);
-        timer pause(context_.executor, clock::now() + before_next_attempt);
+        timer pause(context_.executor, context_.now() + before_next_attempt);
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await pause.async_wait(std::move(token));
@@ -86,14 +95,13 @@ error_info pool_core::cause_of_refusal() const {
     return phase_ == pool_phase::running ? last_cause() : error_info();
 }
 
-void pool_core::shutdown(shutdown_waiter caller) {
+asio::awaitable<shutdown_report> pool_core::shutdown() {
     apply_events();
-    if (phase_ == pool_phase::stopped) {
-        caller->complete({}, report_);
-        return;
-    }
-    shutdown_callers_.push_back(std::move(caller));
     begin_shutdown();
+    while (phase_ != pool_phase::stopped) {
+        co_await changed_.wait();
+    }
+    co_return report_;
 }
 
 void pool_core::abandon() {
@@ -109,36 +117,26 @@ void pool_core::abandon() {
 void pool_core::end_now() noexcept {
     runtime_->close(); // first: a worker may be about to be born
     supervisor_.end_now();
-    // A caller's coroutine may own the pool: they would keep each other alive.
-    for (const auto& each : std::exchange(start_callers_, {})) {
-        each->forget();
-    }
-    for (const auto& each : std::exchange(shutdown_callers_, {})) {
-        each->forget();
-    }
-    for (const auto& each : std::exchange(ready_callers_, {})) {
-        each.second->forget();
-    }
-    dispatcher_.forget_callers();
+    dispatcher_.forget_callers(); // a caller's coroutine may own the pool: they would keep each other alive
 }
 
 void pool_core::begin_shutdown() {
     if (phase_ == pool_phase::stopping || phase_ == pool_phase::stopped) {
         return;
     }
-    const bool is_starting = phase_ == pool_phase::starting;
-    if (!is_starting) {
-        start_ended_.open();
-    }
     phase_ = pool_phase::stopping;
-    supervisor_.changed().open();
+    supervisor_.progress().open(); // a start that is under way looks up
+    changed_.notify_all();
     phases_.spawn(shared_from_this(), run_shutdown());
 }
 
 asio::awaitable<void> pool_core::run_shutdown() {
-    const auto began = clock::now();
-    co_await start_ended_.wait();
-    supervisor_.close();
+    const auto began = context_.now();
+    while (start_ && !start_->is_over) {
+        co_await changed_.wait();
+    }
+    supply_.cancel();
+    supervisor_.end_launch();
     const auto before = dispatcher_.queued() + dispatcher_.in_flight();
     give_up_queue_if_hopeless();
     if (!hurry_) {
@@ -147,14 +145,14 @@ asio::awaitable<void> pool_core::run_shutdown() {
     report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);
     co_await take_down(hurry_ ? stop_stage::kill : stop_stage::ask);
-    report_.took = clock::now() - began;
+    report_.took = context_.now() - began;
     phase_ = pool_phase::stopped;
-    complete_all(shutdown_callers_, {}, report_);
+    changed_.notify_all();
 }
 
 /// A pool that shuts down starts no workers and ends no suspension: what those it has will not take, nobody will.
 void pool_core::give_up_queue_if_hopeless() {
-    if (phase_ == pool_phase::stopping && !supervisor_.will_serve()) {
+    if (phase_ == pool_phase::stopping && !suspension_.will_serve()) {
         report_.calls_aborted += dispatcher_.queued();
         dispatcher_.fail_queue(errc::shutting_down, {});
     }
@@ -162,19 +160,17 @@ void pool_core::give_up_queue_if_hopeless() {
 
 /// Stops every worker, ends the loops, and gives back the thread.
 asio::awaitable<void> pool_core::take_down(stop_stage first) {
-    supervisor_.close();
-    supervisor_.fail_waiters(failure(errc::shutting_down));
-    if (phase_ == pool_phase::stopping) {
-        fail_ready(failure(errc::shutting_down));
-    }
+    supply_.cancel();
+    supervisor_.end_launch();
+    changes_.cancel();
     supervisor_.stop_all(first);
-    while (!supervisor_.is_empty()) {
-        supervisor_.changed().close();
-        co_await supervisor_.changed().wait();
+    while (!roster_.is_empty()) {
+        supervisor_.progress().close();
+        co_await supervisor_.progress().wait();
     }
-    autoscaler_.close();
-    loops_.cancel();
-    co_await loops_.join();
+    demand_.cancel();
+    co_await supply_.join();
+    co_await demand_.join();
     co_await supervisor_.join();
     runtime_->close();
 }
@@ -186,19 +182,15 @@ pool_status pool_core::status() {
     result.phase = phase_;
     result.queued = dispatcher_.queued();
     result.in_flight = dispatcher_.in_flight();
-    const auto now = clock::now();
+    const auto now = context_.now();
     result.oldest_wait =
         dispatcher_.is_queue_empty() ? duration::zero() : duration(now - dispatcher_.oldest());
     result.retry_tokens = dispatcher_.retry_tokens();
     result.counters = dispatcher_.counters();
-    result.counters.unhealthy_workers_terminated = unhealthy_terminated_;
     autoscaler_.count(result.counters);
+    result.suspended = suspension_.is_on();
     supervisor_.report(result, now);
     return result;
-}
-
-error pool_core::cancelled() const {
-    return failure(errc::cancelled);
 }
 
 error pool_core::failure(errc code, error_info info) const {
@@ -268,72 +260,26 @@ void pool_core::on_overdue(worker& at) {
     at.report({failure_kind::call_overdue, "it is still at a call given up cancel_grace ago"});
 }
 
-bool pool_core::refuse_unless_running(const start_waiter& caller) {
+void pool_core::require_running() {
     apply_events();
     switch (phase_) {
-    case pool_phase::running: return false;
+    case pool_phase::running: return;
     case pool_phase::created:
-    case pool_phase::starting: caller->complete(failure(errc::not_started), {}); break;
-    default: caller->complete(failure(errc::shutting_down), {}); break;
-    }
-    return true;
-}
-
-void pool_core::restart(const worker_id& which, start_waiter caller) {
-    if (!refuse_unless_running(caller)) {
-        supervisor_.restart(which, std::move(caller));
-    }
-}
-
-void pool_core::restart_all(start_waiter caller) {
-    if (!refuse_unless_running(caller)) {
-        supervisor_.restart_all(std::move(caller));
-    }
-}
-
-void pool_core::suspend(const worker_id& which, start_waiter caller) {
-    if (!refuse_unless_running(caller)) {
-        supervisor_.suspend(which, std::move(caller));
-    }
-}
-
-void pool_core::suspend_all(start_waiter caller) {
-    if (!refuse_unless_running(caller)) {
-        supervisor_.suspend_all(std::move(caller));
-    }
-}
-
-void pool_core::resume(const worker_id& which, start_waiter caller) {
-    if (!refuse_unless_running(caller)) {
-        supervisor_.resume(which, caller);
-    }
-}
-
-void pool_core::resume_all(const start_waiter& caller) {
-    if (!refuse_unless_running(caller)) {
-        supervisor_.resume_all();
-        autoscaler_.look_again();
-        caller->complete({}, {});
-    }
-}
-
-void pool_core::resize(size_limits limits, const start_waiter& caller) {
-    if (!refuse_unless_running(caller)) {
-        autoscaler_.resize(limits);
-        caller->complete({}, {});
+    case pool_phase::starting: throw failure(errc::not_started);
+    default: throw failure(errc::shutting_down);
     }
 }
 
 std::string pool_core::shortage() const {
-    if (supervisor_.is_suspended()) {
+    if (suspension_.is_on()) {
         return "the pool is suspended";
     }
-    if (supervisor_.ready() == 0 && !supervisor_.last_failure().detail.empty()) {
+    if (roster_.ready() == 0 && !supervisor_.last_failure().detail.empty()) {
         return last_cause().detail;
     }
-    const auto idle = supervisor_.out_of_rotation();
+    const auto idle = roster_.out_of_rotation();
     return idle == 0 ? ""
-                     : std::to_string(idle) + " of " + std::to_string(supervisor_.desired()) +
+                     : std::to_string(idle) + " of " + std::to_string(roster_.desired()) +
                            " workers take no calls: they are degraded, suspended or not up";
 }
 

@@ -3,12 +3,13 @@
 
 #pragma once
 
+#include "async/condition.hpp"
 #include "async/task_group.hpp"
-#include "async/waiter.hpp"
 #include "policy/error_streaks.hpp"
 #include "pool/autoscaler.hpp"
 #include "pool/dispatcher.hpp"
 #include "pool/supervisor.hpp"
+#include "pool/suspension.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
 #include "telemetry/log.hpp"
@@ -20,7 +21,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <variant>
 
 namespace skep {
 
@@ -34,30 +34,33 @@ class pool_core final : public std::enable_shared_from_this<pool_core>,
                         private answer_handler,
                         private dispatcher_events {
 public:
-    using start_waiter = worker_waiters::caller_ptr;
-    using shutdown_waiter = std::shared_ptr<waiter<shutdown_report>>;
-
     pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime);
 
     const strand& executor() const noexcept { return context_.executor; }
     const limit_options& limits() const noexcept { return config_.limits; }
 
-    void start(start_waiter caller);
-    void ready(std::size_t count, start_waiter caller);
-
-    /// Takes a call, or refuses it: for its failure to be encoded, or because of the pool's phase.
+    // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
     void submit(call& fresh);
     void cancel(call& given_up, asio::cancellation_type type) { dispatcher_.cancel(given_up, type); }
-    void shutdown(shutdown_waiter caller);
 
-    // Changes that are asked for. Each completes its caller when it is done.
-    void restart(const worker_id& which, start_waiter caller);
-    void restart_all(start_waiter caller);
-    void suspend(const worker_id& which, start_waiter caller);
-    void suspend_all(start_waiter caller);
-    void resume(const worker_id& which, start_waiter caller);
-    void resume_all(const start_waiter& caller);
-    void resize(size_limits limits, const start_waiter& caller);
+    // What users wait for. Each is a coroutine that ends when it is done, or throws; cancelling ends the wait only.
+    asio::awaitable<void> start();
+    asio::awaitable<void> ready(std::size_t count);
+    asio::awaitable<shutdown_report> shutdown();
+
+    // Changes, for a pool that is running: see require_running().
+    suspension& suspending() noexcept { return suspension_; }
+    replacement& replacing() noexcept { return supervisor_.replacing(); }
+    autoscaler& scaling() noexcept { return autoscaler_; }
+    asio::awaitable<void> resume_all() {
+        autoscaler_.look_again();
+        return suspension_.resume_all();
+    }
+    void require_running();
+
+    /// Runs what a user waits for: a change ends with the pool, a wait by itself.
+    task_group& changes() noexcept { return changes_; }
+    task_group& waits() noexcept { return waits_; }
 
     pool_status status();
 
@@ -67,30 +70,30 @@ public:
     /// The execution context is about to be destroyed: ends every process and thread, blocking.
     void end_now() noexcept;
 
-    /// What a caller gets that stops waiting for start() or shutdown().
-    error cancelled() const;
+    error failure(errc code, error_info info = {}) const;
 
 private:
     using loop = std::function<asio::awaitable<void>()>;
 
+    /// One call of start().
+    struct start_attempt {
+        bool is_over = false;
+        std::optional<error> problem;
+    };
+
     asio::awaitable<void> run_start();
-    void start_loop(loop body);
-    asio::awaitable<void> keep_going(loop body);
     asio::awaitable<void> launch_until_ready();
     asio::awaitable<void> undo_start();
-    void complete_start(const std::optional<error>& problem);
-    void tell_ready();
-    void fail_ready(const error& why);
+    void complete_start(std::optional<error> problem);
+    void begin_shutdown();
     asio::awaitable<void> run_shutdown();
     void give_up_queue_if_hopeless();
     asio::awaitable<void> take_down(stop_stage first);
-    void begin_shutdown();
+    void run_in(task_group& group, loop body);
+    asio::awaitable<void> keep_going(loop body);
 
-    bool refuse_unless_running(const start_waiter& caller);
-    error failure(errc code, error_info info = {}) const;
     error_info last_cause() const;
     error start_failure(std::size_t came_up) const;
-    error unavailable() const { return failure(errc::unavailable, last_cause()); }
     void handle_output(const output_line& line) noexcept;
     void log_output(const output_line& line);
 
@@ -98,6 +101,13 @@ private:
     void on_remote_error(worker& from, call& answered, error_message& answer) override;
     void on_answer_lost(worker& from, call& answered) override;
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
+
+    void on_overdue(worker& at) override;
+    void on_timeout(worker& at, const call& given_up) override { note_failed_call(at, given_up, "timeout"); }
+    void note_failed_call(worker& at, const call& failed, const std::string& kind);
+    error_info cause_of_refusal() const override;
+    std::string shortage() const override;
+    void on_waiting() override { autoscaler_.on_waiting(); }
 
     // What its workers have told, and what is done about it.
     void wake_for_events();
@@ -113,32 +123,27 @@ private:
     void apply(worker& from, const ended& fact);
     void log_end(const worker& gone) const;
 
-    void on_overdue(worker& at) override;
-    void on_timeout(worker& at, const call& given_up) override { note_failed_call(at, given_up, "timeout"); }
-    void note_failed_call(worker& at, const call& failed, const std::string& kind);
-    error_info cause_of_refusal() const override;
-    std::string shortage() const override;
-    void on_waiting() override { autoscaler_.on_waiting(); }
-
     pool_context context_;
     pool_config config_;
     pool_log log_;
     std::unique_ptr<runtime> runtime_;
     event_queue events_;
     worker_surroundings around_;
+    condition changed_; ///< the phase, or something about a worker
     dispatcher dispatcher_;
+    roster roster_;
     supervisor supervisor_;
+    suspension suspension_;
     autoscaler autoscaler_;
     error_streaks streaks_;
-    task_group loops_;  ///< reconciler and deadlines
+    task_group supply_; ///< what has workers started and replaced, until the shutdown begins
+    task_group demand_; ///< the deadlines, until it ends
     task_group phases_; ///< start and shutdown
+    task_group changes_;
+    task_group waits_;
     pool_phase phase_ = pool_phase::created;
     bool hurry_ = false;
-    std::uint64_t unhealthy_terminated_ = 0;
-    waiter_list<std::monostate> start_callers_;
-    waiter_list<shutdown_report> shutdown_callers_;
-    std::vector<std::pair<std::size_t, start_waiter>> ready_callers_; ///< each waits for so many workers
-    gate start_ended_;
+    std::shared_ptr<start_attempt> start_;
     std::optional<error> undone_for_; ///< while a start that has failed is undone
     shutdown_report report_;
 };

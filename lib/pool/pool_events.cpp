@@ -34,17 +34,20 @@ void pool_core::apply_events() {
                      std::current_exception());
             }
         }
+        changed_.notify_all();
     }
 }
 
 void pool_core::apply(worker& from, const came_up&) {
     log_(log_level::info, to_string(from.id()) + " ready, pid " + std::to_string(from.life().pid()));
     streaks_.started(from.id().slot);
-    supervisor_.on_ready(from);
+    supervisor_.on_up(from);
+    if (suspension_.is_on()) {
+        from.suspend();
+    }
     if (from.life().is_in_service()) {
         dispatcher_.enlist(from);
     }
-    tell_ready();
 }
 
 void pool_core::apply(worker& from, const room_changed&) {
@@ -56,21 +59,21 @@ void pool_core::apply(worker& from, const went_wrong& fact) {
     switch (fact.action) {
     case recovery_action::degrade: log_(log_level::warning, who + " is degraded: " + fact.detail); break;
     case recovery_action::probe: log_(log_level::info, who + " is probed: " + fact.detail); break;
-    case recovery_action::recycle: supervisor_.recycle(from, fact.detail); break;
+    case recovery_action::recycle: supervisor_.replacing().recycle(from, fact.detail); break;
     default:
-        unhealthy_terminated_ += fact.kind == failure_kind::probe_failed ? 1 : 0;
+        if (fact.kind == failure_kind::probe_failed) {
+            supervisor_.on_unhealthy();
+        }
         log_(log_level::warning, who + " is replaced: " + fact.detail);
         break;
     }
 }
 
 void pool_core::apply(worker& from, const used_up&) {
-    supervisor_.on_used_up(from);
+    supervisor_.replacing().recycle(from, "it has answered " + std::to_string(from.completed()) + " calls");
 }
 
-void pool_core::apply(worker& from, const was_suspended&) {
-    supervisor_.on_suspended(from);
-}
+void pool_core::apply(worker&, const was_suspended&) {} // who waits for that is told of every change
 
 void pool_core::apply(worker& from, const pings_missed& fact) {
     supervisor_.on_missed_pings(fact.count);
@@ -79,8 +82,8 @@ void pool_core::apply(worker& from, const pings_missed& fact) {
 }
 
 void pool_core::apply(worker& from, const left_service&) {
-    dispatcher_.dismiss(from);
-    supervisor_.on_out_of_service(from);
+    dispatcher_.remove(from);
+    supervisor_.on_left_service(from);
     give_up_queue_if_hopeless();
 }
 
@@ -100,7 +103,6 @@ void pool_core::apply(worker& from, const ended&) {
     give_up_queue_if_hopeless();
     if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
         dispatcher_.fail_queue(errc::unavailable, last_cause());
-        fail_ready(unavailable());
     }
 }
 

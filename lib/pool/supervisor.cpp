@@ -3,9 +3,7 @@
 
 #include "pool/supervisor.hpp"
 
-#include "core/clock.hpp"
 #include "core/pool_size.hpp"
-#include "policy/backoff.hpp"
 #include "policy/start_plan.hpp"
 
 #include <algorithm>
@@ -26,7 +24,7 @@ std::size_t tolerated_ends(const pool_config& config) {
 
 worker_death death_of(const worker& gone, time_point now) {
     return {gone.life().why_retired().has_value(), gone.life().was_up(), gone.uptime(now), gone.completed(),
-            gone.exit().status};
+            gone.life().status()};
 }
 
 bool is_unplanned(const worker& gone) {
@@ -36,8 +34,9 @@ bool is_unplanned(const worker& gone) {
 
 /// It ended by itself, and how it did will be known in a moment.
 bool may_have_crashed(const worker& gone) {
-    const bool by_itself = !gone.life().why_failed() || gone.life().why_failed()->code == errc::worker_lost;
-    return gone.life().was_up() && by_itself && !gone.life().why_retired() && !gone.life().is_stopping();
+    const auto& life = gone.life();
+    const bool by_itself = !life.why_failed() || life.why_failed()->code == errc::worker_lost;
+    return life.was_up() && by_itself && !life.why_retired() && !life.is_stopping();
 }
 
 /// Its place is to be filled again, for it did not leave as planned.
@@ -47,332 +46,271 @@ bool has_failed(const worker& gone) {
 
 } // namespace
 
-supervisor::supervisor(const worker_surroundings& around, const pool_log& log)
+supervisor::supervisor(const worker_surroundings& around, const pool_log& log, roster& workers,
+                       condition& changed)
     : around_(around),
       context_(around.context),
       config_(around.config),
       log_(log),
+      roster_(workers),
+      replacement_(config_, log, workers, changed, [this](std::size_t index) { return make_worker(index); }),
       intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
       lives_(context_.executor,
              [this](std::exception_ptr) { log_(log_level::error, "the supervision of a worker failed"); }),
-      changed_(context_.executor),
-      work_(context_.executor) {
-    grow_to(size_of(config_.scaling, config_.workers).initial);
+      progress_(context_.executor),
+      last_failure_(errc::worker_lost, {}) {}
+
+void supervisor::reset() {
+    last_failure_ = error(errc::worker_lost, {});
+    intensity_.reset();
+    for (auto& slot : roster_.slots()) {
+        slot.plan.reset();
+        slot.trial.reset();
+    }
 }
 
-std::shared_ptr<worker> supervisor::make_worker(std::size_t index, const std::shared_ptr<void>& owner) {
-    auto& slot = slots_[index];
+std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
+    auto& slot = roster_[index];
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
-    auto fresh = std::make_shared<worker>(around_, std::move(id));
     around_.events.expect_worker();
+    auto fresh = std::make_shared<worker>(around_, std::move(id));
     slot.current ? fresh->follow(slot.current->id().generation, {})
-                 : fresh->follow(slot.vacated_by, slot.vacated_as);
-    ++starting_;
+                 : fresh->follow(slot.left_by, slot.left_as);
     // The pool outlives its workers: their tasks refer to what it owns.
-    const auto both =
-        std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(owner, fresh);
+    const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(
+        around_.owner.lock(), fresh);
     lives_.spawn(both, fresh->run());
+    roster_.started();
     return fresh;
 }
 
 void supervisor::begin_launch() {
-    to_launch_.assign(vacant_.begin(), vacant_.end());
-    for (const auto index : to_launch_) {
-        slots_[index].to_launch = true;
+    launch_.begin(roster_.vacant());
+    for (const auto index : roster_.vacant()) {
+        roster_[index].plan.set_in_launch(true);
     }
-    batch_due_ = {};
 }
 
-/// A batch is due when the one before is up, or after batch_delay.
-time_point supervisor::launch_due(time_point now, const std::shared_ptr<void>& owner) {
-    if (is_launching() && (starting_ == 0 || now >= batch_due_)) {
-        for (std::size_t started = 0; started < config_.start.batch_size && is_launching();) {
-            const auto index = to_launch_.front();
-            to_launch_.pop_front();
-            if (vacant_.contains(index)) { // it may be wanted no more
-                start_slot(index, owner);
+time_point supervisor::launch_due(time_point now) {
+    if (launch_.is_due(roster_.starting(), now)) {
+        for (std::size_t started = 0; started < config_.start.batch_size && !launch_.empty();) {
+            const auto index = launch_.take();
+            if (roster_.vacant().contains(index)) { // it may be wanted no more
+                start(index);
                 ++started;
             }
         }
-        batch_due_ = now + config_.start.batch_delay;
+        launch_.batch_done(now, config_.start);
     }
-    return is_launching() ? batch_due_ : time_point::max();
+    return launch_.next();
 }
 
 void supervisor::end_launch() noexcept {
-    for (const auto index : to_launch_) {
-        slots_[index].to_launch = false;
+    while (!launch_.empty()) {
+        roster_[launch_.take()].plan.set_in_launch(false);
     }
-    to_launch_.clear();
 }
 
-void supervisor::start_slot(std::size_t index, const std::shared_ptr<void>& owner) {
-    vacant_.erase(index);
-    slots_[index].to_launch = false;
-    slots_[index].current = make_worker(index, owner);
+void supervisor::start(std::size_t index) {
+    roster_.fill(index, make_worker(index));
 }
 
-void supervisor::on_ready(worker& which) {
-    --starting_;
-    ++ready_;
+void supervisor::on_up(worker& fresh) {
+    roster_.came_up();
     ++past_.workers_started;
-    auto& slot = slots_[which.id().slot];
-    slot.due = {};
+    auto& slot = roster_.slot_of(fresh);
+    slot.plan.came_up();
     if (const auto trial = std::exchange(slot.trial, {})) {
-        intensity_.came_up(*trial, clock::now());
+        intensity_.came_up(*trial, context_.now());
     }
-    if (slot.successor.get() == &which) {
-        succeed(slot);
+    if (slot.successor.get() == &fresh) {
+        replacement_.succeed(slot);
     }
-    if (suspended_) {
-        which.suspend();
-    }
-    changed_.open();
-    work_.open();
+    progress_.open();
 }
 
 /// The slot of a worker that has served is free for another at once; it may take a while to leave.
-void supervisor::on_out_of_service(worker& which) {
-    if (!which.life().was_up()) {
+void supervisor::on_left_service(worker& leaver) {
+    if (!leaver.life().was_up()) {
         return;
     }
-    --ready_;
-    leaving_.push_back(which.shared_from_this());
-    suspensions_.fail(which.id(), no_such_worker(which.id()));
-    pool_suspensions_.done(which.id());
-    if (is_unplanned(which)) {
-        intensity_.ended(clock::now());
+    roster_.left_service(leaver);
+    if (is_unplanned(leaver)) {
+        intensity_.ended(context_.now());
     }
-    if (slots_[which.id().slot].current.get() == &which) {
-        vacate(which);
+    if (roster_.slot_of(leaver).current.get() == &leaver) {
+        free_slot(leaver);
     }
 }
 
-void supervisor::vacate(worker& leaver) {
+void supervisor::free_slot(worker& leaver) {
     const auto index = leaver.id().slot;
-    auto& slot = slots_[index];
-    const auto now = clock::now();
+    auto& slot = roster_[index];
     if (leaver.life().has_process()) {
-        slot.vacated_by = leaver.id().generation;
-        slot.vacated_as.reset();
+        slot.left_by = leaver.id().generation;
+        slot.left_as.reset();
     }
-    slot.previous_streak = slot.failure_streak;
-    slot.failure_streak = next_failure_streak(slot.failure_streak, death_of(leaver, now), config_.restart);
-    slot.due = now + backoff_after(slot.failure_streak);
-    slot.awaits_verdict = config_.crash_barrier.enabled && may_have_crashed(leaver);
-    slot.current = std::move(slot.successor); // on its way, perhaps
-    forget_recycling(index);
-    if (!slot.current && slot.wanted) {
-        vacant_.insert(index);
-    }
-    work_.open();
+    const auto now = context_.now();
+    slot.plan.left(death_of(leaver, now), may_have_crashed(leaver), context_.random(), now);
+    replacement_.forget(index);
+    roster_.make_room(index);
 }
 
-duration supervisor::backoff_after(int streak) {
-    return backoff_delay(streak, context_.random(), config_.restart);
+void supervisor::on_ended(worker& gone) {
+    count_end(gone);
+    try {
+        note_end(gone);
+    } catch (const std::exception&) { // no memory for words
+    }
+    const auto now = context_.now();
+    judge(gone, now);
+    if (!gone.life().was_up()) { // only now is the cause of its failure known
+        roster_.start_ended();
+        on_start_failed(gone);
+    }
+    hand_over(gone);
+    around_.events.forget_worker();
+    roster_.ended(gone);
+    progress_.open();
 }
 
-/// How it ended and its last answers are known only now: they may speak for an earlier start of the next, or against
-/// it.
-void supervisor::reconsider(const worker& gone) {
-    auto& slot = slots_[gone.id().slot];
-    const auto now = clock::now();
+/// How it ended and its last answers are known only now.
+void supervisor::judge(const worker& gone, time_point now) {
+    auto& slot = roster_.slot_of(gone);
     const auto death = death_of(gone, now);
-    if (slot.generation == gone.id().generation) {
-        slot.awaits_verdict = false;
+    const auto kind = gone.life().verdict().kind;
+    const bool is_latest = slot.generation == gone.id().generation;
+    if (is_latest && gone.life().was_up()) {
+        slot.plan.verdict_is_out();
     }
-    judge_taint(gone, now);
-    if (slot.current || slot.generation != gone.id().generation) {
-        return; // the next has been started already
+    if (is_unplanned(gone) && slot.plan.judged(kind, death, now)) {
+        log_(log_level::warning,
+             to_string(gone.id()) + " ended as " + std::string(to_string(kind)) + ": its slot is held back");
     }
-    const auto streak = next_failure_streak(slot.previous_streak, death, config_.restart);
-    if (streak < slot.failure_streak) {
-        slot.failure_streak = streak;
-        slot.due = std::min(slot.due, now + backoff_after(streak));
+    if (gone.life().was_up() && is_latest && !slot.current) {
+        slot.plan.reconsider(death, context_.random(), now);
+    }
+}
+
+void supervisor::on_start_failed(worker& failed) {
+    auto& slot = roster_.slot_of(failed);
+    const auto now = context_.now();
+    const bool was_stopped = failed.life().is_stopping();
+    if (!was_stopped) {
+        intensity_.ended(now);
+    }
+    if (slot.successor.get() == &failed) {
+        replacement_.on_successor_failed(failed, context_.random(), now);
+        return;
+    }
+    if (slot.current.get() == &failed) {
+        if (const auto trial = std::exchange(slot.trial, {})) {
+            was_stopped ? intensity_.abandoned(*trial, now) : intensity_.failed(*trial, now);
+        }
+        free_slot(failed);
     }
 }
 
 /// The next one may be on its way already; it is told if its handshake is not over.
 void supervisor::hand_over(const worker& gone) {
-    auto& slot = slots_[gone.id().slot];
+    auto& slot = roster_.slot_of(gone);
     const auto generation = gone.id().generation;
-    if (generation == slot.vacated_by) {
-        slot.vacated_as = gone.life().verdict().kind;
+    const auto kind = gone.life().verdict().kind;
+    if (generation == slot.left_by) {
+        slot.left_as = kind;
     }
     for (const auto& each : {slot.current, slot.successor}) {
         if (each && each->follows() == generation) {
-            each->follow(generation, gone.life().verdict().kind);
+            each->follow(generation, kind);
         }
     }
 }
 
-void supervisor::judge_taint(const worker& gone, time_point now) {
-    auto& slot = slots_[gone.id().slot];
-    if (is_unplanned(gone) && slot.tainted.ended(gone.life().verdict().kind, gone.exit().status,
-                                                 gone.uptime(now), config_.crash_barrier, now)) {
-        log_(log_level::warning, to_string(gone.id()) + " ended as " +
-                                     std::string(to_string(gone.life().verdict().kind)) +
-                                     ": its slot is held back");
-    }
-}
-
-void supervisor::note_failure(const worker& failed) {
-    last_failure_ = failed.describe();
-    last_failure_code_ = failed.life().why_failed() ? failed.life().why_failed()->code : errc::worker_lost;
-    auto& slot = slots_[failed.id().slot];
-    if (failed.id().generation >= slot.failed_generation) {
-        slot.failed_generation = failed.id().generation;
-        slot.last_failure = last_failure_.detail +
-                            (last_failure_.status.known() ? ", " + to_string(last_failure_.status) : "");
-    }
-}
-
 void supervisor::count_end(const worker& gone) {
+    const auto& life = gone.life();
     past_.output_lines_dropped += gone.output_lines_dropped();
-    if (!gone.life().was_up()) {
-        past_.start_failures += gone.life().why_failed() ? 1 : 0;
-    } else if (const auto& why = gone.life().why_retired()) {
+    if (!life.was_up()) {
+        past_.start_failures += life.why_failed() ? 1 : 0;
+    } else if (const auto& why = life.why_retired()) {
         ++(is_unplanned(*why)                       ? past_.workers_replaced
            : why->what == retirement::kind::recycle ? past_.workers_recycled
                                                     : past_.workers_removed);
-    } else if (gone.life().why_failed()) {
+    } else if (life.why_failed()) {
         ++past_.workers_lost;
-        past_.crashes += is_crash(gone.life().verdict().kind) ? 1 : 0;
+        past_.crashes += is_crash(life.verdict().kind) ? 1 : 0;
     } else {
         ++past_.workers_removed;
     }
 }
 
-void supervisor::tell_end(const worker& gone) {
-    warn_of_other_reapers(gone);
-    if (has_failed(gone)) {
-        note_failure(gone);
-    }
-}
-
-/// Once in a pool's life.
-void supervisor::warn_of_other_reapers(const worker& gone) {
-    const auto status = gone.exit().status;
-    if (status.was_taken() && !warned_of_reapers_) {
+void supervisor::note_end(const worker& gone) {
+    const auto& status = gone.life().status();
+    if (status.was_taken() && !warned_of_reapers_) { // once in a pool's life
         warned_of_reapers_ = true;
         log_(log_level::warning, "how " + to_string(gone.id()) + " ended is " + likely_cause(status));
     }
-}
-
-void supervisor::on_ended(worker& which) {
-    count_end(which);
-    try {
-        tell_end(which);
-    } catch (const std::exception&) { // no memory for words
-    }
-    if (which.life().was_up()) {
-        reconsider(which);
-    } else { // only now is the cause of its failure known
-        --starting_;
-        on_start_failed(which);
-    }
-    hand_over(which);
-    around_.events.forget_worker();
-    std::erase_if(leaving_, [&which](const auto& each) { return each.get() == &which; });
-    restarts_.done(which.id());
-    changed_.open();
-    work_.open();
-}
-
-void supervisor::on_start_failed(worker& which) {
-    const auto index = which.id().slot;
-    auto& slot = slots_[index];
-    const auto now = clock::now();
-    if (!which.life().is_stopping()) {
-        intensity_.ended(now);
-    }
-    judge_taint(which, now);
-    if (slot.successor.get() == &which) {
-        on_successor_failed(which, now);
+    if (!has_failed(gone)) {
         return;
     }
-    if (slot.current.get() == &which) {
-        if (const auto trial = std::exchange(slot.trial, {})) {
-            which.life().is_stopping() ? intensity_.abandoned(*trial, now) : intensity_.failed(*trial, now);
-        }
-        vacate(which);
+    const auto& failed = gone.life().why_failed();
+    last_failure_ = error(failed ? failed->code : errc::worker_lost, gone.describe());
+    auto& slot = roster_.slot_of(gone);
+    if (gone.id().generation >= slot.failed_generation) {
+        slot.failed_generation = gone.id().generation;
+        slot.last_failure = last_failure_.info.detail + (status.known() ? ", " + to_string(status) : "");
     }
 }
 
-/// The old one goes on serving.
-void supervisor::on_successor_failed(worker& which, time_point now) {
-    const auto index = which.id().slot;
-    auto& slot = slots_[index];
-    slot.successor.reset();
-    slot.failure_streak += which.life().is_stopping() ? 0 : 1;
-    slot.due = now + backoff_after(slot.failure_streak);
-    if (restarts_.is_awaited(slot.current->id())) { // somebody decides whether to try again
-        break_off_restarts(which);
-    } else if (!which.life().is_stopping()) {
-        want_recycling(index, slot.why_recycled);
-    }
-}
-
-asio::awaitable<void> supervisor::reconcile(std::shared_ptr<void> owner) {
-    auto next_tick = clock::now() + config_.restart.safety_tick;
-    while (!closed_) {
-        work_.close(); // before looking: a start may fail at once
-        const auto now = clock::now();
+asio::awaitable<void> supervisor::supervise() {
+    auto next_tick = context_.now() + config_.restart.safety_tick;
+    for (;;) {
+        roster_.work().close(); // before looking: a start may fail at once
+        const auto now = context_.now();
         const bool tick = now >= next_tick;
         around_.events.remind();
         if (intensity_.state(now) != circuit_state::closed) {
             end_launch(); // from now on each start needs its permission
         }
-        const auto next_batch = launch_due(now, owner);
-        start_due(tick ? config_.restart.starts_per_tick : 0, now, owner);
-        look_for_recycling(now);
-        begin_recycling(now, owner);
+        const auto next_batch = launch_due(now);
+        start_due(tick ? config_.restart.starts_per_tick : 0, now);
+        replacement_.look(now);
         next_tick = tick ? now + config_.restart.safety_tick : next_tick;
-        const auto next = std::min({next_tick, next_batch, next_due(now), next_recycling(now)});
-        co_await work_.wait_until(next);
+        const auto next = std::min({next_tick, next_batch, next_start(now), replacement_.next_look(now)});
+        co_await roster_.work().wait_until(next);
     }
 }
 
-void supervisor::start_due(std::size_t at_least, time_point now, const std::shared_ptr<void>& owner) {
-    std::vector<std::size_t> due;
-    std::copy_if(vacant_.begin(), vacant_.end(), std::back_inserter(due),
-                 [&](std::size_t index) { return due_at(slots_[index]) <= now; });
-    const auto rank = [&](std::size_t index) { // those that crashed come last
-        const auto& slot = slots_[index];
-        return std::tuple(slot.tainted.is_tainted(now), slot.awaits_verdict, index);
+void supervisor::start_due(std::size_t at_least, time_point now) {
+    const auto is_due = [&](std::size_t index) {
+        return roster_[index].plan.earliest_start(roster_.ready() + roster_.starting()) <= now;
     };
+    const auto rank = [&](std::size_t index) { // those that crashed come last
+        return std::tuple_cat(roster_[index].plan.rank(now), std::tuple(index));
+    };
+    std::vector<std::size_t> due;
+    std::copy_if(roster_.vacant().begin(), roster_.vacant().end(), std::back_inserter(due), is_due);
     std::sort(due.begin(), due.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-    due.resize(starts_allowed(due.size(), starting_, config_.start.batch_size, at_least));
+    due.resize(starts_allowed(due.size(), roster_.starting(), config_.start.batch_size, at_least));
     for (const auto index : due) {
-        auto& slot = slots_[index];
-        if (due_at(slot) > now) {
+        if (!is_due(index)) {
             continue; // the one before it has changed that
         }
-        slot.trial = intensity_.admit(now);
-        if (!slot.trial) {
+        roster_[index].trial = intensity_.admit(now);
+        if (!roster_[index].trial) {
             break;
         }
-        start_slot(index, owner);
+        start(index);
     }
 }
 
-/// When a vacant slot may be filled, as far as it is up to the slot.
-time_point supervisor::due_at(const slot_state& slot) const noexcept {
-    const auto others = ready_ + starting_;
-    const bool waits = slot.awaits_verdict && others > 0; // reconsider() comes soon
-    return waits || slot.to_launch ? time_point::max()
-                                   : std::max(slot.due, slot.tainted.earliest_start(others));
-}
-
-/// The next moment at which a slot may be filled. Those that are due already wait for room, that is for work_, or
-/// for intensity_.
-time_point supervisor::next_due(time_point now) {
+/// The next moment at which a slot may be filled. Those that are due already wait for room, that is for roster::work(),
+/// or for the restart intensity.
+time_point supervisor::next_start(time_point now) {
     auto next = time_point::max();
-    for (const auto index : vacant_) {
-        const auto due = due_at(slots_[index]);
-        const auto admitted = intensity_.state(now) == circuit_state::closed
-                                  ? due
-                                  : std::max(due, intensity_.next_admission(now));
+    const bool is_closed = intensity_.state(now) == circuit_state::closed;
+    for (const auto index : roster_.vacant()) {
+        const auto due = roster_[index].plan.earliest_start(roster_.ready() + roster_.starting());
+        const auto admitted = is_closed ? due : std::max(due, intensity_.next_admission(now));
         if (admitted > now) {
             next = std::min(next, admitted);
         }
@@ -380,76 +318,16 @@ time_point supervisor::next_due(time_point now) {
     return next;
 }
 
-void supervisor::close() {
-    closed_ = true;
-    end_launch();
-    work_.open();
-}
-
-void supervisor::reopen() {
-    closed_ = false;
-    suspended_ = false;
-    last_failure_ = {};
-    last_failure_code_ = errc::worker_lost;
-    intensity_.reset();
-    for (auto& slot : slots_) {
-        slot.failure_streak = 0;
-        slot.due = {};
-        slot.trial.reset();
-        slot.awaits_verdict = false;
-        slot.tainted = {};
-    }
-}
-
 void supervisor::stop_all(stop_stage first) {
-    for (const auto& each : everyone()) {
+    for (const auto& each : roster_.everyone()) {
         each->stop(first);
     }
 }
 
 void supervisor::end_now() noexcept {
-    for (const auto& each : everyone()) {
+    for (const auto& each : roster_.everyone()) {
         each->end_now();
     }
-    restarts_.forget();
-    suspensions_.forget();
-    pool_suspensions_.forget();
-}
-
-std::vector<std::shared_ptr<worker>> supervisor::everyone() const {
-    auto all = leaving_;
-    for (const auto& slot : slots_) {
-        for (const auto& each : {slot.current, slot.successor}) {
-            if (each) {
-                all.push_back(each);
-            }
-        }
-    }
-    return all;
-}
-
-worker* supervisor::find(const worker_id& which) const noexcept {
-    const bool exists = which.pool == config_.name && which.slot < slots_.size();
-    const auto& current = exists ? slots_[which.slot].current : nullptr;
-    return current && current->id() == which ? current.get() : nullptr;
-}
-
-/// Those that are up and not on their way out.
-std::vector<worker_id> supervisor::serving() const {
-    std::vector<worker_id> all;
-    for (const auto& slot : slots_) {
-        if (slot.current && slot.current->life().was_up()) {
-            all.push_back(slot.current->id());
-        }
-    }
-    return all;
-}
-
-error supervisor::no_such_worker(const worker_id& which) const {
-    error_info info;
-    info.pool = config_.name;
-    info.worker = which;
-    return error(errc::unknown_worker, std::move(info));
 }
 
 } // namespace skep

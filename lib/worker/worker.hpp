@@ -46,6 +46,7 @@ struct worker_surroundings {
     runtime& starter;
     answer_handler& answers;
     event_queue& events;
+    std::weak_ptr<void> owner; ///< of all these: outlives the worker
 };
 
 /// A call that is lost with its worker.

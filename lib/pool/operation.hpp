@@ -1,0 +1,117 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/suspended_caller.hpp"
+#include "pool/pool_core.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace skep {
+
+using core_ptr = std::shared_ptr<pool_core>;
+
+/// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
+/// on the strand.
+template <class Cancel>
+void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Cancel cancel) {
+    if (slot.is_connected()) {
+        // Weak: the caller's signal may outlive the execution context, which the core must not.
+        slot.assign([weak = std::weak_ptr(core), cancel](asio::cancellation_type type) {
+            if (const auto core = weak.lock()) {
+                asio::post(core->executor(), [core, cancel, type] { cancel(*core, type); });
+            }
+        });
+    }
+}
+
+/// What a user waits for, done by a coroutine on the pool's strand. Its outcome is the caller's from resume() on.
+template <class T>
+class operation {
+public:
+    /// Begins it: `body(core)` is the coroutine. On the strand.
+    template <class Body>
+    void begin(const std::shared_ptr<operation>& self, const core_ptr& core, task_group& tasks, Body body,
+               std::unique_ptr<suspended_caller> caller) {
+        caller_ = std::move(caller);
+        try {
+            task_ = tasks.spawn(core, run(self, core, std::move(body)));
+        } catch (...) { // out of memory
+            problem_ = std::current_exception();
+            caller_->resume();
+            return;
+        }
+        if (cancelled_) {
+            task_.cancel();
+        }
+    }
+
+    /// The caller no longer waits. On the strand.
+    void cancel() {
+        cancelled_ = true;
+        task_.cancel();
+    }
+
+    /// For the caller, after it has been resumed.
+    T take() {
+        if (failure_) {
+            throw std::move(*failure_);
+        }
+        if (problem_) {
+            std::rethrow_exception(problem_);
+        }
+        return std::move(outcome_);
+    }
+
+private:
+    template <class Body>
+    static asio::awaitable<void> run(std::shared_ptr<operation> self, core_ptr core, Body body) {
+        try {
+            auto running = body(*core);
+            self->outcome_ = co_await std::move(running);
+        } catch (
+            const error& failure) { // each caller has its own copy, which it may let go of on its own thread
+            self->failure_ = failure;
+        } catch (const boost::system::system_error&) { // its task was cancelled
+            self->failure_ = core->failure(self->cancelled_ ? errc::cancelled : errc::shutting_down);
+        } catch (...) {
+            self->problem_ = std::current_exception();
+        }
+        self->caller_->resume();
+    }
+
+    std::unique_ptr<suspended_caller> caller_;
+    task_group::task_handle task_;
+    bool cancelled_ = false;
+    std::optional<error> failure_;
+    std::exception_ptr problem_;
+    T outcome_{};
+};
+
+/// Waits for `body(core)`, a coroutine that runs on the strand in the group that `tasks(core)` is. Cancelling (all
+/// types) ends the wait with errc::cancelled.
+template <class T, class Tasks, class Body>
+asio::awaitable<T> wait_on_strand(core_ptr core, Tasks tasks, Body body) {
+    const auto mine = std::make_shared<operation<T>>();
+    auto start = [core = std::move(core), tasks, body = std::move(body),
+                  mine](std::unique_ptr<suspended_caller> caller) {
+        forward_cancellation(caller->cancellation(), core,
+                             [mine](pool_core&, asio::cancellation_type) { mine->cancel(); });
+        core->executor().execute([core, tasks, body, mine, caller = std::move(caller)]() mutable {
+            mine->begin(mine, core, tasks(*core), std::move(body), std::move(caller));
+        });
+    };
+    auto suspension = suspend(std::move(start));
+    co_await std::move(suspension);
+    co_return mine->take();
+}
+
+} // namespace skep

@@ -1,0 +1,117 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/roster.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+void roster::want_one() {
+    auto found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
+    if (found == slots_.end()) {
+        slots_.emplace_back(config_);
+        found = slots_.end() - 1;
+    }
+    found->wanted = true;
+    found->plan.renew();
+    if (!found->current) { // else its last worker is still on its way out
+        vacant_.insert(static_cast<std::size_t>(found - slots_.begin()));
+    }
+    ++desired_;
+    work_.open();
+}
+
+void roster::unwant(std::size_t index) {
+    slots_[index].wanted = false;
+    vacant_.erase(index);
+    --desired_;
+}
+
+void roster::fill(std::size_t index, std::shared_ptr<worker> fresh) {
+    vacant_.erase(index);
+    slots_[index].plan.set_in_launch(false);
+    slots_[index].current = std::move(fresh);
+}
+
+void roster::came_up() noexcept {
+    --starting_;
+    ++ready_;
+    work_.open();
+}
+
+void roster::left_service(worker& leaver) {
+    --ready_;
+    leaving_.push_back(leaver.shared_from_this());
+}
+
+void roster::ended(const worker& gone) {
+    std::erase_if(leaving_, [&gone](const auto& each) { return each.get() == &gone; });
+    work_.open();
+}
+
+void roster::make_room(std::size_t index) {
+    auto& slot = slots_[index];
+    slot.current = std::move(slot.successor);
+    slot.restarts.clear();
+    if (!slot.current && slot.wanted) {
+        vacant_.insert(index);
+    }
+    work_.open();
+}
+
+std::vector<std::shared_ptr<worker>> roster::everyone() const {
+    auto all = leaving_;
+    for (const auto& slot : slots_) {
+        for (const auto& each : {slot.current, slot.successor}) {
+            if (each) {
+                all.push_back(each);
+            }
+        }
+    }
+    return all;
+}
+
+worker* roster::find(const worker_id& id) const noexcept {
+    const bool exists = id.pool == config_.name && id.slot < slots_.size();
+    const auto& current = exists ? slots_[id.slot].current : nullptr;
+    return current && current->id() == id ? current.get() : nullptr;
+}
+
+bool roster::has_ended(const worker& gone) const noexcept {
+    return find(gone.id()) == nullptr && std::none_of(leaving_.begin(), leaving_.end(),
+                                                      [&](const auto& each) { return each.get() == &gone; });
+}
+
+std::vector<worker_id> roster::serving() const {
+    std::vector<worker_id> all;
+    for (const auto& slot : slots_) {
+        if (slot.serves()) {
+            all.push_back(slot.current->id());
+        }
+    }
+    return all;
+}
+
+std::size_t roster::out_of_rotation() const noexcept {
+    return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const slot& each) {
+        const bool serves = each.serves() && !each.current->life().is(obstacle::suspended) &&
+                            !each.current->life().awaits_probe();
+        return each.wanted && !serves;
+    }));
+}
+
+std::size_t roster::capacity() const noexcept {
+    const auto found =
+        std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return each.serves(); });
+    return found == slots_.end() ? config_.capacity : found->current->capacity();
+}
+
+error roster::no_such_worker(const worker_id& id) const {
+    error_info info;
+    info.pool = config_.name;
+    info.worker = id;
+    return error(errc::unknown_worker, std::move(info));
+}
+
+} // namespace skep

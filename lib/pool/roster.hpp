@@ -1,0 +1,115 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "policy/slot_plan.hpp"
+#include "worker/worker.hpp"
+#include <skep/circuit_breaker.hpp>
+
+#include <boost/container/flat_set.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+/// A place for one worker after the other.
+struct slot {
+    explicit slot(const pool_config& config) : plan(config.restart, config.crash_barrier) {}
+
+    /// Its worker is up and goes on serving.
+    bool serves() const noexcept { return current && current->life().was_up(); }
+
+    bool wanted = false;
+    std::shared_ptr<worker> current;
+    std::shared_ptr<worker> successor; ///< takes the place of `current` once it is ready
+    slot_plan plan;
+    std::optional<circuit_breaker::attempt> trial; ///< the permission that `current` was started with
+    std::uint64_t generation = 0;
+    std::uint64_t left_by = 0; ///< the generation that was the last to leave the slot
+    std::optional<exit_class> left_as;
+    std::string why_recycled;
+    boost::container::flat_set<std::uint64_t> restarts; ///< those that were asked for and concern its worker
+    std::string last_failure;
+    std::uint64_t failed_generation = 0;
+};
+
+/// The slots of a pool and the workers in them, or on their way out. What others know of them, and change, is here; what
+/// is done is up to them. On the pool's strand.
+class roster {
+public:
+    roster(const pool_context& context, const pool_config& config)
+        : config_(config), work_(context.executor) {}
+
+    std::vector<slot>& slots() noexcept { return slots_; }
+    const std::vector<slot>& slots() const noexcept { return slots_; }
+    slot& operator[](std::size_t index) noexcept { return slots_[index]; }
+    slot& slot_of(const worker& in) noexcept { return slots_[in.id().slot]; }
+
+    /// How many workers there are to be, and may now take calls, and are on their way up.
+    std::size_t desired() const noexcept { return desired_; }
+    std::size_t ready() const noexcept { return ready_; }
+    std::size_t starting() const noexcept { return starting_; }
+
+    /// A slot more is wanted, or one less.
+    void want_one();
+    void unwant(std::size_t index);
+
+    /// Wanted slots without a worker.
+    const boost::container::flat_set<std::size_t>& vacant() const noexcept { return vacant_; }
+    void fill(std::size_t index, std::shared_ptr<worker> fresh);
+
+    // What its workers do.
+    void started() noexcept { ++starting_; }
+    void came_up() noexcept;
+    void start_ended() noexcept { --starting_; }
+    void left_service(worker& leaver);
+    void ended(const worker& gone);
+
+    /// The slot is free for its successor, if there is one, or for another.
+    void make_room(std::size_t index);
+
+    /// Those that have served and have not ended.
+    const std::vector<std::shared_ptr<worker>>& leaving() const noexcept { return leaving_; }
+    std::vector<std::shared_ptr<worker>> everyone() const;
+
+    /// The worker of that id, if it is in its slot: not one that is on its way out.
+    worker* find(const worker_id& id) const noexcept;
+
+    /// Nothing is left of it.
+    bool has_ended(const worker& gone) const noexcept;
+
+    /// Those that are up and not on their way out.
+    std::vector<worker_id> serving() const;
+
+    /// Wanted workers that take no calls: degraded, suspended, held back or on their way up.
+    std::size_t out_of_rotation() const noexcept;
+
+    /// Calls at a time of a worker that is up, as it offered itself; else as configured.
+    std::size_t capacity() const noexcept;
+
+    /// True if no worker is left, not even one on its way out.
+    bool is_empty() const noexcept { return leaving_.empty() && ready_ == 0 && starting_ == 0; }
+
+    /// Opens whenever the supervisor may have something to do.
+    gate& work() noexcept { return work_; }
+
+    error no_such_worker(const worker_id& id) const;
+
+private:
+    const pool_config& config_;
+    std::vector<slot> slots_;
+    boost::container::flat_set<std::size_t> vacant_;
+    std::vector<std::shared_ptr<worker>> leaving_;
+    std::size_t desired_ = 0;
+    std::size_t ready_ = 0;
+    std::size_t starting_ = 0;
+    gate work_;
+};
+
+} // namespace skep
