@@ -31,8 +31,9 @@ struct slot {
     slot_plan plan;
     std::optional<circuit_breaker::attempt> trial; ///< the permission that `current` was started with
     std::uint64_t generation = 0;
-    std::uint64_t left_by = 0; ///< the generation that was the last to leave the slot
-    std::optional<exit_class> left_as;
+    std::uint64_t left_by = 0;         ///< the generation that was the last in its place
+    std::uint64_t last_process_of = 0; ///< the same, if it had a process
+    std::optional<exit_class> left_as; ///< how that ended
     std::string why_recycled;
     boost::container::flat_set<std::uint64_t> restarts; ///< those that were asked for and concern its worker
     std::string last_failure;

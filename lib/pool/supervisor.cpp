@@ -75,7 +75,7 @@ std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
     around_.events.expect_worker();
     auto fresh = std::make_shared<worker>(around_, std::move(id));
     slot.current ? fresh->follow(slot.current->id().generation, {})
-                 : fresh->follow(slot.left_by, slot.left_as);
+                 : fresh->follow(slot.last_process_of, slot.left_as);
     // The pool outlives its workers: their tasks refer to what it owns.
     const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(
         around_.owner.lock(), fresh);
@@ -146,8 +146,9 @@ void supervisor::on_left_service(worker& leaver) {
 void supervisor::free_slot(worker& leaver) {
     const auto index = leaver.id().slot;
     auto& slot = roster_[index];
+    slot.left_by = leaver.id().generation;
     if (leaver.life().has_process()) {
-        slot.left_by = leaver.id().generation;
+        slot.last_process_of = leaver.id().generation;
         slot.left_as.reset();
     }
     const auto now = context_.now();
@@ -179,7 +180,7 @@ void supervisor::judge(const worker& gone, time_point now) {
     auto& slot = roster_.slot_of(gone);
     const auto death = death_of(gone, now);
     const auto kind = gone.life().verdict().kind;
-    const bool is_latest = slot.generation == gone.id().generation;
+    const bool is_latest = slot.left_by == gone.id().generation; // others may have tried to follow it in vain
     if (is_latest && gone.life().was_up()) {
         slot.plan.verdict_is_out();
     }
@@ -216,7 +217,7 @@ void supervisor::hand_over(const worker& gone) {
     auto& slot = roster_.slot_of(gone);
     const auto generation = gone.id().generation;
     const auto kind = gone.life().verdict().kind;
-    if (generation == slot.left_by) {
+    if (generation == slot.last_process_of) {
         slot.left_as = kind;
     }
     for (const auto& each : {slot.current, slot.successor}) {

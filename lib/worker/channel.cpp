@@ -25,6 +25,9 @@ channel::channel(const strand& executor, std::unique_ptr<byte_stream> connection
       has_backlog_(executor) {}
 
 void channel::flush() {
+    if (mute_) {
+        outbox_.clear();
+    }
     if (closed_ || is_sending() || outbox_.empty()) {
         return; // a writer at work comes back for the outbox by itself
     }
@@ -48,8 +51,9 @@ asio::awaitable<bool> channel::send_backlog() {
         co_return false;
     }
     co_await stream_->wait_writable();
-    const auto count =
-        closed_ ? std::nullopt : stream_->try_write(std::span<const char>(sending_).subspan(sending_begin_));
+    const auto count = closed_ || mute_
+                           ? std::nullopt
+                           : stream_->try_write(std::span<const char>(sending_).subspan(sending_begin_));
     sent_ += count.value_or(0);
     sending_begin_ += count.value_or(0);
     if (!is_sending()) {
@@ -74,6 +78,13 @@ std::optional<worker_message> channel::next() {
         return std::nullopt;
     }
     return messages_.decode(*frame);
+}
+
+void channel::stop_sending() noexcept {
+    mute_ = true;
+    outbox_.clear();
+    sending_.clear();
+    sending_begin_ = 0;
 }
 
 void channel::close() noexcept {

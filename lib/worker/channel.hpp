@@ -37,6 +37,9 @@ public:
     /// The next message that has arrived whole, if any. Throws protocol_violation.
     std::optional<worker_message> next();
 
+    /// Sends nothing more, not even what waits to be sent.
+    void stop_sending() noexcept;
+
     void close() noexcept;
 
     /// Stream positions: the end of all that was appended, and of all that the stream has taken.
@@ -57,6 +60,7 @@ private:
     std::size_t sending_begin_ = 0;
     std::uint64_t sent_ = 0;
     gate has_backlog_;
+    bool mute_ = false;
     bool closed_ = false;
 };
 

@@ -50,6 +50,7 @@ asio::awaitable<void> link::read_data() {
     bool more = true;
     while (more) {
         more = co_await data_.receive();
+        heard_out_ = !more;
         user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         more = take_messages(data_) && more;
     }

@@ -52,6 +52,9 @@ public:
     channel& control() noexcept { return control_ ? *control_ : data_; }
     bool has_control() const noexcept { return control_.has_value(); }
 
+    /// All that the worker has sent has been read.
+    bool has_heard_out() const noexcept { return heard_out_; }
+
     /// Sends what is in the data channel's outbox at the end of this turn of the strand, so that frames share a write.
     void flush_soon(const std::shared_ptr<void>& owner);
 
@@ -73,6 +76,7 @@ private:
     std::optional<channel> control_;
     phase phase_ = phase::greeting;
     bool flush_scheduled_ = false;
+    bool heard_out_ = false;
 };
 
 } // namespace skep

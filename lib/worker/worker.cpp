@@ -59,9 +59,13 @@ void worker::cancel(const call& given_up) {
     link_->control().flush();
 }
 
-/// Only of a worker that is dead can be said what it has not begun; see call_table.
+/// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.
 void worker::release_calls() {
-    const std::size_t may_have_begun = life_.has_ended() ? calls_.capacity() : calls_.load();
+    const bool is_heard_out = link_ && life_.has_ended() && link_->has_heard_out();
+    const std::size_t may_have_begun = is_heard_out ? calls_.capacity() : calls_.load();
+    if (link_) {
+        link_->data().stop_sending(); // what is given back as not sent must not be sent after all
+    }
     const bool lied = life_.why_failed() && life_.why_failed()->kind == failure_kind::protocol_error;
     const bool was_alone = std::min(may_have_begun, calls_.load()) == 1;
     loss_ = {may_have_begun, was_alone && (lied || is_crash(life_.verdict().kind))};

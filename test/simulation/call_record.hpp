@@ -1,0 +1,68 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/error.hpp>
+#include <skep/request.hpp>
+#include <skep/time.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep::simulation {
+
+class sim_worker;
+
+/// A call's stay at one worker, as the worker sees it.
+struct visit {
+    sim_worker* at = nullptr;
+    std::uint64_t id = 0; ///< on its connection
+    time_point sent;      ///< when the last byte of its frame had left the pool
+    std::optional<time_point> begun;
+    std::optional<time_point> answered;     ///< the whole answer had left the worker
+    std::optional<time_point> delivered;    ///< the pool had read all of it
+    std::optional<time_point> told_to_stop; ///< by a cancel frame, when that had left the pool
+    std::string error;                      ///< what it answered with, if not a result
+    bool owed = false;                      ///< its caller still waited when the answer arrived
+    bool dropped = false;                   ///< it was skipped or broken off before it could answer
+};
+
+/// One call to execute(), and everything that is known of it.
+struct call_record {
+    std::size_t number = 0;
+    std::string token;
+    std::string command;
+    int input = 0; ///< what else it is called with; calls with the same input are the same to the pool
+    std::size_t padding = 0;
+    std::vector<std::size_t> blobs;
+    bool idempotent = false;
+    bool sendable = true;
+    duration timeout{};       ///< as it holds; 0 = none
+    duration queue_timeout{}; ///< likewise
+    bool has_timeout = false; ///< of its own
+    bool has_queue_timeout = false;
+    std::optional<time_point> deadline_given;
+
+    bool begun = false; ///< execute() was called
+    time_point submitted;
+    std::uint64_t born_at_step = 0;
+    std::optional<time_point> cancelled;
+    boost::asio::cancellation_type cancelled_how{};
+    std::optional<time_point> completed;
+    int completions = 0;
+    bool aborted = false; ///< by Asio, before anything was begun
+    bool succeeded = false;
+    errc code{};
+    std::vector<visit> visits;
+    boost::asio::cancellation_signal cancel;
+
+    bool is_open() const noexcept { return begun && !completed; }
+    time_point deadline() const noexcept;
+};
+
+} // namespace skep::simulation

@@ -1,0 +1,315 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What the oracle hears from callers and workers.
+
+#include "simulation/oracle.hpp"
+
+#include "core/pool_size.hpp"
+#include "policy/remote_error.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+namespace skep::simulation {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+time_point call_record::deadline() const noexcept {
+    return std::min(deadline_given.value_or(time_point::max()), after_limit(submitted, timeout));
+}
+
+oracle::oracle(world& in, const pool_config& config, const climate& weather)
+    : world_(in),
+      config_(config),
+      weather_(weather),
+      limits_(size_of(config.scaling, config.workers).limits) {}
+
+std::string oracle::about(const call_record& call) const {
+    return "call " + call.token + (call.idempotent ? " (idempotent)" : "");
+}
+
+sim_worker* oracle::find(const worker_id& id) const {
+    const auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : found->second;
+}
+
+call_record& oracle::new_call() {
+    const spared_by_faults here;
+    auto& fresh = calls_.emplace_back();
+    fresh.number = calls_.size();
+    fresh.token = "c" + std::to_string(fresh.number);
+    by_token_.emplace(fresh.token, &fresh);
+    return fresh;
+}
+
+std::size_t oracle::open_calls() const {
+    return static_cast<std::size_t>(
+        std::count_if(calls_.begin(), calls_.end(), [](const auto& each) { return each.is_open(); }));
+}
+
+void oracle::on_start_asked() {
+    started_ = true;
+    start_asked_ = world_.now();
+}
+
+void oracle::on_started() {
+    running_ = true;
+    running_since_ = world_.now();
+}
+
+void oracle::on_shutdown_asked() {
+    shutting_down_ = true;
+    shutdown_asked_ = shutdown_asked_.value_or(world_.now());
+}
+
+void oracle::on_destroyed() {
+    destroyed_ = true;
+    on_shutdown_asked();
+}
+
+void oracle::on_resize_asked(size_limits limits) {
+    resized_ = true;
+    limits_ = {std::min(limits_.min, limits.min), std::max(limits_.max, limits.max)};
+}
+
+void oracle::on_suspension_asked(const worker_id& which) {
+    known_suspended_ = false;
+    suspended_.insert(which);
+}
+
+const char* oracle::draw_error() {
+    return world_.chance.pick({"ValueError", "ValueError", "ValueError", "MemoryError", "skep.Error",
+                               "skep.Cancelled", "skep.DeadlineExceeded"});
+}
+
+sim_worker& oracle::add_worker(launch_order order, const climate& weather, const pool_config& config) {
+    const spared_by_faults here;
+    auto plan = draw_behaviour(world_.chance, weather, config);
+    if (by_id_.contains(order.worker)) {
+        wrong(to_string(order.worker) + " was started twice");
+    }
+    const int pid = 2'000'000 + static_cast<int>(workers_.size());
+    auto fresh = std::make_shared<sim_worker>(world_, *this, std::move(order), std::move(plan), weather,
+                                              config.capacity, pid);
+    world_.trace(fresh->name() + " is started: " + name_of(fresh->plan().what));
+    check_backoff(*fresh);
+    workers_.push_back(fresh);
+    by_id_.emplace(fresh->id(), fresh.get());
+    by_slot_[fresh->id().slot].push_back(fresh.get());
+    if (shutting_down_ && shutdown_asked_ < world_.now()) {
+        wrong(fresh->name() + " was started while the pool shuts down");
+    }
+    return *fresh;
+}
+
+/// One that comes up no sooner than its predecessor is held back, twice as long each time.
+void oracle::check_backoff(const sim_worker& fresh) {
+    const bool is_resized = resized_ || restarts_ || limits_.min < limits_.max; // which forgives
+    if (out_of_memory() || is_resized) {
+        return;
+    }
+    const auto& all = by_slot_[fresh.id().slot];
+    auto wait = config_.restart.initial_backoff;
+    time_point last{};
+    int streak = 0;
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+        const auto& gone = **each;
+        const bool failed = gone.start_failed || (gone.exited && gone.exited_by_itself);
+        const bool succeeded_another = std::any_of(all.begin(), all.end(), [&](const auto* other) {
+            return other->ready_seen && *other->ready_seen <= gone.started &&
+                   !(other->exited && *other->exited < gone.started);
+        });
+        if (gone.ready_seen || !failed || succeeded_another || gone.started < start_asked_) {
+            break;
+        }
+        last = std::max(last, gone.exited.value_or(gone.started));
+        const bool from_outside = gone.status.signal() == SIGKILL || gone.status.signal() == SIGTERM;
+        streak += from_outside ? 0 : 1;
+    }
+    for (int i = 1; i < streak; ++i) { // being killed from outside counts once
+        wait = std::min(config_.restart.max_backoff, wait * 2);
+    }
+    const auto least = duration(
+        static_cast<duration::rep>(static_cast<double>(std::min(wait, config_.restart.max_backoff).count()) *
+                                   (1 - config_.restart.jitter)));
+    if (last > time_point() && fresh.started + 1us < last + least) {
+        wrong(fresh.name() + " was started too soon after " + std::to_string(streak) + " failures");
+    }
+}
+
+call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::object& message,
+                             std::size_t payload) {
+    const auto allowed = to.capacity() + config_.pipeline_depth;
+    if (to.load() > allowed) {
+        wrong(to.name() + " has " + std::to_string(to.load()) + " calls, but may have " +
+              std::to_string(allowed));
+    }
+    if (!to.has_had_backlog() && (to.asked || to.terminated || to.killed)) {
+        wrong(to.name() + " was sent a call after it was told to end");
+    }
+    if (!to.ready_seen) {
+        wrong(to.name() + " was sent a call before it was ready");
+    }
+    const auto& command = message.at("command").as_string();
+    if (command == "skep.health_check" || command == "check") {
+        return nullptr;
+    }
+    const auto* const token = message.if_contains("correlation_id");
+    const auto found = token == nullptr ? by_token_.end() : by_token_.find(std::string(token->as_string()));
+    if (found == by_token_.end()) {
+        wrong(to.name() + " was sent a call that nobody made");
+        return nullptr;
+    }
+    auto& call = *found->second;
+    world_.trace(call.token + " is sent to " + to.name());
+    std::size_t bytes = 0;
+    for (const auto each : call.blobs) {
+        bytes += each;
+    }
+    const auto& args = message.at("args").as_object();
+    if (command != call.command || args.at("input") != call.input ||
+        args.at("padding").as_string().size() != call.padding || payload != bytes) {
+        wrong(to.name() + " was sent something else than " + about(call));
+    }
+    const auto leaving = known_leaving_.find(to.id());
+    if (leaving != known_leaving_.end() && call.born_at_step > leaving->second) {
+        wrong(to.name() + " was sent " + about(call) + " though it was on its way out");
+    }
+    if (known_suspended_ && call.submitted > known_suspended_since_) {
+        wrong(about(call) + " was sent though the pool is suspended");
+    }
+    const auto* const left = message.if_contains("deadline_ms");
+    const auto due = call.deadline();
+    if ((left != nullptr) != (due != time_point::max())) {
+        wrong(about(call) + " has a deadline, or its worker was told of one, but not both");
+    } else if (left != nullptr && !to.has_had_backlog()) {
+        const auto told = std::chrono::milliseconds(left->to_number<std::int64_t>());
+        const auto real = std::max(duration(0), due - world_.now());
+        if (told > real + 1ms || told + 1ms < real) {
+            wrong(about(call) + ": its worker was told a deadline that is " +
+                  std::to_string((told - real) / 1ms) + " ms off: " + std::to_string(told / 1ms));
+        }
+    }
+    for (const auto& before : call.visits) {
+        const bool is_lost =
+            before.at->exited || before.at->terminated || before.at->killed || before.at->did_wrong;
+        if (!is_lost && !out_of_memory()) {
+            wrong(about(call) + " was sent to " + to.name() + " while " + before.at->name() +
+                  " still has it");
+        }
+        if (!call.idempotent && (!before.at->exited || before.begun)) {
+            wrong(about(call) + " was sent to " + to.name() + " though " + before.at->name() +
+                  " may have begun it");
+        }
+    }
+    visit fresh;
+    fresh.at = &to;
+    fresh.id = id;
+    fresh.sent = world_.now();
+    call.visits.push_back(std::move(fresh));
+    return &call;
+}
+
+std::size_t oracle::visit_at(const sim_worker& at, const call_record& call) const {
+    for (std::size_t i = call.visits.size(); i-- > 0;) {
+        if (call.visits[i].at == &at) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+void oracle::on_begun(sim_worker& at, call_record& call, std::size_t visit_index) {
+    world_.trace(call.token + " begins at " + at.name());
+    call.visits[visit_index].begun = world_.now();
+    const auto begun = std::count_if(call.visits.begin(), call.visits.end(),
+                                     [](const auto& each) { return each.begun.has_value(); });
+    if (!call.idempotent && begun > 1) {
+        wrong(about(call) + " was begun twice");
+    }
+    if (begun > config_.retry.attempts) {
+        wrong(about(call) + " was begun by more workers than retry.attempts says");
+    }
+}
+
+void oracle::on_cancel_sent(sim_worker& to, std::uint64_t id) {
+    for (const auto& [call, index] : to.calls()) {
+        auto& stay = call->visits[index];
+        if (stay.id == id) {
+            world_.trace(to.name() + " is told to cancel " + call->token);
+            stay.told_to_stop = stay.told_to_stop.value_or(world_.now());
+            return;
+        }
+    }
+    to.unknown_cancels.insert(id);
+}
+
+/// Whether it was at a call for too long after that was given up.
+bool oracle::was_overdue(const sim_worker& which) const {
+    return std::any_of(which.calls().begin(), which.calls().end(), [&](const auto& each) {
+        const auto& stay = each.first->visits[each.second];
+        const auto heard = stay.delivered.value_or(world_.now());
+        const auto given_up = stay.told_to_stop ? stay.told_to_stop : each.first->completed;
+        return given_up && *given_up + config_.cancel_grace <= heard;
+    });
+}
+
+/// Whether its own health check may have condemned it: a MemoryError counts as a failure of it.
+bool oracle::was_sick(const sim_worker& which) const {
+    return which.errors_seen > 0 && which.plan().has_probe;
+}
+
+/// Whether so many workers have failed that the pool may give up for a while.
+bool oracle::may_be_unavailable() const {
+    const auto most =
+        config_.restart.limit != 0
+            ? config_.restart.limit
+            : std::max<std::size_t>(10, 5 * size_of(config_.scaling, config_.workers).limits.max);
+    const auto failed = std::count_if(workers_.begin(), workers_.end(), [this](const auto& each) {
+        return each->start_failed || each->is_lost() || was_overdue(*each) || was_sick(*each) ||
+               each->has_had_backlog();
+    });
+    return static_cast<std::size_t>(failed) > most;
+}
+
+bool oracle::may_stop_workers() const noexcept {
+    const bool scales = limits_.min < limits_.max;
+    const bool recycles = config_.recycle.age > 0s || config_.recycle.calls > 0 ||
+                          config_.recycle.soft_memory > 0 || config_.recycle.hard_memory > 0;
+    return shutting_down_ || start_failed_ || resized_ || restarts_ || scales || recycles ||
+           out_of_memory() || config_.health_check.error_streak > 0;
+}
+
+void oracle::on_stop(sim_worker& which, std::string_view how) {
+    world_.trace(which.name() + " is " + std::string(how));
+    if (may_stop_workers() || which.did_wrong) {
+        return;
+    }
+    if (!running_ || (!which.ready_seen && world_.now() >= which.started + config_.start.timeout)) {
+        return; // a start that is undone; one that takes too long
+    }
+    if (was_overdue(which) || which.has_had_backlog() || was_sick(which)) {
+        return;
+    }
+    if (!late()) {
+        wrong(which.name() + " is well and wanted, but was " + std::string(how));
+    }
+}
+
+void oracle::on_ready_seen(sim_worker& which) {
+    world_.trace(which.name() + " is ready");
+}
+
+void oracle::on_answer_seen(sim_worker& from, call_record& call, std::size_t visit_index) {
+    world_.trace("the answer of " + from.name() + " to " + call.token + " has arrived");
+    auto& stay = call.visits[visit_index];
+    const bool is_broken = from.lie_seen || (from.terminated && (from.did_wrong || late()));
+    const bool is_fresh = call.is_open() && visit_index + 1 == call.visits.size() && !is_broken;
+    if (is_fresh) {
+        stay.owed = true;
+    }
+}
+
+} // namespace skep::simulation

@@ -1,0 +1,144 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "simulation/behaviour.hpp"
+#include "simulation/call_record.hpp"
+#include "simulation/sim_worker.hpp"
+#include "simulation/world.hpp"
+#include <skep/error.hpp>
+#include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
+#include <skep/reply.hpp>
+#include <skep/shutdown_report.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace skep::simulation {
+
+/// Knows what was asked for and what the workers saw, and compares the two, and what the pool says of itself, with what
+/// the pool promises.
+class oracle {
+public:
+    oracle(world& in, const pool_config& config, const climate& weather);
+
+    // What callers do and get.
+    call_record& new_call();
+    void on_begun_call(call_record& call);
+    void on_failed(call_record& call, const std::exception_ptr& problem);
+    void on_reply(call_record& call, const reply& answer);
+    void on_error(call_record& call, const error& failure);
+    void on_aborted(call_record& call);
+
+    /// Of any other operation. Returns its error, if it is one of the library's.
+    std::optional<error> on_operation_ended(const std::string& name, const std::exception_ptr& problem);
+    void on_shutdown_failed(const std::exception& problem);
+    void on_report(const shutdown_report& report, time_point asked);
+
+    // What is asked of the pool as a whole; each permits what it would otherwise not do.
+    void on_start_asked();
+    void on_started();
+    void on_start_failed() { start_failed_ = true; }
+    void on_shutdown_asked();
+    void on_destroyed();
+    void on_resize_asked(size_limits limits);
+    void on_restart_asked() { restarts_ = true; }
+    void on_suspension_asked() { known_suspended_ = false; }
+    void on_suspension_asked(const worker_id& which);
+
+    // What workers see.
+    sim_worker& add_worker(launch_order order, const climate& weather, const pool_config& config);
+    call_record* on_sent(sim_worker& to, std::uint64_t id, const boost::json::object& message,
+                         std::size_t payload);
+    std::size_t visit_at(const sim_worker& at, const call_record& call) const;
+    void on_begun(sim_worker& at, call_record& call, std::size_t visit_index);
+    void on_cancel_sent(sim_worker& to, std::uint64_t id);
+    void on_stop(sim_worker& which, std::string_view how);
+    void on_ready_seen(sim_worker& which);
+    void on_answer_seen(sim_worker& from, call_record& call, std::size_t visit_index);
+    const char* draw_error();
+
+    /// The world is at rest: nothing more will happen before time passes.
+    void check_rest();
+
+    /// The same with the pool's own view.
+    void check_status(const pool_status& status);
+
+    /// The pool is gone, and nothing will ever happen again.
+    void check_end(bool context_was_destroyed);
+
+    void wrong(std::string what) { world_.violated(std::move(what)); }
+    std::size_t open_calls() const;
+
+    int runtimes = 0;
+
+private:
+    bool out_of_memory() const noexcept { return world_.failed_allocations() > 0; }
+    bool late() const noexcept { return world_.stalled() > duration::zero(); }
+    bool may_stop_workers() const noexcept;
+    bool may_be_unavailable() const;
+    bool was_overdue(const sim_worker& which) const;
+    bool was_sick(const sim_worker& which) const;
+    bool may_be_at_dead(const call_record& call) const;
+    void check_report();
+    void complete(call_record& call);
+    void check_exit(const worker_exit& told);
+    bool has_crashed_workers(const call_record& call) const;
+    void check_code(const call_record& call, const error& failure);
+    void check_lost(const call_record& call);
+    bool was_ahead(const call_record& call) const;
+    void check_time(const call_record& call, const error& failure);
+    bool was_answered_with(const call_record& call, errc code) const;
+    void check_open_call(const call_record& call);
+    void check_worker(sim_worker& which);
+    void check_given_up(const sim_worker& which);
+    void check_backoff(const sim_worker& fresh);
+    void check_sizes(const pool_status& status);
+    void check_call_counters(const pool_counters& counters);
+    void check_worker_counters(const pool_status& status);
+    void check_workers(const pool_status& status);
+    void check_worker_status(const worker_status& shown, const sim_worker& real);
+    void check_free_workers(const pool_status& status);
+    void check_vacancies(const pool_status& status);
+    void check_gone(const sim_worker& which, bool context_was_destroyed);
+    std::string about(const call_record& call) const;
+    sim_worker* find(const worker_id& id) const;
+
+    world& world_;
+    const pool_config& config_;
+    const climate& weather_;
+    std::deque<call_record> calls_;
+    std::unordered_map<std::string, call_record*> by_token_;
+    std::vector<std::shared_ptr<sim_worker>> workers_;
+    std::map<worker_id, sim_worker*> by_id_;
+    std::map<std::uint32_t, std::vector<sim_worker*>> by_slot_;
+    std::set<std::size_t> open_; ///< numbers of the calls that are
+    size_limits limits_;
+    bool started_ = false;
+    bool running_ = false;
+    bool start_failed_ = false;
+    bool shutting_down_ = false;
+    bool destroyed_ = false;
+    bool resized_ = false;
+    bool restarts_ = false;
+    std::optional<time_point> running_since_;
+    std::set<worker_id> suspended_; ///< each by itself, at some time
+    bool known_suspended_ = false;  ///< the pool has said so, and nobody has asked it to resume since
+    time_point known_suspended_since_;
+    std::optional<time_point> shutdown_asked_;
+    std::optional<time_point> start_asked_;
+    std::optional<shutdown_report> report_;            ///< not compared yet
+    std::map<worker_id, time_point> vacant_since_;     ///< by the one to come
+    std::map<worker_id, std::uint64_t> known_leaving_; ///< seen so, and at which step
+};
+
+} // namespace skep::simulation

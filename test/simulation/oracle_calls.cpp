@@ -1,0 +1,292 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// How calls end: with what they were owed, and not without a reason.
+
+#include "policy/recovery.hpp"
+#include "policy/remote_error.hpp"
+#include "simulation/oracle.hpp"
+
+#include <algorithm>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string name_of(errc code) {
+    return make_error_code(code).message();
+}
+
+} // namespace
+
+void oracle::on_begun_call(call_record& call) {
+    const spared_by_faults here;
+    call.begun = true;
+    call.submitted = world_.now();
+    call.born_at_step = world_.steps();
+    open_.insert(call.number);
+    world_.trace(call.token + " is made");
+}
+
+void oracle::on_failed(call_record& call, const std::exception_ptr& problem) {
+    const spared_by_faults here;
+    try {
+        std::rethrow_exception(problem);
+    } catch (const error& failure) {
+        on_error(call, failure);
+    } catch (const boost::system::system_error&) {
+        on_aborted(call);
+    } catch (const std::exception& other) {
+        complete(call);
+        if (!out_of_memory()) {
+            wrong(about(call) + " ended with a foreign exception: " + other.what());
+        }
+    }
+}
+
+std::optional<error> oracle::on_operation_ended(const std::string& name, const std::exception_ptr& problem) {
+    const spared_by_faults here;
+    try {
+        if (problem) {
+            std::rethrow_exception(problem);
+        }
+        world_.trace(name + " is done");
+    } catch (const error& failure) {
+        world_.trace(name + " ends with: " + failure.what());
+        return failure;
+    } catch (const std::exception& other) {
+        world_.trace(name + " ends with: " + other.what());
+    }
+    return std::nullopt;
+}
+
+void oracle::on_shutdown_failed(const std::exception& problem) {
+    if (!out_of_memory()) {
+        wrong(std::string("shutdown failed: ") + problem.what());
+    }
+}
+
+void oracle::on_report(const shutdown_report& report, time_point asked) {
+    const spared_by_faults here;
+    world_.trace("shutdown is done");
+    const auto& stop = config_.stop;
+    const auto longest = stop.drain_timeout + stop.shutdown_grace + stop.term_grace + stop.reap_timeout +
+                         stop.stack_dump_timeout + 550ms;
+    if (world_.now() - asked > longest + 1ms && !late() && !out_of_memory()) {
+        wrong("shutdown took " + std::to_string((world_.now() - asked) / 1ms) + " ms");
+    }
+    if (report.took > longest && !late() && !out_of_memory()) {
+        wrong("shutdown says that it took " + std::to_string(report.took / 1ms) + " ms");
+    }
+    report_ = report;
+}
+
+/// At rest, when every caller has its answer.
+void oracle::check_report() {
+    if (!report_) {
+        return;
+    }
+    std::uint64_t aborted = 0;
+    for (const auto& each : calls_) {
+        const bool shut = each.completed && !each.succeeded && each.code == errc::shutting_down;
+        aborted += shut && each.submitted <= *shutdown_asked_ ? 1 : 0;
+    }
+    if (report_->calls_aborted > aborted) {
+        wrong("the report tells of " + std::to_string(report_->calls_aborted) + " calls aborted, but it is " +
+              std::to_string(aborted));
+    }
+    const auto report = *std::exchange(report_, std::nullopt);
+    for (const auto& each : report.workers) {
+        check_exit(each);
+    }
+}
+
+void oracle::check_exit(const worker_exit& told) {
+    const auto* const real = find(told.id);
+    if (real == nullptr) {
+        wrong("the report tells of " + to_string(told.id) + ", which never was");
+        return;
+    }
+    const auto took = [&](stop_stage stage) {
+        return std::any_of(told.stages.begin(), told.stages.end(),
+                           [stage](const auto& each) { return each.stage == stage; });
+    };
+    const bool is_gone_unforced = real->exited && real->status == told.status;
+    if (real->exited && real->reaps > 0 && !is_gone_unforced) {
+        wrong("the report says that " + real->name() + " ended with " + to_string(told.status));
+    }
+    if (!out_of_memory() &&
+        ((took(stop_stage::terminate) && !real->terminated) || (took(stop_stage::kill) && !real->killed) ||
+         (took(stop_stage::ask) && !real->asked && !real->has_had_backlog() && !real->did_wrong))) {
+        wrong("the report tells of more stages than " + real->name() + " has seen");
+    }
+    if (!out_of_memory() && !real->start_failed && told.stages.empty() && !real->did_wrong) {
+        wrong("the report says that " + real->name() + " ended by itself");
+    }
+}
+
+void oracle::complete(call_record& call) {
+    if (++call.completions > 1) {
+        wrong(about(call) + " was completed twice");
+    }
+    call.completed = world_.now();
+    if (!world_.is_in_time(std::max(call.deadline(), call.submitted), world_.now()) && !out_of_memory()) {
+        wrong(about(call) + " was completed after its deadline");
+    }
+}
+
+void oracle::on_reply(call_record& call, const reply& answer) {
+    const spared_by_faults here;
+    world_.trace(call.token + " has its reply");
+    call.succeeded = true;
+    complete(call);
+    const auto* const by = find(answer.worker);
+    const auto* const value = answer.value.if_object();
+    if (by == nullptr || value == nullptr || value->at("token").as_string() != call.token ||
+        value->at("worker").as_string() != by->name() || answer.correlation_id != call.token) {
+        wrong(about(call) + " got the reply of another");
+        return;
+    }
+    const auto& stay = call.visits[visit_at(*by, call)];
+    if (stay.at != by || !stay.delivered || !stay.error.empty()) {
+        wrong(about(call) + " got a reply that its worker has not sent");
+    }
+    if (&stay != &call.visits.back()) {
+        wrong(about(call) + " got a reply of a worker that had lost it");
+    }
+    bool is_whole = answer.attachments.size() == call.blobs.size();
+    for (std::size_t i = 0; is_whole && i < call.blobs.size(); ++i) {
+        const auto letter = static_cast<std::byte>('a' + call.blobs[i] % 26);
+        is_whole = answer.attachments[i] == blob(call.blobs[i], letter);
+    }
+    if (!is_whole) {
+        wrong(about(call) + " got other attachments than its worker sent");
+    }
+    const auto begun = std::count_if(call.visits.begin(), call.visits.end(),
+                                     [](const auto& each) { return each.begun.has_value(); });
+    if (answer.attempts < begun || answer.attempts > config_.retry.attempts) {
+        wrong(about(call) + " was begun by " + std::to_string(begun) + " workers, and tells of " +
+              std::to_string(answer.attempts));
+    }
+    const auto took = *call.completed - call.submitted;
+    if (answer.queue_time < 0s || answer.run_time < 0s || answer.queue_time + answer.run_time != took) {
+        wrong(about(call) + " took " + std::to_string(took / 1us) + " us, not as long as it tells");
+    }
+}
+
+void oracle::on_aborted(call_record& call) {
+    call.aborted = true;
+    complete(call);
+}
+
+void oracle::on_error(call_record& call, const error& failure) {
+    const auto code = failure.errc();
+    world_.trace(call.token + " ends with: " + name_of(code));
+    call.code = code;
+    complete(call);
+    check_code(call, failure);
+    // Promise 2. What arrives in the very moment in which the call is given up for another reason may come too late.
+    const bool is_owed = !call.visits.empty() && call.visits.back().owed;
+    if (is_owed && !was_answered_with(call, code) && *call.visits.back().delivered < *call.completed &&
+        !out_of_memory()) {
+        wrong(about(call) + " ended with '" + name_of(code) + "', though its answer had arrived");
+    }
+}
+
+bool oracle::was_answered_with(const call_record& call, errc code) const {
+    return std::any_of(call.visits.begin(), call.visits.end(), [code](const visit& each) {
+        return each.delivered && !each.error.empty() && code_of_remote_error(each.error) == code;
+    });
+}
+
+/// Whether so many workers have failed while they were at that input that it may count as poison.
+bool oracle::has_crashed_workers(const call_record& call) const {
+    const auto was_at_it = [&](const auto& entry) {
+        const auto& stay = entry.first->visits[entry.second];
+        const bool was_heard = stay.delivered && !stay.at->lie_seen; // nobody listens to a liar any more
+        return entry.first->command == call.command && entry.first->input == call.input && !was_heard;
+    };
+    const auto crashed = std::count_if(workers_.begin(), workers_.end(), [&](const auto& each) {
+        return each->did_wrong && (each->has_had_backlog() || // it may have had half of its frame
+                                   std::any_of(each->calls().begin(), each->calls().end(), was_at_it));
+    });
+    return config_.crash_barrier.poison_crashes > 0 && crashed >= config_.crash_barrier.poison_crashes;
+}
+
+/// What may be the matter, and whether it was.
+void oracle::check_code(const call_record& call, const error& failure) {
+    const auto code = failure.errc();
+    const auto unless = [&](bool possible) {
+        if (!possible && !out_of_memory()) {
+            wrong(about(call) + " ended with '" + failure.what() + "', which cannot be");
+        }
+    };
+    switch (code) {
+    case errc::remote_error:
+    case errc::unknown_command:
+    case errc::invalid_arguments: unless(was_answered_with(call, code)); break;
+    case errc::pool_saturated: unless(failure.info.queue_depth >= config_.queue.limit); break;
+    case errc::queue_timeout:
+    case errc::no_worker:
+    case errc::timeout: check_time(call, failure); break;
+    case errc::cancelled: unless(call.cancelled.has_value()); break;
+    case errc::worker_lost: check_lost(call); break;
+    case errc::invalid_request:
+    case errc::frame_too_large: unless(!call.sendable && call.visits.empty()); break;
+    case errc::not_started: unless(!running_ || start_failed_); break;
+    case errc::start_failed: unless(start_asked_.has_value()); break;
+    case errc::shutting_down: unless(shutting_down_); break;
+    case errc::unavailable: unless(may_be_unavailable()); break;
+    case errc::poisonous_request: unless(has_crashed_workers(call)); break;
+    default: unless(false); break;
+    }
+    if (!call.sendable && code != errc::invalid_request && code != errc::frame_too_large) {
+        unless(code == errc::not_started || code == errc::shutting_down);
+    }
+}
+
+/// Not before its time, and for a reason.
+void oracle::check_time(const call_record& call, const error& failure) {
+    const auto code = failure.errc();
+    const bool deadline_passed = world_.now() >= call.deadline();
+    const bool queue_time_passed = world_.now() >= after_limit(call.submitted, call.queue_timeout);
+    const bool by_worker = code == errc::timeout && was_answered_with(call, code);
+    const bool in_time = code == errc::timeout     ? deadline_passed || by_worker
+                         : code == errc::no_worker ? deadline_passed || queue_time_passed
+                                                   : queue_time_passed && !deadline_passed;
+    // Both may have passed at once, or while the host stood still.
+    if (!in_time && !(late() && deadline_passed) && !out_of_memory()) {
+        wrong(about(call) + " ended with '" + name_of(code) + "' at the wrong time");
+    }
+}
+
+void oracle::check_lost(const call_record& call) {
+    const bool is_lost = !call.visits.empty() && call.visits.back().at->is_lost();
+    const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(), [](const auto& each) {
+        return each->has_had_backlog() && each->is_lost(); // its frame was not sent whole
+    });
+    if (!is_lost && !may_be_unseen && !out_of_memory()) {
+        wrong(about(call) + " was lost, though no worker that had it was");
+    }
+    if (is_lost && !may_be_unseen && !out_of_memory() && was_ahead(call)) {
+        wrong(about(call) + " was lost with a worker that cannot have begun it");
+    }
+}
+
+/// Whether its last worker died with as many earlier ones as it can be at.
+bool oracle::was_ahead(const call_record& call) const {
+    const auto& at = *call.visits.back().at;
+    if (at.reaps == 0 || at.lie_seen || at.closed || late()) {
+        return false; // the pool gave it up while it lived, or cannot know
+    }
+    std::size_t before = 0;
+    for (const auto& [other, index] : at.calls()) {
+        const auto& stay = other->visits[index];
+        before += !stay.delivered && stay.id < call.visits.back().id ? 1 : 0;
+    }
+    return before >= at.capacity();
+}
+
+} // namespace skep::simulation

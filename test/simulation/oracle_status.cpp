@@ -1,0 +1,283 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// The pool's own view, held against what is known. At rest the two have to agree to the last call.
+
+#include "simulation/oracle.hpp"
+
+#include <algorithm>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string both(std::string_view what, std::uint64_t said, std::uint64_t known) {
+    return std::string(what) + ": the pool says " + std::to_string(said) + ", but it is " +
+           std::to_string(known);
+}
+
+bool is_up(worker_state state) {
+    return is_running(state) || state == worker_state::suspended;
+}
+
+} // namespace
+
+void oracle::check_status(const pool_status& status) {
+    const auto open = open_calls();
+    if (status.in_flight + status.queued != open) {
+        wrong(both("open calls", status.in_flight + status.queued, open) + ": " +
+              std::to_string(status.in_flight) + " in flight");
+    }
+    if (status.breaker != circuit_state::closed && !may_be_unavailable()) {
+        wrong("the pool holds back starts, though few have failed");
+    }
+    check_call_counters(status.counters);
+    check_worker_counters(status);
+    check_sizes(status);
+    check_workers(status);
+    check_free_workers(status);
+    check_vacancies(status);
+    const bool all_suspended =
+        std::none_of(status.workers.begin(), status.workers.end(), [](const auto& each) {
+            return is_running(each.state); // one that was resumed by itself, or has calls
+        });
+    if (status.suspended && all_suspended && !known_suspended_) {
+        known_suspended_ = true;
+        known_suspended_since_ = world_.now();
+    }
+}
+
+void oracle::check_call_counters(const pool_counters& said) {
+    pool_counters known;
+    for (const auto& each : calls_) {
+        if (!each.begun || each.aborted) {
+            continue;
+        }
+        ++known.submitted;
+        if (!each.completed) {
+            continue;
+        }
+        ++(each.succeeded ? known.succeeded : known.failed);
+        if (!each.succeeded) {
+            known.remote_errors += each.code == errc::remote_error ? 1 : 0;
+            known.rejected += each.code == errc::pool_saturated ? 1 : 0;
+            known.queue_timeouts += each.code == errc::queue_timeout || each.code == errc::no_worker ? 1 : 0;
+            known.timeouts += each.code == errc::timeout ? 1 : 0;
+            known.cancelled += each.code == errc::cancelled ? 1 : 0;
+            known.poisonous += each.code == errc::poisonous_request ? 1 : 0;
+        }
+    }
+    const auto compare = [&](std::string_view what, std::uint64_t pool_counters::*counter) {
+        if (said.*counter != known.*counter && !out_of_memory()) {
+            wrong(both(what, said.*counter, known.*counter));
+        }
+    };
+    compare("submitted", &pool_counters::submitted);
+    compare("succeeded", &pool_counters::succeeded);
+    compare("failed", &pool_counters::failed);
+    compare("remote_errors", &pool_counters::remote_errors);
+    compare("rejected", &pool_counters::rejected);
+    compare("queue_timeouts", &pool_counters::queue_timeouts);
+    compare("timeouts", &pool_counters::timeouts);
+    compare("cancelled", &pool_counters::cancelled);
+    compare("poisonous", &pool_counters::poisonous);
+}
+
+void oracle::check_worker_counters(const pool_status& status) {
+    const auto& said = status.counters;
+    const auto ended =
+        said.workers_lost + said.workers_replaced + said.workers_recycled + said.workers_removed;
+    if (said.workers_started != ended + status.live + status.retiring) {
+        wrong(both("workers that were ready", said.workers_started, ended + status.live + status.retiring));
+    }
+    std::uint64_t seen = 0;
+    std::uint64_t surely_seen = 0;
+    std::uint64_t gone = 0;
+    std::uint64_t crashed = 0;
+    std::uint64_t all_crashed = 0;
+    std::uint64_t held = 0;
+    bool all_well = !late();
+    for (const auto& each : workers_) {
+        const bool closes =
+            each->plan().what == flaw::closes_control || each->plan().what == flaw::closes_data;
+        const bool unhindered = each->ready_seen && !closes &&
+                                !(each->asked < *each->ready_seen && each->asked) &&
+                                !(each->terminated && *each->terminated <= *each->ready_seen) &&
+                                !(each->killed && *each->killed <= *each->ready_seen) &&
+                                !(each->exited && *each->exited <= *each->ready_seen);
+        seen += each->ready_seen ? 1 : 0;
+        surely_seen += unhindered ? 1 : 0;
+        const bool is_gone = each->start_failed || (each->start_returned && !each->is_held_by_pool());
+        gone += is_gone ? 1 : 0;
+        held += is_gone ? 0 : 1;
+        all_well = all_well && !each->did_wrong;
+        all_crashed += is_gone && each->ready_seen && each->is_crash() ? 1 : 0;
+        const bool may_be_replaced = each->terminated || each->killed || was_overdue(*each) ||
+                                     was_sick(*each) || each->has_had_backlog();
+        crashed += is_gone && each->ready_seen && each->is_crash() && !may_be_replaced ? 1 : 0;
+    }
+    if (said.workers_started < surely_seen || said.workers_started > seen) {
+        wrong(both("workers that came up", said.workers_started, surely_seen));
+    }
+    if (said.crashes > said.workers_lost || said.crashes > all_crashed) {
+        wrong(both("crashes", said.crashes, crashed));
+    }
+    if (status.live + status.starting + status.retiring != held) {
+        wrong(both("workers there are", status.live + status.starting + status.retiring, held));
+    }
+    if (said.start_failures > gone - std::min(gone, ended)) {
+        wrong(both("start failures", said.start_failures, gone - ended));
+    }
+    if (!may_stop_workers() && running_ && !out_of_memory()) {
+        if (said.crashes < crashed) {
+            wrong(both("crashes", said.crashes, crashed));
+        }
+        if (said.start_failures != gone - ended) {
+            wrong(both("start failures", said.start_failures, gone - ended));
+        }
+        if (said.workers_removed + said.workers_recycled > 0) {
+            wrong("workers were removed or recycled that nobody asked for");
+        }
+    }
+    if (all_well && said.missed_pings + said.workers_lost > 0 && !out_of_memory()) {
+        wrong("the pool says that well workers missed pings or were lost");
+    }
+}
+
+void oracle::check_sizes(const pool_status& status) {
+    if (status.desired < limits_.min || status.desired > limits_.max) {
+        wrong("there are to be " + std::to_string(status.desired) + " workers, which is beyond the limits");
+    }
+    std::size_t retried = 0;
+    for (const auto number : open_) {
+        const auto& call = calls_[number - 1];
+        retried += !call.visits.empty() || may_be_at_dead(call) ? 1 : 0;
+    }
+    const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
+                                           [](const auto& each) { return each->has_had_backlog(); });
+    if (!may_be_unseen && status.queued > config_.queue.limit + retried) {
+        wrong(both("calls that wait", status.queued, config_.queue.limit));
+    }
+}
+
+void oracle::check_workers(const pool_status& status) {
+    std::map<std::uint32_t, int> in_place;
+    std::size_t live = 0;
+    std::size_t starting = 0;
+    std::size_t retiring = 0;
+    for (const auto& each : status.workers) {
+        const auto* const real = find(each.id);
+        const bool is_vacant = each.state == worker_state::created || each.state == worker_state::pending;
+        if (real == nullptr || is_vacant) {
+            if (!is_vacant) {
+                wrong(to_string(each.id) + " was never started, but the pool shows it");
+            }
+            continue;
+        }
+        in_place[each.id.slot] += each.retiring ? 0 : 1;
+        (each.retiring ? retiring : is_up(each.state) ? live : starting) += 1;
+        if (each.retiring) {
+            known_leaving_.emplace(each.id, world_.steps());
+        }
+        check_worker_status(each, *real);
+    }
+    for (const auto& [slot, count] : in_place) {
+        const bool may_be_succeeded = may_stop_workers();
+        if (count > (may_be_succeeded ? 2 : 1)) {
+            wrong("slot " + std::to_string(slot) + " has " + std::to_string(count) + " workers");
+        }
+    }
+    if (live != status.live || starting > status.starting || retiring < status.retiring) {
+        wrong(both("live workers", status.live, live));
+    }
+    const auto spare = may_stop_workers() ? config_.recycle.max_recycling : 0;
+    if (live + starting > status.desired + spare) {
+        wrong(both("workers there are to be", status.desired, live + starting));
+    }
+}
+
+void oracle::check_worker_status(const worker_status& shown, const sim_worker& real) {
+    const auto name = real.name();
+    if (shown.pid != 0 && shown.pid != real.pid()) {
+        wrong(both(name + "'s pid", static_cast<std::uint64_t>(shown.pid),
+                   static_cast<std::uint64_t>(real.pid())));
+    }
+    if (!is_up(shown.state) || out_of_memory()) {
+        return;
+    }
+    if (shown.capacity != real.capacity()) {
+        wrong(both(name + "'s capacity", shown.capacity, real.capacity()));
+    }
+    if (!real.has_had_backlog() && !real.did_wrong && shown.load != real.load()) {
+        wrong(both(name + "'s load", shown.load, real.load()));
+    }
+    if (!real.did_wrong && (shown.completed != real.answers_seen || shown.errors != real.errors_seen)) {
+        wrong(both(name + "'s answers", shown.completed, real.answers_seen));
+    }
+    const bool is_full = shown.load >= shown.capacity;
+    if ((shown.state == worker_state::busy && !is_full) || (shown.state == worker_state::ready && is_full)) {
+        wrong(name + " has " + std::to_string(shown.load) + " calls and is shown as " +
+              std::string(to_string(shown.state)));
+    }
+    if (!shown.retiring && shown.uptime != world_.now() - *real.ready_seen) {
+        wrong(name + "'s uptime is wrong");
+    }
+    if (real.asked || real.terminated || real.killed) {
+        wrong(name + " was told to end, and is shown as " + std::string(to_string(shown.state)));
+    }
+}
+
+/// No call waits while a worker could take it.
+void oracle::check_free_workers(const pool_status& status) {
+    if (status.suspended || status.phase != pool_phase::running || out_of_memory()) {
+        return;
+    }
+    const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
+                                           [](const auto& each) { return each->has_had_backlog(); });
+    const call_record* waiting = nullptr;
+    for (const auto number : open_) {
+        const auto& each = calls_[number - 1];
+        waiting = each.is_open() && each.visits.empty() ? &each : waiting;
+    }
+    if (waiting == nullptr || may_be_unseen || status.queued == 0) {
+        return;
+    }
+    for (const auto& each : status.workers) {
+        const bool takes_calls = (each.state == worker_state::ready || each.state == worker_state::busy) &&
+                                 !each.retiring && each.health == worker_health::healthy;
+        const auto* const real = find(each.id);
+        const bool may_be_doubted =
+            real != nullptr && (real->plan().has_probe || suspended_.contains(each.id));
+        if (takes_calls && !may_be_doubted && each.load < each.capacity + config_.pipeline_depth) {
+            wrong(about(*waiting) + " waits, though " + to_string(each.id) + " is free");
+        }
+    }
+}
+
+/// A slot that nothing holds back is filled within a few safety ticks.
+void oracle::check_vacancies(const pool_status& status) {
+    if (status.phase != pool_phase::running || status.breaker != circuit_state::closed) {
+        vacant_since_.clear();
+        return;
+    }
+    std::map<worker_id, time_point> vacant;
+    for (const auto& each : status.workers) {
+        const bool is_vacant = each.state == worker_state::created || each.state == worker_state::pending;
+        if (!is_vacant || each.held_for) {
+            continue;
+        }
+        const auto before = vacant_since_.find(each.id);
+        const auto since = before == vacant_since_.end() ? world_.now() : before->second;
+        vacant.emplace(each.id, since);
+        const auto longest =
+            5 * (config_.restart.safety_tick + config_.start.batch_delay) + config_.start.timeout;
+        if (world_.now() - since > longest && !late()) {
+            wrong(to_string(each.id) + " is due, but is not started");
+        }
+    }
+    vacant_since_ = std::move(vacant);
+}
+
+} // namespace skep::simulation

@@ -1,0 +1,142 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "simulation/scenario.hpp"
+
+#include <memory>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Any slot that is on offer, as nobody else would choose.
+class last_slot_first final : public scheduler {
+public:
+    void offer(std::uint32_t slot, std::size_t) override { on_offer_ |= 1u << slot; }
+    void withdraw(std::uint32_t slot) override { on_offer_ &= ~(1u << slot); }
+    std::optional<std::uint32_t> pick() override {
+        return on_offer_ == 0 ? std::nullopt
+                              : std::optional(31u - static_cast<unsigned>(__builtin_clz(on_offer_)));
+    }
+
+private:
+    std::uint32_t on_offer_ = 0;
+};
+
+climate draw_climate(dice& chance) {
+    climate weather;
+    if (chance.chance(0.6)) {
+        weather.bad_workers = chance.pick({0.1, 0.3, 0.7});
+    }
+    if (chance.chance(0.25)) {
+        weather.bad_starts = chance.pick({0.1, 0.5, 0.9});
+    }
+    weather.errors = chance.pick({0.0, 0.0, 0.05, 0.3, 0.9});
+    weather.deaf_to_cancel = chance.pick({0.0, 0.3, 1.0});
+    weather.shortest_call = chance.pick<duration>({0ms, 1ms, 20ms});
+    weather.longest_call = chance.pick<duration>({20ms, 100ms, 1s});
+    weather.slow_calls = chance.pick({0.0, 0.1});
+    weather.stuck_calls = chance.pick({0.0, 0.0, 0.03});
+    weather.latency = chance.chance(0.3) ? chance.between(100us, 20ms) : 0ms;
+    weather.stubborn = chance.pick({0.0, 0.2, 0.6});
+    weather.small_offers = chance.pick({0.0, 0.3});
+    weather.probing = chance.pick({0.0, 0.0, 0.5, 1.0});
+    weather.stream_room = chance.pick<std::size_t>({1u << 16, 1u << 16, 1u << 16, 600});
+    weather.growth = 200'000;
+    return weather;
+}
+
+void draw_healing(pool_config& config, dice& chance) {
+    config.retry.attempts = static_cast<int>(chance.among(1, 4));
+    config.retry.budget = chance.pick<std::size_t>({0, 10, 2});
+    config.heartbeat.enabled = chance.chance(0.7);
+    config.heartbeat.interval = chance.pick<duration>({500ms, 2s});
+    config.heartbeat.timeout = chance.pick<duration>({300ms, 3s});
+    config.heartbeat.misses = static_cast<int>(chance.among(1, 3));
+    config.heartbeat.dependent = chance.chance(0.9);
+    config.heartbeat.initial_delay = chance.pick<duration>({0ms, 1s});
+    config.health_check.enabled = chance.chance(0.8);
+    config.health_check.interval = chance.pick<duration>({500ms, 5s, 30s});
+    config.health_check.timeout = chance.pick<duration>({100ms, 1s});
+    config.health_check.retry_interval = chance.pick<duration>({100ms, 1s});
+    config.health_check.failures = static_cast<int>(chance.among(1, 3));
+    config.health_check.error_streak = chance.pick<std::size_t>({0, 0, 4, 20});
+    if (chance.chance(0.3)) {
+        config.recycle.age = chance.pick<duration>({0s, 2s, 10s});
+        config.recycle.calls = chance.pick<std::size_t>({0, 3, 20});
+        config.recycle.soft_memory = chance.pick<std::size_t>({0, 2'000'000});
+        config.recycle.hard_memory = chance.pick<std::size_t>({0, 3'000'000});
+        config.recycle.max_recycling = chance.among(1, 2);
+    }
+    config.crash_barrier.enabled = chance.chance(0.3);
+    config.crash_barrier.taint = chance.pick<duration>({1s, 5s});
+    config.crash_barrier.max_taint = 20s;
+    config.crash_barrier.poison_crashes = static_cast<int>(chance.below(3));
+    config.restart.initial_backoff = chance.pick<duration>({1ms, 100ms});
+    config.restart.max_backoff = chance.pick<duration>({200ms, 3s});
+    config.restart.stable_after = chance.pick<duration>({0ms, 1s, 10s});
+    config.restart.limit = chance.pick<std::size_t>({0, 0, 2, 5});
+    config.restart.window = chance.pick<duration>({5s, 30s});
+    config.restart.open_time = chance.pick<duration>({1s, 5s});
+}
+
+pool_config draw_config(dice& chance) {
+    pool_config config;
+    config.name = "p";
+    config.launch.program = "simulated";
+    config.log = log_level::off;
+    config.workers = chance.among(1, 4);
+    if (chance.chance(0.25)) {
+        config.scaling.min = chance.among(1, config.workers);
+        config.scaling.max = config.workers + chance.below(3);
+        config.scaling.interval = chance.pick<duration>({500ms, 2s});
+        config.scaling.cool_down = chance.pick<duration>({0ms, 1s, 4s});
+        config.scaling.target_queue_delay = chance.pick<duration>({0ms, 100ms, 1s});
+    }
+    config.min_ready = chance.chance(0.7) ? 1 : config.workers;
+    config.capacity = chance.among(1, 3);
+    config.pipeline_depth = chance.chance(0.6) ? 0 : chance.among(1, 3);
+    config.schedule =
+        chance.pick({scheduling::least_loaded, scheduling::round_robin, scheduling::lifo, scheduling::fifo});
+    if (chance.chance(0.1)) {
+        config.custom_scheduler = [] { return std::make_unique<last_slot_first>(); };
+    }
+    config.start.batch_size = chance.pick<std::size_t>({1, 2, 10});
+    config.start.batch_delay = chance.pick<duration>({0ms, 200ms});
+    config.start.timeout = chance.pick<duration>({700ms, 3s});
+    config.queue.limit = chance.pick<std::size_t>({0, 2, 10, 1000, 1000});
+    config.queue.timeout = chance.pick<duration>({0ms, 200ms, 5s});
+    config.request_timeout = chance.pick<duration>({0s, 2s, 10s});
+    config.cancel_grace = chance.pick<duration>({0ms, 200ms, 2s});
+    config.stop.drain_timeout = chance.pick<duration>({0ms, 500ms, 5s});
+    config.stop.shutdown_grace = chance.pick<duration>({0ms, 500ms});
+    config.stop.term_grace = chance.pick<duration>({0ms, 500ms});
+    config.stop.reap_timeout = chance.pick<duration>({100ms, 1s});
+    config.stop.stack_dump_timeout = chance.pick<duration>({0ms, 200ms});
+    draw_healing(config, chance);
+    return config;
+}
+
+} // namespace
+
+scenario draw_scenario(dice& chance) {
+    scenario drawn;
+    drawn.config = draw_config(chance);
+    drawn.weather = draw_climate(chance);
+    drawn.length = chance.pick<duration>({1s, 5s, 15s, 30s});
+    drawn.calls = chance.pick<std::size_t>({5, 20, 60});
+    drawn.loops = chance.pick<std::size_t>({0, 0, 2, 6});
+    drawn.changes = chance.pick<std::size_t>({0, 0, 3, 10});
+    drawn.cancels = chance.pick({0.0, 0.1, 0.4});
+    drawn.stalls = chance.chance(0.15) ? 0.02 : 0;
+    drawn.faults = chance.chance(0.15) ? chance.pick({0.0005, 0.005}) : 0;
+    drawn.looks = 0.3;
+    drawn.end = chance.pick({ending::shutdown, ending::shutdown, ending::shutdown_and_destruction,
+                             ending::shutdown_and_destruction, ending::destruction});
+    drawn.config.validate();
+    return drawn;
+}
+
+} // namespace skep::simulation

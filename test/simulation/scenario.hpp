@@ -1,0 +1,32 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "simulation/behaviour.hpp"
+#include "simulation/dice.hpp"
+#include <skep/pool_config.hpp>
+
+namespace skep::simulation {
+
+/// How the pool of a world comes to its end.
+enum class ending { shutdown, shutdown_and_destruction, destruction, end_of_context };
+
+/// What a seed decides before anything happens.
+struct scenario {
+    pool_config config;
+    climate weather;
+    duration length{}; ///< until the end is begun
+    std::size_t calls = 0;
+    std::size_t loops = 0;   ///< callers that make one call after the other
+    std::size_t changes = 0; ///< suspend, restart, resize, ...
+    double cancels = 0;      ///< share of the calls that are cancelled
+    double stalls = 0;       ///< chance that the host stands still when time passes
+    double faults = 0;       ///< share of the tasks in which an allocation fails
+    double looks = 0;        ///< share of the rests at which the pool's status is compared
+    ending end = ending::shutdown;
+};
+
+scenario draw_scenario(dice& chance);
+
+} // namespace skep::simulation

@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "simulation/sim_runtime.hpp"
+
+#include <skep/error.hpp>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+sim_process::sim_process(world& in, const strand& executor, std::shared_ptr<sim_worker> script)
+    : world_(in), script_(std::move(script)), ended_(executor), finished_(executor) {}
+
+sim_process::~sim_process() {
+    const spared_by_faults here;
+    script_->process_ = nullptr;
+}
+
+asio::awaitable<void> sim_process::ended() {
+    bool goes_on = true;
+    while (goes_on && !script_->exit_noticed && !script_->was_abandoned) {
+        goes_on = co_await ended_.wait();
+    }
+    script_->end_told = true;
+}
+
+void sim_process::terminate() noexcept {
+    const spared_by_faults here;
+    script_->terminate();
+}
+
+void sim_process::kill() noexcept {
+    const spared_by_faults here;
+    script_->kill();
+}
+
+void sim_process::signal(int number) noexcept {
+    const spared_by_faults here;
+    script_->signal(number);
+}
+
+exit_status sim_process::reap() noexcept {
+    const spared_by_faults here;
+    ++script_->reaps;
+    if (!script_->exit_noticed) {
+        world_.violated(script_->name() + " was reaped before it had ended");
+    }
+    return script_->status;
+}
+
+asio::awaitable<void> sim_process::finish(time_point deadline) {
+    script_->was_finished = true;
+    if (world_.chance.chance(0.2)) { // somebody else holds its output open
+        co_await finished_.wait(deadline);
+    }
+}
+
+void sim_process::abandon() noexcept {
+    const spared_by_faults here;
+    script_->was_abandoned = true;
+    ended_.notify();
+}
+
+void sim_process::end_now() noexcept {
+    const spared_by_faults here;
+    script_->was_ended_now = true;
+    script_->exit(exit_status::signalled(9), false);
+    ++script_->reaps;
+}
+
+sim_runtime::sim_runtime(world& in, oracle& judge, const strand& executor, const climate& weather,
+                         const pool_config& config)
+    : world_(in), oracle_(judge), executor_(executor), weather_(weather), config_(config) {
+    oracle_.runtimes += 1;
+}
+
+sim_runtime::~sim_runtime() {
+    oracle_.runtimes -= 1;
+}
+
+asio::awaitable<worker_link> sim_runtime::start(launch_order order) {
+    auto& fresh = oracle_.add_worker(std::move(order), weather_, config_);
+    const auto mine = begin_start(fresh.id());
+    const bool hangs = fresh.plan().what == flaw::start_hangs;
+    const auto until = hangs ? time_point::max() : world_.now() + fresh.plan().spawn_time;
+    while (!mine->cancelled && world_.now() < until) {
+        co_await mine->over.wait(until);
+    }
+    launches_.erase(fresh.id());
+    co_return finish_start(fresh, mine->cancelled);
+}
+
+std::shared_ptr<sim_runtime::launch> sim_runtime::begin_start(const worker_id& which) {
+    const spared_by_faults here;
+    auto mine = std::make_shared<launch>(executor_);
+    launches_.emplace(which, mine);
+    return mine;
+}
+
+worker_link sim_runtime::finish_start(sim_worker& fresh, bool cancelled) {
+    const spared_by_faults here;
+    if (cancelled || fresh.plan().what == flaw::spawn_fails) {
+        fresh.start_failed = true;
+        world_.trace(fresh.name() + " cannot be started");
+        error_info info;
+        info.detail = cancelled ? "given up" : "no such program";
+        throw error(errc::spawn_failed, std::move(info));
+    }
+    return fresh.connect(executor_);
+}
+
+void sim_runtime::cancel_start(const worker_id& which) noexcept {
+    const spared_by_faults here;
+    const auto found = launches_.find(which);
+    if (found != launches_.end()) {
+        found->second->cancelled = true;
+        found->second->over.notify();
+    }
+}
+
+void sim_runtime::close() {
+    const spared_by_faults here;
+    for (const auto& each : launches_) {
+        each.second->cancelled = true;
+        each.second->over.notify();
+    }
+}
+
+} // namespace skep::simulation

@@ -1,0 +1,72 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "simulation/oracle.hpp"
+#include "simulation/sim_worker.hpp"
+
+#include <map>
+#include <memory>
+
+namespace skep::simulation {
+
+/// The process behind a scripted worker, as the pool sees it.
+class sim_process final : public worker_process {
+public:
+    sim_process(world& in, const strand& executor, std::shared_ptr<sim_worker> script);
+    ~sim_process() override;
+
+    void notice_exit() { ended_.notify(); }
+
+    int pid() const noexcept override { return script_->pid(); }
+    asio::awaitable<void> ended() override;
+    void terminate() noexcept override;
+    void kill() noexcept override;
+    void signal(int number) noexcept override;
+    std::uint64_t resident_bytes() const noexcept override { return script_->resident(); }
+    bool saw_oom_kill() const noexcept override { return script_->plan().was_oom_killed; }
+    exit_status reap() noexcept override;
+    std::string output_tail() const override { return script_->plan().last_words; }
+    std::uint64_t output_lines_dropped() const noexcept override { return 0; }
+    asio::awaitable<void> finish(time_point deadline) override;
+    void abandon() noexcept override;
+    void end_now() noexcept override;
+
+private:
+    world& world_;
+    std::shared_ptr<sim_worker> script_;
+    wake ended_;
+    wake finished_;
+};
+
+/// Starts scripted workers.
+class sim_runtime final : public runtime {
+public:
+    sim_runtime(world& in, oracle& judge, const strand& executor, const climate& weather,
+                const pool_config& config);
+    ~sim_runtime() override;
+
+    asio::awaitable<worker_link> start(launch_order order) override;
+    void cancel_start(const worker_id& which) noexcept override;
+    void close() override;
+
+private:
+    struct launch {
+        explicit launch(const strand& executor) : over(executor) {}
+        wake over;
+        bool cancelled = false;
+    };
+
+    std::shared_ptr<launch> begin_start(const worker_id& which);
+    worker_link finish_start(sim_worker& fresh, bool cancelled);
+
+    world& world_;
+    oracle& oracle_;
+    strand executor_;
+    const climate& weather_;
+    const pool_config& config_;
+    std::map<worker_id, std::shared_ptr<launch>> launches_; ///< under way
+};
+
+} // namespace skep::simulation

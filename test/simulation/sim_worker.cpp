@@ -1,0 +1,403 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// The life of a scripted worker, and what goes over its channels. What it does with calls: sim_worker_calls.cpp.
+
+#include "simulation/sim_worker.hpp"
+
+#include "simulation/oracle.hpp"
+#include "simulation/sim_runtime.hpp"
+#include <skep/exit_class.hpp>
+
+#include <boost/json/parse.hpp>
+
+#include <algorithm>
+#include <csignal>
+
+namespace skep::simulation {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,
+                       std::size_t capacity, int pid)
+    : started(in.now()),
+      world_(in),
+      oracle_(judge),
+      order_(std::move(order)),
+      plan_(std::move(plan)),
+      weather_(weather),
+      capacity_(std::min(capacity, plan_.offers)),
+      pid_(pid),
+      data_(std::make_shared<connection>(in, weather.stream_room, weather.latency)),
+      control_(std::make_shared<connection>(in, weather.stream_room, weather.latency)),
+      data_line_(*data_),
+      control_line_(*control_) {
+    for (auto* each : {&data_line_, &control_line_}) {
+        each->end.on_written = [this, each](std::string_view bytes) { tap(*each, bytes); };
+        each->end.on_short = [this] { had_backlog_ = true; };
+        each->end.on_consumed = [this, each] { on_consumed(*each); };
+        each->end.to_worker->on_bytes = [this, each](std::string_view) { receive(*each); };
+        each->end.to_worker->on_end = [this] { exit(exit_status::exited(0), false); }; // the host is gone
+    }
+}
+
+worker_link sim_worker::connect(const strand& executor) {
+    worker_link link;
+    link.data = std::make_unique<memory_stream>(world_, executor, data_);
+    link.control = std::make_unique<memory_stream>(world_, executor, control_);
+    auto process = std::make_unique<sim_process>(world_, executor, shared_from_this());
+    process_ = process.get();
+    link.process = std::move(process);
+    start_returned = true;
+    begin_life();
+    return link;
+}
+
+void sim_worker::begin_life() {
+    did_wrong = !comes_up(plan_.what);
+    if (plan_.what == flaw::dies_early) {
+        later(plan_.hello_time, [this] { exit(plan_.dies_as, true); });
+    } else if (plan_.what == flaw::early_garbage) {
+        later(plan_.hello_time, [this] { send_raw(data_line_, said::lie, "HTTP/1.1 200 OK\r\n\r\n"); });
+    } else if (plan_.what != flaw::says_nothing) {
+        later(plan_.hello_time, [this] { say_hello(); });
+    }
+}
+
+void sim_worker::say_hello() {
+    std::string hello = R"({"type":"hello","protocol":)";
+    hello += plan_.what == flaw::wrong_version ? "7" : "1";
+    hello += R"(,"token":")" + (plan_.what == flaw::wrong_token ? "wrong" : order_.token) + R"(","pid":)" +
+             std::to_string(pid_) + R"(,"sdk":"simulation","capacity":)" + std::to_string(plan_.offers) +
+             R"(,"control":true)";
+    if (plan_.has_probe) {
+        hello += R"(,"health_check":"skep.health_check","own_health_check":)";
+        hello += plan_.own_probe ? "true" : "false";
+    }
+    if (plan_.stack_signal != 0) {
+        hello += R"(,"stack_signal":)" + std::to_string(plan_.stack_signal);
+    }
+    send(data_line_, said::other, hello + "}");
+    if (!plan_.waits_for_welcome) {
+        say_ready();
+    }
+}
+
+void sim_worker::say_ready() {
+    if (ready_wanted_ || !comes_up(plan_.what)) {
+        return;
+    }
+    ready_wanted_ = true;
+    later(plan_.ready_time, [this] {
+        said_ready_ = true;
+        send(data_line_, said::ready, R"({"type":"ready"})");
+        begin_flaw();
+    });
+}
+
+void sim_worker::begin_flaw() {
+    switch (plan_.what) {
+    case flaw::crashes_later: later(plan_.at_time, [this] { exit(plan_.dies_as, true); }); break;
+    case flaw::exits_later: later(plan_.at_time, [this] { exit(exit_status::exited(0), true); }); break;
+    case flaw::freezes: later(plan_.at_time, [this] { freeze(); }); break;
+    case flaw::closes_data:
+        later(plan_.at_time, [this] {
+            did_wrong = true;
+            closed = world_.now();
+            data_->end_by_worker();
+        });
+        break;
+    case flaw::closes_control:
+        later(plan_.at_time, [this] {
+            did_wrong = true;
+            control_->end_by_worker();
+        });
+        break;
+    case flaw::fails_probes:
+    case flaw::grows: did_wrong = true; break;
+    default: break;
+    }
+}
+
+std::uint64_t sim_worker::resident() const noexcept {
+    if (exited) {
+        return 0;
+    }
+    const auto age = std::chrono::duration<double>(world_.now() - started).count();
+    return plan_.resident + static_cast<std::uint64_t>(static_cast<double>(plan_.growth) * age);
+}
+
+bool sim_worker::is_crash() const noexcept {
+    exit_evidence evidence;
+    evidence.status = status;
+    evidence.oom_kill = status.signal() == SIGKILL && plan_.was_oom_killed;
+    evidence.last_words = plan_.last_words;
+    return exited && skep::is_crash(classify_exit(evidence).kind);
+}
+
+void sim_worker::freeze() {
+    world_.trace(name() + " freezes");
+    frozen_ = true;
+    did_wrong = true;
+    froze = world_.now();
+    data_->to_worker->hold(true);
+    control_->to_worker->hold(true);
+    if (plan_.frozen_for > 0s) {
+        world_.after(plan_.frozen_for, [self = shared_from_this()] { self->thaw(); });
+    }
+}
+
+void sim_worker::thaw() {
+    if (!frozen_ || exited) {
+        return;
+    }
+    world_.trace(name() + " thaws");
+    frozen_ = false;
+    froze.reset();
+    data_->to_worker->hold(false);
+    control_->to_worker->hold(false);
+    for (auto& each : std::exchange(put_off_, {})) {
+        later(0s, std::move(each));
+    }
+}
+
+void sim_worker::later(duration span, std::function<void()> what) {
+    const spared_by_faults here;
+    world_.after(span, [self = shared_from_this(), what = std::move(what)] {
+        if (self->frozen_) {
+            self->put_off_.push_back(what);
+        } else if (!self->exited) {
+            what();
+        }
+    });
+}
+
+/// What the pool has put into a stream is known at once; the worker gets it later.
+void sim_worker::tap(line& from, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const auto room = from.decoder.prepare();
+        const auto count = bytes.copy(room.data(), room.size());
+        bytes.remove_prefix(count);
+        from.decoder.commit(count);
+        while (const auto frame = from.decoder.next()) {
+            note(from, *frame);
+        }
+    }
+}
+
+void sim_worker::note(line& from, const frame_view& frame) {
+    const auto message = json::parse({frame.json.data(), frame.json.size()}).as_object();
+    const auto& type = message.at("type").as_string();
+    host_frame noted{};
+    from.noted += frame_header_size + frame.json.size() + frame.payload.size();
+    noted.end = from.noted;
+    if (type == "call") {
+        note_call(noted, message, frame.payload.size());
+    } else if (type == "ping") {
+        noted.what = kind::ping;
+        noted.id = message.at("seq").to_number<std::uint64_t>();
+        ++pings;
+    } else if (type == "cancel") {
+        noted.what = kind::cancel;
+        noted.id = message.at("id").to_number<std::uint64_t>();
+        oracle_.on_cancel_sent(*this, noted.id);
+    } else if (type == "shutdown") {
+        noted.what = kind::shutdown;
+        asked = world_.now();
+        oracle_.on_stop(*this, "asked to stop");
+    } else if (type == "welcome") {
+        noted.what = kind::welcome;
+        welcomed = world_.now();
+    } else {
+        oracle_.wrong(name() + " was sent a message of type " + std::string(type));
+    }
+    from.coming.push_back(noted);
+}
+
+void sim_worker::note_call(host_frame& frame, const json::object& message, std::size_t payload) {
+    frame.what = kind::call;
+    frame.id = message.at("id").to_number<std::uint64_t>();
+    if (frame.id <= last_id_) {
+        oracle_.wrong(name() + " was sent the call id " + std::to_string(frame.id) + " twice");
+    }
+    last_id_ = frame.id;
+    ++load_;
+    frame.call = oracle_.on_sent(*this, frame.id, message, payload);
+    if (unknown_cancels.erase(frame.id) > 0 && frame.call != nullptr) {
+        frame.call->visits.back().told_to_stop = world_.now();
+    }
+    if (frame.call == nullptr) {
+        frame.what = kind::probe;
+    } else {
+        calls_.emplace_back(frame.call, frame.call->visits.size() - 1);
+    }
+}
+
+void sim_worker::receive(line& from) {
+    while (!exited && !frozen_ && !from.coming.empty() &&
+           from.coming.front().end <= from.end.to_worker->arrived()) {
+        const auto next = from.coming.front();
+        from.coming.pop_front();
+        handle(next);
+    }
+}
+
+void sim_worker::handle(const host_frame& frame) {
+    switch (frame.what) {
+    case kind::welcome:
+        if (plan_.waits_for_welcome) {
+            say_ready();
+        }
+        break;
+    case kind::probe:
+    case kind::call: {
+        job fresh;
+        fresh.id = frame.id;
+        last_received_ = frame.id;
+        fresh.call = frame.call;
+        fresh.visit_index = frame.call != nullptr ? oracle_.visit_at(*this, *frame.call) : 0;
+        fresh.cancelled = cancelled_early_.erase(frame.id) > 0;
+        jobs_.push_back(fresh);
+        if (fresh.cancelled) {
+            end_job(fresh.id);
+        }
+        start_jobs();
+        break;
+    }
+    case kind::cancel: cancel(frame.id); break;
+    case kind::ping: {
+        ++pongs;
+        const auto pong =
+            R"({"type":"pong","seq":)" + std::to_string(frame.id) + R"(,"in_flight":0,"completed":0})";
+        send(control_line_, said::pong, pong);
+        break;
+    }
+    case kind::shutdown:
+        if (!plan_.ignores_shutdown) {
+            later(plan_.term_time, [this] { exit(exit_status::exited(0), false); });
+        }
+        break;
+    }
+}
+
+void sim_worker::send(line& to, said what, std::string_view json, std::string_view payload, job* of) {
+    std::string frame;
+    begin_frame(frame);
+    frame += json;
+    const auto json_end = frame.size();
+    frame += payload;
+    end_frame(frame, 0, json_end);
+    send_raw(to, what, frame, of);
+}
+
+void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of) {
+    auto& out = *to.end.to_host;
+    if (exited || out.has_ended()) {
+        return;
+    }
+    const auto end = out.written() + bytes.size();
+    if (&to == &data_line_ && plan_.what == flaw::crashes_at_byte && end > plan_.at_byte) {
+        out.write(bytes.substr(0, plan_.at_byte > out.written() ? plan_.at_byte - out.written() : 0));
+        exit(plan_.dies_as, true);
+        return;
+    }
+    out.write(bytes);
+    did_wrong = did_wrong || what == said::lie;
+    own_frame sent{end, what, 0, nullptr, 0};
+    if (of != nullptr) {
+        sent.id = of->id;
+        sent.call = of->call;
+        sent.visit_index = of->visit_index;
+        if (of->call != nullptr) {
+            of->call->visits[of->visit_index].answered = world_.now();
+        }
+    }
+    to.going.push_back(sent);
+}
+
+void sim_worker::on_consumed(line& from) {
+    while (!from.going.empty() && from.going.front().end <= from.end.consumed) {
+        const auto next = from.going.front();
+        from.going.pop_front();
+        on_delivered(next);
+    }
+}
+
+void sim_worker::on_delivered(const own_frame& frame) {
+    switch (frame.what) {
+    case said::ready:
+        ready_seen = world_.now();
+        oracle_.on_ready_seen(*this);
+        break;
+    case said::error:
+    case said::result:
+        --load_;
+        if (frame.call != nullptr) {
+            ++answers_seen;
+            errors_seen += frame.what == said::error ? 1 : 0;
+            frame.call->visits[frame.visit_index].delivered = world_.now();
+            oracle_.on_answer_seen(*this, *frame.call, frame.visit_index);
+        }
+        break;
+    case said::lie: lie_seen = lie_seen.value_or(world_.now()); break;
+    default: break;
+    }
+}
+
+void sim_worker::terminate() {
+    if (!end_told) {
+        terminated = terminated.value_or(world_.now());
+    }
+    if (!exited) {
+        oracle_.on_stop(*this, "sent SIGTERM");
+        if (!plan_.ignores_terminate && !dying_) {
+            dying_ = true;
+            world_.after(plan_.term_time,
+                         [self = shared_from_this()] { self->exit(exit_status::signalled(SIGTERM), false); });
+        }
+    }
+}
+
+void sim_worker::kill() {
+    if (!end_told) {
+        killed = killed.value_or(world_.now());
+    }
+    if (!exited) {
+        oracle_.on_stop(*this, "sent SIGKILL");
+        world_.after(plan_.kill_time,
+                     [self = shared_from_this()] { self->exit(exit_status::signalled(SIGKILL), false); });
+    }
+}
+
+void sim_worker::signal(int number) {
+    if (number != plan_.stack_signal) {
+        oracle_.wrong(name() + " was sent signal " + std::to_string(number));
+    }
+}
+
+void sim_worker::exit(exit_status how, bool by_itself) {
+    if (exited) {
+        return;
+    }
+    world_.trace(name() + " ends: " + to_string(how));
+    exited = world_.now();
+    exited_by_itself = by_itself;
+    did_wrong = did_wrong || by_itself;
+    status = how;
+    for (auto& each : jobs_) {
+        if (each.call != nullptr && !each.over) {
+            each.call->visits[each.visit_index].dropped = true;
+        }
+    }
+    data_->end_by_worker();
+    control_->end_by_worker();
+    world_.soon([self = shared_from_this()] {
+        self->exit_noticed = true;
+        if (self->process_ != nullptr) {
+            self->process_->notice_exit();
+        }
+    });
+}
+
+} // namespace skep::simulation

@@ -1,0 +1,188 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "runtime/runtime.hpp"
+#include "simulation/behaviour.hpp"
+#include "simulation/call_record.hpp"
+#include "simulation/memory_stream.hpp"
+#include "wire/frame.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace skep::simulation {
+
+class oracle;
+class sim_process;
+
+/// One incarnation: the far side of its channels, and its process. It begins calls in the order they came, as many at a
+/// time as it can, and answers them when they are done, unless something is wrong with it.
+class sim_worker : public std::enable_shared_from_this<sim_worker> {
+public:
+    sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,
+               std::size_t capacity, int pid);
+
+    /// The host's ends. Its life begins.
+    worker_link connect(const strand& executor);
+
+    const worker_id& id() const noexcept { return order_.worker; }
+    const behaviour& plan() const noexcept { return plan_; }
+    std::string name() const { return to_string(order_.worker); }
+    int pid() const noexcept { return pid_; }
+    std::size_t capacity() const noexcept { return capacity_; }
+
+    // What the pool has done to it.
+    bool start_returned = false;
+    bool start_failed = false;
+    time_point started;
+    std::optional<time_point> welcomed; ///< when it was sent its welcome
+    std::optional<time_point> asked;    ///< likewise, the shutdown frame
+    std::optional<time_point> terminated;
+    std::optional<time_point> killed; ///< while it lived
+    int reaps = 0;
+    bool was_finished = false;
+    bool was_abandoned = false;
+    bool was_ended_now = false;
+    std::uint64_t pings = 0;
+
+    // What it has done, and what of that the pool has seen.
+    std::optional<time_point> ready_seen;
+    std::optional<time_point> froze;
+    std::optional<time_point> closed; ///< its data channel, while it lived on
+    std::optional<time_point> lie_seen;
+    std::optional<time_point> exited;
+    bool exited_by_itself = false;
+    bool exit_noticed = false; ///< it can be seen
+    bool end_told = false;     ///< it has been
+    bool did_wrong = false;    ///< anything that the pool may end it for
+    std::uint64_t answers_seen = 0;
+    std::uint64_t errors_seen = 0;
+    std::uint64_t pongs = 0;
+    exit_status status;
+    std::set<std::uint64_t> unknown_cancels; ///< of calls not sent: a cancel may overtake its call
+
+    /// Calls that it has been sent whole and has not answered as far as the pool can know.
+    std::size_t load() const noexcept { return load_; }
+    bool is_alive() const noexcept { return start_returned && !exited; }
+    bool has_had_backlog() const noexcept { return had_backlog_; }
+    bool is_held_by_pool() const noexcept { return process_ != nullptr || data_->host != nullptr; }
+    std::uint64_t resident() const noexcept;
+
+    /// The pool has, or may have, given it up with the calls it had.
+    bool is_lost() const noexcept { return did_wrong || exited || terminated || killed; }
+    bool is_crash() const noexcept;
+
+    /// The calls it has, answered or not, in the order sent.
+    const std::vector<std::pair<call_record*, std::size_t>>& calls() const noexcept { return calls_; }
+
+    // Its process.
+    void terminate();
+    void kill();
+    void signal(int number);
+    void exit(exit_status how, bool by_itself);
+
+private:
+    friend class sim_process;
+
+    enum class kind { welcome, call, probe, cancel, ping, shutdown };
+    enum class said { other, ready, result, error, pong, lie };
+
+    struct host_frame {
+        std::uint64_t end; ///< its place in the stream
+        kind what;
+        std::uint64_t id = 0;
+        call_record* call = nullptr;
+    };
+    struct own_frame {
+        std::uint64_t end;
+        said what;
+        std::uint64_t id = 0;
+        call_record* call = nullptr;
+        std::size_t visit_index = 0;
+    };
+    struct job {
+        std::uint64_t id = 0;
+        call_record* call = nullptr; ///< none: a probe
+        std::size_t visit_index = 0;
+        bool begun = false;
+        bool over = false;
+        bool cancelled = false;
+    };
+    /// One channel, seen from the worker.
+    struct line {
+        explicit line(connection& on) : decoder({1u << 30, 1u << 30}), end(on) {}
+        frame_decoder decoder;
+        connection& end;
+        std::uint64_t noted = 0; ///< bytes of whole frames that the pool has written
+        std::deque<host_frame> coming;
+        std::deque<own_frame> going;
+    };
+
+    void tap(line& from, std::string_view bytes);
+    void note(line& from, const frame_view& frame);
+    void note_call(host_frame& frame, const boost::json::object& message, std::size_t payload);
+    void receive(line& from);
+    void handle(const host_frame& frame);
+    void on_consumed(line& from);
+    void on_delivered(const own_frame& frame);
+
+    void begin_life();
+    void say_hello();
+    void say_ready();
+    void begin_flaw();
+    void freeze();
+    void thaw();
+    void tell_lie(std::uint64_t about);
+    void start_jobs();
+    void begin(job& which);
+    duration time_for_call();
+    void end_job(std::uint64_t id);
+    void answer(job& which);
+    void answer_probe(job& which);
+    void cancel(std::uint64_t id);
+    job* find(std::uint64_t id);
+
+    void send(line& to, said what, std::string_view json, std::string_view payload = {}, job* of = nullptr);
+    void send_raw(line& to, said what, std::string_view bytes, job* of = nullptr);
+
+    /// Does it then, if it still lives; if it is frozen, once it thaws.
+    void later(duration span, std::function<void()> what);
+
+    world& world_;
+    oracle& oracle_;
+    launch_order order_;
+    behaviour plan_;
+    const climate& weather_;
+    std::size_t capacity_;
+    int pid_;
+    std::shared_ptr<connection> data_;
+    std::shared_ptr<connection> control_;
+    line data_line_;
+    line control_line_;
+    sim_process* process_ = nullptr;
+    bool had_backlog_ = false; ///< its streams have not always taken at once what the pool had for it
+    bool ready_wanted_ = false;
+    bool said_ready_ = false;
+    bool frozen_ = false;
+    std::vector<std::function<void()>> put_off_;
+    std::deque<job> jobs_; ///< those not over, and some that are
+    std::vector<std::pair<call_record*, std::size_t>> calls_;
+    std::size_t active_ = 0;
+    std::size_t load_ = 0;
+    std::uint64_t last_id_ = 0;
+    std::uint64_t last_ping_ = 0;
+    std::uint64_t last_received_ = 0;
+    std::uint64_t last_answered_ = 0;
+    std::uint64_t answers_ = 0;
+    std::uint64_t begun_ = 0;
+    std::set<std::uint64_t> cancelled_early_;
+    bool dying_ = false;
+};
+
+} // namespace skep::simulation

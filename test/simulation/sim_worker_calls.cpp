@@ -1,0 +1,189 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What a scripted worker does with the calls it is sent, and the ways in which it lies.
+
+#include "simulation/oracle.hpp"
+#include "simulation/sim_worker.hpp"
+
+#include <algorithm>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Beyond what the limits of any world allow.
+constexpr std::size_t huge_frame = 1u << 29;
+
+std::string result_of(std::uint64_t id, std::string_view value) {
+    return R"({"type":"result","id":)" + std::to_string(id) + R"(,"value":)" + std::string(value);
+}
+
+} // namespace
+
+void sim_worker::start_jobs() {
+    for (auto& each : jobs_) {
+        if (active_ >= capacity_ || exited) {
+            break;
+        }
+        if (!each.begun && !each.over) {
+            begin(each);
+        }
+    }
+    while (!jobs_.empty() && jobs_.front().over) {
+        jobs_.pop_front();
+    }
+}
+
+void sim_worker::begin(job& which) {
+    which.begun = true;
+    ++active_;
+    if (which.call == nullptr) {
+        answer_probe(which);
+        return;
+    }
+    ++begun_;
+    oracle_.on_begun(*this, *which.call, which.visit_index);
+    if (plan_.what == flaw::crashes_at_call && begun_ == plan_.at_call) {
+        later(time_for_call() / 2, [this] { exit(plan_.dies_as, true); });
+        return; // it would never have answered this one
+    }
+    if (world_.chance.chance(weather_.stuck_calls)) {
+        return;
+    }
+    later(time_for_call(), [this, id = which.id] { end_job(id); });
+}
+
+duration sim_worker::time_for_call() {
+    const auto usual = world_.chance.between(weather_.shortest_call, weather_.longest_call);
+    return world_.chance.chance(weather_.slow_calls) ? usual * 10 : usual;
+}
+
+sim_worker::job* sim_worker::find(std::uint64_t id) {
+    const auto found =
+        std::find_if(jobs_.begin(), jobs_.end(), [id](const auto& each) { return each.id == id; });
+    return found == jobs_.end() || found->over ? nullptr : &*found;
+}
+
+void sim_worker::end_job(std::uint64_t id) {
+    auto* const which = find(id);
+    if (which == nullptr) {
+        return;
+    }
+    which->over = true;
+    active_ -= which->begun ? 1 : 0;
+    answer(*which);
+    start_jobs();
+}
+
+void sim_worker::answer(job& which) {
+    const auto id = which.id;
+    ++answers_;
+    if (plan_.what == flaw::lies && answers_ == plan_.at_call) {
+        tell_lie(id);
+        if (exited) {
+            return;
+        }
+    }
+    last_answered_ = id;
+    if (which.call == nullptr) {
+        send(data_line_, said::result, result_of(id, "null}"), {}, &which);
+        return;
+    }
+    const auto* error = which.cancelled                         ? "skep.Cancelled"
+                        : which.call->command == "unknown"      ? "skep.UnknownCommand"
+                        : which.call->command == "picky"        ? "skep.InvalidArguments"
+                        : world_.chance.chance(weather_.errors) ? oracle_.draw_error()
+                                                                : nullptr;
+    if (error != nullptr) {
+        which.call->visits[which.visit_index].error = error;
+        const bool coded = std::string_view(error) == "skep.Error";
+        send(data_line_, said::error,
+             R"({"type":"error","id":)" + std::to_string(id) + R"(,"error":{"type":")" + error +
+                 R"(","message":"no","traceback":""})" + (coded ? R"(,"code":"full"})" : "}"),
+             {}, &which);
+        return;
+    }
+    const auto value = R"({"token":")" + which.call->token + R"(","worker":")" + name() + R"("})";
+    std::string sizes;
+    std::string payload;
+    for (const auto each : which.call->blobs) {
+        sizes += (sizes.empty() ? "" : ",") + std::to_string(each);
+        payload.append(each, static_cast<char>('a' + each % 26));
+    }
+    const auto text = result_of(id, value) + (sizes.empty() ? "}" : R"(,"attachments":[)" + sizes + "]}");
+    send(data_line_, said::result, text, payload, &which);
+}
+
+void sim_worker::answer_probe(job& which) {
+    const bool is_sick = plan_.what == flaw::fails_probes && world_.now() - started > plan_.at_time;
+    if (!is_sick) {
+        later(world_.chance.between(0ms, 20ms), [this, id = which.id] { end_job(id); });
+        return;
+    }
+    switch (world_.chance.below(3)) {
+    case 0: break; // no answer
+    case 1: later(20s, [this, id = which.id] { end_job(id); }); break;
+    default:
+        which.over = true;
+        --active_;
+        send(data_line_, said::error,
+             R"({"type":"error","id":)" + std::to_string(which.id) +
+                 R"(,"error":{"type":"skep.Unhealthy","message":"unwell","traceback":""}})",
+             {}, &which);
+    }
+}
+
+/// A call that has not begun is skipped; one that has is broken off, if the code hears it.
+void sim_worker::cancel(std::uint64_t id) {
+    auto* const which = find(id);
+    if (which == nullptr || which->call == nullptr) {
+        if (id > last_received_) {
+            cancelled_early_.insert(id);
+        }
+        return;
+    }
+    which->cancelled = true;
+    if (!which->begun) {
+        end_job(id);
+    } else if (!plan_.ignores_cancel) {
+        later(world_.chance.between(0ms, 50ms), [this, id] { end_job(id); });
+    }
+}
+
+void sim_worker::tell_lie(std::uint64_t about) {
+    world_.trace(name() + " lies");
+    const auto pong = R"({"type":"pong","seq":)" + std::to_string(last_ping_ + 1'000'000) +
+                      R"(,"in_flight":0,"completed":0})";
+    switch (plan_.how) {
+    case lie::unknown_id: send(data_line_, said::lie, result_of(about + 1'000'000, "1}")); break;
+    case lie::second_answer:
+        // An answer to one call over and over would be a lie as well, but which of them is?
+        send(data_line_, said::lie,
+             result_of(last_answered_ != 0 ? last_answered_ : about + 1'000'000, "1}"));
+        break;
+    case lie::uncalled_pong: send(control_line_, said::lie, pong); break;
+    case lie::pong_over_data: send(data_line_, said::lie, pong); break;
+    case lie::second_hello:
+        send(data_line_, said::lie,
+             R"({"type":"hello","protocol":1,"token":")" + order_.token + R"(","pid":1,"capacity":1})");
+        break;
+    case lie::second_ready: send(data_line_, said::lie, R"({"type":"ready"})"); break;
+    case lie::garbage: send_raw(data_line_, said::lie, "garbage that is no frame at all"); break;
+    case lie::oversized: {
+        std::string frame;
+        for (const int shift : {24, 16, 8, 0}) {
+            frame += static_cast<char>((huge_frame >> shift) & 0xff);
+        }
+        send_raw(data_line_, said::lie, frame + frame);
+        break;
+    }
+    case lie::no_json: send(data_line_, said::lie, R"({"type":"result","id":)"); break;
+    case lie::unknown_type: send(data_line_, said::lie, R"({"type":"gossip","id":1})"); break;
+    case lie::result_over_control: send(control_line_, said::lie, result_of(about, "1}")); break;
+    }
+}
+
+} // namespace skep::simulation

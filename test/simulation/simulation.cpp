@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// One seed, one world: the pool in it, and what happens to it, from beginning to end.
+
+#include "simulation/simulation.hpp"
+
+#include "pool/pool_core.hpp"
+#include "simulation/oracle.hpp"
+#include "simulation/scenario.hpp"
+#include "simulation/sim_runtime.hpp"
+#include "simulation/users.hpp"
+#include "simulation/world.hpp"
+
+#include <optional>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// No world is as busy, or as long, as that.
+constexpr std::uint64_t most_steps = 1'000'000;
+constexpr duration longest_life = 10min;
+
+pool_context context_of(world& in) {
+    pool_context context{strand(lane_executor(in.pool_lane())), {}, {}, {}, {}};
+    context.wall_now = [&in] {
+        return std::chrono::system_clock::time_point(
+            std::chrono::duration_cast<std::chrono::system_clock::duration>(1'700'000'000s + in.age()));
+    };
+    context.random = [&in] { return in.chance.share(); };
+    context.make_token = [&in] { return "token-" + std::to_string(in.chance.bits()); };
+    context.write_log_line = [&in](std::string_view line) { in.trace(line); };
+    return context;
+}
+
+class run {
+public:
+    run(std::uint64_t seed, bool tracing)
+        : world_(seed, tracing),
+          script_(draw_scenario(world_.chance)),
+          oracle_(world_, script_.config, script_.weather),
+          users_(world_, oracle_, script_, pool_) {}
+
+    std::uint64_t steps() const noexcept { return world_.steps(); }
+
+    std::optional<std::string> to_end() {
+        make_pool();
+        users_.schedule();
+        world_.fail_allocations(with_allocation_faults ? script_.faults : 0);
+        while (!world_.violation() && goes_on()) {}
+        if (!world_.violation()) {
+            check_end();
+        }
+        return world_.violation();
+    }
+
+private:
+    void make_pool() {
+        auto config = script_.config;
+        if (world_.is_tracing()) {
+            config.log = log_level::debug;
+        }
+        const auto make = [this](const pool_context& found, const pool_config&, output_handler) {
+            return std::make_unique<sim_runtime>(world_, oracle_, found.executor, script_.weather,
+                                                 script_.config);
+        };
+        auto core = std::make_shared<pool_core>(context_of(world_), std::move(config), make);
+        core_ = core;
+        pool_.emplace(skep::make_pool(std::move(core)));
+    }
+
+    /// False when nothing will ever happen again.
+    bool goes_on() {
+        if (world_.step()) {
+            if (world_.steps() > most_steps || world_.age() > longest_life) {
+                oracle_.wrong("the world does not come to its end");
+            }
+            return true;
+        }
+        oracle_.check_rest();
+        if (auto seen = users_.take_look()) {
+            oracle_.check_status(*seen);
+        } else if (users_.wants_look() || world_.chance.chance(script_.looks)) {
+            users_.look();
+            return true;
+        }
+        if (world_.chance.chance(script_.stalls)) {
+            world_.stall(world_.chance.between(10ms, 5s));
+            return true;
+        }
+        return world_.advance();
+    }
+
+    void check_end() {
+        if (users_.open_operations() > 0) {
+            oracle_.wrong(std::to_string(users_.open_operations()) + " operations have never ended");
+        }
+        if (!core_.expired()) {
+            oracle_.wrong("the pool is gone, but something of it lives on");
+        }
+        oracle_.check_end(false);
+        if (!world_.is_context_idle()) {
+            oracle_.wrong("something is left to run");
+        }
+    }
+
+    world world_;
+    scenario script_;
+    oracle oracle_;
+    std::optional<pool> pool_;
+    std::weak_ptr<pool_core> core_;
+    users users_;
+};
+
+} // namespace
+
+result simulate(std::uint64_t seed, bool tracing) {
+    // A world that broke a promise is left as it is: its remains would only break others.
+    auto one = std::make_unique<run>(seed, tracing);
+    result outcome{one->to_end(), one->steps()};
+    if (outcome.violation) {
+        static_cast<void>(one.release());
+    }
+    return outcome;
+}
+
+} // namespace skep::simulation

@@ -1,0 +1,24 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace skep::simulation {
+
+struct result {
+    std::optional<std::string> violation; ///< of a promise; nothing if all were kept
+    std::uint64_t steps = 0;
+};
+
+/// Whether allocations fail in some of the worlds.
+inline bool with_allocation_faults = false;
+
+/// Lives through the world of one seed. The same seed, the same world. After a violation the process is only good for
+/// telling of it.
+result simulate(std::uint64_t seed, bool tracing);
+
+} // namespace skep::simulation

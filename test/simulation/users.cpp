@@ -1,0 +1,364 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "simulation/users.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+asio::any_io_executor executor_of(lane& which) {
+    return lane_executor(which);
+}
+
+} // namespace
+
+users::users(world& in, oracle& judge, const scenario& script, std::optional<pool>& the_pool)
+    : world_(in), oracle_(judge), script_(script), pool_(the_pool) {}
+
+void users::schedule() {
+    auto& chance = world_.chance;
+    start(chance.chance(0.9) ? 0ms : chance.between(0ms, 500ms));
+    if (chance.chance(0.1)) {
+        start(chance.between(0ms, 3s)); // which is once too often, or once more after a failure
+    }
+    for (std::size_t left = script_.calls; left > 0;) {
+        const auto when = chance.between(0ms, script_.length);
+        const auto burst = chance.chance(0.2) ? std::min(left, chance.among(2, 12)) : 1;
+        for (std::size_t i = 0; i < burst; ++i) {
+            call(when);
+        }
+        left -= burst;
+    }
+    for (std::size_t i = 0; i < script_.loops; ++i) {
+        world_.after(chance.between(0ms, 200ms), [this, i] {
+            ++open_;
+            asio::co_spawn(executor_of(world_.caller_lane(i)), run_loop(i),
+                           [this](std::exception_ptr) { --open_; });
+        });
+    }
+    for (std::size_t i = 0; i < script_.changes; ++i) {
+        change(chance.between(0ms, script_.length));
+    }
+    world_.after(script_.length, [this] { end(); });
+}
+
+void users::start(duration when) {
+    world_.after(when, [this] {
+        oracle_.on_start_asked();
+        begin(
+            "start", [](pool& of) { return of.start(); },
+            [this](const error* problem) {
+                if (problem == nullptr) {
+                    oracle_.on_started();
+                } else if (problem->errc() == errc::start_failed) {
+                    oracle_.on_start_failed();
+                    if (world_.chance.chance(0.7)) {
+                        start(world_.chance.between(0ms, 500ms));
+                    }
+                }
+            });
+    });
+}
+
+void users::draw_call(call_record& fresh) {
+    const spared_by_faults here;
+    auto& chance = world_.chance;
+    const auto& config = script_.config;
+    fresh.command = chance.chance(0.05) ? chance.pick({"unknown", "picky"}) : "work";
+    fresh.input = chance.chance(0.1) ? 7 : static_cast<int>(fresh.number) + 100;
+    fresh.padding = chance.chance(0.05) ? chance.among(100, 20'000) : chance.below(20);
+    if (chance.chance(0.1)) {
+        fresh.blobs.resize(chance.among(1, 3));
+        for (auto& each : fresh.blobs) {
+            each = chance.below(2'000);
+        }
+    }
+    fresh.idempotent = chance.chance(0.4);
+    fresh.sendable = !chance.chance(0.01);
+    fresh.timeout = config.request_timeout;
+    if (chance.chance(0.3)) {
+        fresh.timeout = chance.chance(0.1) ? duration(0) : chance.between(1ms, 5s);
+        fresh.has_timeout = true;
+    }
+    fresh.queue_timeout = config.queue.timeout;
+    if (chance.chance(0.2)) {
+        fresh.queue_timeout = chance.chance(0.2) ? duration(0) : chance.between(1ms, 3s);
+        fresh.has_queue_timeout = true;
+    }
+    if (chance.chance(0.1)) {
+        fresh.deadline_given = world_.now() + chance.between(0ms, 5s) - (chance.chance(0.1) ? 1s : 0s);
+    }
+}
+
+request users::to_request(const call_record& call) const {
+    const spared_by_faults here;
+    request result(call.command);
+    result.arg("input", call.input).arg("padding", std::string(call.padding, 'x'));
+    if (!call.sendable) {
+        result.arg("bad", std::numeric_limits<double>::quiet_NaN());
+    }
+    for (const auto each : call.blobs) {
+        result.attach(blob(each, static_cast<std::byte>('a' + each % 26)));
+    }
+    result.correlation_id(call.token).idempotent(call.idempotent);
+    if (call.has_timeout) {
+        result.timeout(call.timeout);
+    }
+    if (call.has_queue_timeout) {
+        result.queue_timeout(call.queue_timeout);
+    }
+    if (call.deadline_given) {
+        result.deadline(*call.deadline_given);
+    }
+    return result;
+}
+
+void users::call(duration when) {
+    world_.after(when, [this] {
+        auto& fresh = oracle_.new_call();
+        draw_call(fresh);
+        make_call(fresh, world_.chance.below(world::callers), false);
+    });
+}
+
+void users::make_call(call_record& which, std::size_t lane, bool) {
+    ++open_;
+    auto token = asio::bind_cancellation_slot(which.cancel.slot(), [this](std::exception_ptr) { --open_; });
+    asio::co_spawn(executor_of(world_.caller_lane(lane)), run_call(which), std::move(token));
+    if (world_.chance.chance(script_.cancels)) {
+        const auto when = world_.chance.chance(0.3) ? 0ms : world_.chance.between(0ms, 2s);
+        const auto how =
+            world_.chance.pick({asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                                asio::cancellation_type::total});
+        world_.after(when, [this, &which, lane, how] {
+            // On its own thread, as it has to be.
+            lane_executor(world_.caller_lane(lane)).execute([this, &which, how] {
+                if (which.begun && !which.completed) {
+                    const spared_by_faults here;
+                    world_.trace(which.token + " is cancelled");
+                    which.cancelled = world_.now();
+                    which.cancelled_how = how;
+                    which.cancel.emit(how);
+                }
+            });
+        });
+    }
+}
+
+asio::awaitable<void> users::run_call(call_record& which) {
+    const auto every_type = asio::enable_total_cancellation();
+    co_await asio::this_coro::reset_cancellation_state(every_type);
+    if (!pool_) {
+        co_return;
+    }
+    auto what = to_request(which);
+    oracle_.on_begun_call(which);
+    std::exception_ptr problem;
+    try {
+        auto running = pool_->execute(std::move(what));
+        const auto answer = co_await std::move(running);
+        oracle_.on_reply(which, answer);
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    if (problem) {
+        oracle_.on_failed(which, problem);
+    }
+}
+
+timer users::make_pause(std::size_t lane) {
+    const spared_by_faults here;
+    return timer(strand(executor_of(world_.caller_lane(lane))));
+}
+
+asio::awaitable<void> users::run_loop(std::size_t lane) {
+    while (!ending_ && pool_) {
+        auto& fresh = oracle_.new_call();
+        draw_call(fresh);
+        auto one = run_call(fresh);
+        co_await std::move(one);
+        auto pause = make_pause(lane);
+        pause.expires_after(world_.chance.between(1ms, 300ms));
+        co_await pause.async_wait(asio::use_awaitable);
+    }
+}
+
+asio::awaitable<void> users::run_operation(std::string name, operation what, outcome ended) {
+    const auto every_type = asio::enable_total_cancellation();
+    co_await asio::this_coro::reset_cancellation_state(every_type);
+    if (!pool_) {
+        co_return;
+    }
+    world_.trace(name);
+    std::exception_ptr problem;
+    try {
+        auto running = what(*pool_);
+        co_await std::move(running);
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    const auto failure = oracle_.on_operation_ended(name, problem);
+    if (ended) {
+        ended(failure ? &*failure : nullptr);
+    }
+}
+
+void users::begin(std::string name, operation what, outcome ended) {
+    ++open_;
+    const auto signal = std::make_shared<asio::cancellation_signal>();
+    auto token =
+        asio::bind_cancellation_slot(signal->slot(), [this, signal](std::exception_ptr) { --open_; });
+    const auto lane = world_.chance.below(world::callers);
+    asio::co_spawn(executor_of(world_.caller_lane(lane)),
+                   run_operation(std::move(name), std::move(what), std::move(ended)), std::move(token));
+    if (world_.chance.chance(script_.cancels / 4)) {
+        world_.after(world_.chance.between(1ms, 1s), [this, lane, weak = std::weak_ptr(signal)] {
+            lane_executor(world_.caller_lane(lane)).execute([weak] {
+                if (const auto signal = weak.lock()) {
+                    signal->emit(asio::cancellation_type::terminal);
+                }
+            });
+        });
+    }
+}
+
+asio::awaitable<void> users::run_look() {
+    auto asking = pool_->status();
+    auto status = co_await std::move(asking);
+    const spared_by_faults here;
+    last_seen_ = status;
+    seen_ = std::move(status);
+}
+
+void users::look() {
+    if (!pool_ || looking_) {
+        return;
+    }
+    looking_ = true;
+    ++open_;
+    asio::co_spawn(executor_of(world_.caller_lane(0)), run_look(), [this](std::exception_ptr) {
+        --open_;
+        looking_ = false;
+    });
+}
+
+worker_id users::some_worker() const {
+    if (!last_seen_ || last_seen_->workers.empty() || world_.chance.chance(0.1)) {
+        return {"p", 1, 1};
+    }
+    return last_seen_->workers[world_.chance.below(last_seen_->workers.size())].id;
+}
+
+void users::change(duration when) {
+    world_.after(when, [this] {
+        const auto which = some_worker();
+        auto& chance = world_.chance;
+        switch (chance.below(11)) {
+        case 0:
+        case 1:
+            oracle_.on_suspension_asked(which);
+            begin("suspend " + to_string(which), [which](pool& of) { return of.suspend(which); });
+            break;
+        case 2:
+            oracle_.on_suspension_asked();
+            begin("suspend", [](pool& of) { return of.suspend(); });
+            world_.after(chance.between(0ms, 2s), [this] {
+                oracle_.on_suspension_asked();
+                begin("resume", [](pool& of) { return of.resume(); });
+            });
+            break;
+        case 3:
+        case 4:
+            oracle_.on_suspension_asked();
+            begin("resume " + to_string(which), [which](pool& of) { return of.resume(which); });
+            break;
+        case 5:
+            oracle_.on_suspension_asked();
+            begin("resume", [](pool& of) { return of.resume(); });
+            break;
+        case 6:
+            oracle_.on_restart_asked();
+            begin("restart " + to_string(which), [which](pool& of) { return of.restart(which); });
+            break;
+        case 7:
+            oracle_.on_restart_asked();
+            begin("rolling restart", [](pool& of) { return of.rolling_restart(); });
+            break;
+        case 8:
+        case 9: {
+            const auto least = chance.among(1, 3);
+            const size_limits limits(least, least + chance.below(3));
+            oracle_.on_resize_asked(limits);
+            begin("resize", [limits](pool& of) { return of.resize(limits); });
+            break;
+        }
+        default: {
+            const auto count = chance.below(6);
+            begin("ready " + std::to_string(count), [count](pool& of) { return of.ready(count); });
+        }
+        }
+    });
+}
+
+void users::end() {
+    ending_ = true;
+    auto& chance = world_.chance;
+    switch (script_.end) {
+    case ending::shutdown:
+    case ending::shutdown_and_destruction: {
+        const auto times = chance.chance(0.2) ? 2 : 1;
+        for (int i = 0; i < times; ++i) {
+            oracle_.on_shutdown_asked();
+            ++open_;
+            asio::co_spawn(executor_of(world_.caller_lane(chance.below(world::callers))), run_shutdown(),
+                           [this](std::exception_ptr) { --open_; });
+        }
+        if (script_.end == ending::shutdown_and_destruction) {
+            world_.after(chance.between(0ms, 1s), [this] { destroy(); });
+        }
+        break;
+    }
+    default: destroy(); break;
+    }
+}
+
+asio::awaitable<void> users::run_shutdown() {
+    if (!pool_) {
+        co_return;
+    }
+    world_.trace("shutdown");
+    const auto asked = world_.now();
+    try {
+        auto running = pool_->shutdown();
+        const auto report = co_await std::move(running);
+        oracle_.on_report(report, asked);
+    } catch (const std::exception& problem) {
+        oracle_.on_shutdown_failed(problem);
+    }
+    if (script_.end == ending::shutdown) {
+        look_wanted_ = true; // the counters are to agree even now
+        world_.after(100ms, [this] { destroy(); });
+    }
+}
+
+void users::destroy() {
+    if (pool_) {
+        world_.trace("the pool is destroyed");
+        oracle_.on_destroyed();
+        pool_.reset();
+    }
+    ended_ = true;
+}
+
+} // namespace skep::simulation

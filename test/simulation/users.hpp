@@ -1,0 +1,72 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/pool_core.hpp"
+#include "simulation/oracle.hpp"
+#include "simulation/scenario.hpp"
+#include "simulation/world.hpp"
+#include <skep/pool.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace skep::simulation {
+
+/// The callers of a pool: each operation is a coroutine on one of the callers' executors.
+class users {
+public:
+    users(world& in, oracle& judge, const scenario& script, std::optional<pool>& the_pool);
+
+    /// Has everything that the scenario says happen in its time.
+    void schedule();
+
+    /// Takes the pool's status and has the oracle compare it.
+    void look();
+    bool wants_look() { return std::exchange(look_wanted_, false); }
+
+    /// Operations that have not ended.
+    std::size_t open_operations() const noexcept { return open_; }
+    bool has_ended() const noexcept { return ended_; }
+
+    /// The status that was asked for, once it is there.
+    std::optional<pool_status> take_look() { return std::exchange(seen_, std::nullopt); }
+
+private:
+    using operation = std::function<asio::awaitable<void>(pool&)>;
+    using outcome = std::function<void(const error*)>;
+
+    void start(duration when);
+    void call(duration when);
+    void draw_call(call_record& fresh);
+    request to_request(const call_record& call) const;
+    void make_call(call_record& which, std::size_t lane, bool again);
+    asio::awaitable<void> run_call(call_record& which);
+    timer make_pause(std::size_t lane);
+    asio::awaitable<void> run_loop(std::size_t lane);
+    asio::awaitable<void> run_operation(std::string name, operation what, outcome ended);
+    asio::awaitable<void> run_look();
+    asio::awaitable<void> run_shutdown();
+    void begin(std::string name, operation what, outcome ended = {});
+    void change(duration when);
+    worker_id some_worker() const;
+    void end();
+    void destroy();
+
+    world& world_;
+    oracle& oracle_;
+    const scenario& script_;
+    std::optional<pool>& pool_;
+    std::size_t open_ = 0;
+    std::optional<pool_status> seen_;
+    std::optional<pool_status> last_seen_;
+    bool looking_ = false;
+    bool look_wanted_ = false;
+    bool ending_ = false;
+    bool ended_ = false;
+};
+
+} // namespace skep::simulation
