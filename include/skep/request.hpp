@@ -38,9 +38,11 @@ public:
         return arg(key, boost::json::value_from(value));
     }
 
-    /// Sends bytes beside the JSON, without encoding. They arrive in the order attached. A blob is moved, all else
-    /// is copied: text, and any contiguous range of std::byte or unsigned char.
+    /// Sends bytes beside the JSON, without encoding. They arrive in the order attached. A blob is moved, and shares
+    /// its bytes if it is copied; a vector of std::byte that is moved is taken over. All else is copied: text, and any
+    /// contiguous range of std::byte or unsigned char.
     request& attach(blob bytes) &;
+    request& attach(std::vector<std::byte>&& bytes) & { return attach(blob(std::move(bytes))); }
     request& attach(std::string_view bytes) &;
     request& attach(std::span<const std::byte> bytes) &;
     request& attach(std::span<const unsigned char> bytes) &;
@@ -79,6 +81,7 @@ public:
         return std::move(arg(key, boost::json::value_from(value)));
     }
     request&& attach(blob bytes) && { return std::move(attach(std::move(bytes))); }
+    request&& attach(std::vector<std::byte>&& bytes) && { return std::move(attach(std::move(bytes))); }
     request&& attach(std::string_view bytes) && { return std::move(attach(bytes)); }
     request&& attach(std::span<const std::byte> bytes) && { return std::move(attach(bytes)); }
     request&& attach(std::span<const unsigned char> bytes) && { return std::move(attach(bytes)); }

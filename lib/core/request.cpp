@@ -31,7 +31,7 @@ request& request::attach(std::string_view bytes) & {
 }
 
 request& request::attach(std::span<const std::byte> bytes) & {
-    return attach(blob(bytes.begin(), bytes.end()));
+    return attach(blob::copy_of(bytes));
 }
 
 request& request::attach(std::span<const unsigned char> bytes) & {

@@ -133,7 +133,7 @@ void append_call(std::string& out, std::uint64_t id, std::string_view body, cons
         out += body;
         const auto json_end = out.size();
         for (const auto& attachment : call.attachments()) {
-            out.append(reinterpret_cast<const char*>(attachment.data()), attachment.size());
+            out += attachment.text();
         }
         end_frame(out, begin, json_end);
     } catch (...) { // out of memory: no part of a frame may stay

@@ -142,7 +142,7 @@ std::vector<blob> to_attachments(const members& from, std::span<const std::byte>
         if (ec || length > payload.size()) {
             from.refuse("attachments", "does not match the frame's payload");
         }
-        attachments.emplace_back(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(length));
+        attachments.push_back(blob::copy_of(payload.first(length)));
         payload = payload.subspan(length);
     }
     if (!payload.empty()) {

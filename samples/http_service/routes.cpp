@@ -82,8 +82,7 @@ asio::awaitable<http_response> thumbnail(skep::pool& pool, const http_request& r
         skep::request("thumbnail").arg("width", width_in(request.target())).timeout(5s).idempotent(true);
     call.attach(request.body());
     const auto answer = co_await pool.execute(std::move(call));
-    const auto& png = answer.attachments.at(0);
-    std::string body(reinterpret_cast<const char*>(png.data()), png.size());
+    std::string body(answer.attachments.at(0).text());
     co_return make_response(http::status::ok, "image/png", std::move(body));
 }
 

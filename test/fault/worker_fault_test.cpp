@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(of_not_reading_holds_up_a_large_call_no_longer_than_its_tim
         const auto before = co_await pid_of(workers);
         auto last_heard = echo(1, 5s);
         co_await workers.execute(std::move(last_heard));
-        request large = echo(2, 300ms).attach(blob(8u << 20));
+        request large = echo(2, 300ms).attach(std::vector<std::byte>(8u << 20));
         const auto began = std::chrono::steady_clock::now();
         auto stuck = workers.execute(std::move(large));
         const auto e = co_await failure_of(std::move(stuck));

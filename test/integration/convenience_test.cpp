@@ -282,16 +282,18 @@ BOOST_AUTO_TEST_CASE(attachments_of_any_kind_of_bytes) {
         const std::string text = "text";
         const std::vector<unsigned char> bytes{1, 2, 255};
         const std::array<std::byte, 2> array{std::byte{3}, std::byte{4}};
-        blob whole(5, std::byte{7});
-        auto call = request("reverse").attach(text).attach("literal").attach(bytes).attach(array).attach(
-            std::move(whole));
+        std::vector<std::byte> whole(5, std::byte{7});
+        const auto shared = blob::copy_of(array);
+        auto call =
+            request("reverse").attach(text).attach("literal").attach(bytes).attach(array).attach(whole);
+        call.attach(std::move(whole)).attach(shared);
         const auto answer = co_await workers.execute(std::move(call));
-        const std::vector<std::size_t> sizes{4, 7, 3, 2, 5};
+        const std::vector<std::size_t> sizes{4, 7, 3, 2, 5, 5, 2};
         BOOST_REQUIRE_EQUAL(answer.attachments.size(), sizes.size());
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             BOOST_TEST(answer.attachments[i].size() == sizes[i]);
         }
-        BOOST_TEST((answer.attachments[2].front() == std::byte{255}));
+        BOOST_TEST((answer.attachments[2][0] == std::byte{255}));
     });
 }
 

@@ -21,15 +21,16 @@ asio::awaitable<json::value> echo(pool& workers, json::value value) {
 }
 
 blob pattern(std::size_t size) {
-    blob bytes(size);
+    std::vector<std::byte> bytes(size);
     for (std::size_t i = 0; i < size; ++i) {
         bytes[i] = static_cast<std::byte>(i * 31 + i / 256);
     }
-    return bytes;
+    return blob(std::move(bytes));
 }
 
 blob reversed(const blob& bytes) {
-    return {bytes.rbegin(), bytes.rend()};
+    return blob(std::vector<std::byte>(std::make_reverse_iterator(bytes.end()),
+                                       std::make_reverse_iterator(bytes.begin())));
 }
 
 json::value nested(std::size_t depth) {

@@ -31,8 +31,7 @@ namespace {
 constexpr auto max_id = std::numeric_limits<std::uint64_t>::max();
 
 blob to_blob(std::string_view bytes) {
-    const auto view = std::as_bytes(std::span(bytes));
-    return {view.begin(), view.end()};
+    return blob::copy_of(std::as_bytes(std::span(bytes)));
 }
 
 std::string to_text(std::span<const std::byte> bytes) {
@@ -380,7 +379,7 @@ BOOST_AUTO_TEST_CASE(what_can_be_sent_could_be_sent_back) {
     limits.json_bytes = 2000;
     BOOST_TEST(
         (refusal(request("echo").arg("value", std::string(2000, 'x')), limits) == errc::frame_too_large));
-    BOOST_TEST(!encode_call(request("echo").attach(blob(3000)), limits).empty());
+    BOOST_TEST(!encode_call(request("echo").attach(std::vector<std::byte>(3000)), limits).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_pipelined_call_says_when) {

@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_SUITE(before_it_was_sent)
 namespace {
 
 request big_request(std::string name) {
-    return request(std::move(name)).attach(blob(4u << 20));
+    return request(std::move(name)).attach(std::vector<std::byte>(4u << 20));
 }
 
 pool_config two_at_a_time(std::size_t workers) {

@@ -5,6 +5,7 @@
 
 #include "async/task_group.hpp"
 #include "process/local_context.hpp"
+#include "support/allocations.hpp"
 #include "support/fake_runtime.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -20,7 +21,10 @@ thread_local int spared = 0;
 
 } // namespace
 
+thread_local std::size_t skep::test::allocations_made = 0;
+
 void* operator new(std::size_t size) {
+    ++skep::test::allocations_made;
     const bool fails = doomed_size != 0 && size == doomed_size && spared-- <= 0;
     void* const block = fails ? nullptr : std::malloc(size == 0 ? 1 : size);
     if (block == nullptr) {

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_is_too_large_is_refused) {
     config.limits.frame_bytes = 100'000;
     config.limits.json_bytes = 100'000;
     running_pool pool(config);
-    const auto call = pool.execute(request("x").attach(blob(100'000)));
+    const auto call = pool.execute(request("x").attach(std::vector<std::byte>(100'000)));
     BOOST_TEST(call->code() == errc::frame_too_large);
     BOOST_TEST(!pool.execute(request("next"))->done);
 }

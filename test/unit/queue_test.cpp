@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_worker_too_slow_to_take_its_calls_gets_more_as_it_takes_t
     config.limits.frame_bytes = config.limits.json_bytes = 1u << 20;
     running_pool pool(config);
     for (int i = 0; i < 20; ++i) {
-        pool.execute(request(std::to_string(i)).attach(blob(1'000'000)));
+        pool.execute(request(std::to_string(i)).attach(std::vector<std::byte>(1'000'000)));
     }
     BOOST_TEST(pool.status().in_flight < 5u);
     std::size_t received = 0;
