@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <skep/abi.hpp>
 #include <skep/export.hpp>
 #include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>

@@ -3,10 +3,9 @@
 
 #pragma once
 
+#include <skep/awaitable.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
-
-#include <boost/asio/awaitable.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -18,8 +17,9 @@
 namespace skep {
 
 /// Looks at one worker; throws if it is not well. Runs on the pool's strand and must honour cancellation, which comes
-/// when the probe's timeout has passed.
-using health_probe = std::function<boost::asio::awaitable<void>(worker_id which, pid_t pid)>;
+/// when the probe's timeout has passed. To set one, include Asio's awaitable too, as <skep/pool.hpp> does.
+using health_probe =
+    std::function<boost::asio::awaitable<void, boost::asio::any_io_executor>(worker_id which, pid_t pid)>;
 
 /// Whether a worker does its job. A failure takes it out of rotation (degraded), the next success puts it back,
 /// `failures` in a row remove and replace it. Answering a call is a success; a worker with calls is not probed.

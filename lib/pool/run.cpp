@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "process/signal_dispositions.hpp"
 #include <skep/run.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -10,7 +11,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/this_coro.hpp>
 
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -28,41 +28,14 @@ using pool_main = std::function<asio::awaitable<void>(pool&)>;
 constexpr std::chrono::seconds for_last_answers(1);
 constexpr int exit_status_after_interrupt = 130;
 
-/// What the program does at signals of its own accord; put back in the end, as Asio only knows the default.
-class dispositions {
-public:
-    dispositions() noexcept {
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            ::sigaction(numbers[i], nullptr, &before_[i]);
-        }
-    }
-    ~dispositions() { restore(); }
-    dispositions(const dispositions&) = delete;
-    dispositions& operator=(const dispositions&) = delete;
-
-    void restore() const noexcept {
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            ::sigaction(numbers[i], &before_[i], nullptr);
-        }
-    }
-
-    /// Whoever started the program wants it to take no notice, as nohup does.
-    bool ignores(std::size_t i) const noexcept { return before_[i].sa_handler == SIG_IGN; }
-
-    static constexpr std::array numbers{SIGINT, SIGTERM};
-
-private:
-    std::array<struct sigaction, numbers.size()> before_{};
-};
-
 /// A pool, the coroutine that it is there for, and what a signal does to both. All on one thread.
 class program {
 public:
     program(pool_config config, pool_main main)
         : main_(std::move(main)), pool_(context_.get_executor(), std::move(config)), signals_(context_) {
-        for (std::size_t i = 0; i < dispositions::numbers.size(); ++i) {
+        for (std::size_t i = 0; i < signal_dispositions::numbers.size(); ++i) {
             if (!before_.ignores(i)) {
-                signals_.add(dispositions::numbers[i]);
+                signals_.add(signal_dispositions::numbers[i]);
             }
         }
     }
@@ -126,7 +99,7 @@ private:
     }
 
     // In this order: the frames of what main has left behind go with the context, and may refer to what main was made of.
-    dispositions before_;
+    signal_dispositions before_;
     pool_main main_;
     asio::cancellation_signal stop_main_;
     asio::io_context context_{1};
