@@ -10,12 +10,21 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace skep {
 
-/// Picks the worker for the next call. A pool tells its scheduler which slots can take a call, and asks it
-/// for one. All calls come from the pool's strand; none may block or throw. One that throws, picks a slot that is not
-/// on offer, or none though some are, is logged once, and the first slot on offer is taken.
+/// What waits for a place at a worker: a call now, later a stream or a lease. Valid during scheduler::pick().
+struct claim_view {
+    std::string_view command;
+    std::string_view session; ///< empty if it belongs to none
+    int attempts = 0;         ///< workers it was sent to before, and lost with
+};
+
+/// Picks the worker for the next call. A pool tells its scheduler which slots can take a call, and asks it for one. A
+/// worker that becomes free while calls wait takes the one that has waited longest, and nobody is asked.
+/// All calls come from the pool's strand; none may block or throw. One that throws, picks a slot that is not on offer,
+/// or none though some are, is logged once, and the first slot on offer is taken.
 class SKEP_API scheduler {
 public:
     virtual ~scheduler() = default;
@@ -26,9 +35,9 @@ public:
     /// `slot` can take no call: at capacity, unhealthy or gone. Withdrawing a slot not on offer does nothing.
     virtual void withdraw(std::uint32_t slot) = 0;
 
-    /// The slot for the next call, or nothing if none is on offer. The slot stays on offer: the pool follows
-    /// up with offer() or withdraw().
-    virtual std::optional<std::uint32_t> pick() = 0;
+    /// The slot for `claim`, or nothing if none is on offer. The slot stays on offer: the pool follows up with offer()
+    /// or withdraw().
+    virtual std::optional<std::uint32_t> pick(const claim_view& claim) = 0;
 };
 
 /// The built-in schedulers. Every operation of each is O(1) in the number of workers (round_robin: one

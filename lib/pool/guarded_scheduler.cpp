@@ -45,13 +45,13 @@ void guarded_scheduler::withdraw(std::uint32_t slot) {
     attempt([&] { theirs_->withdraw(slot); });
 }
 
-std::optional<std::uint32_t> guarded_scheduler::pick() {
+std::optional<std::uint32_t> guarded_scheduler::pick(const claim_view& claim) {
     const auto first = on_offer_.first_from(0);
     if (!first) {
         return std::nullopt;
     }
     std::optional<std::uint32_t> picked;
-    attempt([&] { picked = theirs_->pick(); });
+    attempt([&] { picked = theirs_->pick(claim); });
     if (picked && on_offer_.first_from(*picked) == picked) {
         return picked;
     }

@@ -21,7 +21,7 @@ public:
 
     void offer(std::uint32_t slot, std::size_t load) override;
     void withdraw(std::uint32_t slot) override;
-    std::optional<std::uint32_t> pick() override;
+    std::optional<std::uint32_t> pick(const claim_view& claim) override;
 
 private:
     template <class Function>

@@ -62,13 +62,14 @@ worker* placement::pick(const claim& claimant) {
         auto* const only = at(*claimant.slot);
         return only != nullptr && has_room(*only) ? only : nullptr;
     }
-    auto* const free = pick_by(*free_, &worker::accepts_call);
-    return free != nullptr ? free : pick_by(*pipelined_, &worker::accepts_pipelined_call);
+    const auto view = claimant.view();
+    auto* const free = pick_by(*free_, view, &worker::accepts_call);
+    return free != nullptr ? free : pick_by(*pipelined_, view, &worker::accepts_pipelined_call);
 }
 
 /// One that has just left service may still be on offer.
-worker* placement::pick_by(scheduler& chooser, bool (worker::*accepts)() const noexcept) {
-    while (const auto slot = chooser.pick()) {
+worker* placement::pick_by(scheduler& chooser, const claim_view& claimant, bool (worker::*accepts)() const noexcept) {
+    while (const auto slot = chooser.pick(claimant)) {
         auto* const picked = at(*slot);
         if (picked != nullptr && (picked->*accepts)()) {
             return picked;

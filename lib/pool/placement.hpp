@@ -39,7 +39,7 @@ private:
     worker* at(std::uint32_t slot) const noexcept {
         return slot < workers_.size() ? workers_[slot] : nullptr;
     }
-    worker* pick_by(scheduler& chooser, bool (worker::*accepts)() const noexcept);
+    worker* pick_by(scheduler& chooser, const claim_view& claimant, bool (worker::*accepts)() const noexcept);
 
     const pool_config& config_;
     std::unique_ptr<scheduler> free_;      ///< workers that can begin a call now

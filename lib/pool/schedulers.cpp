@@ -22,7 +22,9 @@ public:
         }
     }
     void withdraw(std::uint32_t slot) override { free_.remove(slot); }
-    std::optional<std::uint32_t> pick() override { return newest_first_ ? free_.back() : free_.front(); }
+    std::optional<std::uint32_t> pick(const claim_view&) override {
+        return newest_first_ ? free_.back() : free_.front();
+    }
 
 private:
     bool newest_first_;
@@ -33,7 +35,7 @@ class round_robin_scheduler final : public scheduler {
 public:
     void offer(std::uint32_t slot, std::size_t) override { free_.set(slot); }
     void withdraw(std::uint32_t slot) override { free_.clear(slot); }
-    std::optional<std::uint32_t> pick() override {
+    std::optional<std::uint32_t> pick(const claim_view&) override {
         auto slot = free_.first_from(next_);
         if (!slot) {
             slot = free_.first_from(0);
@@ -76,7 +78,7 @@ public:
         }
     }
 
-    std::optional<std::uint32_t> pick() override {
+    std::optional<std::uint32_t> pick(const claim_view&) override {
         while (lowest_ < by_load_.size() && by_load_[lowest_].empty()) {
             ++lowest_;
         }

@@ -38,6 +38,8 @@ struct call : claim {
         req.args_ = nullptr;
     }
 
+    claim_view view() const noexcept override { return {req.command(), req.session(), attempts}; }
+
     bool is_probe() const noexcept { return sink == nullptr; }
 
     request req;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "policy/deadline_heap.hpp"
+#include <skep/scheduler.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -33,6 +34,9 @@ protected:
 /// What waits for a place at a worker. Its hooks tie it into the wait queue and the deadlines without allocation.
 struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_hook<>, deadline_node {
     virtual ~claim() = default;
+
+    /// What a scheduler sees of it.
+    virtual claim_view view() const noexcept = 0;
 
     claim_holder* holder = nullptr;
     time_point submitted;

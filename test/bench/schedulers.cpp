@@ -16,6 +16,7 @@ namespace skep::bench {
 namespace {
 
 constexpr std::size_t picks = 1'000'000;
+constexpr claim_view any;
 
 /// A worker is picked and becomes busy; the one that has been busy longest becomes free. Half are busy.
 double nanoseconds_per_pick(scheduling kind, std::size_t workers) {
@@ -25,12 +26,12 @@ double nanoseconds_per_pick(scheduling kind, std::size_t workers) {
     }
     std::vector<std::uint32_t> busy(workers / 2);
     for (auto& slot : busy) {
-        slot = chosen->pick().value();
+        slot = chosen->pick(any).value();
         chosen->withdraw(slot);
     }
     const auto begin = cpu_time();
     for (std::size_t i = 0, oldest = 0; i < picks; ++i) {
-        const auto slot = chosen->pick().value();
+        const auto slot = chosen->pick(any).value();
         chosen->withdraw(slot);
         chosen->offer(busy[oldest], 0);
         busy[oldest] = slot;

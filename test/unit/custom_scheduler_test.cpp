@@ -1,13 +1,16 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Schedulers of users who err.
+// Schedulers of users: what they see, and when they err.
 
 #include "support/fake_runtime.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace skep::test {
 
@@ -25,7 +28,7 @@ public:
 
     void offer(std::uint32_t, std::size_t) override { complain(); }
     void withdraw(std::uint32_t) override { complain(); }
-    std::optional<std::uint32_t> pick() override {
+    std::optional<std::uint32_t> pick(const claim_view&) override {
         complain();
         return pick_();
     }
@@ -39,6 +42,27 @@ private:
 
     choice pick_;
     bool throws_;
+};
+
+/// Keeps slot 2 for training, as far as that can be, and notes what it is asked.
+class by_command final : public scheduler {
+public:
+    explicit by_command(std::vector<std::string>& asked) : asked_(asked) {}
+
+    void offer(std::uint32_t slot, std::size_t) override { free_.insert(slot); }
+    void withdraw(std::uint32_t slot) override { free_.erase(slot); }
+    std::optional<std::uint32_t> pick(const claim_view& claim) override {
+        asked_.push_back(std::string(claim.command) + " of '" + std::string(claim.session) + "' after " +
+                         std::to_string(claim.attempts));
+        if (free_.empty()) {
+            return std::nullopt;
+        }
+        return claim.command == "train" ? *free_.rbegin() : *free_.begin();
+    }
+
+private:
+    std::vector<std::string>& asked_;
+    std::set<std::uint32_t> free_;
 };
 
 pool_config config_with(const scheduler_factory& make, std::size_t workers = 2) {
@@ -75,6 +99,33 @@ std::string refusal(const scheduler_factory& make) {
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(custom_scheduler)
+
+BOOST_AUTO_TEST_CASE(may_route_by_command) {
+    std::vector<std::string> asked;
+    running_pool pool(config_with([&] { return std::make_unique<by_command>(asked); }, 3));
+    pool.execute(request("predict").session("s1"));
+    pool.execute(request("train"));
+    pool.execute(request("predict"));
+    BOOST_TEST(pool.serve(0) == "predict");
+    BOOST_TEST(pool.serve(2) == "train");
+    BOOST_TEST(pool.serve(1) == "predict");
+    const std::vector<std::string> expected{"predict of 's1' after 0", "train of '' after 0",
+                                            "predict of '' after 0"};
+    BOOST_TEST(asked == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(sees_what_was_lost_with_a_worker_again) {
+    std::vector<std::string> asked;
+    running_pool pool(config_with([&] { return std::make_unique<by_command>(asked); }));
+    const auto call = pool.execute(request("train").session("s1").idempotent(true));
+    BOOST_TEST(pool.worker(1).take_calls().size() == 1u);
+    pool.worker(1).exit(exit_status::signalled(SIGSEGV));
+    pool.settle();
+    BOOST_TEST(pool.serve(0) == "train");
+    BOOST_TEST(call->value.has_value(), call->text());
+    const std::vector<std::string> expected{"train of 's1' after 0", "train of 's1' after 1"};
+    BOOST_TEST(asked == expected, boost::test_tools::per_element());
+}
 
 BOOST_AUTO_TEST_CASE(a_factory_that_makes_none_is_refused) {
     check_mentions(refusal([] { return nullptr; }), "custom_scheduler returned no scheduler");

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_scheduler_of_the_users_own_is_asked) {
     public:
         void offer(std::uint32_t slot, std::size_t) override { free_[slot] = true; }
         void withdraw(std::uint32_t slot) override { free_.erase(slot); }
-        std::optional<std::uint32_t> pick() override {
+        std::optional<std::uint32_t> pick(const claim_view&) override {
             return free_.empty() ? std::nullopt : std::optional(free_.rbegin()->first);
         }
 
