@@ -60,7 +60,7 @@ struct lost_call_notice {
 /// One incarnation of a slot: a process, what connects it, the calls it has, from launch to reaping. It wires its parts
 /// together; what is to be done when is up to its worker_life. run() is that life; every other function is called on the
 /// pool's strand meanwhile.
-class worker : public std::enable_shared_from_this<worker>, private link_user {
+class worker final : public std::enable_shared_from_this<worker>, private link_user {
 public:
     worker(const worker_surroundings& around, worker_id id);
 
