@@ -5,6 +5,9 @@
 
 #include "policy/patient_deadline.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 namespace skep {
 
 heartbeat_monitor::heartbeat_monitor(const heartbeat_options& options, time_point now) noexcept
@@ -12,7 +15,8 @@ heartbeat_monitor::heartbeat_monitor(const heartbeat_options& options, time_poin
 
 heartbeat_verdict heartbeat_monitor::tick(time_point now) noexcept {
     heartbeat_verdict verdict;
-    if (now - next_tick_ > long_stall) {
+    constexpr duration short_stall = std::chrono::milliseconds(100);
+    if (now - next_tick_ > std::clamp(options_.timeout / 2, short_stall, long_stall)) {
         heard();
     }
     if (silent_since_ && now - *silent_since_ >= options_.timeout) {

@@ -17,8 +17,8 @@ struct heartbeat_verdict {
     bool lost = false;      ///< `misses` in a row are overdue: the worker is lost
 };
 
-/// Judges a worker by its answers. Any sign of life counts as an answer. A tick that comes more than a second
-/// late means that the host itself stood still: the worker then gets its time anew.
+/// Judges a worker by its answers. Any sign of life counts as an answer. A tick that comes late, by
+/// more than a second or half of the timeout, means that the host itself stood still: the worker then gets its time anew.
 class heartbeat_monitor {
 public:
     heartbeat_monitor(const heartbeat_options& options, time_point now) noexcept;

@@ -49,9 +49,9 @@ public:
     /// When a successor may be started.
     time_point due() const noexcept { return due_; }
 
-    /// Slots that crashed come last.
-    std::tuple<bool, bool> rank(time_point now) const noexcept {
-        return {taint_.is_tainted(now), awaits_verdict_};
+    /// The order in which slots that are due are filled: those that crashed come last, the others take turns.
+    std::tuple<bool, bool, time_point> rank(time_point now) const noexcept {
+        return {taint_.is_tainted(now), awaits_verdict_, due_};
     }
     bool awaits_verdict() const noexcept { return awaits_verdict_; }
     int failure_streak() const noexcept { return streak_; }

@@ -3,7 +3,6 @@
 
 #include "pool/autoscaler.hpp"
 
-#include "core/clock.hpp"
 #include "core/pool_size.hpp"
 
 #include <algorithm>
@@ -20,25 +19,27 @@ constexpr int looks_per_cool_down = 4;
 
 } // namespace
 
-autoscaler::autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls,
-                       roster& workers, const suspension& suspended, const pool_log& log)
-    : config_(config),
+autoscaler::autoscaler(const worker_surroundings& around, dispatcher& calls, roster& workers,
+                       const suspension& suspended, const pool_log& log)
+    : around_(around),
+      config_(around.config),
       calls_(calls),
       roster_(workers),
       sizing_(workers),
       suspension_(suspended),
       log_(log),
-      scaler_(config.scaling, size_of(config.scaling, config.workers).limits, clock::now()),
-      wake_(context.executor) {}
+      scaler_(config_.scaling, size_of(config_.scaling, config_.workers).limits, around.context.now()),
+      wake_(around.context.executor) {}
 
 asio::awaitable<void> autoscaler::run() {
-    const auto began = clock::now(); // the time that the start took says nothing
+    const auto began = around_.context.now(); // the time that the start took says nothing
     scaler_ = scaler(config_.scaling, scaler_.limits(), began);
     last_look_ = began;
     work_then_ = calls_.work_done(began);
     for (;;) {
         wake_.close();
-        const auto now = clock::now();
+        around_.events.settle();
+        const auto now = around_.context.now();
         if (is_on() && now >= next_look()) {
             look(now);
         }

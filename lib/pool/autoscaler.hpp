@@ -18,7 +18,7 @@ namespace skep {
 /// pool's strand.
 class autoscaler {
 public:
-    autoscaler(const pool_context& context, const pool_config& config, dispatcher& calls, roster& workers,
+    autoscaler(const worker_surroundings& around, dispatcher& calls, roster& workers,
                const suspension& suspended, const pool_log& log);
 
     /// Until it is cancelled. A pool of fixed size costs nothing.
@@ -41,6 +41,7 @@ private:
     time_point next_look() const;
     bool may_grow() const noexcept { return roster_.desired() < scaler_.limits().max; }
 
+    const worker_surroundings& around_;
     const pool_config& config_;
     dispatcher& calls_;
     roster& roster_;

@@ -269,6 +269,11 @@ asio::awaitable<void> dispatcher::drain(time_point limit) {
 
 void dispatcher::on_due(claim& due) {
     auto& late = static_cast<call&>(due);
+    const auto state = late.state;
+    events_.settle();
+    if (late.state != state || late.heap_place != deadline_node::outside) {
+        return; // it is further on by now
+    }
     switch (late.state) {
     case call_state::queued: fail_waiting(late); break;
     case call_state::delayed:

@@ -27,6 +27,9 @@ public:
     /// A call on the worker was given up because it took too long.
     virtual void on_timeout(worker& at, const call& given_up) = 0;
 
+    /// Acts upon what workers have told and nobody has seen to yet.
+    virtual void settle() = 0;
+
     /// What has brought the pool into a state in which it refuses calls.
     virtual error_info cause_of_refusal() const = 0;
 

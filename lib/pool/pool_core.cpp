@@ -34,14 +34,14 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       config_(with_number_of_workers(std::move(config))),
       log_(config_, context_),
       runtime_(make_runtime(context_, config_, [this](const output_line& line) { handle_output(line); })),
-      events_([this] { wake_for_events(); }),
+      events_([this] { wake_for_events(); }, [this] { apply_events(); }),
       around_{context_, config_, *runtime_, *this, events_, {}},
       changed_(context_.executor),
       dispatcher_(context_, config_, *this, log_),
       roster_(context_, config_),
       supervisor_(around_, log_, roster_, changed_),
       suspension_(config_, roster_, changed_),
-      autoscaler_(context_, config_, dispatcher_, roster_, suspension_, log_),
+      autoscaler_(around_, dispatcher_, roster_, suspension_, log_),
       streaks_(config_.health_check.error_streak),
       supply_(context_.executor,
               [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
@@ -80,7 +80,7 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
 }
 
 void pool_core::submit(call& fresh) {
-    apply_events();
+    events_.settle();
     admission_facts facts;
     facts.phase = phase_;
     facts.is_start_undone = undone_for_.has_value();
@@ -96,7 +96,7 @@ error_info pool_core::cause_of_refusal() const {
 }
 
 asio::awaitable<shutdown_report> pool_core::shutdown() {
-    apply_events();
+    events_.settle();
     begin_shutdown();
     while (phase_ != pool_phase::stopped) {
         co_await changed_.wait();
@@ -105,7 +105,7 @@ asio::awaitable<shutdown_report> pool_core::shutdown() {
 }
 
 void pool_core::abandon() {
-    apply_events();
+    events_.settle();
     hurry_ = true;
     begin_shutdown();
     if (phase_ == pool_phase::stopping) {
@@ -176,7 +176,7 @@ asio::awaitable<void> pool_core::take_down(stop_stage first) {
 }
 
 pool_status pool_core::status() {
-    apply_events();
+    events_.settle();
     pool_status result;
     result.name = config_.name;
     result.phase = phase_;
@@ -261,7 +261,7 @@ void pool_core::on_overdue(worker& at) {
 }
 
 void pool_core::require_running() {
-    apply_events();
+    events_.settle();
     switch (phase_) {
     case pool_phase::running: return;
     case pool_phase::created:

@@ -102,6 +102,7 @@ private:
     void on_answer_lost(worker& from, call& answered) override;
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
 
+    void settle() override { events_.settle(); }
     void on_overdue(worker& at) override;
     void on_timeout(worker& at, const call& given_up) override { note_failed_call(at, given_up, "timeout"); }
     void note_failed_call(worker& at, const call& failed, const std::string& kind);

@@ -11,7 +11,7 @@
 
 namespace skep {
 
-/// If it fails, for lack of memory, whoever uses the pool next takes the events, or the supervisor reminds of them.
+/// If it fails, for lack of memory, whoever uses the pool next sees to the events, or the supervisor at its next tick.
 void pool_core::wake_for_events() {
     try {
         asio::post(context_.executor, [weak = weak_from_this()] {

@@ -81,7 +81,7 @@ void pool_core::complete_start(std::optional<error> problem) {
 }
 
 asio::awaitable<void> pool_core::ready(std::size_t count) {
-    apply_events();
+    events_.settle();
     const auto attempt = start_;
     if (phase_ == pool_phase::created) {
         throw failure(errc::not_started);

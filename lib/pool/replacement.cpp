@@ -86,7 +86,8 @@ void replacement::begin_due(time_point now) {
 }
 
 bool replacement::may_begin(const slot& in, time_point now) const {
-    const bool is_free_to = in.serves() && !in.successor && in.plan.due() <= now;
+    const bool is_free_to = in.wanted && in.serves() && !in.current->life().is(obstacle::leaving) &&
+                            !in.successor && in.plan.due() <= now;
     return is_free_to && (!in.restarts.empty() || !in.current->life().is(obstacle::suspended));
 }
 

@@ -265,10 +265,10 @@ void supervisor::note_end(const worker& gone) {
 asio::awaitable<void> supervisor::supervise() {
     auto next_tick = context_.now() + config_.restart.safety_tick;
     for (;;) {
+        around_.events.settle();
         roster_.work().close(); // before looking: a start may fail at once
         const auto now = context_.now();
         const bool tick = now >= next_tick;
-        around_.events.remind();
         if (intensity_.state(now) != circuit_state::closed) {
             end_launch(); // from now on each start needs its permission
         }
@@ -285,7 +285,7 @@ void supervisor::start_due(std::size_t at_least, time_point now) {
     const auto is_due = [&](std::size_t index) {
         return roster_[index].plan.earliest_start(roster_.ready() + roster_.starting()) <= now;
     };
-    const auto rank = [&](std::size_t index) { // those that crashed come last
+    const auto rank = [&](std::size_t index) {
         return std::tuple_cat(roster_[index].plan.rank(now), std::tuple(index));
     };
     std::vector<std::size_t> due;

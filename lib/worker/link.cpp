@@ -39,6 +39,12 @@ void link::flush_soon(const std::shared_ptr<void>& owner) {
     flush_scheduled_ = true;
 }
 
+void link::stop_sending_calls() noexcept {
+    if (control_) { // else they share the channel, and a frame must not be cut off
+        data_.stop_sending();
+    }
+}
+
 void link::close() noexcept {
     data_.close();
     if (control_) {

@@ -58,6 +58,9 @@ public:
     /// Sends what is in the data channel's outbox at the end of this turn of the strand, so that frames share a write.
     void flush_soon(const std::shared_ptr<void>& owner);
 
+    /// What has not been sent of the calls by now never will be; control messages still are.
+    void stop_sending_calls() noexcept;
+
     void close() noexcept;
 
 private:

@@ -61,8 +61,10 @@ struct worker_event {
 /// it all once they are through with that.
 class event_queue {
 public:
-    /// `wake` has somebody take the events soon; it may fail, since whoever does anything with the pool takes them first.
-    explicit event_queue(std::function<void()> wake) : wake_(std::move(wake)) {}
+    /// `wake` has `apply` called soon, which takes the events and acts upon them. It may fail, since whoever does
+    /// anything with the pool calls settle() first.
+    event_queue(std::function<void()> wake, std::function<void()> apply)
+        : wake_(std::move(wake)), apply_(std::move(apply)) {}
 
     /// A worker more: room is made for what it may have to tell, so that append() does not fail.
     void expect_worker() {
@@ -78,10 +80,10 @@ public:
         }
     }
 
-    /// Wakes again, should that have failed.
-    void remind() {
+    /// Has acted upon all that has happened. Not to be called by a worker.
+    void settle() {
         if (!events_.empty()) {
-            wake_();
+            apply_();
         }
     }
 
@@ -92,6 +94,7 @@ public:
 
 private:
     std::function<void()> wake_;
+    std::function<void()> apply_;
     std::vector<worker_event> events_;
     std::size_t workers_ = 0;
 };

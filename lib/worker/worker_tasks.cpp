@@ -60,13 +60,20 @@ asio::awaitable<void> worker::take(life_step step) {
     case life_step::keep_stacks: stacks_ = stacks_in(process_->output_tail()); break;
     case life_step::release_calls: release_calls(); break;
     case life_step::ask:
+        link_->stop_sending_calls();
         append_shutdown(link_->control().outbox(),
                         around_.config.stop.shutdown_grace + around_.config.stop.term_grace);
         link_->control().flush();
         break;
-    case life_step::terminate: process_->terminate(); break;
+    case life_step::terminate:
+        link_->stop_sending_calls();
+        process_->terminate();
+        break;
     case life_step::end_group:
-    case life_step::kill: process_->kill(); break;
+    case life_step::kill:
+        link_->stop_sending_calls();
+        process_->kill();
+        break;
     case life_step::reap: co_await collect(); break;
     case life_step::give_up: process_->abandon(); break;
     case life_step::close: {

@@ -28,8 +28,9 @@ struct visit {
     std::optional<time_point> delivered;    ///< the pool had read all of it
     std::optional<time_point> told_to_stop; ///< by a cancel frame, when that had left the pool
     std::string error;                      ///< what it answered with, if not a result
-    bool owed = false;                      ///< its caller still waited when the answer arrived
-    bool dropped = false;                   ///< it was skipped or broken off before it could answer
+    bool in_doubt = false; ///< the pool may not have listened any more when the answer arrived
+    bool owed = false;     ///< its caller still waited when the answer arrived
+    bool dropped = false;  ///< it was skipped or broken off before it could answer
 };
 
 /// One call to execute(), and everything that is known of it.
@@ -57,6 +58,7 @@ struct call_record {
     int completions = 0;
     bool aborted = false; ///< by Asio, before anything was begun
     bool succeeded = false;
+    const sim_worker* replied = nullptr; ///< whose reply it got
     errc code{};
     std::vector<visit> visits;
     boost::asio::cancellation_signal cancel;

@@ -146,9 +146,6 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
         wrong(to.name() + " has " + std::to_string(to.load()) + " calls, but may have " +
               std::to_string(allowed));
     }
-    if (!to.has_had_backlog() && (to.asked || to.terminated || to.killed)) {
-        wrong(to.name() + " was sent a call after it was told to end");
-    }
     if (!to.ready_seen) {
         wrong(to.name() + " was sent a call before it was ready");
     }
@@ -164,6 +161,9 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     }
     auto& call = *found->second;
     world_.trace(call.token + " is sent to " + to.name());
+    if (to.stopped_at_step != 0 && call.born_at_step > to.stopped_at_step) {
+        wrong(to.name() + " was sent " + about(call) + " after it was told to end");
+    }
     std::size_t bytes = 0;
     for (const auto each : call.blobs) {
         bytes += each;
@@ -284,6 +284,7 @@ bool oracle::may_stop_workers() const noexcept {
 
 void oracle::on_stop(sim_worker& which, std::string_view how) {
     world_.trace(which.name() + " is " + std::string(how));
+    which.stopped_at_step = which.stopped_at_step == 0 ? world_.steps() : which.stopped_at_step;
     if (may_stop_workers() || which.did_wrong) {
         return;
     }
@@ -307,9 +308,8 @@ void oracle::on_answer_seen(sim_worker& from, call_record& call, std::size_t vis
     auto& stay = call.visits[visit_index];
     const bool is_broken = from.lie_seen || (from.terminated && (from.did_wrong || late()));
     const bool is_fresh = call.is_open() && visit_index + 1 == call.visits.size() && !is_broken;
-    if (is_fresh) {
-        stay.owed = true;
-    }
+    stay.in_doubt = is_broken || from.was_abandoned;
+    stay.owed = is_fresh;
 }
 
 } // namespace skep::simulation

@@ -50,6 +50,9 @@ public:
     void on_start_failed() { start_failed_ = true; }
     void on_shutdown_asked();
     void on_destroyed();
+
+    /// After so much of a steady load the next status is to show as many workers.
+    void expect_size(std::size_t workers) { expected_size_ = workers; }
     void on_resize_asked(size_limits limits);
     void on_restart_asked() { restarts_ = true; }
     void on_suspension_asked() { known_suspended_ = false; }
@@ -104,6 +107,7 @@ private:
     void check_backoff(const sim_worker& fresh);
     void check_sizes(const pool_status& status);
     void check_call_counters(const pool_counters& counters);
+    void check_second_sends(const pool_counters& said);
     void check_worker_counters(const pool_status& status);
     void check_workers(const pool_status& status);
     void check_worker_status(const worker_status& shown, const sim_worker& real);
@@ -123,6 +127,7 @@ private:
     std::map<std::uint32_t, std::vector<sim_worker*>> by_slot_;
     std::set<std::size_t> open_; ///< numbers of the calls that are
     size_limits limits_;
+    std::size_t expected_size_ = 0;
     bool started_ = false;
     bool running_ = false;
     bool start_failed_ = false;

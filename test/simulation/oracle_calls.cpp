@@ -97,6 +97,17 @@ void oracle::check_report() {
         wrong("the report tells of " + std::to_string(report_->calls_aborted) + " calls aborted, but it is " +
               std::to_string(aborted));
     }
+    std::uint64_t drained = 0;
+    for (const auto& each : calls_) {
+        const bool was_open = each.begun && each.submitted <= *shutdown_asked_ &&
+                              (!each.completed || *each.completed >= *shutdown_asked_);
+        const bool was_aborted = each.completed && !each.succeeded && each.code == errc::shutting_down;
+        drained += was_open && !was_aborted ? 1 : 0;
+    }
+    if (report_->calls_drained > drained) {
+        wrong("the report tells of " + std::to_string(report_->calls_drained) + " calls drained, but it is " +
+              std::to_string(drained));
+    }
     const auto report = *std::exchange(report_, std::nullopt);
     for (const auto& each : report.workers) {
         check_exit(each);
@@ -120,7 +131,8 @@ void oracle::check_exit(const worker_exit& told) {
     if (!out_of_memory() &&
         ((took(stop_stage::terminate) && !real->terminated) || (took(stop_stage::kill) && !real->killed) ||
          (took(stop_stage::ask) && !real->asked && !real->has_had_backlog() && !real->did_wrong))) {
-        wrong("the report tells of more stages than " + real->name() + " has seen");
+        wrong("the report says that " + real->name() + " needed '" + std::string(to_string(told.stage())) +
+              "', which it has not seen");
     }
     if (!out_of_memory() && !real->start_failed && told.stages.empty() && !real->did_wrong) {
         wrong("the report says that " + real->name() + " ended by itself");
@@ -143,6 +155,7 @@ void oracle::on_reply(call_record& call, const reply& answer) {
     call.succeeded = true;
     complete(call);
     const auto* const by = find(answer.worker);
+    call.replied = by;
     const auto* const value = answer.value.if_object();
     if (by == nullptr || value == nullptr || value->at("token").as_string() != call.token ||
         value->at("worker").as_string() != by->name() || answer.correlation_id != call.token) {
@@ -159,7 +172,7 @@ void oracle::on_reply(call_record& call, const reply& answer) {
     bool is_whole = answer.attachments.size() == call.blobs.size();
     for (std::size_t i = 0; is_whole && i < call.blobs.size(); ++i) {
         const auto letter = static_cast<std::byte>('a' + call.blobs[i] % 26);
-        is_whole = answer.attachments[i] == blob(call.blobs[i], letter);
+        is_whole = answer.attachments[i] == blob(std::vector<std::byte>(call.blobs[i], letter));
     }
     if (!is_whole) {
         wrong(about(call) + " got other attachments than its worker sent");
@@ -169,6 +182,9 @@ void oracle::on_reply(call_record& call, const reply& answer) {
     if (answer.attempts < begun || answer.attempts > config_.retry.attempts) {
         wrong(about(call) + " was begun by " + std::to_string(begun) + " workers, and tells of " +
               std::to_string(answer.attempts));
+    }
+    if (!call.idempotent && answer.attempts != 1) { // only what nobody has begun is sent again
+        wrong(about(call) + " tells of " + std::to_string(answer.attempts) + " attempts");
     }
     const auto took = *call.completed - call.submitted;
     if (answer.queue_time < 0s || answer.run_time < 0s || answer.queue_time + answer.run_time != took) {

@@ -93,7 +93,7 @@ void oracle::check_worker(sim_worker& which) {
             static_cast<double>(which.plan().growth));
         if (over > config_.recycle.memory_interval + 1ms &&
             now > *which.ready_seen + config_.recycle.memory_interval && !late() && running_ &&
-            now > *running_since_ + config_.recycle.memory_interval) {
+            !shutting_down_ && now > *running_since_ + config_.recycle.memory_interval) {
             wrong(which.name() + " has outgrown its hard limit, and is still there");
         }
     }

@@ -3,9 +3,11 @@
 
 // The pool's own view, held against what is known. At rest the two have to agree to the last call.
 
+#include "policy/remote_error.hpp"
 #include "simulation/oracle.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace skep::simulation {
 
@@ -34,6 +36,7 @@ void oracle::check_status(const pool_status& status) {
         wrong("the pool holds back starts, though few have failed");
     }
     check_call_counters(status.counters);
+    check_second_sends(status.counters);
     check_worker_counters(status);
     check_sizes(status);
     check_workers(status);
@@ -85,6 +88,33 @@ void oracle::check_call_counters(const pool_counters& said) {
     compare("poisonous", &pool_counters::poisonous);
 }
 
+/// What cannot be told exactly: whether a worker's last answer was heard, and who was sent half of a frame.
+void oracle::check_second_sends(const pool_counters& said) {
+    std::uint64_t surely_late = 0;
+    std::uint64_t perhaps_late = 0;
+    std::uint64_t surely_again = 0;
+    for (const auto& call : calls_) {
+        surely_again += call.visits.size() > 1 ? call.visits.size() - 1 : 0;
+        for (const auto& stay : call.visits) {
+            const bool is_its_reply = call.succeeded && call.replied == stay.at;
+            const bool is_its_error = call.completed && !call.succeeded && !stay.error.empty() &&
+                                      code_of_remote_error(stay.error) == call.code;
+            const bool is_late = stay.delivered && !is_its_reply && call.completed;
+            perhaps_late += is_late ? 1 : 0;
+            surely_late += is_late && !is_its_error && !stay.in_doubt ? 1 : 0;
+        }
+    }
+    if (out_of_memory()) {
+        return;
+    }
+    if (said.late_answers < surely_late || said.late_answers > perhaps_late) {
+        wrong(both("late answers", said.late_answers, surely_late));
+    }
+    if (said.retried < surely_again) {
+        wrong(both("retried", said.retried, surely_again));
+    }
+}
+
 void oracle::check_worker_counters(const pool_status& status) {
     const auto& said = status.counters;
     const auto ended =
@@ -116,7 +146,7 @@ void oracle::check_worker_counters(const pool_status& status) {
         all_crashed += is_gone && each->ready_seen && each->is_crash() ? 1 : 0;
         const bool may_be_replaced = each->terminated || each->killed || was_overdue(*each) ||
                                      was_sick(*each) || each->has_had_backlog();
-        crashed += is_gone && each->ready_seen && each->is_crash() && !may_be_replaced ? 1 : 0;
+        crashed += is_gone && unhindered && each->is_crash() && !may_be_replaced ? 1 : 0;
     }
     if (said.workers_started < surely_seen || said.workers_started > seen) {
         wrong(both("workers that came up", said.workers_started, surely_seen));
@@ -149,6 +179,10 @@ void oracle::check_worker_counters(const pool_status& status) {
 void oracle::check_sizes(const pool_status& status) {
     if (status.desired < limits_.min || status.desired > limits_.max) {
         wrong("there are to be " + std::to_string(status.desired) + " workers, which is beyond the limits");
+    }
+    if (const auto expected = std::exchange(expected_size_, 0);
+        expected != 0 && (expected == 1 ? status.desired != 1 : status.desired < expected)) {
+        wrong(both("workers that the load calls for", status.desired, expected));
     }
     std::size_t retried = 0;
     for (const auto number : open_) {
@@ -241,7 +275,9 @@ void oracle::check_free_workers(const pool_status& status) {
         const auto& each = calls_[number - 1];
         waiting = each.is_open() && each.visits.empty() ? &each : waiting;
     }
-    if (waiting == nullptr || may_be_unseen || status.queued == 0) {
+    const bool is_queued =
+        status.oldest_wait > 0s || (waiting != nullptr && !may_be_unseen && status.queued > 0);
+    if (!is_queued) {
         return;
     }
     for (const auto& each : status.workers) {
@@ -249,9 +285,11 @@ void oracle::check_free_workers(const pool_status& status) {
                                  !each.retiring && each.health == worker_health::healthy;
         const auto* const real = find(each.id);
         const bool may_be_doubted =
-            real != nullptr && (real->plan().has_probe || suspended_.contains(each.id));
+            real != nullptr &&
+            (real->plan().has_probe || suspended_.contains(each.id) || real->has_had_backlog());
         if (takes_calls && !may_be_doubted && each.load < each.capacity + config_.pipeline_depth) {
-            wrong(about(*waiting) + " waits, though " + to_string(each.id) + " is free");
+            wrong((waiting != nullptr ? about(*waiting) : std::string("a call")) + " waits, though " +
+                  to_string(each.id) + " is free");
         }
     }
 }

@@ -16,7 +16,7 @@ class last_slot_first final : public scheduler {
 public:
     void offer(std::uint32_t slot, std::size_t) override { on_offer_ |= 1u << slot; }
     void withdraw(std::uint32_t slot) override { on_offer_ &= ~(1u << slot); }
-    std::optional<std::uint32_t> pick() override {
+    std::optional<std::uint32_t> pick(const claim_view&) override {
         return on_offer_ == 0 ? std::nullopt
                               : std::optional(31u - static_cast<unsigned>(__builtin_clz(on_offer_)));
     }
@@ -50,6 +50,9 @@ climate draw_climate(dice& chance) {
 
 void draw_healing(pool_config& config, dice& chance) {
     config.retry.attempts = static_cast<int>(chance.among(1, 4));
+    if (chance.chance(0.3)) {
+        config.retry.backoff = {chance.pick<duration>({200ms, 2s})};
+    }
     config.retry.budget = chance.pick<std::size_t>({0, 10, 2});
     config.heartbeat.enabled = chance.chance(0.7);
     config.heartbeat.interval = chance.pick<duration>({500ms, 2s});
@@ -121,6 +124,36 @@ pool_config draw_config(dice& chance) {
 
 } // namespace
 
+/// Nothing but calls that follow each other, which all end in the same way; then none.
+void make_steady(scenario& drawn, dice& chance) {
+    auto& config = drawn.config;
+    config = pool_config();
+    config.name = "p";
+    config.launch.program = "simulated";
+    config.log = log_level::off;
+    config.workers = 1;
+    config.scaling.min = 1;
+    config.scaling.max = 3;
+    config.scaling.up = 0.5;
+    config.scaling.down = 0.2;
+    config.scaling.interval = 500ms;
+    config.scaling.cool_down = 1s;
+    config.scaling.target_queue_delay = 1h; // so that only the utilisation counts
+    config.health_check.error_streak = 0;
+    config.request_timeout = chance.chance(0.3) ? 100ms : 60s;
+    drawn.weather = climate();
+    drawn.weather.errors = chance.pick({0.0, 1.0});
+    drawn.weather.shortest_call = drawn.weather.longest_call = config.request_timeout < 1s ? 1s : 100ms;
+    drawn.calls = 0;
+    drawn.loops = 1;
+    drawn.changes = 0;
+    drawn.cancels = 0;
+    drawn.stalls = 0;
+    drawn.faults = 0;
+    drawn.length = 25s;
+    drawn.steady = true;
+}
+
 scenario draw_scenario(dice& chance) {
     scenario drawn;
     drawn.config = draw_config(chance);
@@ -134,7 +167,11 @@ scenario draw_scenario(dice& chance) {
     drawn.faults = chance.chance(0.15) ? chance.pick({0.0005, 0.005}) : 0;
     drawn.looks = 0.3;
     drawn.end = chance.pick({ending::shutdown, ending::shutdown, ending::shutdown_and_destruction,
-                             ending::shutdown_and_destruction, ending::destruction});
+                             ending::shutdown_and_destruction, ending::destruction,
+                             chance.chance(0.2) ? ending::end_of_context : ending::destruction});
+    if (chance.chance(0.03)) {
+        make_steady(drawn, chance);
+    }
     drawn.config.validate();
     return drawn;
 }

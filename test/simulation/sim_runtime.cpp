@@ -5,6 +5,8 @@
 
 #include <skep/error.hpp>
 
+#include <algorithm>
+
 namespace skep::simulation {
 
 using namespace std::chrono_literals;
@@ -66,7 +68,7 @@ void sim_process::end_now() noexcept {
     const spared_by_faults here;
     script_->was_ended_now = true;
     script_->exit(exit_status::signalled(9), false);
-    ++script_->reaps;
+    script_->reaps = std::max(script_->reaps, 1);
 }
 
 sim_runtime::sim_runtime(world& in, oracle& judge, const strand& executor, const climate& weather,

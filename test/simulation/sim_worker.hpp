@@ -44,7 +44,8 @@ public:
     std::optional<time_point> welcomed; ///< when it was sent its welcome
     std::optional<time_point> asked;    ///< likewise, the shutdown frame
     std::optional<time_point> terminated;
-    std::optional<time_point> killed; ///< while it lived
+    std::optional<time_point> killed;  ///< while it lived
+    std::uint64_t stopped_at_step = 0; ///< the first of these
     int reaps = 0;
     bool was_finished = false;
     bool was_abandoned = false;

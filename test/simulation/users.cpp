@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// For so long a steady load lasts.
+constexpr duration steady_load = 10s;
+
 asio::any_io_executor executor_of(lane& which) {
     return lane_executor(which);
 }
@@ -28,7 +31,7 @@ users::users(world& in, oracle& judge, const scenario& script, std::optional<poo
 
 void users::schedule() {
     auto& chance = world_.chance;
-    start(chance.chance(0.9) ? 0ms : chance.between(0ms, 500ms));
+    start(script_.steady || chance.chance(0.9) ? 0ms : chance.between(0ms, 500ms));
     if (chance.chance(0.1)) {
         start(chance.between(0ms, 3s)); // which is once too often, or once more after a failure
     }
@@ -49,6 +52,14 @@ void users::schedule() {
     }
     for (std::size_t i = 0; i < script_.changes; ++i) {
         change(chance.between(0ms, script_.length));
+    }
+    if (script_.steady) {
+        for (const auto when : {steady_load - 1s, script_.length - 100ms}) {
+            world_.after(when, [this, is_busy = when < steady_load] {
+                oracle_.expect_size(is_busy ? 2 : 1);
+                look_wanted_ = true;
+            });
+        }
     }
     world_.after(script_.length, [this] { end(); });
 }
@@ -75,6 +86,13 @@ void users::draw_call(call_record& fresh) {
     const spared_by_faults here;
     auto& chance = world_.chance;
     const auto& config = script_.config;
+    if (script_.steady) {
+        fresh.command = "work";
+        fresh.input = static_cast<int>(fresh.number);
+        fresh.timeout = config.request_timeout;
+        fresh.queue_timeout = config.queue.timeout;
+        return;
+    }
     fresh.command = chance.chance(0.05) ? chance.pick({"unknown", "picky"}) : "work";
     fresh.input = chance.chance(0.1) ? 7 : static_cast<int>(fresh.number) + 100;
     fresh.padding = chance.chance(0.05) ? chance.among(100, 20'000) : chance.below(20);
@@ -109,7 +127,7 @@ request users::to_request(const call_record& call) const {
         result.arg("bad", std::numeric_limits<double>::quiet_NaN());
     }
     for (const auto each : call.blobs) {
-        result.attach(blob(each, static_cast<std::byte>('a' + each % 26)));
+        result.attach(std::vector<std::byte>(each, static_cast<std::byte>('a' + each % 26)));
     }
     result.correlation_id(call.token).idempotent(call.idempotent);
     if (call.has_timeout) {
@@ -183,11 +201,14 @@ timer users::make_pause(std::size_t lane) {
 }
 
 asio::awaitable<void> users::run_loop(std::size_t lane) {
-    while (!ending_ && pool_) {
+    while (!ending_ && pool_ && !(script_.steady && world_.age() > steady_load)) {
         auto& fresh = oracle_.new_call();
         draw_call(fresh);
         auto one = run_call(fresh);
         co_await std::move(one);
+        if (script_.steady) {
+            continue;
+        }
         auto pause = make_pause(lane);
         pause.expires_after(world_.chance.between(1ms, 300ms));
         co_await pause.async_wait(asio::use_awaitable);
@@ -329,7 +350,12 @@ void users::end() {
         }
         break;
     }
-    default: destroy(); break;
+    case ending::destruction: destroy(); break;
+    case ending::end_of_context:
+        destroy();
+        world_.trace("its context is destroyed");
+        world_.destroy_context();
+        break;
     }
 }
 

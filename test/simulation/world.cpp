@@ -22,6 +22,7 @@ world::world(std::uint64_t seed, bool tracing)
       tracing_(tracing),
       origin_(clock::now()),
       context_(std::make_unique<asio::io_context>(1)) {
+    asio::use_service<lane_keeper>(*context_).lanes = &lanes_; // early, to be shut down late
     timers_.emplace(*context_);
     for (std::size_t i = 0; i <= callers; ++i) {
         lanes_.emplace_back(*context_);
@@ -75,14 +76,14 @@ bool world::step() {
     choice -= polls;
     if (choice < flowing_.size()) {
         flowing_[choice]->move();
-        may_poll_ = true;
+        may_poll_ = has_context();
         return true;
     }
     choice -= flowing_.size();
     const auto what = std::move(due_[choice]);
     due_.erase(due_.begin() + static_cast<std::ptrdiff_t>(choice));
     what();
-    may_poll_ = true;
+    may_poll_ = has_context();
     return true;
 }
 
@@ -101,7 +102,7 @@ void world::run(lane& which) {
         ++failed_allocations_;
         trace("an allocation failed");
     }
-    may_poll_ = true;
+    may_poll_ = has_context();
 }
 
 void world::poll() {
@@ -111,6 +112,9 @@ void world::poll() {
 }
 
 bool world::advance() {
+    if (!context_) {
+        return false;
+    }
     const auto next_event = events_.empty() ? time_point::max() : events_.top().moment;
     const auto next = std::min(next_event, timers_->next());
     if (next == time_point::max()) {
@@ -128,7 +132,7 @@ void world::collect_due() {
         due_.push_back(events_.top().what);
         events_.pop();
     }
-    may_poll_ = true;
+    may_poll_ = has_context();
 }
 
 void world::stall(duration span) {
@@ -149,7 +153,11 @@ bool world::is_in_time(time_point due, time_point moment) const noexcept {
 void world::destroy_context() {
     timers_.reset();
     context_.reset();
-    for (auto& each : lanes_) {
+    may_poll_ = false;
+}
+
+void world::lane_keeper::shutdown() noexcept {
+    for (auto& each : *lanes) {
         each.clear();
     }
 }

@@ -100,6 +100,18 @@ private:
         }
     };
 
+    /// What a real executor does with its tasks when its context is shut down: destroys them.
+    class lane_keeper : public asio::execution_context::service {
+    public:
+        explicit lane_keeper(asio::execution_context& owner) : service(owner) {}
+        std::deque<lane>* lanes = nullptr;
+
+        static inline asio::execution_context::id id;
+
+    private:
+        void shutdown() noexcept override;
+    };
+
     void run(lane& which);
     void poll();
     void collect_due();
