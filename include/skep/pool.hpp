@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/abi.hpp>
+#include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -32,7 +33,7 @@ class pool_core;
 /// destroying the pool object must not race with them.
 /// Errors: every operation throws skep::error. (In a coroutine that has been cancelled already, Asio itself throws
 /// boost::system::system_error with asio::error::operation_aborted from the co_await; nothing was begun then.)
-class SKEP_API pool {
+class SKEP_API pool : public call_interface {
 public:
     /// Validates `config`; starts nothing. Throws errc::invalid_config naming field, value and rule.
     pool(boost::asio::any_io_executor executor, pool_config config);
@@ -52,7 +53,7 @@ public:
     /// alive in it ends the pool's processes and threads first, blocking for at most two seconds for each process that
     /// does not end; coroutines that wait for the pool are then destroyed with their own context, unresumed. A caller's
     /// context of its own must not be destroyed while a call of it is in progress.
-    ~pool();
+    ~pool() override;
 
     pool(pool&&) noexcept;
     pool& operator=(pool&&) noexcept;
@@ -85,9 +86,8 @@ public:
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
     /// after cancel_grace. Total cancellation of a running call is ignored, as its effects cannot be undone.
-    boost::asio::awaitable<reply> execute(request call);
-    boost::asio::awaitable<reply> execute(std::string command,
-                                          boost::json::value args = boost::json::object());
+    boost::asio::awaitable<reply> execute(request call) override;
+    using call_interface::execute;
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
     boost::asio::awaitable<pool_status> status();

@@ -150,7 +150,7 @@ enum class log_level { debug, info, warning, error, off };
 enum class log_destination { standard_error, boost_log };
 
 /// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in
-/// its constructor. Defaults come from section 8 of the design.
+/// its constructor.
 struct SKEP_API pool_config {
     std::string name = "default"; ///< [A-Za-z0-9][A-Za-z0-9_.-]*, at most 64 characters
     launch_options launch;

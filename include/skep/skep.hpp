@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/blob.hpp>
+#include <skep/call_interface.hpp>
 #include <skep/circuit_breaker.hpp>
 #include <skep/errc.hpp>
 #include <skep/error.hpp>

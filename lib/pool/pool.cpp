@@ -63,14 +63,6 @@ asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
     co_return mine->take();
 }
 
-/// A coroutine, so that what is wrong with the arguments comes from the wait like every other error.
-asio::awaitable<reply> run_command(core_ptr core, std::string command, boost::json::value args) {
-    request what(std::move(command), std::move(args));
-    auto running = run_call(std::move(core), unary_ptr(new unary_call(std::move(what))));
-    auto answer = co_await std::move(running);
-    co_return answer;
-}
-
 /// A coroutine without a result has one that says so.
 asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
     co_await std::move(task);
@@ -168,10 +160,6 @@ asio::awaitable<void> pool::ready(std::size_t count) {
 
 asio::awaitable<reply> pool::execute(request call_request) {
     return run_call(core_, unary_ptr(new unary_call(std::move(call_request))));
-}
-
-asio::awaitable<reply> pool::execute(std::string command, boost::json::value args) {
-    return run_command(core_, std::move(command), std::move(args));
 }
 
 asio::awaitable<pool_status> pool::status() {

@@ -26,7 +26,7 @@ inline constexpr std::size_t longest_name = 256;
 inline constexpr std::size_t longest_error_message = 64u << 10;
 inline constexpr std::size_t longest_traceback = 256u << 10;
 
-/// What a worker may send. See section 6 of the design.
+/// What a worker may send.
 struct hello_message {
     std::int64_t protocol = 0;
     std::string token;

@@ -97,7 +97,7 @@ BOOST_FIXTURE_TEST_CASE(only_failures_in_a_row_remove, fixture) {
     }
 }
 
-// Seed 000 probes busy workers: the probe waits behind the call.
+// A busy worker is not probed: the probe would wait behind the call.
 BOOST_FIXTURE_TEST_CASE(work_done_puts_the_probe_off, fixture) {
     for (int i = 0; i < 100; ++i) {
         now += 29s;

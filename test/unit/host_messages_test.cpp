@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_request_takes_the_everyday_types_as_arguments) {
     BOOST_TEST(argument_value<const char*>);
     BOOST_TEST(argument_value<json::array>);
     BOOST_TEST(argument_value<std::string_view>);
-    BOOST_TEST(argument_value<std::string>); // the example of the design: .arg("text", text)
+    BOOST_TEST(argument_value<std::string>); // so that .arg("text", text) works
 }
 
 BOOST_AUTO_TEST_CASE(every_setter_works_on_a_named_request_and_in_a_chain) {

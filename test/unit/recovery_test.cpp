@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(recover_worker_table) {
     }
 }
 
-// Seed 000: fewer than three failures degrade, the third removes.
+// Fewer failures than the limit degrade, the one that reaches it removes.
 BOOST_AUTO_TEST_CASE(a_probe_degrades_until_the_limit) {
     BOOST_TEST(act(probe_failed, ready, 1) == recovery_action::degrade);
     BOOST_TEST(act(probe_failed, degraded, 2) == recovery_action::degrade);
@@ -91,8 +91,6 @@ BOOST_AUTO_TEST_CASE(a_probe_degrades_until_the_limit) {
     BOOST_TEST(recover_worker({probe_failed, "", errc::worker_lost, 1, 1}, ready) ==
                recovery_action::replace);
 }
-
-// Seed 000 has no edge from ready or busy to terminated: a crash there was an illegal transition.
 BOOST_AUTO_TEST_CASE(a_crash_is_recovered_from_wherever_there_is_somebody_to_crash) {
     for (const auto state : {starting, ready, busy, degraded, suspended}) {
         BOOST_TEST(act(process_exit, state) == recovery_action::abandon, to_string(state));

@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_burst_while_workers_start_slowly_does_not_overshoot) {
     }
 }
 
-// Seed 001: 2 workers usually, 50 evaluations at a time for half an hour, then 2 again.
+// 2 workers usually, 50 evaluations at a time for half an hour, then 2 again.
 BOOST_AUTO_TEST_CASE(a_busy_half_hour_and_back) {
     scaling_options options;
     options.interval = 10s;

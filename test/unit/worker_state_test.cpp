@@ -30,7 +30,7 @@ constexpr std::array all_states{worker_state::created,   worker_state::pending, 
                                 worker_state::finished,  worker_state::failed,   worker_state::killed};
 static_assert(all_states.size() == worker_state_count);
 
-// The table of section 5 of the design. Rows: from; columns: to, both in the order of all_states.
+// Rows: from; columns: to, both in the order of all_states.
 constexpr std::array<std::string_view, worker_state_count> lifecycle{
     //        cr pe st re bu de su sg sd fi fa ki
     /* cr */ " .  x  x  .  .  .  .  .  x  .  .  . ",
