@@ -1,0 +1,1081 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/worker_life.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+using namespace skep;
+using namespace std::chrono_literals;
+
+namespace {
+
+using enum failure_kind;
+
+constexpr std::array all_kinds{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
+                               call_overdue, error_streak,   fails_alone,    too_much_memory};
+constexpr std::array all_obstacles{obstacle::not_up, obstacle::degraded, obstacle::doubted,
+                                   obstacle::suspended, obstacle::leaving};
+
+std::string name_of(life_step step) {
+    static constexpr std::array names{
+        "wait", "cancel_launch", "take_stacks", "keep_stacks", "release_calls", "ask", "terminate",
+        "kill", "end_group",     "reap",        "give_up",     "close",         "done"};
+    return names.at(static_cast<std::size_t>(step));
+}
+
+pool_config config_of_this_test() {
+    pool_config config;
+    config.start.timeout = 10s;
+    config.stop.shutdown_grace = 3s;
+    config.stop.term_grace = 2s;
+    config.stop.reap_timeout = 1s;
+    config.stop.stack_dump_timeout = 300ms;
+    return config;
+}
+
+/// A worker's life, and the time.
+class trial {
+public:
+    explicit trial(const pool_config& of = config_of_this_test()) : config(of), life(config, at()) {}
+    trial(const trial&) = delete;
+    trial& operator=(const trial&) = delete;
+
+    moment at() const { return {now, {}}; }
+
+    /// What is to be done until there is nothing to be done, such as "release_calls terminate wait".
+    std::string steps() {
+        std::string text;
+        for (auto step = life.next(at());; step = life.next(at())) {
+            text += (text.empty() ? "" : " ") + name_of(step);
+            if (step == life_step::wait || step == life_step::done) {
+                return text;
+            }
+        }
+    }
+
+    std::string steps_after(duration span) {
+        now += span;
+        return steps();
+    }
+
+    /// How long from now its deadline is; -1 if it has none.
+    std::chrono::milliseconds left() const {
+        return life.deadline() == time_point::max()
+                   ? -1ms
+                   : std::chrono::duration_cast<std::chrono::milliseconds>(life.deadline() - now);
+    }
+
+    recovery_action fail(failure_kind kind, errc code = errc::worker_lost) {
+        return life.fail({kind, "it failed", code, 1, 3}, at());
+    }
+
+    void launch() {
+        life.launched(42);
+        BOOST_TEST(steps() == "wait");
+    }
+    void serve(int stack_signal = 0) {
+        launch();
+        life.greeted(stack_signal);
+        life.came_up(at());
+        BOOST_TEST(steps() == "wait");
+    }
+
+    /// Its process and its channels end at once, and its status is `status`. Returns what was done until the end.
+    std::string exit(exit_status status, std::string_view last_words = {}) {
+        life.process_ended(at());
+        life.data_ended();
+        const auto before = steps();
+        BOOST_TEST(before.ends_with("end_group reap wait"), before);
+        life.reaped({status, false, false, last_words}, at());
+        return before + " | " + steps();
+    }
+
+    /// The stages it went through and when, such as "ask@0 terminate@3000".
+    std::string path() const {
+        std::string text;
+        for (const auto& each : life.stages()) {
+            text += (text.empty() ? "" : " ") + std::string(to_string(each.stage)) + "@" +
+                    std::to_string(each.after / 1ms);
+        }
+        return text;
+    }
+
+    std::string state() const { return std::string(to_string(life.state())); }
+    std::string health() const { return std::string(to_string(life.machine().health())); }
+    std::string reason() const { return life.machine().history().back().reason; }
+
+    const pool_config config;
+    time_point now{5000s};
+    worker_life life;
+};
+
+/// Each way to bring a worker into a state in which something can go wrong with it.
+struct situation {
+    const char* name;
+    std::function<void(trial&)> enter;
+};
+
+void serve(trial& of) {
+    of.serve();
+}
+
+void degrade(trial& of) {
+    of.serve();
+    of.fail(probe_failed);
+}
+
+void suspend(trial& of) {
+    of.serve();
+    of.life.suspend();
+    of.life.drained(of.at());
+}
+
+const std::vector<situation> situations{{"launch", [](trial&) {}},
+                                        {"handshake", [](trial& of) { of.launch(); }},
+                                        {"ready", serve},
+                                        {"degraded", degrade},
+                                        {"suspended", suspend}};
+
+void check_obstacles(const worker_life& life, const std::vector<obstacle>& expected) {
+    for (const auto each : all_obstacles) {
+        const bool wanted = std::find(expected.begin(), expected.end(), each) != expected.end();
+        BOOST_TEST(life.is(each) == wanted, "obstacle " << static_cast<unsigned>(each));
+    }
+    BOOST_TEST(life.takes_calls() == expected.empty());
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(worker_life_test)
+
+BOOST_AUTO_TEST_CASE(the_normal_life) {
+    trial of;
+    BOOST_TEST(of.steps() == "wait");
+    BOOST_TEST(of.state() == "starting");
+    BOOST_TEST(of.health() == "unknown");
+    BOOST_TEST(!of.life.has_process());
+    check_obstacles(of.life, {obstacle::not_up});
+
+    of.now += 1s;
+    of.life.launched(42);
+    BOOST_TEST(of.steps() == "wait");
+    BOOST_TEST(of.life.has_process());
+    BOOST_TEST(of.life.pid() == 42);
+    BOOST_TEST(!of.life.has_greeted());
+    of.life.greeted(SIGUSR1);
+    BOOST_TEST(of.life.has_greeted());
+    BOOST_TEST(of.life.stack_signal() == SIGUSR1);
+    BOOST_TEST(!of.life.was_up());
+
+    of.now += 1s;
+    of.life.came_up(of.at());
+    BOOST_TEST(of.steps() == "wait");
+    BOOST_TEST(of.state() == "ready");
+    BOOST_TEST(of.health() == "healthy");
+    BOOST_TEST((of.life.up_since() == of.now));
+    BOOST_TEST(of.life.is_in_service());
+    BOOST_TEST(of.left().count() == -1);
+    check_obstacles(of.life, {});
+
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "ask wait");
+    BOOST_TEST(of.state() == "stopping");
+    BOOST_TEST(of.reason() == "asked to stop");
+    BOOST_TEST(of.life.is_stopping());
+    BOOST_TEST(!of.life.is_in_service());
+
+    BOOST_TEST(of.exit(exit_status::exited(0)) == "end_group reap wait | release_calls close done");
+    BOOST_TEST(of.state() == "stopped");
+    BOOST_TEST(of.reason() == "exit code 0");
+    BOOST_TEST(of.life.is_finished());
+    BOOST_TEST(of.life.has_ended());
+    BOOST_TEST(of.path() == "ask@0");
+    BOOST_TEST(of.steps() == "done");
+}
+
+BOOST_AUTO_TEST_SUITE(start)
+
+BOOST_AUTO_TEST_CASE(a_launch_has_its_time) {
+    trial of;
+    BOOST_TEST(of.left().count() == 10'000);
+    BOOST_TEST(of.steps_after(10s - 1ns) == "wait");
+    BOOST_TEST(of.steps_after(1ns) == "cancel_launch wait");
+    BOOST_TEST((of.life.why_failed()->code == errc::startup_timeout));
+    BOOST_TEST(of.life.why_failed()->detail.starts_with("its process could not be created in time"));
+    BOOST_TEST(of.left().count() == -1);
+    BOOST_TEST(of.steps_after(1h) == "wait"); // it is cancelled once
+    of.life.launch_failed("cancelled", of.at());
+    BOOST_TEST(of.steps() == "done");
+    BOOST_TEST(of.state() == "failed");
+    BOOST_TEST(of.reason().starts_with("its process could not be created in time"));
+}
+
+BOOST_AUTO_TEST_CASE(a_launch_that_ends_too_late_leaves_a_process_to_be_ended) {
+    trial of;
+    BOOST_TEST(of.steps_after(10s) == "cancel_launch wait");
+    of.life.launched(42);
+    BOOST_TEST(of.steps() == "release_calls terminate wait");
+    of.exit(exit_status::signalled(SIGTERM));
+    BOOST_TEST(of.state() == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_handshake_has_what_the_launch_has_left) {
+    trial of;
+    of.now += 4s;
+    of.launch();
+    BOOST_TEST(of.left().count() == 6000);
+    BOOST_TEST(of.steps_after(6s - 1ns) == "wait");
+    BOOST_TEST(of.steps_after(1ns) == "release_calls terminate wait");
+    BOOST_TEST((of.life.why_failed()->code == errc::startup_timeout));
+    BOOST_TEST(of.reason() == of.life.why_failed()->detail);
+    BOOST_TEST(of.reason().starts_with("it did not say hello in time"));
+}
+
+BOOST_AUTO_TEST_CASE(one_that_said_hello_is_told_from_one_that_did_not) {
+    trial of;
+    of.launch();
+    of.life.greeted(SIGUSR1);
+    BOOST_TEST(of.steps_after(10s) == "release_calls terminate wait"); // no stacks of one that never was up
+    BOOST_TEST(of.reason().starts_with("it said hello but its on_start did not end in time"));
+}
+
+BOOST_AUTO_TEST_CASE(no_time_limit_of_start_means_for_ever) {
+    auto config = config_of_this_test();
+    config.start.timeout = 0s;
+    trial of(config);
+    BOOST_TEST(of.left().count() == -1);
+    of.launch();
+    BOOST_TEST(of.steps_after(24h * 365) == "wait");
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_slept_gives_it_its_time_anew_once) {
+    for (const bool is_launched : {false, true}) {
+        BOOST_TEST_CONTEXT("launched " << is_launched) {
+            trial of;
+            if (is_launched) {
+                of.launch();
+            }
+            BOOST_TEST(of.steps_after(12s) == "wait");
+            BOOST_TEST(of.left().count() == 10'000);
+            BOOST_TEST(of.steps_after(12s) != "wait");
+            BOOST_TEST((of.life.why_failed()->code == errc::startup_timeout));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_launch_that_fails_ends_it_at_once) {
+    trial of;
+    of.life.launch_failed("no such file", of.at());
+    BOOST_TEST(of.steps() == "done");
+    BOOST_TEST(of.state() == "failed");
+    BOOST_TEST(of.reason() == "no such file");
+    BOOST_TEST((of.life.why_failed()->kind == start_failed));
+    BOOST_TEST((of.life.why_failed()->code == errc::spawn_failed));
+    BOOST_TEST(of.life.stages().empty());
+    check_obstacles(of.life, {obstacle::not_up, obstacle::leaving});
+}
+
+BOOST_AUTO_TEST_CASE(one_that_ends_before_it_is_ready_has_failed_to_start) {
+    for (const auto status :
+         {exit_status::exited(0), exit_status::exited(1), exit_status::signalled(SIGTERM)}) {
+        trial of;
+        of.launch();
+        BOOST_TEST(of.exit(status) == "end_group reap wait | release_calls close done");
+        BOOST_TEST(of.state() == "failed");
+        BOOST_TEST(of.reason() == "its process ended before it was ready");
+        BOOST_TEST((of.life.why_failed()->kind == start_failed));
+        BOOST_TEST((of.life.why_failed()->code == errc::handshake_failed));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_package_is_explained) {
+    trial of;
+    of.launch();
+    of.exit(exit_status::exited(1), "ModuleNotFoundError: No module named 'skep'\n");
+    BOOST_TEST(of.reason().find("SKEP_PYTHON_SDK") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_over_does_not_come_up) {
+    for (const bool fails : {false, true}) {
+        trial of;
+        of.launch();
+        if (fails) {
+            of.fail(protocol_error);
+        } else {
+            of.life.stop(stop_stage::ask);
+        }
+        of.life.came_up(of.at());
+        BOOST_TEST(!of.life.was_up());
+        BOOST_TEST(of.state() == "starting");
+        BOOST_TEST(!of.life.takes_calls());
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(failures)
+
+/// n(one), d(egrade), p(robe), (re)c(ycle), r(eplace), t(erminate), a(bandon), for each of all_kinds.
+std::string actions(const std::function<void(trial&)>& enter) {
+    std::string letters;
+    for (const auto kind : all_kinds) {
+        trial of;
+        enter(of);
+        letters += "ndpcrta"[static_cast<int>(of.fail(kind))];
+    }
+    return letters;
+}
+
+BOOST_AUTO_TEST_CASE(each_kind_in_each_state) {
+    // process_exit, protocol_error, heartbeat_lost, start_failed, probe_failed, call_overdue, error_streak, fails_alone,
+    // too_much_memory
+    const std::vector<std::string> expected{"aaaanrpct", "aaaanrpct", "aaaadrpct", "aaaadrpct", "aaaanrpct"};
+    for (std::size_t i = 0; i < situations.size(); ++i) {
+        BOOST_TEST(actions(situations[i].enter) == expected[i], situations[i].name);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_each_action_does) {
+    for (const auto& [name, enter] : situations) {
+        for (const auto kind : all_kinds) {
+            trial of;
+            enter(of);
+            const auto state = of.state();
+            const bool was_doubted = of.life.is(obstacle::doubted);
+            const auto action = of.fail(kind);
+            using enum recovery_action;
+            BOOST_TEST_CONTEXT(name << ", kind " << static_cast<int>(kind)) {
+                BOOST_TEST(of.life.is_over() == (action == abandon || action == terminate));
+                BOOST_TEST(of.life.why_failed().has_value() == (action == abandon));
+                BOOST_TEST(of.life.is_stopping() == (action == terminate));
+                BOOST_TEST(of.life.why_retired().has_value() == (action == replace || action == terminate));
+                BOOST_TEST(of.life.is(obstacle::leaving) ==
+                           (action == abandon || action == replace || action == terminate));
+                BOOST_TEST(of.life.is(obstacle::doubted) == (was_doubted || action == probe));
+                BOOST_TEST(of.state() == (action == degrade ? "degraded" : state));
+                if (action == replace) {
+                    BOOST_TEST((of.life.why_retired()->what == retirement::kind::unwell));
+                }
+                if (action == terminate) {
+                    BOOST_TEST((of.life.why_retired()->what == retirement::kind::oversized));
+                }
+                if (action != none && action != probe && action != recycle) {
+                    BOOST_TEST(of.health() == "unhealthy");
+                }
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(so_many_failed_probes_are_too_many) {
+    trial of;
+    of.serve();
+    of.life.fail({probe_failed, "no answer", errc::worker_lost, 3, 3}, of.at());
+    BOOST_REQUIRE(of.life.why_retired());
+    BOOST_TEST(of.life.why_retired()->reason == "unhealthy_worker_terminated: no answer");
+    BOOST_TEST(of.steps() == "wait"); // it may end its calls
+    BOOST_TEST(of.state() == "ready");
+}
+
+BOOST_AUTO_TEST_CASE(of_one_that_leaves_only_what_ends_it_counts) {
+    const auto leave = [](trial& of) {
+        of.serve();
+        of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    };
+    BOOST_TEST(actions(leave) == "aaaannnnt");
+    trial of;
+    leave(of);
+    of.fail(probe_failed);
+    of.fail(error_streak);
+    of.fail(call_overdue);
+    BOOST_TEST(of.state() == "ready");
+    check_obstacles(of.life, {obstacle::leaving});
+    BOOST_TEST(of.life.why_retired()->reason == "old");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_over_fails_no_more) {
+    const std::string nothing(all_kinds.size(), 'n');
+    BOOST_TEST(actions([](trial& of) {
+                   of.serve();
+                   of.life.stop(stop_stage::ask);
+               }) == nothing);
+    BOOST_TEST(actions([](trial& of) {
+                   of.serve();
+                   of.fail(heartbeat_lost);
+               }) == nothing);
+    BOOST_TEST(actions([](trial& of) {
+                   of.serve();
+                   of.life.process_ended(of.at());
+               }) == nothing);
+    BOOST_TEST(actions([](trial& of) {
+                   of.serve();
+                   of.exit(exit_status::exited(0));
+               }) == nothing);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_failure_is_the_reason) {
+    trial of;
+    of.serve();
+    of.life.fail({protocol_error, "garbage", errc::protocol_error}, of.at());
+    of.life.fail({process_exit, "it closed its data channel"}, of.at());
+    BOOST_TEST(of.steps() == "release_calls terminate wait");
+    BOOST_TEST(of.reason() == "garbage");
+    BOOST_TEST((of.life.why_failed()->kind == protocol_error));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(obstacles)
+
+BOOST_AUTO_TEST_CASE(degraded_until_it_is_restored) {
+    trial of;
+    of.serve();
+    of.fail(probe_failed);
+    check_obstacles(of.life, {obstacle::degraded});
+    BOOST_TEST(of.life.awaits_probe());
+    BOOST_TEST(of.life.is_in_service());
+    BOOST_TEST(of.reason() == "it failed");
+    const auto transitions = of.life.machine().history().size();
+    of.fail(probe_failed);
+    BOOST_TEST(of.life.machine().history().size() == transitions);
+    of.life.restore(of.at());
+    check_obstacles(of.life, {});
+    BOOST_TEST(!of.life.awaits_probe());
+    BOOST_TEST(of.state() == "ready");
+    BOOST_TEST(of.health() == "healthy");
+    of.life.restore(of.at());
+    BOOST_TEST(of.state() == "ready");
+}
+
+BOOST_AUTO_TEST_CASE(doubted_until_it_is_probed) {
+    trial of;
+    of.serve();
+    of.fail(error_streak);
+    check_obstacles(of.life, {obstacle::doubted});
+    BOOST_TEST(of.life.awaits_probe());
+    BOOST_TEST(of.state() == "ready");
+    of.life.dispel_doubt();
+    check_obstacles(of.life, {});
+}
+
+BOOST_AUTO_TEST_CASE(suspended_at_once_but_in_name_only_when_drained) {
+    trial of;
+    of.serve();
+    of.life.suspend();
+    check_obstacles(of.life, {obstacle::suspended});
+    BOOST_TEST(!of.life.is_suspended());
+    BOOST_TEST(of.state() == "ready");
+    BOOST_TEST(of.life.drained(of.at()));
+    BOOST_TEST(of.life.is_suspended());
+    BOOST_TEST(!of.life.drained(of.at())); // no news
+    of.life.resume(true, of.at());
+    check_obstacles(of.life, {});
+    BOOST_TEST(of.state() == "ready");
+    BOOST_TEST(of.reason() == "resumed");
+}
+
+BOOST_AUTO_TEST_CASE(drained_means_nothing_without_a_suspension) {
+    trial of;
+    BOOST_TEST(!of.life.drained(of.at()));
+    of.serve();
+    BOOST_TEST(!of.life.drained(of.at()));
+    of.life.suspend();
+    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    BOOST_TEST(!of.life.drained(of.at()));
+    BOOST_TEST(of.state() == "ready");
+}
+
+BOOST_AUTO_TEST_CASE(resumed_before_it_was_drained) {
+    trial of;
+    of.serve();
+    of.life.suspend();
+    of.life.resume(true, of.at());
+    check_obstacles(of.life, {});
+    BOOST_TEST(of.reason() == "handshake complete");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_was_unwell_is_so_when_it_is_resumed) {
+    trial of;
+    degrade(of);
+    of.life.suspend();
+    BOOST_TEST(of.life.drained(of.at()));
+    check_obstacles(of.life, {obstacle::degraded, obstacle::suspended});
+    of.life.resume(false, of.at());
+    check_obstacles(of.life, {obstacle::degraded});
+    BOOST_TEST(of.state() == "degraded");
+    BOOST_TEST(of.health() == "unhealthy");
+}
+
+BOOST_AUTO_TEST_CASE(one_restored_while_suspended_is_ready_when_it_is_resumed) {
+    trial of;
+    degrade(of);
+    of.life.suspend();
+    of.life.drained(of.at());
+    of.life.restore(of.at());
+    BOOST_TEST(of.state() == "suspended");
+    of.life.resume(true, of.at());
+    check_obstacles(of.life, {});
+    BOOST_TEST(of.state() == "ready");
+}
+
+BOOST_AUTO_TEST_CASE(one_not_in_service_is_not_suspended) {
+    trial of;
+    of.life.suspend();
+    check_obstacles(of.life, {obstacle::not_up});
+    of.serve();
+    of.life.retire({retirement::kind::surplus, "too many"}, of.at());
+    of.life.suspend();
+    check_obstacles(of.life, {obstacle::leaving});
+}
+
+BOOST_AUTO_TEST_CASE(obstacles_add_up) {
+    trial of;
+    of.fail(error_streak); // as it came up
+    check_obstacles(of.life, {obstacle::not_up, obstacle::doubted});
+    of.serve();
+    of.fail(probe_failed);
+    of.life.suspend();
+    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    check_obstacles(of.life, {obstacle::degraded, obstacle::doubted, obstacle::suspended, obstacle::leaving});
+    of.life.dispel_doubt();
+    of.life.restore(of.at());
+    of.life.resume(true, of.at());
+    check_obstacles(of.life, {obstacle::leaving});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(retirements)
+
+BOOST_AUTO_TEST_CASE(a_retired_worker_goes_on_until_it_is_stopped) {
+    trial of;
+    of.serve();
+    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    BOOST_TEST(of.steps_after(1h) == "wait");
+    BOOST_TEST(of.state() == "ready");
+    BOOST_TEST(!of.life.is_over());
+    BOOST_TEST(!of.life.is_in_service());
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "ask wait");
+    BOOST_TEST(of.reason() == "old");
+}
+
+BOOST_AUTO_TEST_CASE(only_one_to_blame_is_unhealthy) {
+    using kind = retirement::kind;
+    for (const auto what : {kind::unwell, kind::oversized, kind::recycle, kind::surplus}) {
+        trial of;
+        of.serve();
+        of.life.retire({what, "why"}, of.at());
+        const bool is_to_blame = what == kind::unwell || what == kind::oversized;
+        BOOST_TEST(of.health() == (is_to_blame ? "unhealthy" : "healthy"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_reason_counts) {
+    trial of;
+    of.serve();
+    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    of.life.retire({retirement::kind::unwell, "sick"}, of.at());
+    BOOST_TEST(of.life.why_retired()->reason == "old");
+    BOOST_TEST(of.health() == "healthy");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_failed_or_ended_is_not_retired) {
+    trial failed;
+    failed.serve();
+    failed.fail(protocol_error);
+    failed.life.retire({retirement::kind::recycle, "old"}, failed.at());
+    BOOST_TEST(!failed.life.why_retired());
+    trial ended;
+    ended.serve();
+    ended.life.process_ended(ended.at());
+    ended.life.retire({retirement::kind::recycle, "old"}, ended.at());
+    BOOST_TEST(!ended.life.why_retired());
+}
+
+BOOST_AUTO_TEST_CASE(one_that_ends_while_retired_is_lost_all_the_same) {
+    trial of;
+    of.serve();
+    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    of.exit(exit_status::signalled(SIGSEGV));
+    BOOST_TEST(of.state() == "failed");
+    BOOST_REQUIRE(of.life.why_failed());
+    BOOST_TEST(of.life.why_failed()->detail == "its process ended");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(stops)
+
+BOOST_AUTO_TEST_CASE(stopped_before_it_is_launched) {
+    trial of;
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "cancel_launch wait");
+    BOOST_TEST(of.left().count() == -1);
+    of.life.launch_failed("cancelled", of.at());
+    BOOST_TEST(of.steps() == "done");
+    BOOST_TEST(of.state() == "stopped");
+    BOOST_TEST(!of.life.why_failed());
+}
+
+BOOST_AUTO_TEST_CASE(stopped_too_late_to_prevent_its_launch) {
+    trial of;
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "cancel_launch wait");
+    of.life.launched(42);
+    BOOST_TEST(of.steps() == "terminate wait");
+    of.exit(exit_status::signalled(SIGTERM));
+    BOOST_TEST(of.state() == "stopped");
+}
+
+BOOST_AUTO_TEST_CASE(in_its_handshake_it_is_not_asked) {
+    trial of;
+    of.launch();
+    of.life.greeted(SIGUSR1);
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "terminate wait");
+    BOOST_TEST(of.left().count() == 2000);
+    BOOST_TEST(of.steps_after(2s) == "kill wait");
+    BOOST_TEST(of.path() == "terminate@0 kill@2000");
+}
+
+BOOST_AUTO_TEST_CASE(stages_follow_until_it_is_lost) {
+    trial of;
+    of.serve();
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "ask wait");
+    BOOST_TEST(of.left().count() == 3000);
+    BOOST_TEST(of.steps_after(3s - 1ns) == "wait");
+    BOOST_TEST(of.steps_after(1ns) == "terminate wait");
+    BOOST_TEST(of.left().count() == 2000);
+    BOOST_TEST(of.steps_after(2s) == "kill wait");
+    BOOST_TEST(of.left().count() == 1000);
+    BOOST_TEST(of.steps_after(1s) == "release_calls give_up close done");
+    BOOST_TEST(of.path() == "ask@0 terminate@3000 kill@5000 lost@6000");
+    BOOST_TEST(of.state() == "killed");
+    BOOST_TEST(!of.life.has_ended());
+    BOOST_TEST(of.life.is_finished());
+    of.life.process_ended(of.at());
+    BOOST_TEST(of.steps() == "done");
+}
+
+BOOST_AUTO_TEST_CASE(it_may_begin_further_on) {
+    struct row {
+        stop_stage first;
+        const char* steps;
+    };
+    for (const auto& [first, steps] : {row{stop_stage::ask, "ask wait"},
+                                       {stop_stage::terminate, "terminate wait"},
+                                       {stop_stage::kill, "kill wait"}}) {
+        trial of;
+        of.serve();
+        of.life.stop(first);
+        BOOST_TEST(of.steps() == steps);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_later_stop_can_only_hasten) {
+    trial of;
+    of.serve();
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "ask wait");
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps_after(1s) == "wait");
+    of.life.stop(stop_stage::kill);
+    BOOST_TEST(of.steps_after(1s) == "terminate kill wait");
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "wait");
+    BOOST_TEST(of.path() == "ask@0 terminate@2000 kill@2000");
+    BOOST_TEST(of.left().count() == 1000);
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_before_the_first_step_counts_as_one) {
+    trial of;
+    of.serve();
+    of.life.stop(stop_stage::ask);
+    of.life.stop(stop_stage::terminate);
+    BOOST_TEST(of.steps() == "terminate wait");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_failed_is_not_asked_and_its_callers_do_not_wait) {
+    trial of;
+    of.serve();
+    of.fail(protocol_error, errc::protocol_error);
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(!of.life.is_stopping());
+    BOOST_TEST(of.steps() == "release_calls terminate wait");
+    BOOST_TEST(of.state() == "stopping");
+}
+
+BOOST_AUTO_TEST_CASE(an_oversized_one_is_ended_at_once) {
+    trial of;
+    of.serve(SIGUSR1);
+    of.fail(too_much_memory);
+    BOOST_TEST(of.steps() == "terminate wait"); // and no stacks
+    BOOST_TEST(of.reason() == "it failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_slept_lets_a_stage_have_its_time_anew_once) {
+    trial of;
+    of.serve();
+    of.life.stop(stop_stage::ask);
+    of.steps();
+    BOOST_TEST(of.steps_after(5s) == "wait");
+    BOOST_TEST(of.left().count() == 3000);
+    BOOST_TEST(of.steps_after(3s) == "terminate wait");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(stacks)
+
+std::string steps_of_frozen(int stack_signal) {
+    trial of;
+    of.serve(stack_signal);
+    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    return of.steps();
+}
+
+BOOST_AUTO_TEST_CASE(a_frozen_one_says_where_it_is) {
+    trial of;
+    of.serve(SIGUSR1);
+    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    BOOST_TEST(of.steps() == "take_stacks wait");
+    BOOST_TEST(of.left().count() == 300);
+    BOOST_TEST(of.steps_after(299ms) == "wait");
+    BOOST_TEST(of.steps_after(1ms) == "keep_stacks release_calls terminate wait");
+    BOOST_TEST(of.path() == "terminate@0");
+}
+
+BOOST_AUTO_TEST_CASE(so_does_one_that_is_unwell_for_no_visible_reason) {
+    trial of;
+    of.serve(SIGUSR1);
+    of.life.retire({retirement::kind::unwell, "sick"}, of.at());
+    of.life.stop(stop_stage::terminate);
+    BOOST_TEST(of.steps() == "take_stacks wait");
+    BOOST_TEST(of.steps_after(300ms) == "keep_stacks terminate wait");
+    BOOST_TEST(of.reason() == "sick");
+}
+
+BOOST_AUTO_TEST_CASE(no_other_does) {
+    BOOST_TEST(steps_of_frozen(0) == "release_calls terminate wait");
+    for (const auto kind : {process_exit, protocol_error, start_failed}) {
+        trial of;
+        of.serve(SIGUSR1);
+        of.fail(kind, errc::protocol_error);
+        BOOST_TEST(of.steps() == "release_calls terminate wait");
+    }
+    for (const auto kind :
+         {retirement::kind::oversized, retirement::kind::recycle, retirement::kind::surplus}) {
+        trial of;
+        of.serve(SIGUSR1);
+        of.life.retire({kind, "why"}, of.at());
+        of.life.stop(stop_stage::terminate);
+        BOOST_TEST(of.steps() == "terminate wait");
+    }
+    trial asked;
+    asked.serve(SIGUSR1);
+    asked.life.stop(stop_stage::ask);
+    BOOST_TEST(asked.steps() == "ask wait");
+}
+
+BOOST_AUTO_TEST_CASE(nor_does_any_without_time_for_it) {
+    auto config = config_of_this_test();
+    config.stop.stack_dump_timeout = 0s;
+    trial of(config);
+    of.serve(SIGUSR1);
+    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    BOOST_TEST(of.steps() == "release_calls terminate wait");
+}
+
+BOOST_AUTO_TEST_CASE(only_a_kill_is_in_such_a_hurry) {
+    trial of;
+    of.serve(SIGUSR1);
+    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    BOOST_TEST(of.steps() == "take_stacks wait");
+    of.life.stop(stop_stage::terminate);
+    BOOST_TEST(of.steps() == "wait");
+    of.life.stop(stop_stage::kill);
+    BOOST_TEST(of.steps() == "keep_stacks release_calls kill wait");
+}
+
+BOOST_AUTO_TEST_CASE(what_it_printed_before_it_died_of_it_is_kept) {
+    trial of;
+    of.serve(SIGUSR1);
+    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    BOOST_TEST(of.steps() == "take_stacks wait");
+    BOOST_TEST(of.exit(exit_status::signalled(SIGUSR1)) ==
+               "keep_stacks end_group reap wait | release_calls close done");
+    BOOST_TEST(of.state() == "failed");
+    BOOST_TEST(of.reason() == "it failed");
+    BOOST_TEST(of.life.stages().empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(aftermath)
+
+BOOST_AUTO_TEST_CASE(its_process_ends_some_time_after_its_channel) {
+    trial of;
+    of.serve();
+    of.fail(process_exit);
+    of.life.data_ended();
+    BOOST_TEST(of.steps() == "wait");
+    BOOST_TEST(of.left().count() == 250);
+    BOOST_TEST(of.steps_after(200ms) == "wait");
+    of.life.process_ended(of.at());
+    BOOST_TEST(of.steps() == "end_group reap wait");
+    of.life.reaped({exit_status::signalled(SIGSEGV), false, false, {}}, of.at());
+    BOOST_TEST(of.steps() == "release_calls close done");
+    BOOST_TEST(of.reason() == "its process ended");
+    BOOST_TEST(of.life.stages().empty());
+    BOOST_TEST((of.life.verdict().kind == exit_class::segfault));
+}
+
+BOOST_AUTO_TEST_CASE(its_channel_ends_some_time_after_its_process) {
+    trial of;
+    of.serve();
+    of.life.process_ended(of.at());
+    check_obstacles(of.life, {obstacle::leaving});
+    BOOST_TEST(of.health() == "unhealthy");
+    BOOST_TEST(of.steps() == "end_group wait");
+    BOOST_TEST(of.left().count() == 250);
+    BOOST_TEST(of.steps_after(100ms) == "wait");
+    of.life.data_ended();
+    BOOST_TEST(of.steps() == "reap wait");
+    BOOST_TEST(of.left().count() == -1);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_outlives_its_channel_is_ended) {
+    trial of;
+    of.serve();
+    of.fail(process_exit);
+    of.life.data_ended();
+    of.steps();
+    BOOST_TEST(of.steps_after(250ms) == "release_calls terminate wait");
+    BOOST_TEST(of.reason() == "it failed");
+    of.exit(exit_status::signalled(SIGTERM));
+    BOOST_TEST(of.state() == "failed");
+    BOOST_TEST((of.life.why_failed()->detail == "it failed"));
+}
+
+BOOST_AUTO_TEST_CASE(a_channel_that_outlives_its_process_is_not_waited_for) {
+    trial of;
+    of.serve();
+    of.life.process_ended(of.at());
+    BOOST_TEST(of.steps() == "end_group wait");
+    BOOST_TEST(of.steps_after(249ms) == "wait");
+    BOOST_TEST(of.steps_after(1ms) == "reap wait");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_broke_the_protocol_is_ended_at_once) {
+    trial of;
+    of.serve();
+    of.fail(protocol_error, errc::protocol_error);
+    BOOST_TEST(of.steps() == "release_calls terminate wait");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_ends_as_it_is_stopped_is_heard_out_too) {
+    trial of;
+    of.serve();
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "ask wait");
+    of.life.process_ended(of.at());
+    BOOST_TEST(of.steps() == "end_group wait");
+    BOOST_TEST(of.left().count() == 250);
+    of.life.data_ended();
+    BOOST_TEST(of.steps() == "reap wait");
+}
+
+BOOST_AUTO_TEST_CASE(it_is_reaped_once_and_then_waited_for) {
+    trial of;
+    of.serve();
+    of.life.process_ended(of.at());
+    of.life.data_ended();
+    BOOST_TEST(of.steps() == "end_group reap wait");
+    BOOST_TEST(of.steps_after(1h) == "wait");
+    BOOST_TEST(!of.life.is_finished());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(ends)
+
+const auto ok = exit_status::exited(0);
+const auto bad = exit_status::exited(3);
+const auto crash = exit_status::signalled(SIGSEGV);
+const auto term = exit_status::signalled(SIGTERM);
+const auto sigkill = exit_status::signalled(SIGKILL);
+
+struct end_row {
+    exit_status status;
+    const char* state;
+    exit_class kind;
+};
+
+void check_ends(const std::function<void(trial&)>& enter, const std::vector<end_row>& rows) {
+    for (const auto& [status, state, kind] : rows) {
+        trial of;
+        of.serve();
+        enter(of);
+        of.exit(status);
+        BOOST_TEST_CONTEXT(to_string(status)) {
+            BOOST_TEST(of.state() == state);
+            BOOST_TEST(to_string(of.life.verdict().kind) == to_string(kind));
+            BOOST_TEST((of.life.status() == status));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(by_itself) {
+    check_ends([](trial&) {}, {{ok, "finished", exit_class::clean},
+                               {bad, "failed", exit_class::error},
+                               {crash, "failed", exit_class::segfault},
+                               {term, "stopped", exit_class::killed_by_someone},
+                               {sigkill, "failed", exit_class::killed_by_someone},
+                               {exit_status::taken(), "failed", exit_class::unknown}});
+}
+
+BOOST_AUTO_TEST_CASE(by_itself_channel_first) {
+    check_ends(
+        [](trial& of) {
+            of.fail(process_exit);
+            BOOST_TEST(of.steps() == "wait");
+        },
+        {{ok, "finished", exit_class::clean},
+         {bad, "failed", exit_class::error},
+         {term, "stopped", exit_class::killed_by_someone}});
+}
+
+BOOST_AUTO_TEST_CASE(asked) {
+    check_ends(
+        [](trial& of) {
+            of.life.stop(stop_stage::ask);
+            of.steps();
+        },
+        {{ok, "stopped", exit_class::clean},
+         {bad, "failed", exit_class::error},
+         {crash, "failed", exit_class::segfault},
+         {term, "stopped", exit_class::killed_by_someone},
+         {sigkill, "failed", exit_class::killed_by_someone}});
+}
+
+BOOST_AUTO_TEST_CASE(about_to_be_asked) {
+    check_ends([](trial& of) { of.life.stop(stop_stage::ask); },
+               {{ok, "stopped", exit_class::clean},
+                {bad, "failed", exit_class::error},
+                {term, "stopped", exit_class::killed_by_someone}});
+}
+
+BOOST_AUTO_TEST_CASE(terminated_though_well) {
+    check_ends(
+        [](trial& of) {
+            of.life.stop(stop_stage::terminate);
+            of.steps();
+        },
+        {{ok, "stopped", exit_class::clean},
+         {bad, "failed", exit_class::killed_by_us},
+         {crash, "failed", exit_class::segfault},
+         {term, "stopped", exit_class::killed_by_us},
+         {sigkill, "failed", exit_class::killed_by_us}});
+}
+
+BOOST_AUTO_TEST_CASE(terminated_for_a_failure) {
+    check_ends(
+        [](trial& of) {
+            of.fail(protocol_error, errc::protocol_error);
+            of.steps();
+        },
+        {{ok, "failed", exit_class::clean},
+         {bad, "failed", exit_class::killed_by_us},
+         {crash, "failed", exit_class::segfault},
+         {term, "failed", exit_class::killed_by_us},
+         {sigkill, "failed", exit_class::killed_by_us}});
+}
+
+BOOST_AUTO_TEST_CASE(killed) {
+    check_ends(
+        [](trial& of) {
+            of.life.stop(stop_stage::kill);
+            of.steps();
+        },
+        {{ok, "stopped", exit_class::clean},
+         {bad, "failed", exit_class::killed_by_us},
+         {sigkill, "killed", exit_class::killed_by_us},
+         {exit_status::taken(), "killed", exit_class::killed_by_us}});
+}
+
+BOOST_AUTO_TEST_CASE(killed_for_a_failure) {
+    check_ends(
+        [](trial& of) {
+            of.fail(protocol_error, errc::protocol_error);
+            of.steps();
+            of.steps_after(2s);
+        },
+        {{ok, "failed", exit_class::clean},
+         {term, "failed", exit_class::killed_by_us},
+         {sigkill, "killed", exit_class::killed_by_us}});
+}
+
+BOOST_AUTO_TEST_CASE(the_reason_is_the_failure_or_else_the_status) {
+    trial failed;
+    failed.serve();
+    failed.fail(protocol_error, errc::protocol_error);
+    failed.exit(term);
+    BOOST_TEST(failed.reason() == "it failed");
+    trial asked;
+    asked.serve();
+    asked.life.stop(stop_stage::ask);
+    asked.exit(bad);
+    BOOST_TEST(asked.reason() == "exit code 3");
+}
+
+BOOST_AUTO_TEST_CASE(broken_off_it_is_over_at_once) {
+    for (const auto& [name, enter] : situations) {
+        trial of;
+        enter(of);
+        of.life.break_off("out of memory", of.at());
+        BOOST_TEST_CONTEXT(name) {
+            BOOST_TEST(of.life.is_finished());
+            BOOST_TEST(of.steps() == "done");
+            BOOST_TEST(of.state() == "failed");
+            BOOST_TEST(of.reason() == "out of memory");
+            BOOST_TEST(of.life.is(obstacle::leaving));
+            BOOST_TEST((of.life.why_failed()->code == errc::worker_lost));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(broken_off_it_leaves_what_was_to_be_done) {
+    trial of;
+    of.serve();
+    of.fail(protocol_error, errc::protocol_error);
+    BOOST_TEST(name_of(of.life.next(of.at())) == "release_calls"); // and then to terminate it
+    of.life.break_off("out of memory", of.at());
+    BOOST_TEST(of.steps() == "done");
+    BOOST_TEST(of.reason() == "it failed");
+    BOOST_TEST((of.life.why_failed()->kind == protocol_error));
+}
+
+BOOST_AUTO_TEST_CASE(broken_off_after_its_end_it_stays_as_it_is) {
+    trial of;
+    of.serve();
+    of.exit(ok);
+    const auto transitions = of.life.machine().history().size();
+    of.life.break_off("out of memory", of.at());
+    BOOST_TEST(of.state() == "finished");
+    BOOST_TEST(of.life.machine().history().size() == transitions);
+    BOOST_TEST(of.steps() == "done");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE_END()
