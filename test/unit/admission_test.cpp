@@ -1,0 +1,111 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/admission.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <string>
+
+using namespace skep;
+
+namespace {
+
+using enum pool_phase;
+
+constexpr std::array all_phases{created, starting, running, stopping, stopped};
+
+/// One letter per phase, in the order of all_phases: not (s)tarted, (u)navailable, start (f)ailed, shutting (d)own,
+/// (t)imeout, (p)oisonous, - for none.
+std::string row(bool is_start_undone, bool is_unavailable, bool is_expired, bool is_poisonous) {
+    std::string letters;
+    for (const auto phase : all_phases) {
+        const auto refusal = refusal_of({phase, is_start_undone, is_unavailable, is_expired, is_poisonous});
+        char letter = '?';
+        if (!refusal) {
+            letter = '-';
+        } else if (refusal == errc::not_started) {
+            letter = 's';
+        } else if (refusal == errc::unavailable) {
+            letter = 'u';
+        } else if (refusal == errc::start_failed) {
+            letter = 'f';
+        } else if (refusal == errc::shutting_down) {
+            letter = 'd';
+        } else if (refusal == errc::timeout) {
+            letter = 't';
+        } else if (refusal == errc::poisonous_request) {
+            letter = 'p';
+        }
+        letters += letter;
+    }
+    return letters;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(admission_test)
+
+BOOST_AUTO_TEST_CASE(refusal_table) {
+    struct rows {
+        bool is_start_undone, is_unavailable, is_expired, is_poisonous;
+        const char* expected; ///< created, starting, running, stopping, stopped
+    };
+    constexpr std::array<rows, 16> table{{
+        {false, false, false, false, "s--dd"},
+        {false, false, false, true, "sppdd"},
+        {false, false, true, false, "sttdd"},
+        {false, false, true, true, "sttdd"},
+        {false, true, false, false, "s-udd"},
+        {false, true, false, true, "spudd"},
+        {false, true, true, false, "studd"},
+        {false, true, true, true, "studd"},
+        {true, false, false, false, "sf-dd"},
+        {true, false, false, true, "sfpdd"},
+        {true, false, true, false, "sftdd"},
+        {true, false, true, true, "sftdd"},
+        {true, true, false, false, "sfudd"},
+        {true, true, false, true, "sfudd"},
+        {true, true, true, false, "sfudd"},
+        {true, true, true, true, "sfudd"},
+    }};
+    for (const auto& each : table) {
+        BOOST_TEST(row(each.is_start_undone, each.is_unavailable, each.is_expired, each.is_poisonous) ==
+                       each.expected,
+                   each.is_start_undone << each.is_unavailable << each.is_expired << each.is_poisonous);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(by_default_nothing_is_refused) {
+    BOOST_TEST(!refusal_of({}).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(it_is_decided_at_compile_time_where_the_facts_are_known) {
+    static_assert(refusal_of({created}) == errc::not_started);
+    static_assert(!refusal_of({starting}));
+    static_assert(admit(true, 0, 0) == admission::dispatch);
+}
+
+BOOST_AUTO_TEST_CASE(admission_table) {
+    struct rows {
+        std::size_t queued, limit;
+        admission without_place;
+    };
+    constexpr std::array<rows, 8> table{{
+        {0, 0, admission::saturated},
+        {1, 0, admission::saturated},
+        {0, 1, admission::queue},
+        {1, 1, admission::saturated},
+        {2, 1, admission::saturated}, // what was lost with its worker waits beyond the limit
+        {9, 10, admission::queue},
+        {10, 10, admission::saturated},
+        {11, 10, admission::saturated},
+    }};
+    for (const auto& [queued, limit, without_place] : table) {
+        BOOST_TEST((admit(false, queued, limit) == without_place), queued << " of " << limit);
+        BOOST_TEST((admit(true, queued, limit) == admission::dispatch), queued << " of " << limit);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
