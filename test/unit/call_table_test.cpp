@@ -1,0 +1,182 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/call_table.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <vector>
+
+using namespace skep;
+
+namespace {
+
+/// A table of calls with ids 1, 2, ..., of which a worker takes `capacity` at a time.
+struct trial {
+    explicit trial(std::size_t capacity, std::size_t calls = 0) {
+        table.set_capacity(capacity);
+        for (std::size_t i = 0; i < calls; ++i) {
+            add();
+        }
+    }
+
+    call& add(std::uint64_t begin = 0) {
+        const call_ptr fresh(new call(request("x")));
+        fresh->id = table.next_id();
+        fresh->state = call_state::running;
+        table.reserve_one();
+        table.add(*fresh, begin);
+        calls.push_back(fresh);
+        return *fresh;
+    }
+
+    call& get(std::uint64_t id) { return *calls.at(id - 1); }
+    void abandon(std::uint64_t id) { get(id).state = call_state::abandoned; }
+
+    call_table table;
+    std::vector<call_ptr> calls; ///< all there ever were
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(call_table_test)
+
+BOOST_AUTO_TEST_CASE(a_new_one_has_neither_calls_nor_room) {
+    const call_table table;
+    BOOST_TEST(table.empty());
+    BOOST_TEST(table.load() == 0u);
+    BOOST_TEST(table.capacity() == 0u);
+    BOOST_TEST(table.is_full());
+    BOOST_TEST(table.is_drained());
+    BOOST_TEST(table.next_id() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(ids_are_given_out_once_and_in_order) {
+    trial of(2);
+    BOOST_TEST(of.add().id == 1u);
+    BOOST_TEST(of.add().id == 2u);
+    of.table.take(1);
+    of.table.take(2);
+    BOOST_TEST(of.table.empty());
+    BOOST_TEST(of.add().id == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(each_can_be_taken_once_in_any_order) {
+    trial of(3, 3);
+    BOOST_TEST(of.table.take(2).get() == &of.get(2));
+    BOOST_TEST(!of.table.take(2));
+    BOOST_TEST(of.table.load() == 2u);
+    BOOST_TEST(of.table.take(3).get() == &of.get(3));
+    BOOST_TEST(of.table.take(1).get() == &of.get(1));
+    BOOST_TEST(of.table.empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_id_that_was_never_given_out_is_nobodys) {
+    trial of(3, 1);
+    BOOST_TEST(!of.table.take(0));
+    BOOST_TEST(!of.table.take(2));
+    BOOST_TEST(!of.table.take(UINT64_MAX));
+    BOOST_TEST(of.table.load() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_comes_with_where_it_begins) {
+    trial of(1);
+    of.add(0);
+    of.add(100);
+    of.add(250);
+    of.table.take(2);
+    const auto last = of.table.take_last();
+    BOOST_TEST(last.sent.get() == &of.get(3));
+    BOOST_TEST(last.begin == 250u);
+    const auto first = of.table.take_last();
+    BOOST_TEST(first.sent.get() == &of.get(1));
+    BOOST_TEST(first.begin == 0u);
+    BOOST_TEST(of.table.empty());
+}
+
+BOOST_AUTO_TEST_CASE(it_holds_one_reference_to_each) {
+    trial of(1, 1);
+    BOOST_TEST(of.get(1).use_count() == 2u);
+    of.table.take(1);
+    BOOST_TEST(of.get(1).use_count() == 1u);
+    of.add();
+    BOOST_TEST(of.get(2).use_count() == 2u);
+    of.table.take_last();
+    BOOST_TEST(of.get(2).use_count() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_full_at_its_capacity) {
+    trial of(2);
+    BOOST_TEST(!of.table.is_full());
+    of.add();
+    BOOST_TEST(!of.table.is_full());
+    of.add();
+    BOOST_TEST(of.table.is_full());
+    of.add(); // pipelined
+    BOOST_TEST(of.table.is_full());
+    of.table.take(1);
+    BOOST_TEST(of.table.is_full());
+    of.table.take(2);
+    BOOST_TEST(!of.table.is_full());
+}
+
+BOOST_AUTO_TEST_CASE(those_beyond_its_capacity_are_pipelined) {
+    for (const std::size_t capacity : {1u, 2u, 3u}) {
+        trial of(capacity);
+        for (std::uint64_t added = 1; added <= 5; ++added) {
+            of.add();
+            for (std::uint64_t id = 1; id <= added; ++id) {
+                BOOST_TEST(of.table.is_pipelined(of.get(id)) == (id > capacity),
+                           "call " << id << " of " << added);
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_answer_lets_the_next_begin_whichever_it_answers) {
+    trial of(2, 4);
+    of.table.take(2);
+    BOOST_TEST(!of.table.is_pipelined(of.get(1)));
+    BOOST_TEST(!of.table.is_pipelined(of.get(3)));
+    BOOST_TEST(of.table.is_pipelined(of.get(4)));
+    of.table.take(1);
+    BOOST_TEST(!of.table.is_pipelined(of.get(4)));
+}
+
+BOOST_AUTO_TEST_CASE(what_an_answer_let_begin) {
+    trial of(2, 4);
+    of.table.take(1);
+    BOOST_TEST(of.table.just_begun() == &of.get(3));
+    of.table.take(2);
+    BOOST_TEST(of.table.just_begun() == &of.get(4));
+    of.table.take(3);
+    BOOST_TEST(of.table.just_begun() == nullptr);
+    of.table.take(4);
+    BOOST_TEST(of.table.just_begun() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(drained_if_nobody_waits_for_what_it_has_begun) {
+    trial of(2, 3);
+    BOOST_TEST(!of.table.is_drained());
+    of.abandon(1);
+    BOOST_TEST(!of.table.is_drained());
+    of.abandon(2);
+    BOOST_TEST(of.table.is_drained()); // whoever waits for 3 gets it from another
+    of.table.take(1);
+    BOOST_TEST(!of.table.is_drained()); // now it may have begun that
+    of.abandon(3);
+    BOOST_TEST(of.table.is_drained());
+}
+
+BOOST_AUTO_TEST_CASE(with_fewer_than_its_capacity_all_of_them_count) {
+    trial of(5, 2);
+    of.abandon(1);
+    BOOST_TEST(!of.table.is_drained());
+    of.table.take(2);
+    BOOST_TEST(of.table.is_drained());
+    of.table.take(1);
+    BOOST_TEST(of.table.is_drained());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
