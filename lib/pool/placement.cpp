@@ -68,7 +68,8 @@ worker* placement::pick(const claim& claimant) {
 }
 
 /// One that has just left service may still be on offer.
-worker* placement::pick_by(scheduler& chooser, const claim_view& claimant, bool (worker::*accepts)() const noexcept) {
+worker* placement::pick_by(scheduler& chooser, const claim_view& claimant,
+                           bool (worker::*accepts)() const noexcept) {
     while (const auto slot = chooser.pick(claimant)) {
         auto* const picked = at(*slot);
         if (picked != nullptr && (picked->*accepts)()) {
