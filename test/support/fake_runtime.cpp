@@ -66,7 +66,7 @@ private:
 };
 
 fake_worker::fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control)
-    : order_(std::move(order)), exited_(executor) {
+    : order_(std::move(order)), has_control_(control.get() >= 0), exited_(executor) {
     data_.fd = std::move(data);
     control_.fd = std::move(control);
 }
@@ -78,7 +78,7 @@ void fake_worker::shake_hands(std::size_t capacity) {
 
 json::object fake_worker::hello(std::size_t capacity) const {
     json::object message{{"type", "hello"}, {"protocol", 1},        {"token", order_.token},
-                         {"pid", 1000000},  {"capacity", capacity}, {"control", true}};
+                         {"pid", 1000000},  {"capacity", capacity}, {"control", has_control_}};
     if (has_health_check) {
         message["health_check"] = "skep.health_check";
         message["own_health_check"] = !only_answers;
@@ -90,13 +90,16 @@ json::object fake_worker::hello(std::size_t capacity) const {
 }
 
 std::vector<json::object> fake_worker::take_calls() {
+    if (!has_control_) {
+        return take_controls("call");
+    }
     std::vector<json::object> calls;
     take(data_, calls);
     return calls;
 }
 
 std::vector<json::object> fake_worker::take_controls(std::string_view type) {
-    take(control_, controls_);
+    take(has_control_ ? control_ : data_, controls_);
     std::vector<json::object> wanted;
     std::erase_if(controls_, [&](auto& message) {
         const bool is_wanted = message.at("type").as_string() == type;
@@ -158,7 +161,7 @@ void fake_worker::send_control(const json::object& message) {
     begin_frame(frame);
     frame += json::serialize(message);
     end_frame(frame, 0, frame.size());
-    send(control_, frame);
+    send(has_control_ ? control_ : data_, frame);
 }
 
 void fake_worker::send_raw(std::string_view bytes) {
@@ -204,9 +207,11 @@ std::uint64_t id_of(const json::object& message) {
 
 asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
     std::array<int, 2> data{};
-    std::array<int, 2> control{};
+    std::array<int, 2> control{-1, -1};
     BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, data.data()), 0);
-    BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()), 0);
+    if (with_control) {
+        BOOST_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.data()), 0);
+    }
     unique_fd data_here(data[0]);
     unique_fd control_here(control[0]);
     auto fresh =
@@ -214,7 +219,7 @@ asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
     workers.push_back(fresh);
     on_start(*fresh);
     auto data_stream = make_socket_stream(executor_, data_here);
-    auto control_stream = make_socket_stream(executor_, control_here);
+    auto control_stream = with_control ? make_socket_stream(executor_, control_here) : nullptr;
     co_return worker_link{std::move(data_stream), std::move(control_stream),
                           std::make_unique<fake_process>(fresh)};
 }

@@ -30,7 +30,8 @@ std::ostream& operator<<(std::ostream& out, errc code);
 
 namespace skep::test {
 
-/// The far side of a worker's channels, played by the test; no process is behind it.
+/// The far side of a worker's channels, played by the test; no process is behind it. Without a control channel it takes
+/// and sends control messages over the data channel.
 class fake_worker {
 public:
     fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control);
@@ -61,7 +62,7 @@ public:
     /// The hello that it would be right to say.
     boost::json::object hello(std::size_t capacity = 1) const;
 
-    /// Messages received since the last call, per channel; of the control channel, those of one type.
+    /// Messages received since the last call: calls, and control messages of one type.
     std::vector<boost::json::object> take_calls();
     std::vector<boost::json::object> take_controls(std::string_view type);
 
@@ -103,6 +104,7 @@ private:
     launch_order order_;
     far_end data_;
     far_end control_;
+    bool has_control_;
     std::vector<boost::json::object> controls_; ///< received and not yet taken
     exit_status status_;
     gate exited_;
@@ -120,6 +122,9 @@ public:
 
     /// Every worker ever started, in order.
     std::vector<std::shared_ptr<fake_worker>> workers;
+
+    /// Whether those to come have a control channel.
+    bool with_control = true;
 
     int closed = 0;
 
