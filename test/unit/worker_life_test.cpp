@@ -514,6 +514,17 @@ BOOST_AUTO_TEST_CASE(one_that_was_unwell_is_so_when_it_is_resumed) {
     BOOST_TEST(of.health() == "unhealthy");
 }
 
+BOOST_AUTO_TEST_CASE(degraded_and_resumed_before_it_was_drained_it_stays_degraded) {
+    trial of;
+    degrade(of);
+    const auto transitions = of.life.machine().history().size();
+    of.life.suspend();
+    of.life.resume(false, of.at());
+    check_obstacles(of.life, {obstacle::degraded});
+    BOOST_TEST(of.state() == "degraded");
+    BOOST_TEST(of.life.machine().history().size() == transitions);
+}
+
 BOOST_AUTO_TEST_CASE(one_restored_while_suspended_is_ready_when_it_is_resumed) {
     trial of;
     degrade(of);
@@ -705,6 +716,14 @@ BOOST_AUTO_TEST_CASE(a_stop_before_the_first_step_counts_as_one) {
     BOOST_TEST(of.steps() == "terminate wait");
 }
 
+BOOST_AUTO_TEST_CASE(a_milder_stop_takes_nothing_back) {
+    trial of;
+    of.serve();
+    of.life.stop(stop_stage::kill);
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "kill wait");
+}
+
 BOOST_AUTO_TEST_CASE(one_that_failed_is_not_asked_and_its_callers_do_not_wait) {
     trial of;
     of.serve();
@@ -785,6 +804,15 @@ BOOST_AUTO_TEST_CASE(no_other_does) {
     asked.serve(SIGUSR1);
     asked.life.stop(stop_stage::ask);
     BOOST_TEST(asked.steps() == "ask wait");
+}
+
+BOOST_AUTO_TEST_CASE(nor_does_any_that_never_was_up) {
+    trial of;
+    of.launch();
+    of.life.greeted(SIGUSR1);
+    of.fail(call_overdue);
+    of.life.stop(stop_stage::terminate);
+    BOOST_TEST(of.steps() == "terminate wait");
 }
 
 BOOST_AUTO_TEST_CASE(nor_does_any_without_time_for_it) {
