@@ -270,7 +270,7 @@ void worker_life::begin_aftermath(time_point now) {
 }
 
 bool worker_life::look_at_aftermath(moment at) {
-    if (!past_.process_ended && at.now < deadline_) {
+    if (!past_.process_ended && at.now < deadline_ && stop_from_ != stop_stage::kill) {
         return false;
     }
     if (past_.process_ended) {

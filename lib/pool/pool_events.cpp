@@ -92,6 +92,7 @@ void pool_core::apply(worker& from, const calls_lost&) {
         dispatcher_.on_call_lost(from, *notice);
     }
     dispatcher_.serve_all();
+    give_up_queue_if_hopeless(); // they may have come back to a queue that nobody serves any more
 }
 
 void pool_core::apply(worker& from, const ended&) {

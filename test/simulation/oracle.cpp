@@ -9,6 +9,7 @@
 #include "policy/remote_error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 
 namespace skep::simulation {
@@ -77,6 +78,22 @@ void oracle::on_resize_asked(size_limits limits) {
 void oracle::on_suspension_asked(const worker_id& which) {
     known_suspended_ = false;
     suspended_.insert(which);
+}
+
+void oracle::on_pool_suspension_asked() {
+    on_suspension_asked();
+    known_resumed_ = false;
+    pool_suspension_asked_ = world_.now();
+}
+
+void oracle::on_pool_resumed(time_point asked) {
+    known_resumed_ = !pool_suspension_asked_ || *pool_suspension_asked_ < asked;
+}
+
+std::uint64_t oracle::on_wait(wait what) {
+    const spared_by_faults here;
+    waits_.emplace(++last_wait_, std::move(what));
+    return last_wait_;
 }
 
 const char* oracle::draw_error() {
@@ -240,6 +257,7 @@ void oracle::on_cancel_sent(sim_worker& to, std::uint64_t id) {
         if (stay.id == id) {
             world_.trace(to.name() + " is told to cancel " + call->token);
             stay.told_to_stop = stay.told_to_stop.value_or(world_.now());
+            to.in_trouble = world_.now();
             return;
         }
     }
@@ -285,6 +303,26 @@ bool oracle::may_stop_workers() const noexcept {
 void oracle::on_stop(sim_worker& which, std::string_view how) {
     world_.trace(which.name() + " is " + std::string(how));
     which.stopped_at_step = which.stopped_at_step == 0 ? world_.steps() : which.stopped_at_step;
+    const auto& recycling = config_.recycle;
+    const bool by_calls_only = recycling.calls > 0 && recycling.age == 0s && recycling.soft_memory == 0 &&
+                               recycling.hard_memory == 0 && config_.health_check.error_streak == 0;
+    const bool is_wanted =
+        !shutting_down_ && !start_failed_ && !resized_ && !restarts_ && limits_.min == limits_.max;
+    const auto least =
+        std::max(1.0, std::floor(static_cast<double>(recycling.calls) * (1 - recycling.jitter) + 0.5));
+    if (how == "asked to stop" && is_wanted && by_calls_only && running_ && !out_of_memory() &&
+        static_cast<double>(which.answers_seen) < least && !which.did_wrong) {
+        wrong(which.name() + " was recycled after " + std::to_string(which.answers_seen) + " calls");
+    }
+    const bool is_excused =
+        which.did_wrong || was_overdue(which) || was_sick(which) || which.has_had_backlog();
+    const bool may_be_hurried = destroyed_ || start_failed_ || !running_ || recycling.hard_memory > 0 ||
+                                config_.health_check.error_streak > 0 || late() || out_of_memory();
+    const bool was_asked_in_time =
+        which.asked && world_.now() + 1us >= *which.asked + config_.stop.shutdown_grace;
+    if (how == "sent SIGTERM" && which.ready_seen && !is_excused && !may_be_hurried && !was_asked_in_time) {
+        wrong(which.name() + " was sent SIGTERM before it had its time to end by itself");
+    }
     if (may_stop_workers() || which.did_wrong) {
         return;
     }
@@ -296,6 +334,15 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
     }
     if (!late()) {
         wrong(which.name() + " is well and wanted, but was " + std::string(how));
+    }
+}
+
+/// SIGKILL comes when SIGTERM has had its time.
+void oracle::on_kill(const sim_worker& which) {
+    const auto since = which.terminated.value_or(world_.now());
+    if (which.terminated && !destroyed_ && world_.now() + 1us < since + config_.stop.term_grace &&
+        !out_of_memory()) {
+        wrong(which.name() + " was sent SIGKILL before its grace was over");
     }
 }
 

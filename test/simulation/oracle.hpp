@@ -44,6 +44,16 @@ public:
     void on_shutdown_failed(const std::exception& problem);
     void on_report(const shutdown_report& report, time_point asked);
 
+    // Waits for a change. Each is to end when the change is there; they are told apart by number.
+    struct wait {
+        enum class kind { ready, suspend, suspend_all, restart };
+        kind what;
+        worker_id which;
+        std::size_t count = 0;
+    };
+    std::uint64_t on_wait(wait what);
+    void on_wait_ended(std::uint64_t number) { waits_.erase(number); }
+
     // What is asked of the pool as a whole; each permits what it would otherwise not do.
     void on_start_asked();
     void on_started();
@@ -57,6 +67,8 @@ public:
     void on_restart_asked() { restarts_ = true; }
     void on_suspension_asked() { known_suspended_ = false; }
     void on_suspension_asked(const worker_id& which);
+    void on_pool_suspension_asked();
+    void on_pool_resumed(time_point asked);
 
     // What workers see.
     sim_worker& add_worker(launch_order order, const climate& weather, const pool_config& config);
@@ -66,6 +78,7 @@ public:
     void on_begun(sim_worker& at, call_record& call, std::size_t visit_index);
     void on_cancel_sent(sim_worker& to, std::uint64_t id);
     void on_stop(sim_worker& which, std::string_view how);
+    void on_kill(const sim_worker& which);
     void on_ready_seen(sim_worker& which);
     void on_answer_seen(sim_worker& from, call_record& call, std::size_t visit_index);
     const char* draw_error();
@@ -112,6 +125,8 @@ private:
     void check_workers(const pool_status& status);
     void check_worker_status(const worker_status& shown, const sim_worker& real);
     void check_free_workers(const pool_status& status);
+    void check_waits(const pool_status& status);
+    void check_wait(const wait& open, const pool_status& status);
     void check_vacancies(const pool_status& status);
     void check_gone(const sim_worker& which, bool context_was_destroyed);
     std::string about(const call_record& call) const;
@@ -137,7 +152,11 @@ private:
     bool restarts_ = false;
     std::optional<time_point> running_since_;
     std::set<worker_id> suspended_; ///< each by itself, at some time
-    bool known_suspended_ = false;  ///< the pool has said so, and nobody has asked it to resume since
+    std::map<std::uint64_t, wait> waits_;
+    std::uint64_t last_wait_ = 0;
+    std::optional<time_point> pool_suspension_asked_;
+    bool known_resumed_ = false;   ///< and not asked to suspend since
+    bool known_suspended_ = false; ///< the pool has said so, and nobody has asked it to resume since
     time_point known_suspended_since_;
     std::optional<time_point> shutdown_asked_;
     std::optional<time_point> start_asked_;

@@ -286,6 +286,13 @@ void oracle::check_lost(const call_record& call) {
     if (!is_lost && !may_be_unseen && !out_of_memory()) {
         wrong(about(call) + " was lost, though no worker that had it was");
     }
+    const bool would_be_retried = call.idempotent && config_.retry.budget == 0 && !shutting_down_ &&
+                                  running_ &&
+                                  call.visits.size() < static_cast<std::size_t>(config_.retry.attempts);
+    if (is_lost && !may_be_unseen && !out_of_memory() && would_be_retried) {
+        wrong(about(call) + " was not sent again after " + std::to_string(call.visits.size()) + " of " +
+              std::to_string(config_.retry.attempts) + " attempts");
+    }
     if (is_lost && !may_be_unseen && !out_of_memory() && was_ahead(call)) {
         wrong(about(call) + " was lost with a worker that cannot have begun it");
     }

@@ -42,6 +42,7 @@ void oracle::check_status(const pool_status& status) {
     check_workers(status);
     check_free_workers(status);
     check_vacancies(status);
+    check_waits(status);
     const bool all_suspended =
         std::none_of(status.workers.begin(), status.workers.end(), [](const auto& each) {
             return is_running(each.state); // one that was resumed by itself, or has calls
@@ -128,7 +129,9 @@ void oracle::check_worker_counters(const pool_status& status) {
     std::uint64_t crashed = 0;
     std::uint64_t all_crashed = 0;
     std::uint64_t held = 0;
+    std::uint64_t unanswered = 0;
     bool all_well = !late();
+    bool all_seen = true; ///< no ping waits to be sent
     for (const auto& each : workers_) {
         const bool closes =
             each->plan().what == flaw::closes_control || each->plan().what == flaw::closes_data;
@@ -143,6 +146,9 @@ void oracle::check_worker_counters(const pool_status& status) {
         gone += is_gone ? 1 : 0;
         held += is_gone ? 0 : 1;
         all_well = all_well && !each->did_wrong;
+        all_seen = all_seen && !each->has_had_backlog();
+        const bool may_thaw = each->plan().what == flaw::freezes && each->plan().frozen_for > 0s;
+        unanswered += each->pings - (may_thaw ? 0 : each->pongs); // then it answers what was missed long ago
         all_crashed += is_gone && each->ready_seen && each->is_crash() ? 1 : 0;
         const bool may_be_replaced = each->terminated || each->killed || was_overdue(*each) ||
                                      was_sick(*each) || each->has_had_backlog();
@@ -170,6 +176,9 @@ void oracle::check_worker_counters(const pool_status& status) {
         if (said.workers_removed + said.workers_recycled > 0) {
             wrong("workers were removed or recycled that nobody asked for");
         }
+    }
+    if (said.missed_pings > unanswered && all_seen && !late()) {
+        wrong(both("missed pings", said.missed_pings, unanswered));
     }
     if (all_well && said.missed_pings + said.workers_lost > 0 && !out_of_memory()) {
         wrong("the pool says that well workers missed pings or were lost");
@@ -316,6 +325,52 @@ void oracle::check_vacancies(const pool_status& status) {
         }
     }
     vacant_since_ = std::move(vacant);
+}
+
+/// Whoever waits for something is told when it is there.
+void oracle::check_waits(const pool_status& status) {
+    if (out_of_memory()) {
+        return;
+    }
+    if (status.suspended && known_resumed_) {
+        wrong("the pool was resumed, but says that it is suspended");
+    }
+    if (status.phase == pool_phase::stopping && status.queued > 0 && status.live + status.starting == 0) {
+        wrong("calls wait in a pool that shuts down and has no worker left");
+    }
+    for (const auto& each : waits_) {
+        check_wait(each.second, status);
+    }
+}
+
+void oracle::check_wait(const wait& open, const pool_status& status) {
+    const auto shown = std::find_if(status.workers.begin(), status.workers.end(),
+                                    [&](const auto& each) { return each.id == open.which; });
+    const auto may_get_calls = [](const worker_status& each) {
+        return is_running(each.state) && !each.retiring;
+    };
+    switch (open.what) {
+    case wait::kind::ready:
+        if (status.live >= open.count) {
+            wrong("somebody waits for " + std::to_string(open.count) + " workers, though as many are up");
+        }
+        break;
+    case wait::kind::suspend:
+        if (shown == status.workers.end() || shown->state == worker_state::suspended || shown->retiring) {
+            wrong("somebody waits for the suspension of " + to_string(open.which) + ", which is over");
+        }
+        break;
+    case wait::kind::suspend_all:
+        if (std::none_of(status.workers.begin(), status.workers.end(), may_get_calls)) {
+            wrong("somebody waits for the suspension of the pool, which is over");
+        }
+        break;
+    case wait::kind::restart:
+        if (shown == status.workers.end()) {
+            wrong("somebody waits for the restart of " + to_string(open.which) + ", which is gone");
+        }
+        break;
+    }
 }
 
 } // namespace skep::simulation

@@ -257,7 +257,7 @@ void sim_worker::handle(const host_frame& frame) {
         last_received_ = frame.id;
         fresh.call = frame.call;
         fresh.visit_index = frame.call != nullptr ? oracle_.visit_at(*this, *frame.call) : 0;
-        fresh.cancelled = cancelled_early_.erase(frame.id) > 0;
+        fresh.cancelled = cancelled_early_.erase(frame.id) > 0 && !plan_.ignores_cancel;
         jobs_.push_back(fresh);
         if (fresh.cancelled) {
             end_job(fresh.id);
@@ -336,6 +336,7 @@ void sim_worker::on_delivered(const own_frame& frame) {
         if (frame.call != nullptr) {
             ++answers_seen;
             errors_seen += frame.what == said::error ? 1 : 0;
+            in_trouble = frame.what == said::error ? world_.now() : in_trouble;
             frame.call->visits[frame.visit_index].delivered = world_.now();
             oracle_.on_answer_seen(*this, *frame.call, frame.visit_index);
         }
@@ -364,6 +365,7 @@ void sim_worker::kill() {
         killed = killed.value_or(world_.now());
     }
     if (!exited) {
+        oracle_.on_kill(*this);
         oracle_.on_stop(*this, "sent SIGKILL");
         world_.after(plan_.kill_time,
                      [self = shared_from_this()] { self->exit(exit_status::signalled(SIGKILL), false); });

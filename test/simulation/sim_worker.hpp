@@ -64,6 +64,7 @@ public:
     bool did_wrong = false;    ///< anything that the pool may end it for
     std::uint64_t answers_seen = 0;
     std::uint64_t errors_seen = 0;
+    time_point in_trouble{}; ///< when it last failed a call, or was at one that was given up
     std::uint64_t pongs = 0;
     exit_status status;
     std::set<std::uint64_t> unknown_cancels; ///< of calls not sent: a cancel may overtake its call

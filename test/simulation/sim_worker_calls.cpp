@@ -136,7 +136,7 @@ void sim_worker::answer_probe(job& which) {
     }
 }
 
-/// A call that has not begun is skipped; one that has is broken off, if the code hears it.
+/// A call that has not begun is skipped, one that has is broken off, unless the worker is deaf to it.
 void sim_worker::cancel(std::uint64_t id) {
     auto* const which = find(id);
     if (which == nullptr || which->call == nullptr) {
@@ -145,10 +145,13 @@ void sim_worker::cancel(std::uint64_t id) {
         }
         return;
     }
+    if (plan_.ignores_cancel) {
+        return;
+    }
     which->cancelled = true;
     if (!which->begun) {
         end_job(id);
-    } else if (!plan_.ignores_cancel) {
+    } else {
         later(world_.chance.between(0ms, 50ms), [this, id] { end_job(id); });
     }
 }

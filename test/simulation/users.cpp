@@ -231,7 +231,8 @@ asio::awaitable<void> users::run_operation(std::string name, operation what, out
     }
     const auto failure = oracle_.on_operation_ended(name, problem);
     if (ended) {
-        ended(failure ? &*failure : nullptr);
+        const error aborted(errc::cancelled, {}); // by Asio
+        ended(failure ? &*failure : problem ? &aborted : nullptr);
     }
 }
 
@@ -252,6 +253,28 @@ void users::begin(std::string name, operation what, outcome ended) {
             });
         });
     }
+}
+
+/// The same for what has to end when something has come about.
+void users::begin_wait(oracle::wait wait, std::string name, operation what) {
+    const auto number = std::make_shared<std::uint64_t>(0);
+    auto begun = [this, wait = std::move(wait), what = std::move(what), number](pool& of) {
+        *number = oracle_.on_wait(wait);
+        return what(of);
+    };
+    begin(std::move(name), std::move(begun),
+          [this, number](const error*) { oracle_.on_wait_ended(*number); });
+}
+
+void users::resume() {
+    oracle_.on_suspension_asked();
+    begin(
+        "resume", [](pool& of) { return of.resume(); },
+        [this, asked = world_.now()](const error* problem) {
+            if (problem == nullptr) {
+                oracle_.on_pool_resumed(asked);
+            }
+        });
 }
 
 asio::awaitable<void> users::run_look() {
@@ -289,28 +312,25 @@ void users::change(duration when) {
         case 0:
         case 1:
             oracle_.on_suspension_asked(which);
-            begin("suspend " + to_string(which), [which](pool& of) { return of.suspend(which); });
+            begin_wait({oracle::wait::kind::suspend, which}, "suspend " + to_string(which),
+                       [which](pool& of) { return of.suspend(which); });
             break;
         case 2:
-            oracle_.on_suspension_asked();
-            begin("suspend", [](pool& of) { return of.suspend(); });
-            world_.after(chance.between(0ms, 2s), [this] {
-                oracle_.on_suspension_asked();
-                begin("resume", [](pool& of) { return of.resume(); });
-            });
+            oracle_.on_pool_suspension_asked();
+            begin_wait({oracle::wait::kind::suspend_all, {}}, "suspend",
+                       [](pool& of) { return of.suspend(); });
+            world_.after(chance.between(0ms, 2s), [this] { resume(); });
             break;
         case 3:
         case 4:
             oracle_.on_suspension_asked();
             begin("resume " + to_string(which), [which](pool& of) { return of.resume(which); });
             break;
-        case 5:
-            oracle_.on_suspension_asked();
-            begin("resume", [](pool& of) { return of.resume(); });
-            break;
+        case 5: resume(); break;
         case 6:
             oracle_.on_restart_asked();
-            begin("restart " + to_string(which), [which](pool& of) { return of.restart(which); });
+            begin_wait({oracle::wait::kind::restart, which}, "restart " + to_string(which),
+                       [which](pool& of) { return of.restart(which); });
             break;
         case 7:
             oracle_.on_restart_asked();
@@ -326,7 +346,8 @@ void users::change(duration when) {
         }
         default: {
             const auto count = chance.below(6);
-            begin("ready " + std::to_string(count), [count](pool& of) { return of.ready(count); });
+            begin_wait({oracle::wait::kind::ready, {}, count}, "ready " + std::to_string(count),
+                       [count](pool& of) { return of.ready(count); });
         }
         }
     });

@@ -51,6 +51,8 @@ private:
     asio::awaitable<void> run_look();
     asio::awaitable<void> run_shutdown();
     void begin(std::string name, operation what, outcome ended = {});
+    void begin_wait(oracle::wait wait, std::string name, operation what);
+    void resume();
     void change(duration when);
     worker_id some_worker() const;
     void end();
