@@ -13,6 +13,7 @@
 #include "support.hpp"
 #include "wire/frame.hpp"
 #include "wire/host_messages.hpp"
+#include <skep/abi.hpp> // where the SDK is
 
 #include <boost/endian/conversion.hpp>
 
