@@ -35,13 +35,14 @@ void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Ca
 
 /// What a user waits for, done by a coroutine on the pool's strand. Its outcome is the caller's from resume() on.
 template <class T>
-class operation {
+class operation final : public waiting_caller {
 public:
     /// Begins it: `body(core)` is the coroutine. On the strand.
     template <class Body>
     void begin(const std::shared_ptr<operation>& self, const core_ptr& core, task_group& tasks, Body body,
                std::unique_ptr<suspended_caller> caller) {
         caller_ = std::move(caller);
+        core->add(*this);
         try {
             task_ = tasks.spawn(core, run(self, core, std::move(body)));
         } catch (...) { // out of memory
@@ -59,6 +60,8 @@ public:
         cancelled_ = true;
         task_.cancel();
     }
+
+    void forget() noexcept override { caller_.reset(); }
 
     /// For the caller, after it has been resumed.
     T take() {

@@ -117,7 +117,13 @@ void pool_core::abandon() {
 void pool_core::end_now() noexcept {
     runtime_->close(); // first: a worker may be about to be born
     supervisor_.end_now();
-    dispatcher_.forget_callers(); // a caller's coroutine may own the pool: they would keep each other alive
+    // A caller's coroutine may own the pool: they would keep each other alive.
+    while (!callers_.empty()) {
+        auto& next = callers_.front();
+        callers_.pop_front();
+        next.forget();
+    }
+    dispatcher_.forget_callers();
 }
 
 void pool_core::begin_shutdown() {

@@ -18,6 +18,8 @@
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
 
+#include <boost/intrusive/list.hpp>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +29,17 @@ namespace skep {
 /// Makes the runtime of a pool. `sink` takes the workers' output.
 using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
+
+/// Somebody who waits for something that a coroutine of the pool does.
+class waiting_caller
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    /// Destroys what would resume him. For when no coroutine will ever run again.
+    virtual void forget() noexcept = 0;
+
+protected:
+    ~waiting_caller() = default;
+};
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor, executor() and limits() runs on the strand.
@@ -61,6 +74,7 @@ public:
     /// Runs what a user waits for: a change ends with the pool, a wait by itself.
     task_group& changes() noexcept { return changes_; }
     task_group& waits() noexcept { return waits_; }
+    void add(waiting_caller& caller) noexcept { callers_.push_back(caller); }
 
     pool_status status();
 
@@ -142,6 +156,7 @@ private:
     task_group phases_; ///< start and shutdown
     task_group changes_;
     task_group waits_;
+    boost::intrusive::list<waiting_caller, boost::intrusive::constant_time_size<false>> callers_;
     pool_phase phase_ = pool_phase::created;
     bool hurry_ = false;
     std::shared_ptr<start_attempt> start_;
