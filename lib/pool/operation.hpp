@@ -47,7 +47,7 @@ public:
             task_ = tasks.spawn(core, run(self, core, std::move(body)));
         } catch (...) { // out of memory
             problem_ = std::current_exception();
-            caller_->resume();
+            hand_over();
             return;
         }
         if (cancelled_) {
@@ -88,7 +88,13 @@ private:
         } catch (...) {
             self->problem_ = std::current_exception();
         }
-        self->caller_->resume();
+        self->hand_over();
+    }
+
+    /// Out of the core's list first: what the caller destroys, he destroys on his own thread.
+    void hand_over() {
+        unlink();
+        caller_->resume();
     }
 
     std::unique_ptr<suspended_caller> caller_;
