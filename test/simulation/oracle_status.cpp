@@ -284,8 +284,8 @@ void oracle::check_free_workers(const pool_status& status) {
         const auto& each = calls_[number - 1];
         waiting = each.is_open() && each.visits.empty() ? &each : waiting;
     }
-    const bool is_queued =
-        status.oldest_wait > 0s || (waiting != nullptr && !may_be_unseen && status.queued > 0);
+    const bool is_queued = status.oldest_wait > 0s || (waiting != nullptr && !may_be_unseen &&
+                                                       !may_be_at_dead(*waiting) && status.queued > 0);
     if (!is_queued) {
         return;
     }
@@ -335,7 +335,8 @@ void oracle::check_waits(const pool_status& status) {
     if (status.suspended && known_resumed_) {
         wrong("the pool was resumed, but says that it is suspended");
     }
-    if (status.phase == pool_phase::stopping && status.queued > 0 && status.live + status.starting == 0) {
+    if (status.phase == pool_phase::stopping && status.queued > 0 &&
+        status.live + status.starting + status.retiring == 0) {
         wrong("calls wait in a pool that shuts down and has no worker left");
     }
     for (const auto& each : waits_) {

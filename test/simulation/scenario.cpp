@@ -62,7 +62,7 @@ void draw_healing(pool_config& config, dice& chance) {
     config.heartbeat.initial_delay = chance.pick<duration>({0ms, 1s});
     config.health_check.enabled = chance.chance(0.8);
     config.health_check.interval = chance.pick<duration>({500ms, 5s, 30s});
-    config.health_check.timeout = chance.pick<duration>({100ms, 1s});
+    config.health_check.timeout = chance.pick<duration>({400ms, 1s});
     config.health_check.retry_interval = chance.pick<duration>({100ms, 1s});
     config.health_check.failures = static_cast<int>(chance.among(1, 3));
     config.health_check.error_streak = chance.pick<std::size_t>({0, 0, 4, 20});

@@ -25,7 +25,7 @@ std::string result_of(std::uint64_t id, std::string_view value) {
 
 void sim_worker::start_jobs() {
     for (auto& each : jobs_) {
-        if (active_ >= capacity_ || exited) {
+        if (active_ >= capacity_ || exited || closed) { // with nowhere to answer it goes no further
             break;
         }
         if (!each.begun && !each.over) {

@@ -72,6 +72,8 @@ void users::start(duration when) {
             [this](const error* problem) {
                 if (problem == nullptr) {
                     oracle_.on_started();
+                } else if (problem->errc() == errc::cancelled) {
+                    oracle_.on_start_failed(); // which nobody will hear of
                 } else if (problem->errc() == errc::start_failed) {
                     oracle_.on_start_failed();
                     if (world_.chance.chance(0.7)) {
