@@ -301,8 +301,9 @@ void oracle::check_lost(const call_record& call) {
 /// Whether its last worker died with as many earlier ones as it can be at.
 bool oracle::was_ahead(const call_record& call) const {
     const auto& at = *call.visits.back().at;
-    if (at.reaps == 0 || at.lie_seen || at.closed || late()) {
-        return false; // the pool gave it up while it lived, or cannot know
+    const bool given_up_alive = at.reaps == 0 || at.closed || (at.did_wrong && !at.exited_by_itself);
+    if (given_up_alive || at.lie_seen || late()) {
+        return false; // the pool cannot know
     }
     std::size_t before = 0;
     for (const auto& [other, index] : at.calls()) {
