@@ -40,6 +40,7 @@ enum class errc {
     unavailable,        ///< too many workers failed of late and none is left; carries the last cause
     poisonous_request,  ///< workers crashed, or broke the protocol, on this very input before: it was refused
     unknown_worker,     ///< no worker of that id is alive
+    initialization_failed, ///< a function of the user's initialization_delegate refused the worker, or the start
 };
 
 /// Whether the same call may succeed if it is made again after a while, because the failure says nothing about the

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <skep/export.hpp>
+#include <skep/initialization_delegate.hpp>
+#include <skep/launch_options.hpp>
 #include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>
 #include <skep/self_healing.hpp>
@@ -13,39 +15,12 @@
 #include <boost/json/value.hpp>
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace skep {
-
-/// How a worker process is started. No shell is involved: `args` reach the program as they are.
-struct launch_options {
-    /// Program name (looked up in PATH) or path. Required. Relative paths count from the host's directory.
-    std::string program;
-    std::vector<std::string> args;
-
-    /// Added to `args`, slot by slot: the worker in slot n gets the list n, counted round if there are fewer.
-    std::vector<std::vector<std::string>> slot_args;
-
-    /// Added to the worker's environment; wins over inherited and automatic variables. Names must be
-    /// non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved.
-    std::map<std::string, std::string> environment;
-
-    /// Variables that differ from slot to slot: the worker in slot n gets value n of each, counted round if there are
-    /// fewer, so that {"CUDA_VISIBLE_DEVICES", {"0", "1"}} deals two devices out among any number of workers. Wins over
-    /// `environment`; the same rules for names.
-    std::map<std::string, std::vector<std::string>> slot_environment;
-
-    /// False: the worker sees only `environment`, PATH, HOME, LANG and what skep sets.
-    bool inherit_environment = true;
-
-    /// Empty: the host's. Must exist.
-    std::filesystem::path working_directory;
-};
 
 /// How the initial workers come up.
 struct start_options {
@@ -169,6 +144,7 @@ struct SKEP_API pool_config {
     scheduler_factory custom_scheduler; ///< if set, used instead of `schedule`
 
     start_options start;
+    initialization_options initialization;
     queue_options queue;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     duration cancel_grace = std::chrono::seconds(2);     ///< for a cancelled call to end before its worker is
@@ -193,8 +169,8 @@ struct SKEP_API pool_config {
 
     /// Reads the same fields from JSON: nested objects by the member names above, durations as integer keys
     /// with the suffix _ms ("request_timeout_ms": 500), enums by name. Unknown keys and wrong types are
-    /// rejected with errc::invalid_config naming the path. Handlers and custom schedulers cannot be given in
-    /// JSON.
+    /// rejected with errc::invalid_config naming the path. Handlers, delegates and custom schedulers cannot be given
+    /// in JSON.
     static pool_config from_json(const boost::json::value& document);
 
     /// Throws error(errc::invalid_config) naming the field, its value and the rule.

@@ -9,6 +9,8 @@
 #include <skep/errc.hpp>
 #include <skep/error.hpp>
 #include <skep/exit_status.hpp>
+#include <skep/initialization_delegate.hpp>
+#include <skep/launch_options.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>

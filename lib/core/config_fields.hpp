@@ -81,6 +81,11 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("batch_delay", config.start.batch_delay, 0s, 60s);
         visit.time("timeout", config.start.timeout, 10ms, 1h);
     });
+    visit.group("initialization", [&] {
+        auto& hooks = config.initialization;
+        visit.time("before_first_worker_timeout", hooks.before_first_worker_timeout, 1ms, 24h);
+        visit.time("after_end_timeout", hooks.after_end_timeout, 1ms, 1h);
+    });
     visit.group("queue", [&] {
         visit.number("limit", config.queue.limit, 0, 10'000'000);
         visit.time("timeout", config.queue.timeout, 0s, 24h);

@@ -83,34 +83,10 @@ void check_variable(std::string_view field, const std::string& name, const std::
     }
 }
 
-void check_launch(const launch_options& launch) {
-    const config_path path;
-    if (launch.program.empty()) {
-        path.reject("launch.program", in_quotes(""),
-                    "is required: the program that runs a worker, e.g. \"python3\"");
-    }
-    if (holds_nul(launch.program)) {
-        path.reject("launch.program", "", "must not hold a NUL character");
-    }
-    check_args("launch.args", launch.args);
-    for (std::size_t i = 0; i < launch.slot_args.size(); ++i) {
-        check_args("launch.slot_args[" + std::to_string(i) + "]", launch.slot_args[i]);
-    }
-    for (const auto& [name, value] : launch.environment) {
-        check_variable("launch.environment", name, value);
-    }
-    for (const auto& [name, values] : launch.slot_environment) {
-        if (values.empty()) {
-            path.reject("launch.slot_environment", in_quotes(name), "needs at least one value");
-        }
-        for (const auto& value : values) {
-            check_variable("launch.slot_environment", name, value);
-        }
-    }
+void check_directory(const std::filesystem::path& directory) {
     std::error_code ec;
-    if (!launch.working_directory.empty() && !std::filesystem::is_directory(launch.working_directory, ec)) {
-        path.reject("launch.working_directory", in_quotes(launch.working_directory.string()),
-                    "is not a directory");
+    if (!directory.empty() && !std::filesystem::is_directory(directory, ec)) {
+        config_path().reject("launch.working_directory", in_quotes(directory.string()), "is not a directory");
     }
 }
 
@@ -175,11 +151,38 @@ void check_relations(const pool_config& config) {
 
 } // namespace
 
+void check_launch(const launch_options& launch) {
+    const config_path path;
+    if (launch.program.empty()) {
+        path.reject("launch.program", in_quotes(""),
+                    "is required: the program that runs a worker, e.g. \"python3\"");
+    }
+    if (holds_nul(launch.program)) {
+        path.reject("launch.program", "", "must not hold a NUL character");
+    }
+    check_args("launch.args", launch.args);
+    for (std::size_t i = 0; i < launch.slot_args.size(); ++i) {
+        check_args("launch.slot_args[" + std::to_string(i) + "]", launch.slot_args[i]);
+    }
+    for (const auto& [name, value] : launch.environment) {
+        check_variable("launch.environment", name, value);
+    }
+    for (const auto& [name, values] : launch.slot_environment) {
+        if (values.empty()) {
+            path.reject("launch.slot_environment", in_quotes(name), "needs at least one value");
+        }
+        for (const auto& value : values) {
+            check_variable("launch.slot_environment", name, value);
+        }
+    }
+}
+
 void check_config(const pool_config& config, std::size_t workers) {
     field_check check;
     visit_fields(config, check);
     check_name(config.name);
     check_launch(config.launch);
+    check_directory(config.launch.working_directory);
     check_size(config, workers);
     check_crash_barrier(config.crash_barrier);
     check_relations(config);

@@ -51,6 +51,7 @@ explanation explain(errc code) noexcept {
         return {"the request is refused: workers crashed, or broke the protocol, on the same input before",
                 "do not send it again"};
     case errc::unknown_worker: return {"no worker of that id is alive", "see status()"};
+    case errc::initialization_failed: return {"the initialization delegate refused"};
     case errc::illegal_transition: return {"the worker's lifecycle does not allow this change of state"};
     }
     return {"unknown error"};

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <string_view>
 
 namespace skep {
 
@@ -42,9 +41,9 @@ void worker_life::launched(int pid) noexcept {
     past_.launch_over = true;
 }
 
-void worker_life::launch_failed(std::string why, moment at) {
+void worker_life::launch_failed(errc code, std::string why, moment at) {
     past_.launch_over = true;
-    fail({failure_kind::start_failed, std::move(why), errc::spawn_failed}, at);
+    fail({failure_kind::start_failed, std::move(why), code}, at);
 }
 
 void worker_life::greeted(int stack_signal) noexcept {
@@ -230,10 +229,9 @@ bool worker_life::look_at_launch(moment at) {
         return true;
     }
     if (!is_over() && start_deadline_.has_passed(at.now)) {
-        fail({failure_kind::start_failed,
-              "its process could not be created in time; does the file system that its program is on answer?",
-              errc::startup_timeout},
-             at);
+        run_late(
+            "its process could not be created in time; does the file system that its program is on answer?",
+            at);
     }
     const bool cancels = is_over() && !past_.launch_cancelled;
     if (cancels) {
@@ -258,10 +256,16 @@ bool worker_life::look_at_handshake(moment at) {
     const std::string missing = past_.greeted
                                     ? "it said hello but its on_start did not end in time"
                                     : "it did not say hello in time; does its script call worker.run()?";
-    fail({failure_kind::start_failed, missing + "; raise start.timeout if loading takes that long",
-          errc::startup_timeout},
-         at);
+    run_late(missing + "; raise start.timeout if loading takes that long", at);
     return true;
+}
+
+/// Its start takes too long; `why` unless that is the user's own doing.
+void worker_life::run_late(std::string why, moment at) {
+    if (!hook_.empty()) {
+        why = std::string(hook_) + " did not end in time; raise start.timeout, of which its time is a part";
+    }
+    fail({failure_kind::start_failed, std::move(why), errc::startup_timeout}, at);
 }
 
 /// Where one channel or the process has ended by itself, the rest follows within moments as a rule.

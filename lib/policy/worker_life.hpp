@@ -16,6 +16,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace skep {
@@ -54,7 +55,12 @@ public:
 
     // What happens to it.
     void launched(int pid) noexcept;
-    void launch_failed(std::string why, moment at);
+    void launch_failed(errc code, std::string why, moment at);
+
+    /// It waits for a function of the user's initialization_delegate meanwhile; `name` lives for ever.
+    void begin_hook(std::string_view name) noexcept { hook_ = name; }
+    void end_hook() noexcept { hook_ = {}; }
+
     void greeted(int stack_signal) noexcept;
     void came_up(moment at);
     void data_ended() noexcept { past_.data_ended = true; }
@@ -132,6 +138,7 @@ private:
     void leave_service() noexcept { set(obstacle::leaving, true); }
     void enter(stage next, time_point deadline = time_point::max()) noexcept;
     bool look(moment at);
+    void run_late(std::string why, moment at);
     bool look_at_launch(moment at);
     bool look_at_handshake(moment at);
     bool look_at_aftermath(moment at);
@@ -166,6 +173,7 @@ private:
     std::optional<stop_sequence> sequence_;
     unsigned obstacles_ = static_cast<unsigned>(obstacle::not_up);
     milestones past_;
+    std::string_view hook_;
     int pid_ = 0;
     int stack_signal_ = 0;
     bool stopping_ = false;

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "policy/remote_error.hpp"
+#include "worker/answers.hpp"
 
 #include <algorithm>
 
@@ -135,15 +136,7 @@ void dispatcher::on_result(worker& from, call& answered, result_message& answer)
     ++counters_.succeeded;
     losses_.succeeded();
     const auto now = context_.now();
-    reply result;
-    result.value = std::move(answer.value);
-    result.attachments = std::move(answer.attachments);
-    result.worker = from.id();
-    result.correlation_id = answered.req.correlation_id();
-    result.queue_time = answered.dispatched - answered.submitted;
-    result.run_time = now - answered.dispatched;
-    result.attempts = answered.attempts;
-    answered.sink->put_answer(std::move(result));
+    answered.sink->put_answer(reply_to(answered, from.id(), answer, now));
     take_out(answered, now);
     try {
         serve(from); // first: the worker is to idle as little as may be
@@ -159,14 +152,8 @@ void dispatcher::on_remote_error(worker& from, call& answered, error_message& an
         settle_late(from, answered);
         return;
     }
-    error_info info;
-    info.worker = from.id();
-    info.remote_type = std::move(answer.type);
-    info.remote_message = std::move(answer.message);
-    info.remote_traceback = std::move(answer.traceback);
-    info.remote_code = std::move(answer.code);
-    info.remote_data = std::move(answer.data);
-    const auto code = code_of_remote_error(info.remote_type);
+    const auto code = code_of_remote_error(answer.type);
+    auto info = remote_failure(from.id(), answer);
     fail(answered, code, std::move(info));
     serve(from);
 }

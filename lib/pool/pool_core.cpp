@@ -42,6 +42,7 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       supervisor_(around_, log_, roster_, changed_),
       suspension_(config_, roster_, changed_),
       autoscaler_(around_, dispatcher_, roster_, suspension_, log_),
+      hooks_(context_, config_, log_),
       streaks_(config_.health_check.error_streak),
       supply_(context_.executor,
               [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
@@ -131,6 +132,7 @@ void pool_core::begin_shutdown() {
         return;
     }
     phase_ = pool_phase::stopping;
+    hooks_.cancel_start();
     supervisor_.progress().open(); // a start that is under way looks up
     changed_.notify_all();
     phases_.spawn(shared_from_this(), run_shutdown());
@@ -178,6 +180,7 @@ asio::awaitable<void> pool_core::take_down(stop_stage first) {
     co_await supply_.join();
     co_await demand_.join();
     co_await supervisor_.join();
+    co_await hooks_.join();
     runtime_->close();
 }
 

@@ -8,6 +8,7 @@
 #include "policy/error_streaks.hpp"
 #include "pool/autoscaler.hpp"
 #include "pool/dispatcher.hpp"
+#include "pool/pool_hooks.hpp"
 #include "pool/supervisor.hpp"
 #include "pool/suspension.hpp"
 #include "runtime/pool_context.hpp"
@@ -96,6 +97,7 @@ private:
     };
 
     asio::awaitable<void> run_start();
+    asio::awaitable<bool> prepare();
     asio::awaitable<void> launch_until_ready();
     asio::awaitable<void> undo_start();
     void complete_start(std::optional<error> problem);
@@ -150,6 +152,7 @@ private:
     supervisor supervisor_;
     suspension suspension_;
     autoscaler autoscaler_;
+    pool_hooks hooks_;
     error_streaks streaks_;
     task_group supply_; ///< what has workers started and replaced, until the shutdown begins
     task_group demand_; ///< the deadlines, until it ends

@@ -23,19 +23,14 @@ void pool_core::wake_for_events() {
 }
 
 void pool_core::apply_events() {
-    while (!events_.empty()) {
-        std::vector<worker_event> batch;
-        events_.take(batch);
-        for (const auto& event : batch) {
-            try {
-                std::visit([&](const auto& fact) { apply(*event.from, fact); }, event.fact);
-            } catch (const std::exception&) {
-                log_(log_level::error, "what a worker told was not acted upon in full",
-                     std::current_exception());
-            }
+    while (const auto event = events_.next()) {
+        try {
+            std::visit([&](const auto& fact) { apply(*event->from, fact); }, event->fact);
+        } catch (const std::exception&) {
+            log_(log_level::error, "what a worker told was not acted upon in full", std::current_exception());
         }
-        changed_.notify_all();
     }
+    changed_.notify_all();
 }
 
 void pool_core::apply(worker& from, const came_up&) {
@@ -100,6 +95,7 @@ void pool_core::apply(worker& from, const ended&) {
     if (phase_ == pool_phase::stopping) {
         report_.workers.push_back(from.exit());
     }
+    hooks_.after_end(shared_from_this(), from.exit());
     supervisor_.on_ended(from);
     give_up_queue_if_hopeless();
     if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {

@@ -29,7 +29,10 @@ asio::awaitable<void> pool_core::run_start() {
     supervisor_.reset();
     suspension_.reset();
     run_in(demand_, [this] { return dispatcher_.watch_deadlines(); });
-    co_await launch_until_ready();
+    const bool is_prepared = co_await prepare();
+    if (is_prepared) {
+        co_await launch_until_ready();
+    }
     if (phase_ != pool_phase::starting) {
         complete_start(failure(errc::shutting_down));
     } else if (roster_.ready() < config_.min_ready) {
@@ -40,6 +43,17 @@ asio::awaitable<void> pool_core::run_start() {
         run_in(supply_, [this] { return autoscaler_.run(); });
         complete_start({});
     }
+}
+
+/// What the user has to do before there are workers. False if that has failed.
+asio::awaitable<bool> pool_core::prepare() {
+    const auto complaint = co_await hooks_.before_first_worker();
+    if (!complaint.empty()) {
+        error_info info;
+        info.detail = complaint;
+        supervisor_.note_failure(error(errc::initialization_failed, std::move(info)));
+    }
+    co_return complaint.empty();
 }
 
 /// Batch after batch, until enough workers are up or the first attempt of every slot has ended. The rest of a launch

@@ -64,6 +64,9 @@ public:
     /// Returns when the last trace of every worker is gone.
     asio::awaitable<void> join() { return lives_.join(); }
 
+    /// What kept it from starting any worker.
+    void note_failure(error why) { last_failure_ = std::move(why); }
+
     /// The failure of the worker that failed last; empty detail if none did.
     const error_info& last_failure() const noexcept { return last_failure_.info; }
     errc last_failure_code() const noexcept { return last_failure_.errc(); }

@@ -58,15 +58,16 @@ public:
     explicit launch_recipe(const launch_options& options) : options_(options) {}
 
     launch_spec spec_for(const launch_order& order) {
+        const auto& options = order.launch ? *order.launch : options_;
         launch_spec spec;
-        spec.executable = executable();
-        spec.arguments.push_back(options_.program);
-        spec.arguments.insert(spec.arguments.end(), options_.args.begin(), options_.args.end());
-        if (const auto count = options_.slot_args.size(); count != 0) {
-            const auto& mine = options_.slot_args[order.worker.slot % count];
+        spec.executable = options.program == options_.program ? usual_executable() : find_program(options);
+        spec.arguments.push_back(options.program);
+        spec.arguments.insert(spec.arguments.end(), options.args.begin(), options.args.end());
+        if (const auto count = options.slot_args.size(); count != 0) {
+            const auto& mine = options.slot_args[order.worker.slot % count];
             spec.arguments.insert(spec.arguments.end(), mine.begin(), mine.end());
         }
-        spec.environment = worker_environment(options_, order.worker.slot, 1,
+        spec.environment = worker_environment(options, order.worker.slot, 1,
                                               {{"SKEP_PROTOCOL", "1"},
                                                {"SKEP_TRANSPORT", "socket"},
                                                {"SKEP_DATA_FD", "3"},
@@ -74,13 +75,13 @@ public:
                                                {"SKEP_TOKEN", order.token},
                                                {"SKEP_WORKER", to_string(order.worker)},
                                                {"SKEP_POOL", order.worker.pool}});
-        spec.directory = options_.working_directory.string();
+        spec.directory = options.working_directory.string();
         return spec;
     }
 
 private:
     /// Looked for once: a later change of PATH or directory is not ours. A spawner that was given up may be at it, too.
-    std::string executable() {
+    std::string usual_executable() {
         std::unique_lock lock(mutex_);
         if (executable_.empty()) {
             lock.unlock();
@@ -246,9 +247,9 @@ public:
         co_return connect(*job);
     }
 
-    void cancel_start(const worker_id& which) noexcept override {
+    void cancel_start(const worker_id& starting) noexcept override {
         for (const auto& each : launches_) {
-            if (const auto job = each.job.lock(); job && job->order.worker == which) {
+            if (const auto job = each.job.lock(); job && job->order.worker == starting) {
                 each.watch->cancelled = true;
                 each.watch->wake.open();
             }

@@ -6,12 +6,14 @@
 #include "async/timer.hpp"
 #include "runtime/byte_stream.hpp"
 #include <skep/exit_status.hpp>
+#include <skep/launch_options.hpp>
 #include <skep/worker_id.hpp>
 
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace skep {
@@ -20,6 +22,7 @@ namespace skep {
 struct launch_order {
     worker_id worker;
     std::string token; ///< the worker proves with it that it is the one that was started
+    std::optional<launch_options> launch = {}; ///< instead of the pool's
 };
 
 /// The process behind a worker, as far as a worker needs it. Used on the pool's strand.
@@ -78,8 +81,8 @@ public:
     /// Throws error(spawn_failed).
     virtual asio::awaitable<worker_link> start(launch_order order) = 0;
 
-    /// Makes the start() of `which`, if it has not returned yet, do so soon.
-    virtual void cancel_start(const worker_id& which) noexcept = 0;
+    /// Makes the start() of `starting`, if it has not returned yet, do so soon.
+    virtual void cancel_start(const worker_id& starting) noexcept = 0;
 
     /// Ends what start() is doing and releases what the runtime holds beyond its workers (a thread); start() may
     /// be called again afterwards.

@@ -29,8 +29,7 @@ enum class call_state {
 
 /// One call from execute() to its end: a request, and where its answer goes.
 struct call : claim {
-    /// Without a sink, as a health probe is, nobody but its worker knows of it.
-    explicit call(request what, call_sink* to = nullptr) : req(std::move(what)), sink(to) {}
+    call(request what, call_sink* to) : req(std::move(what)), sink(to) {}
 
     /// Makes its body and lets go of the arguments. Throws error(frame_too_large) or error(invalid_request).
     void encode(const limit_options& limits) {
@@ -39,8 +38,6 @@ struct call : claim {
     }
 
     claim_view view() const noexcept override { return {req.command(), req.session(), attempts}; }
-
-    bool is_probe() const noexcept { return sink == nullptr; }
 
     request req;
     call_sink* sink;
@@ -53,6 +50,7 @@ struct call : claim {
     worker* at = nullptr;
     std::uint64_t id = 0; ///< on the connection of `at`
     int attempts = 0;
+    bool is_private = false; ///< a probe, or a part of a warm-up: the pool does not know of it
 };
 
 using call_ptr = boost::intrusive_ptr<call>;

@@ -10,7 +10,8 @@
 
 namespace skep {
 
-/// Where what comes of a call goes. It is told one answer or one failure, and then woken, once; used on the strand.
+/// Where what comes of a call goes. It is told one answer or one failure, and then woken, once; used on the strand. That
+/// of a private call is woken without either if its worker is lost.
 class call_sink {
 public:
     virtual void put_answer(reply answer) noexcept = 0;

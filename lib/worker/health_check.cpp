@@ -22,32 +22,6 @@ constexpr std::string_view no_answer = "no answer in time";
 // Of what a failed probe says: it goes into the history and the log.
 constexpr std::size_t longest_complaint = 1024;
 
-// What a function that was cancelled gets to end.
-constexpr duration for_guests = std::chrono::milliseconds(250);
-
-/// How the user's probe ended. Shared, as one that ignores its cancellation outlives those who asked.
-struct probe_outcome {
-    health_probe probe; ///< what runs may refer to its captures
-    bool over = false;
-    std::string complaint;
-};
-
-asio::awaitable<void> run_probe(std::shared_ptr<probe_outcome> outcome, worker_id id, int pid,
-                                std::weak_ptr<worker> patient) {
-    std::string complaint;
-    try {
-        auto running = outcome->probe(id, pid);
-        co_await std::move(running);
-    } catch (...) {
-        complaint = text_of(std::current_exception());
-    }
-    outcome->complaint = beginning_of(complaint, longest_complaint);
-    outcome->over = true;
-    if (const auto still_there = patient.lock()) {
-        still_there->health().probe_answered(outcome->complaint);
-    }
-}
-
 /// Workers that came up together must not all be at their probes together: they are spread over half an interval.
 duration phase_of(std::uint32_t slot, duration interval) {
     constexpr double golden_ratio = 0.6180339887;
@@ -57,14 +31,15 @@ duration phase_of(std::uint32_t slot, duration interval) {
 
 } // namespace
 
-health_check::health_check(const pool_context& context, const pool_config& config, worker& patient)
+health_check::health_check(const pool_context& context, const pool_config& config, guest_group& guests,
+                           worker& patient)
     : context_(context),
       config_(config),
+      guests_(guests),
       patient_(patient),
       monitor_(config.health_check, context.now()),
       look_now_(context.executor),
-      probe_over_(context.executor),
-      guests_(context.executor, [](std::exception_ptr) {}) {}
+      probe_over_(context.executor) {}
 
 void health_check::introduce(const hello_message& hello) {
     const auto& options = config_.health_check;
@@ -105,12 +80,6 @@ asio::awaitable<void> health_check::run() {
     }
 }
 
-asio::awaitable<void> health_check::end() {
-    guests_.cancel();
-    const auto deadline = context_.now() + for_guests;
-    co_await guests_.join(deadline);
-}
-
 /// What is wrong with it; empty if nothing is.
 asio::awaitable<std::string> health_check::probe() {
     return config_.health_check.probe ? probe_by_function() : probe_by_command();
@@ -121,13 +90,10 @@ asio::awaitable<std::string> health_check::probe_by_command() {
     probe_over_.close();
     complaint_ = no_answer;
     if (!unanswered_) { // else it has not even answered the one before
-        const call_ptr probe_call(new call(request(command_)));
-        probe_call->state =
-            call_state::abandoned; // nobody waits for it who could keep the worker from leaving
+        const call_ptr probe_call(new call(request(command_), this));
         probe_call->encode(config_.limits);
-        const auto now = context_.now();
-        probe_call->deadline = now + limit;
-        patient_.assign(*probe_call, now);
+        probe_call->deadline = context_.now() + limit;
+        patient_.assign_private(*probe_call);
         unanswered_ = true;
         patient_.tell_room(); // it has less now
     }
@@ -136,29 +102,25 @@ asio::awaitable<std::string> health_check::probe_by_command() {
     co_return complaint_;
 }
 
-void health_check::probe_answered(const std::string& complaint) {
+void health_check::put_failure(std::unique_ptr<error> failure) noexcept {
+    const auto& info = failure->info;
+    complaint_ = beginning_of(info.remote_type + ": " + info.remote_message, longest_complaint);
+}
+
+void health_check::wake() {
     unanswered_ = false;
-    complaint_ = beginning_of(complaint, longest_complaint);
     probe_over_.open();
 }
 
 asio::awaitable<std::string> health_check::probe_by_function() {
     const auto limit = config_.health_check.timeout;
-    const auto outcome = std::make_shared<probe_outcome>();
-    outcome->probe = config_.health_check.probe;
-    guests_.spawn(outcome,
-                  run_probe(outcome, patient_.id(), patient_.life().pid(), patient_.weak_from_this()));
-    patient_deadline deadline(after_limit(context_.now(), limit), limit);
-    bool in_time = true;
-    while (in_time && !outcome->over) { // one that was given up may end meanwhile
-        probe_over_.close();
-        in_time = co_await probe_over_.wait_until(deadline);
-    }
-    if (!outcome->over) {
-        guests_.cancel();
-        co_return std::string(no_answer);
-    }
-    co_return outcome->complaint;
+    auto body = [probe = config_.health_check.probe, id = patient_.id(), pid = patient_.life().pid()] {
+        return probe(id, pid);
+    };
+    const patient_deadline deadline(after_limit(context_.now(), limit), limit);
+    const guest_outcome outcome = co_await guests_.run(std::move(body), deadline);
+    co_return outcome.has_ended ? beginning_of(outcome.complaint(), longest_complaint)
+                                : std::string(no_answer);
 }
 
 void health_check::judge(const std::string& complaint) {

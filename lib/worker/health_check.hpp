@@ -3,10 +3,11 @@
 
 #pragma once
 
-#include "async/task_group.hpp"
+#include "async/guest_group.hpp"
 #include "policy/health_monitor.hpp"
 #include "runtime/pool_context.hpp"
 #include "wire/worker_messages.hpp"
+#include "worker/call_sink.hpp"
 #include <skep/pool_config.hpp>
 
 #include <memory>
@@ -18,9 +19,10 @@ class worker;
 
 /// Looks after one worker's health: probes it, by a command or by the user's function, and judges what its calls say.
 /// What it finds it reports to the worker. On the pool's strand.
-class health_check {
+class health_check final : private call_sink {
 public:
-    health_check(const pool_context& context, const pool_config& config, worker& patient);
+    health_check(const pool_context& context, const pool_config& config, guest_group& guests,
+                 worker& patient);
 
     /// From the worker's hello: what probes it.
     void introduce(const hello_message& hello);
@@ -30,9 +32,6 @@ public:
 
     /// Probes, until it is cancelled.
     asio::awaitable<void> run();
-
-    /// Waits for a user's function that is still at it, but not for long.
-    asio::awaitable<void> end();
 
     /// Whether it looks at more than that the worker answers.
     bool is_own() const noexcept { return begun_ && own_; }
@@ -45,9 +44,6 @@ public:
     void answered(time_point now) noexcept;
     void failed_call(const error_message& error, time_point now);
 
-    /// The probe's answer, or how it failed.
-    void probe_answered(const std::string& complaint);
-
     /// The worker has a probe that it has not answered.
     bool is_probing() const noexcept { return unanswered_; }
 
@@ -56,10 +52,15 @@ private:
     asio::awaitable<std::string> probe_by_command();
     asio::awaitable<std::string> probe_by_function();
     void judge(const std::string& complaint);
+    void put_answer(reply) noexcept override { complaint_.clear(); }
+    void put_failure(std::unique_ptr<error> failure) noexcept override;
+    void wake() override;
+    void forget() noexcept override {}
     void report(std::string detail);
 
     const pool_context& context_;
     const pool_config& config_;
+    guest_group& guests_; ///< for the user's function
     worker& patient_;
     health_monitor monitor_;
     std::string command_;
@@ -69,7 +70,6 @@ private:
     std::string complaint_;
     gate look_now_;
     gate probe_over_;
-    task_group guests_; ///< the user's function
 };
 
 } // namespace skep

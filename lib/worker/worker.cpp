@@ -23,7 +23,9 @@ worker::worker(const worker_surroundings& around, worker_id id)
       id_(std::move(id)),
       token_(around.context.make_token()),
       life_(around.config, around.context.present()),
-      health_(around.context, around.config, *this),
+      guests_(around.context.executor),
+      initialization_(around.context, around.config, guests_, *this),
+      health_(around.context, around.config, guests_, *this),
       wake_(around.context.executor),
       tasks_(around.context.executor,
              [this](std::exception_ptr problem) {
@@ -46,12 +48,20 @@ void worker::assign(call& next, time_point now) {
     next.id = calls_.next_id();
     next.at = this;
     calls_.add(next, begin);
-    tally_.last_assigned = next.is_probe() ? tally_.last_assigned : now;
+    tally_.last_assigned = next.is_private ? tally_.last_assigned : now;
     if (calls_.load() == 1 || data.outbox().size() >= batch_bytes) {
         data.flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
     } else {
         link_->flush_soon(shared_from_this());
     }
+}
+
+void worker::assign_private(call& next) {
+    next.is_private = true;
+    next.state = call_state::abandoned; // nobody of the pool waits for it
+    next.attempts = 1;
+    next.submitted = next.dispatched = around_.context.now();
+    assign(next, next.submitted);
 }
 
 void worker::cancel(const call& given_up) {
@@ -75,7 +85,9 @@ void worker::release_calls() {
 std::optional<lost_call_notice> worker::take_lost_call() {
     while (!calls_.empty()) {
         auto last = calls_.take_last();
-        if (!last.sent->is_probe()) {
+        if (last.sent->is_private) {
+            last.sent->sink->wake();
+        } else {
             const bool may_have_begun =
                 calls_.load() < loss_->may_have_begun && link_->data().sent() > last.begin;
             return lost_call_notice{std::move(last.sent), may_have_begun, loss_->is_one_to_blame};

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "async/guest_group.hpp"
 #include "async/task_group.hpp"
 #include "policy/heartbeat.hpp"
 #include "policy/recycle_plan.hpp"
@@ -11,6 +12,7 @@
 #include "runtime/runtime.hpp"
 #include "worker/call_table.hpp"
 #include "worker/health_check.hpp"
+#include "worker/initialization.hpp"
 #include "worker/link.hpp"
 #include "worker/worker_event.hpp"
 #include <skep/pool_status.hpp>
@@ -87,6 +89,10 @@ public:
 
     /// Sends the call. If it throws (out of memory), the worker is none the worse for it.
     void assign(call& next, time_point now);
+
+    /// The same for a call that the pool does not know of: its answer goes straight to its sink, and it keeps the worker
+    /// from nothing.
+    void assign_private(call& next);
 
     /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker answers.
     void cancel(const call& given_up);
@@ -199,12 +205,15 @@ private:
     void on_broken(failure what) override;
     void on_hello(hello_message& hello);
     void on_ready();
+    asio::awaitable<void> warm_up();
+    void begin_service();
     void on_result(result_message& result);
     void on_error(error_message& error);
     void on_pong(const pong_message& pong);
     call_ptr take_call(std::uint64_t id);
     template <class Function>
     void hand_on(const call_ptr& answered, Function&& answer);
+    void hand_on_private(call& answered);
     void count_answer();
     void after_answer();
 
@@ -212,6 +221,8 @@ private:
     worker_id id_;
     std::string token_;
     worker_life life_;
+    guest_group guests_; ///< the user's coroutines that concern it
+    initialization initialization_;
     health_check health_;
     call_table calls_;
     tally tally_;

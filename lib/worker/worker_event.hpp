@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -74,28 +75,44 @@ public:
     void forget_worker() noexcept { --workers_; }
 
     void append(worker_event event) {
+        const bool was_empty = empty();
+        if (events_.size() == events_.capacity()) {
+            drop_taken();
+        }
         events_.push_back(std::move(event));
-        if (events_.size() == 1) {
+        if (was_empty) {
             wake_();
         }
     }
 
     /// Has acted upon all that has happened. Not to be called by a worker.
     void settle() {
-        if (!events_.empty()) {
+        if (!empty()) {
             apply_();
         }
     }
 
-    bool empty() const noexcept { return events_.empty(); }
+    bool empty() const noexcept { return next_ == events_.size(); }
 
-    /// Takes what there is, the oldest first; give `taken` back for its memory.
-    void take(std::vector<worker_event>& taken) noexcept { events_.swap(taken); }
+    /// Takes the oldest; nothing if there is none. Whoever acts upon one may append others, and take them.
+    std::optional<worker_event> next() noexcept {
+        if (empty()) {
+            drop_taken();
+            return {};
+        }
+        return std::move(events_[next_++]);
+    }
 
 private:
+    void drop_taken() noexcept {
+        events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(next_));
+        next_ = 0;
+    }
+
     std::function<void()> wake_;
     std::function<void()> apply_;
-    std::vector<worker_event> events_;
+    std::vector<worker_event> events_; ///< those before next_ are taken
+    std::size_t next_ = 0;
     std::size_t workers_ = 0;
 };
 

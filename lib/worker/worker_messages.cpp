@@ -3,8 +3,10 @@
 
 // What a worker does with the messages it gets.
 
+#include "policy/remote_error.hpp"
 #include "wire/host_messages.hpp"
 #include "wire/protocol_violation.hpp"
+#include "worker/answers.hpp"
 #include "worker/worker.hpp"
 
 #include <algorithm>
@@ -74,6 +76,14 @@ void worker::on_ready() {
     if (life_.is_over()) {
         return;
     }
+    if (initialization_.is_wanted()) {
+        service_.spawn(shared_from_this(), warm_up());
+    } else {
+        begin_service();
+    }
+}
+
+void worker::begin_service() {
     const auto self = shared_from_this();
     const auto now = around_.context.now();
     life_.came_up(at());
@@ -91,10 +101,9 @@ void worker::on_ready() {
 
 void worker::on_result(result_message& result) {
     const auto answered = take_call(result.id);
-    if (answered->is_probe()) {
-        health_.probe_answered({});
-        show_drained();
-        tell_room();
+    if (answered->is_private) {
+        answered->sink->put_answer(reply_to(*answered, id_, result, around_.context.now()));
+        hand_on_private(*answered);
         return;
     }
     hand_on(answered, [&] {
@@ -107,10 +116,10 @@ void worker::on_result(result_message& result) {
 
 void worker::on_error(error_message& error) {
     const auto answered = take_call(error.id);
-    if (answered->is_probe()) {
-        health_.probe_answered(error.type + ": " + error.message);
-        show_drained();
-        tell_room();
+    if (answered->is_private) {
+        const auto code = code_of_remote_error(error.type);
+        answered->sink->put_failure(std::make_unique<skep::error>(code, remote_failure(id_, error)));
+        hand_on_private(*answered);
         return;
     }
     hand_on(answered, [&] {
@@ -148,13 +157,19 @@ void worker::hand_on(const call_ptr& answered, Function&& answer) {
     }
 }
 
+void worker::hand_on_private(call& answered) {
+    answered.sink->wake();
+    show_drained();
+    tell_room();
+}
+
 void worker::count_answer() {
     ++tally_.completed;
     if (recycle_->is_used_up(tally_.completed) && !recycle_->is_used_up(tally_.completed - 1)) {
         tell(used_up{});
     }
     auto* const begun = calls_.just_begun();
-    if (begun != nullptr && begun->state == call_state::abandoned && !begun->is_probe() &&
+    if (begun != nullptr && begun->state == call_state::abandoned && !begun->is_private &&
         begun->heap_place == deadline_node::outside) {
         around_.answers.on_begun_in_vain(*begun);
     }

@@ -15,6 +15,9 @@ namespace {
 // For the rest of what a process that has ended has printed.
 constexpr duration for_last_output = std::chrono::milliseconds(250);
 
+// What coroutines of the user's that were cancelled get to end.
+constexpr duration for_guests = std::chrono::milliseconds(250);
+
 /// What faulthandler printed, from its first thread on.
 std::string stacks_in(const std::string& output) {
     const auto first = std::min(output.find("Thread 0x"), output.find("Current thread 0x"));
@@ -35,7 +38,8 @@ asio::awaitable<void> worker::run() {
     follow_life();
     service_.cancel();
     co_await service_.join();
-    co_await health_.end();
+    guests_.cancel();
+    co_await guests_.join(around_.context.now() + for_guests);
     co_await tasks_.join();
     tell(ended{});
 }
@@ -55,7 +59,10 @@ asio::awaitable<void> worker::live() {
 
 asio::awaitable<void> worker::take(life_step step) {
     switch (step) {
-    case life_step::cancel_launch: around_.starter.cancel_start(id_); break;
+    case life_step::cancel_launch:
+        guests_.cancel();
+        around_.starter.cancel_start(id_);
+        break;
     case life_step::take_stacks: process_->signal(life_.stack_signal()); break;
     case life_step::keep_stacks: stacks_ = stacks_in(process_->output_tail()); break;
     case life_step::release_calls: release_calls(); break;
@@ -89,7 +96,15 @@ asio::awaitable<void> worker::take(life_step step) {
 asio::awaitable<void> worker::launch() {
     const auto self = shared_from_this();
     try {
-        launch_order order{id_, token_};
+        launch_order order{id_, token_, {}};
+        if (initialization_.is_wanted()) {
+            life_.begin_hook("before_launch");
+            order.launch = co_await initialization_.plan_launch();
+            life_.end_hook();
+        }
+        if (life_.is_over()) {
+            throw error(errc::spawn_failed, {}); // nobody wants it any more
+        }
         worker_link started = co_await around_.starter.start(std::move(order));
         process_ = std::move(started.process);
         link_.emplace(around_.context, std::move(started.data), std::move(started.control),
@@ -102,12 +117,24 @@ asio::awaitable<void> worker::launch() {
         }
     } catch (const error& problem) {
         end_now();
-        life_.launch_failed(problem.info.detail, at());
+        life_.launch_failed(problem.errc(), problem.info.detail, at());
     } catch (const std::exception& problem) {
         end_now();
-        life_.launch_failed(problem.what(), at());
+        life_.launch_failed(errc::spawn_failed, problem.what(), at());
     }
     follow_life();
+}
+
+/// Ready, but not yet in service: the user's warm-up has it to itself.
+asio::awaitable<void> worker::warm_up() {
+    life_.begin_hook("warm_up");
+    const auto complaint = co_await initialization_.warm_up();
+    life_.end_hook();
+    if (complaint.empty() && !life_.is_over()) {
+        begin_service();
+    } else if (!complaint.empty()) {
+        report({failure_kind::start_failed, "warm_up: " + complaint, errc::initialization_failed});
+    }
 }
 
 asio::awaitable<void> worker::watch_process() {

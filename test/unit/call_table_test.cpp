@@ -22,7 +22,7 @@ struct trial {
     }
 
     call& add(std::uint64_t begin = 0) {
-        const call_ptr fresh(new call(request("x")));
+        const call_ptr fresh(new call(request("x"), nullptr));
         fresh->id = table.next_id();
         fresh->state = call_state::running;
         table.reserve_one();

@@ -17,7 +17,7 @@ using namespace skep;
 namespace {
 
 call_ptr make_call() {
-    return call_ptr(new call(request("x")));
+    return call_ptr(new call(request("x"), nullptr));
 }
 
 } // namespace

@@ -19,7 +19,7 @@ namespace {
 using slot_number = std::optional<std::uint32_t>;
 
 claim_ptr make_claim(slot_number slot = std::nullopt) {
-    claim_ptr fresh(new call(request("x")));
+    claim_ptr fresh(new call(request("x"), nullptr));
     fresh->slot = slot;
     return fresh;
 }

@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_launch_has_its_time) {
     BOOST_TEST(of.life.why_failed()->detail.starts_with("its process could not be created in time"));
     BOOST_TEST(of.left().count() == -1);
     BOOST_TEST(of.steps_after(1h) == "wait"); // it is cancelled once
-    of.life.launch_failed("cancelled", of.at());
+    of.life.launch_failed(errc::spawn_failed, "cancelled", of.at());
     BOOST_TEST(of.steps() == "done");
     BOOST_TEST(of.state() == "failed");
     BOOST_TEST(of.reason().starts_with("its process could not be created in time"));
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_slept_gives_it_its_time_anew_once) {
 
 BOOST_AUTO_TEST_CASE(a_launch_that_fails_ends_it_at_once) {
     trial of;
-    of.life.launch_failed("no such file", of.at());
+    of.life.launch_failed(errc::spawn_failed, "no such file", of.at());
     BOOST_TEST(of.steps() == "done");
     BOOST_TEST(of.state() == "failed");
     BOOST_TEST(of.reason() == "no such file");
@@ -631,7 +631,7 @@ BOOST_AUTO_TEST_CASE(stopped_before_it_is_launched) {
     of.life.stop(stop_stage::ask);
     BOOST_TEST(of.steps() == "cancel_launch wait");
     BOOST_TEST(of.left().count() == -1);
-    of.life.launch_failed("cancelled", of.at());
+    of.life.launch_failed(errc::spawn_failed, "cancelled", of.at());
     BOOST_TEST(of.steps() == "done");
     BOOST_TEST(of.state() == "stopped");
     BOOST_TEST(!of.life.why_failed());

@@ -1,0 +1,54 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "async/guest_group.hpp"
+
+#include "core/exception_text.hpp"
+
+namespace skep {
+
+std::string guest_outcome::complaint() const {
+    return !has_ended ? "it did not end in time" : problem ? text_of(problem) : "";
+}
+
+guest_group::guest_group(const strand& executor)
+    : executor_(executor), tasks_(executor, [](std::exception_ptr) {}) {}
+
+asio::awaitable<guest_outcome> guest_group::run(body what, patient_deadline deadline) {
+    const auto mine = std::make_shared<guest>(executor_, std::move(what));
+    awaited_.push_back(*mine);
+    auto task = tasks_.spawn(mine, live(mine));
+    try {
+        co_await mine->over.wait_until(deadline);
+    } catch (...) { // who waits is cancelled, and so is what he waits for
+        mine->unlink();
+        task.cancel();
+        throw;
+    }
+    mine->unlink();
+    if (!mine->has_ended) {
+        task.cancel();
+    }
+    guest_outcome result{mine->has_ended, mine->problem};
+    co_return result;
+}
+
+asio::awaitable<void> guest_group::live(std::shared_ptr<guest> mine) {
+    try {
+        auto running = mine->run();
+        co_await std::move(running);
+    } catch (...) {
+        mine->problem = std::current_exception();
+    }
+    mine->has_ended = true;
+    mine->over.open();
+}
+
+void guest_group::cancel() {
+    for (auto& each : awaited_) {
+        each.over.open();
+    }
+    tasks_.cancel();
+}
+
+} // namespace skep

@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "wire/worker_messages.hpp"
+#include "worker/call.hpp"
+
+namespace skep {
+
+/// What a worker has answered a call with, as its caller gets it.
+inline reply reply_to(const call& answered, const worker_id& from, result_message& answer, time_point now) {
+    reply result;
+    result.value = std::move(answer.value);
+    result.attachments = std::move(answer.attachments);
+    result.worker = from;
+    result.correlation_id = answered.req.correlation_id();
+    result.queue_time = answered.dispatched - answered.submitted;
+    result.run_time = now - answered.dispatched;
+    result.attempts = answered.attempts;
+    return result;
+}
+
+inline error_info remote_failure(const worker_id& from, error_message& answer) {
+    error_info info;
+    info.worker = from;
+    info.remote_type = std::move(answer.type);
+    info.remote_message = std::move(answer.message);
+    info.remote_traceback = std::move(answer.traceback);
+    info.remote_code = std::move(answer.code);
+    info.remote_data = std::move(answer.data);
+    return info;
+}
+
+} // namespace skep

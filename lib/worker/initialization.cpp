@@ -1,0 +1,84 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/initialization.hpp"
+
+#include "core/config_validate.hpp"
+#include "worker/warm_up_calls.hpp"
+#include "worker/worker.hpp"
+
+#include <map>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+/// What is the slot's own becomes part of what is everybody's.
+launch_options plan_for(launch_options common, std::uint32_t slot) {
+    if (const auto lists = std::exchange(common.slot_args, {}); !lists.empty()) {
+        const auto& mine = lists[slot % lists.size()];
+        common.args.insert(common.args.end(), mine.begin(), mine.end());
+    }
+    for (auto& [name, values] : std::exchange(common.slot_environment, {})) {
+        common.environment[name] = values[slot % values.size()];
+    }
+    return common;
+}
+
+asio::awaitable<void> run_before_launch(std::shared_ptr<initialization_delegate> delegate, worker_id id,
+                                        std::shared_ptr<launch_options> plan) {
+    auto running = delegate->before_launch(std::move(id), *plan);
+    *plan = co_await std::move(running);
+}
+
+asio::awaitable<void> run_warm_up(std::shared_ptr<initialization_delegate> delegate, worker_id id,
+                                  std::shared_ptr<warm_up_calls> calls) {
+    auto running = delegate->warm_up(std::move(id), *calls);
+    co_await std::move(running);
+}
+
+[[noreturn]] void refuse(std::string why) {
+    error_info info;
+    info.detail = "before_launch: " + std::move(why);
+    throw error(errc::initialization_failed, std::move(info));
+}
+
+} // namespace
+
+initialization::initialization(const pool_context& context, const pool_config& config, guest_group& guests,
+                               worker& subject)
+    : context_(context), config_(config), guests_(guests), subject_(subject) {}
+
+asio::awaitable<launch_options> initialization::plan_launch() {
+    const auto& id = subject_.id();
+    const auto plan = std::make_shared<launch_options>(plan_for(config_.launch, id.slot));
+    auto body = [delegate = config_.initialization.delegate, id, plan] {
+        return run_before_launch(delegate, id, plan);
+    };
+    const patient_deadline none(time_point::max(), {});
+    const guest_outcome outcome = co_await guests_.run(std::move(body), none);
+    if (const auto complaint = outcome.complaint(); !complaint.empty()) {
+        refuse(complaint);
+    }
+    try {
+        check_launch(*plan);
+    } catch (const error& objection) {
+        refuse(objection.what());
+    }
+    co_return std::move(*plan);
+}
+
+asio::awaitable<std::string> initialization::warm_up() {
+    const auto calls =
+        std::make_shared<warm_up_calls>(context_.executor, config_.limits, subject_.shared_from_this());
+    auto body = [delegate = config_.initialization.delegate, id = subject_.id(), calls] {
+        return run_warm_up(delegate, id, calls);
+    };
+    const patient_deadline none(time_point::max(), {});
+    const guest_outcome outcome = co_await guests_.run(std::move(body), none);
+    calls->end();
+    co_return outcome.complaint();
+}
+
+} // namespace skep

@@ -1,0 +1,100 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/warm_up_calls.hpp"
+
+#include "async/gate.hpp"
+#include "core/clock.hpp"
+#include "worker/worker.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+namespace skep {
+
+/// Its caller waits for it at a gate.
+class warm_up_call final : public call, private call_sink {
+public:
+    warm_up_call(request what, const strand& executor)
+        : call(std::move(what), static_cast<call_sink*>(this)), over_(executor) {}
+
+    /// False if its time is over.
+    asio::awaitable<bool> wait() {
+        const auto limit = after_limit(submitted, req.timeout().value_or(duration::zero()));
+        return over_.wait_until(std::min(limit, req.deadline().value_or(time_point::max())));
+    }
+
+    reply take(const worker_id& from) {
+        if (failure_) {
+            throw std::move(*failure_);
+        }
+        if (!answer_) {
+            throw error_of(errc::worker_lost, from);
+        }
+        return std::move(*answer_);
+    }
+
+    error error_of(errc code, const worker_id& from, std::string detail = {}) const {
+        error_info info;
+        info.detail = std::move(detail);
+        info.pool = from.pool;
+        info.worker = from;
+        info.command = req.command();
+        info.attempts = attempts;
+        return error(code, std::move(info));
+    }
+
+private:
+    void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
+    void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
+    void wake() override { over_.open(); }
+    void forget() noexcept override {}
+
+    gate over_;
+    std::optional<reply> answer_;
+    std::unique_ptr<error> failure_;
+};
+
+warm_up_calls::warm_up_calls(const strand& executor, const limit_options& limits,
+                             const std::shared_ptr<worker>& subject)
+    : executor_(executor), limits_(limits), id_(subject->id()), worker_(subject) {}
+
+asio::awaitable<reply> warm_up_calls::execute(request what) {
+    auto running = run(shared_from_this(), std::move(what));
+    return asio::co_spawn(executor_, std::move(running), asio::use_awaitable);
+}
+
+asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, request what) {
+    const boost::intrusive_ptr<warm_up_call> mine(new warm_up_call(std::move(what), self->executor_));
+    self->send(*mine);
+    bool is_answered = false;
+    auto problem = errc::timeout;
+    try {
+        is_answered = co_await mine->wait();
+    } catch (const boost::system::system_error&) { // the wait was cancelled
+        problem = errc::cancelled;
+    }
+    if (is_answered) {
+        co_return mine->take(self->id_);
+    }
+    self->give_up(*mine);
+    throw mine->error_of(problem, self->id_);
+}
+
+void warm_up_calls::send(warm_up_call& fresh) {
+    const auto to = worker_.lock();
+    if (!to || to->life().is_over()) {
+        throw fresh.error_of(errc::cancelled, id_, "the warm-up that it belongs to is over");
+    }
+    fresh.encode(limits_);
+    to->assign_private(fresh);
+}
+
+void warm_up_calls::give_up(const warm_up_call& sent) {
+    if (const auto at = worker_.lock(); at && !at->life().is_over()) {
+        at->cancel(sent);
+    }
+}
+
+} // namespace skep

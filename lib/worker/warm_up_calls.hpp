@@ -1,0 +1,40 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/timer.hpp"
+#include <skep/call_interface.hpp>
+#include <skep/pool_config.hpp>
+
+#include <memory>
+
+namespace skep {
+
+class worker;
+class warm_up_call;
+
+/// Runs calls on one worker that does not serve its pool yet. Calls that it has no place for at once are pipelined.
+class warm_up_calls final : public call_interface, public std::enable_shared_from_this<warm_up_calls> {
+public:
+    warm_up_calls(const strand& executor, const limit_options& limits,
+                  const std::shared_ptr<worker>& subject);
+
+    boost::asio::awaitable<reply> execute(request what) override;
+    using call_interface::execute;
+
+    /// Refuses calls from now on.
+    void end() noexcept { worker_.reset(); }
+
+private:
+    static boost::asio::awaitable<reply> run(std::shared_ptr<warm_up_calls> self, request what);
+    void send(warm_up_call& fresh);
+    void give_up(const warm_up_call& sent);
+
+    const strand executor_;
+    const limit_options limits_;
+    const worker_id id_;
+    std::weak_ptr<worker> worker_;
+};
+
+} // namespace skep
