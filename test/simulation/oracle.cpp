@@ -158,6 +158,13 @@ void oracle::check_backoff(const sim_worker& fresh) {
 
 call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::object& message,
                              std::size_t payload) {
+    const auto& command = message.at("command").as_string();
+    if (command == "warm") {
+        if (to.ready_seen) {
+            wrong(to.name() + " was sent a call of its warm-up though it serves");
+        }
+        return nullptr;
+    }
     const auto allowed = to.capacity() + config_.pipeline_depth;
     if (to.load() > allowed) {
         wrong(to.name() + " has " + std::to_string(to.load()) + " calls, but may have " +
@@ -166,7 +173,6 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     if (!to.ready_seen) {
         wrong(to.name() + " was sent a call before it was ready");
     }
-    const auto& command = message.at("command").as_string();
     if (command == "skep.health_check" || command == "check") {
         return nullptr;
     }
@@ -349,7 +355,31 @@ void oracle::on_kill(const sim_worker& which) {
 }
 
 void oracle::on_ready_seen(sim_worker& which) {
+    if (config_.initialization.delegate) {
+        world_.trace(which.name() + " is to be warmed up");
+        return;
+    }
     world_.trace(which.name() + " is ready");
+    which.ready_seen = world_.now();
+}
+
+void oracle::on_warm(const worker_id& which) {
+    const spared_by_faults here;
+    auto* const warm = find(which);
+    if (warm == nullptr) {
+        wrong(to_string(which) + " was warmed up, but never started");
+    } else if (!warm->terminated && !warm->killed) {
+        world_.trace(warm->name() + " is warm");
+        warm->ready_seen = world_.now();
+    }
+}
+
+void oracle::on_warm_up_failed(const worker_id& which) {
+    const spared_by_faults here;
+    if (auto* const cold = find(which)) {
+        world_.trace(cold->name() + " does not get warm");
+        cold->did_wrong = true;
+    }
 }
 
 void oracle::on_answer_seen(sim_worker& from, call_record& call, std::size_t visit_index) {

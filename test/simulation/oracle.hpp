@@ -80,6 +80,10 @@ public:
     void on_stop(sim_worker& which, std::string_view how);
     void on_kill(const sim_worker& which);
     void on_ready_seen(sim_worker& which);
+
+    /// Its delegate has done with it: from now on it may serve, or not.
+    void on_warm(const worker_id& which);
+    void on_warm_up_failed(const worker_id& which);
     void on_answer_seen(sim_worker& from, call_record& call, std::size_t visit_index);
     const char* draw_error();
 

@@ -52,8 +52,8 @@ exit_status sim_process::reap() noexcept {
 }
 
 asio::awaitable<void> sim_process::finish(time_point deadline) {
-    script_->was_finished = true;
-    if (world_.chance.chance(0.2)) { // somebody else holds its output open
+    const bool was_finished = std::exchange(script_->was_finished, true);
+    if (world_.chance.chance(0.2) && !was_finished) { // somebody else holds its output open
         co_await finished_.wait(deadline);
     }
 }

@@ -326,10 +326,7 @@ void sim_worker::on_consumed(line& from) {
 
 void sim_worker::on_delivered(const own_frame& frame) {
     switch (frame.what) {
-    case said::ready:
-        ready_seen = world_.now();
-        oracle_.on_ready_seen(*this);
-        break;
+    case said::ready: oracle_.on_ready_seen(*this); break;
     case said::error:
     case said::result:
         --load_;

@@ -8,6 +8,7 @@
 #include "pool/pool_core.hpp"
 #include "simulation/oracle.hpp"
 #include "simulation/scenario.hpp"
+#include "simulation/sim_delegate.hpp"
 #include "simulation/sim_runtime.hpp"
 #include "simulation/users.hpp"
 #include "simulation/world.hpp"
@@ -42,7 +43,14 @@ public:
         : world_(seed, tracing),
           script_(draw_scenario(world_.chance)),
           oracle_(world_, script_.config, script_.weather),
-          users_(world_, oracle_, script_, pool_) {}
+          delegate_(std::make_shared<sim_delegate>(world_, oracle_, seed)),
+          users_(world_, oracle_, script_, pool_) {
+        constexpr std::uint64_t worlds_per_delegate = 8;
+        if (seed % worlds_per_delegate == 0 && !script_.steady) {
+            script_.config.initialization.delegate = delegate_;
+            script_.config.initialization.after_end_timeout = 200ms;
+        }
+    }
 
     std::uint64_t steps() const noexcept { return world_.steps(); }
 
@@ -105,6 +113,9 @@ private:
             oracle_.wrong("the pool is gone, but something of it lives on");
         }
         oracle_.check_end(!had_context);
+        if (had_context && !delegate_->complaint().empty() && world_.failed_allocations() == 0) {
+            oracle_.wrong(delegate_->complaint());
+        }
         if (had_context && !world_.is_context_idle()) {
             oracle_.wrong("something is left to run");
         }
@@ -113,6 +124,7 @@ private:
     world world_;
     scenario script_;
     oracle oracle_;
+    std::shared_ptr<sim_delegate> delegate_; ///< of the pools that have one
     std::optional<pool> pool_;
     std::weak_ptr<pool_core> core_;
     users users_;
