@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "async/execute_surely.hpp"
+
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -13,7 +15,9 @@
 #include <boost/asio/require.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace skep {
@@ -45,10 +49,11 @@ public:
         const auto executor = asio::prefer(
             asio::require(asio::get_associated_executor(handler_), asio::execution::blocking.never),
             asio::execution::relationship.continuation);
-        executor.execute([handler = std::move(handler_)]() mutable {
+        auto go_on = [handler = std::move(handler_)]() mutable {
             asio::get_associated_cancellation_slot(handler).clear();
             std::move(handler)();
-        });
+        };
+        execute_surely(executor, std::move(go_on));
     }
 
     asio::cancellation_slot cancellation() const noexcept override {
@@ -59,16 +64,29 @@ private:
     Handler handler_;
 };
 
+/// What `new T` takes.
+template <class T>
+struct memory_for {
+    static void* operator new(std::size_t) { return ::operator new(sizeof(T)); }
+    static void operator delete(void* memory) { ::operator delete(memory, sizeof(T)); }
+
+    alignas(T) std::byte bytes[sizeof(T)];
+};
+
 } // namespace detail
 
-/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw.
+/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw. The memory for that is
+/// taken before: there is no way back from an exception of what suspends it.
 template <class Begin>
 asio::awaitable<void> suspend(Begin begin) {
-    auto initiate = []<class Handler>(Handler handler, Begin start) {
-        start(std::make_unique<detail::suspended_handler<Handler>>(std::move(handler)));
+    using token = asio::use_awaitable_t<>;
+    using suspended = detail::suspended_handler<typename asio::async_result<token, void()>::handler_type>;
+    auto initiate = [](auto handler, Begin start, std::unique_ptr<detail::memory_for<suspended>> memory) {
+        start(std::unique_ptr<suspended_caller>(new (memory.release()) suspended(std::move(handler))));
     };
-    return asio::async_initiate<const asio::use_awaitable_t<>, void()>(std::move(initiate),
-                                                                       asio::use_awaitable, std::move(begin));
+    return asio::async_initiate<const token, void()>(std::move(initiate), asio::use_awaitable,
+                                                     std::move(begin),
+                                                     std::make_unique_for_overwrite<detail::memory_for<suspended>>());
 }
 
 } // namespace skep

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdint>
 #include <initializer_list>
+#include <new>
 
 namespace skep {
 
@@ -133,7 +134,9 @@ boost::system::error_code worker_state_machine::move_to(worker_state to, std::st
     if (!is_legal(state_, to)) {
         return make_error_code(errc::illegal_transition);
     }
-    history_.push_back({state_, to, std::move(reason), now - entered_at_, wall, std::move(metadata)});
+    try {
+        history_.push_back({state_, to, std::move(reason), now - entered_at_, wall, std::move(metadata)});
+    } catch (const std::bad_alloc&) {} // it is in the new state all the same
     if (history_.size() > history_limit) {
         history_.pop_front();
     }

@@ -3,6 +3,8 @@
 
 #include "policy/deadline_heap.hpp"
 
+#include <algorithm>
+
 namespace skep {
 
 void deadline_heap::set(deadline_node& node, time_point due) {
@@ -12,6 +14,13 @@ void deadline_heap::set(deadline_node& node, time_point due) {
         node.heap_place = nodes_.size() - 1;
     }
     sift(node.heap_place);
+}
+
+void deadline_heap::reserve_one() {
+    constexpr std::size_t least = 16;
+    if (nodes_.size() == nodes_.capacity()) {
+        nodes_.reserve(std::max(least, 2 * nodes_.size()));
+    }
 }
 
 void deadline_heap::remove(deadline_node& node) noexcept {

@@ -7,7 +7,7 @@
 #include <skep/pool_config.hpp>
 #include <skep/shutdown_report.hpp>
 
-#include <vector>
+#include <boost/container/static_vector.hpp>
 
 namespace skep {
 
@@ -26,7 +26,7 @@ public:
     /// This stage was in vain: moves to the next. Stays at `lost`.
     void advance(time_point now);
 
-    const std::vector<stage_reached>& taken() const noexcept { return taken_; }
+    const auto& taken() const noexcept { return taken_; }
 
 private:
     void enter(stop_stage stage, time_point now);
@@ -35,7 +35,7 @@ private:
     stop_options options_;
     time_point began_;
     patient_deadline deadline_;
-    std::vector<stage_reached> taken_;
+    boost::container::static_vector<stage_reached, 4> taken_;
 };
 
 } // namespace skep

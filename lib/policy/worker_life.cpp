@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 
 namespace skep {
 
@@ -71,15 +72,16 @@ void worker_life::reaped(exit_evidence evidence, moment at) {
     status_ = evidence.status;
     if (seems_to_end_by_itself() && !sequence_) {
         past_.ended_by_itself = true;
-        failure_ = was_up() ? failure{failure_kind::process_exit, "its process ended", errc::worker_lost}
-                            : failure{failure_kind::start_failed, early_end(evidence.last_words),
-                                      errc::handshake_failed};
+        failure_ = was_up() ? failure{failure_kind::process_exit, {}, errc::worker_lost}
+                            : failure{failure_kind::start_failed, {}, errc::handshake_failed};
     }
-    const auto taken = stages();
-    evidence.killed_by_pool = std::any_of(taken.begin(), taken.end(), [](const stage_reached& each) {
-        return each.stage == stop_stage::terminate || each.stage == stop_stage::kill;
-    });
-    verdict_ = classify_exit(evidence);
+    evidence.killed_by_pool = last_stage() == stop_stage::terminate || last_stage() == stop_stage::kill;
+    try {
+        if (past_.ended_by_itself) {
+            failure_->detail = was_up() ? "its process ended" : early_end(evidence.last_words);
+        }
+        verdict_ = classify_exit(evidence);
+    } catch (const std::bad_alloc&) {} // that it has ended counts more than why
     steps_.push_back(life_step::release_calls);
     steps_.push_back(life_step::close);
     end(at);
@@ -107,7 +109,7 @@ recovery_action worker_life::fail(failure what, moment at) {
         set_health(worker_health::unhealthy, at);
         if (!is(obstacle::degraded)) {
             set(obstacle::degraded, true);
-            move_to(worker_state::degraded, std::move(what.detail), at);
+            move_to(worker_state::degraded, what.detail, at);
         }
         break;
     case recovery_action::probe: set(obstacle::doubted, true); break;
@@ -302,8 +304,8 @@ void worker_life::begin_stopping(moment at) {
         steps_.push_back(life_step::release_calls); // its callers need not wait for its end
     }
     move_to(worker_state::stopping,
-            failure_   ? failure_->detail
-            : retired_ ? retired_->reason
+            failure_   ? std::string_view(failure_->detail)
+            : retired_ ? std::string_view(retired_->reason)
                        : "asked to stop",
             at);
     const auto first = stop_from_.value_or(stop_stage::terminate);
@@ -359,9 +361,13 @@ bool worker_life::look_at_settling(moment at) {
     return true;
 }
 
-void worker_life::end(moment at) {
+void worker_life::end(moment at) noexcept {
     enter(stage::over);
-    move_to(end_state(), failure_ ? failure_->detail : to_string(status_), at);
+    std::string how;
+    try {
+        how = failure_ ? failure_->detail : to_string(status_);
+    } catch (const std::bad_alloc&) {}
+    move_to(end_state(), how, at);
 }
 
 void worker_life::enter(stage next, time_point deadline) noexcept {
@@ -374,8 +380,13 @@ void worker_life::set(obstacle reason, bool holds) noexcept {
     obstacles_ = holds ? obstacles_ | bit : obstacles_ & ~bit;
 }
 
-void worker_life::move_to(worker_state state, std::string reason, moment at) {
-    const auto ec = machine_.move_to(state, std::move(reason), at.now, at.wall);
+/// Whether or not there is memory to note why.
+void worker_life::move_to(worker_state state, std::string_view reason, moment at) noexcept {
+    std::string why;
+    try {
+        why = reason;
+    } catch (const std::bad_alloc&) {}
+    const auto ec = machine_.move_to(state, std::move(why), at.now, at.wall);
     BOOST_ASSERT_MSG(!ec, "an illegal transition of a worker's state");
     static_cast<void>(ec);
 }

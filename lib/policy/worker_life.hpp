@@ -125,15 +125,17 @@ public:
     const std::optional<failure>& why_failed() const noexcept { return failure_; }
     const exit_status& status() const noexcept { return status_; }
     const exit_verdict& verdict() const noexcept { return verdict_; }
+    stop_stage last_stage() const noexcept { return sequence_ ? sequence_->stage() : stop_stage::none; }
     std::vector<stage_reached> stages() const {
-        return sequence_ ? sequence_->taken() : std::vector<stage_reached>();
+        return sequence_ ? std::vector(sequence_->taken().begin(), sequence_->taken().end())
+                         : std::vector<stage_reached>();
     }
 
 private:
     enum class stage { launch, handshake, service, aftermath, stacks, stopping, settling, reaping, over };
 
     void set(obstacle reason, bool holds) noexcept;
-    void move_to(worker_state state, std::string reason, moment at);
+    void move_to(worker_state state, std::string_view reason, moment at) noexcept;
     void set_health(worker_health health, moment at) noexcept { machine_.set_health(health, at.wall); }
     void leave_service() noexcept { set(obstacle::leaving, true); }
     void enter(stage next, time_point deadline = time_point::max()) noexcept;
@@ -149,7 +151,7 @@ private:
     void settle(time_point now);
     void begin_aftermath(time_point now);
     void take(stop_stage stage);
-    void end(moment at);
+    void end(moment at) noexcept;
     bool wants_stacks() const noexcept;
     bool seems_to_end_by_itself() const noexcept;
     worker_state end_state() const noexcept;

@@ -75,8 +75,10 @@ void autoscaler::look(time_point now) {
     const auto reached = sizing_.set_desired(decision.desired, !up);
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
-        log_(log_level::info, "scaled from " + std::to_string(load.desired) + " to " +
-                                  std::to_string(reached) + " workers: " + decision.reason);
+        log_(log_level::info, [&] {
+            return "scaled from " + std::to_string(load.desired) + " to " + std::to_string(reached) +
+                   " workers: " + decision.reason;
+        });
     }
 }
 

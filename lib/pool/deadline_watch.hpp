@@ -17,6 +17,9 @@ public:
 
     /// Has `watched` told at `due`, and not before; never, if that is time_point::max(). It stays where it is meanwhile.
     void set(claim& watched, time_point due);
+
+    /// Makes room, so that set() cannot fail.
+    void reserve_one() { heap_.reserve_one(); }
     void remove(claim& watched) noexcept { heap_.remove(watched); }
 
     /// Tells those whose time has come, until it is cancelled.

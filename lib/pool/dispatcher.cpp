@@ -29,6 +29,16 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
 
 void dispatcher::submit(call& fresh, admission_facts pool) {
     ++counters_.submitted;
+    try {
+        take_on(fresh, pool);
+    } catch (const std::exception& problem) { // out of memory
+        if (fresh.state != call_state::done) {
+            fail_for_memory(fresh, problem);
+        }
+    }
+}
+
+void dispatcher::take_on(call& fresh, admission_facts pool) {
     const auto now = context_.now();
     fresh.holder = this;
     fresh.submitted = now;
@@ -58,9 +68,9 @@ void dispatcher::place(call& fresh) {
 }
 
 void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
-    waiting.state = call_state::queued;
     const auto limit = waiting.req.queue_timeout().value_or(config_.queue.timeout);
     deadlines_.set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
+    waiting.state = call_state::queued;
     at_front ? queue_.push_front(&waiting) : queue_.push_back(&waiting);
     if (queue_.size() == 1) {
         events_.on_waiting();
@@ -73,14 +83,21 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
     ++next.attempts;
     running_.begin(next);
     try {
+        deadlines_.reserve_one();
         to.assign(next, now);
         deadlines_.set(next, next.deadline);
-    } catch (const std::exception& problem) { // out of memory
-        error_info info;
-        info.detail = problem.what();
-        fail(next, errc::invalid_request, std::move(info));
+    } catch (const std::exception& problem) {
+        fail_for_memory(next, problem);
     }
     placement_.refresh(to);
+}
+
+void dispatcher::fail_for_memory(call& unsent, const std::exception& problem) {
+    error_info info;
+    try {
+        info.detail = problem.what();
+    } catch (const std::exception&) {}
+    fail(unsent, errc::invalid_request, std::move(info));
 }
 
 void dispatcher::on_granted(claim& granted, worker& place, time_point now) {
@@ -193,6 +210,7 @@ void dispatcher::give_back(worker& from, const lost_call_notice& notice) {
         fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
         return;
     }
+    deadlines_.reserve_one();
     running_.end(lost, now);
     ++counters_.retried;
     if (verdict.fate == call_fate::resend) {
@@ -331,12 +349,16 @@ void dispatcher::grant_grace(call& abandoned) {
 void dispatcher::fail(call& failed, errc code, error_info info) {
     const call_ptr keep(&failed);
     const auto now = context_.now();
-    info.pool = config_.name;
-    info.command = failed.req.command();
-    info.attempts = failed.attempts;
-    info.queue_depth = queue_.size();
-    info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
-    failed.sink->put_failure(std::make_unique<error>(code, std::move(info)));
+    try {
+        info.pool = config_.name;
+        info.command = failed.req.command();
+        info.attempts = failed.attempts;
+        info.queue_depth = queue_.size();
+        info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
+        failed.sink->put_failure(std::make_unique<error>(code, std::move(info)));
+    } catch (const std::exception&) { // out of memory
+        failed.sink->put_failure(code);
+    }
     count_failure(code);
     take_out(failed, now);
     failed.sink->wake();

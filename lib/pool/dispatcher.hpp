@@ -104,6 +104,8 @@ private:
     void on_granted(claim& granted, worker& place, time_point now) override;
     void on_due(claim& due) override;
 
+    void take_on(call& fresh, admission_facts pool);
+    void fail_for_memory(call& unsent, const std::exception& problem);
     void place(call& fresh);
     void enqueue(call& waiting, bool at_front, time_point now);
     void dispatch(call& next, worker& to, time_point now);

@@ -11,6 +11,7 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -20,17 +21,20 @@ namespace skep {
 using core_ptr = std::shared_ptr<pool_core>;
 
 /// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
-/// on the strand.
+/// on the strand. Without memory for that he cannot.
 template <class Cancel>
 void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Cancel cancel) {
-    if (slot.is_connected()) {
+    if (!slot.is_connected()) {
+        return;
+    }
+    try {
         // Weak: the caller's signal may outlive the execution context, which the core must not.
         slot.assign([weak = std::weak_ptr(core), cancel](asio::cancellation_type type) {
             if (const auto core = weak.lock()) {
                 asio::post(core->executor(), [core, cancel, type] { cancel(*core, type); });
             }
         });
-    }
+    } catch (const std::bad_alloc&) {}
 }
 
 /// What a user waits for, done by a coroutine on the pool's strand. Its outcome is the caller's from resume() on.
@@ -114,9 +118,10 @@ asio::awaitable<T> wait_on_strand(core_ptr core, Tasks tasks, Body body) {
                   mine](std::unique_ptr<suspended_caller> caller) {
         forward_cancellation(caller->cancellation(), core,
                              [mine](pool_core&, asio::cancellation_type) { mine->cancel(); });
-        core->executor().execute([core, tasks, body, mine, caller = std::move(caller)]() mutable {
+        auto begin = [core, tasks, body, mine, caller = std::move(caller)]() mutable {
             mine->begin(mine, core, tasks(*core), std::move(body), std::move(caller));
-        });
+        };
+        execute_surely(core->executor(), std::move(begin));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);

@@ -41,20 +41,22 @@ void encode(call& fresh, const limit_options& limits) {
     }
 }
 
-/// Encodes off the strand, so that callers on several threads do it side by side, and a request that cannot be
-/// sent is refused at once, however long the queue. The call owns its caller from the strand on, not before: there
-/// the pool knows both, and can part them if the strand never runs again.
+/// The call owns its caller from the strand on, not before: there the pool knows both, and can part them if the strand
+/// never runs again.
 void begin_call(const core_ptr& core, const unary_ptr& mine, std::unique_ptr<suspended_caller> caller) {
-    encode(*mine, core->limits());
     forward_cancellation(caller->cancellation(), core,
                          [mine](pool_core& of, asio::cancellation_type type) { of.cancel(*mine, type); });
-    core->executor().execute([core, mine, caller = std::move(caller)]() mutable {
+    auto enter = [core, mine, caller = std::move(caller)]() mutable {
         mine->attach(std::move(caller));
         core->submit(*mine);
-    });
+    };
+    execute_surely(core->executor(), std::move(enter));
 }
 
+/// Encodes off the strand, so that callers on several threads do it side by side, and a request that cannot be
+/// sent is refused at once, however long the queue.
 asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
+    encode(*mine, core->limits());
     auto start = [core = std::move(core), mine](std::unique_ptr<suspended_caller> caller) {
         begin_call(core, mine, std::move(caller));
     };
@@ -111,14 +113,23 @@ asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
 
 asio::awaitable<pool_status> run_status(core_ptr core) {
     pool_status result;
-    auto start = [core = std::move(core), &result](std::unique_ptr<suspended_caller> caller) {
-        core->executor().execute([core, &result, caller = std::move(caller)] {
-            result = core->status();
+    std::exception_ptr problem;
+    auto start = [core = std::move(core), &result, &problem](std::unique_ptr<suspended_caller> caller) {
+        auto look = [core, &result, &problem, caller = std::move(caller)] {
+            try {
+                result = core->status();
+            } catch (const std::exception&) { // out of memory
+                problem = std::current_exception();
+            }
             caller->resume();
-        });
+        };
+        execute_surely(core->executor(), std::move(look));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
+    if (problem) {
+        std::rethrow_exception(problem);
+    }
     co_return result;
 }
 

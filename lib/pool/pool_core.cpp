@@ -135,7 +135,11 @@ void pool_core::begin_shutdown() {
     hooks_.cancel_start();
     supervisor_.progress().open(); // a start that is under way looks up
     changed_.notify_all();
-    phases_.spawn(shared_from_this(), run_shutdown());
+    try {
+        phases_.spawn(shared_from_this(), run_shutdown());
+    } catch (const std::bad_alloc&) { // nobody would ever do it
+        phases_.spawn(shared_from_this(), run_shutdown());
+    }
 }
 
 asio::awaitable<void> pool_core::run_shutdown() {

@@ -96,7 +96,9 @@ private:
         std::optional<error> problem;
     };
 
+    void begin_start(std::shared_ptr<start_attempt> mine);
     asio::awaitable<void> run_start();
+    asio::awaitable<void> bring_up();
     asio::awaitable<bool> prepare();
     asio::awaitable<void> launch_until_ready();
     asio::awaitable<void> undo_start();
@@ -138,6 +140,7 @@ private:
     void apply(worker& from, const left_service& fact);
     void apply(worker& from, const calls_lost& fact);
     void apply(worker& from, const ended& fact);
+    void record_end(const worker& gone);
     void log_end(const worker& gone) const;
 
     pool_context context_;

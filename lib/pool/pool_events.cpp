@@ -34,9 +34,10 @@ void pool_core::apply_events() {
 }
 
 void pool_core::apply(worker& from, const came_up&) {
-    log_(log_level::info, to_string(from.id()) + " ready, pid " + std::to_string(from.life().pid()));
-    streaks_.started(from.id().slot);
+    log_(log_level::info,
+         [&] { return to_string(from.id()) + " ready, pid " + std::to_string(from.life().pid()); });
     supervisor_.on_up(from);
+    streaks_.started(from.id().slot);
     if (suspension_.is_on()) {
         from.suspend();
     }
@@ -50,16 +51,18 @@ void pool_core::apply(worker& from, const room_changed&) {
 }
 
 void pool_core::apply(worker& from, const went_wrong& fact) {
-    const auto who = to_string(from.id());
+    const auto tell = [&](log_level level, const char* what) {
+        log_(level, [&] { return to_string(from.id()) + what + fact.detail; });
+    };
     switch (fact.action) {
-    case recovery_action::degrade: log_(log_level::warning, who + " is degraded: " + fact.detail); break;
-    case recovery_action::probe: log_(log_level::info, who + " is probed: " + fact.detail); break;
+    case recovery_action::degrade: tell(log_level::warning, " is degraded: "); break;
+    case recovery_action::probe: tell(log_level::info, " is probed: "); break;
     case recovery_action::recycle: supervisor_.replacing().recycle(from, fact.detail); break;
     default:
         if (fact.kind == failure_kind::probe_failed) {
             supervisor_.on_unhealthy();
         }
-        log_(log_level::warning, who + " is replaced: " + fact.detail);
+        tell(log_level::warning, " is replaced: ");
         break;
     }
 }
@@ -73,7 +76,7 @@ void pool_core::apply(worker&, const was_suspended&) {} // who waits for that is
 void pool_core::apply(worker& from, const pings_missed& fact) {
     supervisor_.on_missed_pings(fact.count);
     log_(log_level::warning,
-         to_string(from.id()) + " missed " + std::to_string(fact.total) + " pings so far");
+         [&] { return to_string(from.id()) + " missed " + std::to_string(fact.total) + " pings so far"; });
 }
 
 void pool_core::apply(worker& from, const left_service&) {
@@ -91,11 +94,7 @@ void pool_core::apply(worker& from, const calls_lost&) {
 }
 
 void pool_core::apply(worker& from, const ended&) {
-    log_end(from);
-    if (phase_ == pool_phase::stopping) {
-        report_.workers.push_back(from.exit());
-    }
-    hooks_.after_end(shared_from_this(), from.exit());
+    record_end(from);
     supervisor_.on_ended(from);
     give_up_queue_if_hopeless();
     if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
@@ -103,22 +102,33 @@ void pool_core::apply(worker& from, const ended&) {
     }
 }
 
+void pool_core::record_end(const worker& gone) {
+    log_end(gone);
+    try {
+        if (phase_ == pool_phase::stopping) {
+            report_.workers.push_back(gone.exit());
+        }
+        hooks_.after_end(shared_from_this(), gone.exit());
+    } catch (const std::exception&) { // out of memory, but it has ended
+        log_(log_level::error, "the end of a worker was not reported", std::current_exception());
+    }
+}
+
 void pool_core::log_end(const worker& gone) const {
     const auto& life = gone.life();
-    const auto stages = life.stages();
-    std::string text = to_string(gone.id()) + " " + std::string(to_string(life.state()));
-    if (life.has_process()) {
-        text += ", " + to_string(life.status());
-    }
-    if (life.why_failed()) {
-        text += ": " + life.why_failed()->detail;
-    }
-    if (!stages.empty() && stages.back().stage == stop_stage::lost) {
-        log_(log_level::error,
-             text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL");
-    } else {
-        log_(life.why_failed() ? log_level::warning : log_level::info, text);
-    }
+    const bool is_lost = life.last_stage() == stop_stage::lost;
+    const auto level = is_lost ? log_level::error : life.why_failed() ? log_level::warning : log_level::info;
+    log_(level, [&] {
+        std::string text = to_string(gone.id()) + " " + std::string(to_string(life.state()));
+        if (life.has_process()) {
+            text += ", " + to_string(life.status());
+        }
+        if (life.why_failed()) {
+            text += ": " + life.why_failed()->detail;
+        }
+        return is_lost ? text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL"
+                       : text;
+    });
 }
 
 } // namespace skep

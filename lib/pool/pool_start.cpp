@@ -5,6 +5,8 @@
 
 #include "pool/pool_core.hpp"
 
+#include <new>
+
 namespace skep {
 
 asio::awaitable<void> pool_core::start() {
@@ -12,10 +14,8 @@ asio::awaitable<void> pool_core::start() {
         const bool ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
         throw failure(ending ? errc::shutting_down : errc::already_started);
     }
-    phase_ = pool_phase::starting;
     const auto mine = std::make_shared<start_attempt>();
-    start_ = mine;
-    phases_.spawn(shared_from_this(), run_start());
+    begin_start(mine);
     while (!mine->is_over) {
         co_await changed_.wait();
     }
@@ -24,7 +24,32 @@ asio::awaitable<void> pool_core::start() {
     }
 }
 
+void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
+    phase_ = pool_phase::starting;
+    start_ = std::move(mine);
+    try {
+        phases_.spawn(shared_from_this(), run_start());
+    } catch (const std::bad_alloc&) {
+        phase_ = pool_phase::created;
+        start_.reset();
+        throw;
+    }
+}
+
+/// Whatever it is that fails, everything is as before then.
 asio::awaitable<void> pool_core::run_start() {
+    bool has_failed = false;
+    try {
+        co_await bring_up();
+    } catch (const std::exception&) { // out of memory
+        has_failed = true;
+    }
+    if (has_failed) {
+        co_await undo_start();
+    }
+}
+
+asio::awaitable<void> pool_core::bring_up() {
     around_.owner = shared_from_this();
     supervisor_.reset();
     suspension_.reset();

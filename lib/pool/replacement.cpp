@@ -117,7 +117,7 @@ void replacement::succeed(slot& in) {
     }
     const auto old = std::exchange(in.current, std::move(in.successor));
     forget(old->id().slot);
-    log_(log_level::info, to_string(old->id()) + " is recycled: " + in.why_recycled);
+    log_(log_level::info, [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; });
     old->retire({retirement::kind::recycle, in.why_recycled});
 }
 

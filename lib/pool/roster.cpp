@@ -11,6 +11,7 @@ void roster::want_one() {
     auto found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
     if (found == slots_.end()) {
         slots_.emplace_back(config_);
+        vacant_.reserve(slots_.size()); // so that no end of a worker can fail
         found = slots_.end() - 1;
     }
     found->wanted = true;
@@ -32,6 +33,11 @@ void roster::fill(std::size_t index, std::shared_ptr<worker> fresh) {
     vacant_.erase(index);
     slots_[index].plan.set_in_launch(false);
     slots_[index].current = std::move(fresh);
+}
+
+/// Room is made for its end, which must not fail.
+void roster::expect_worker() {
+    leaving_.reserve(leaving_.size() + 2 * slots_.size());
 }
 
 void roster::came_up() noexcept {
@@ -58,18 +64,6 @@ void roster::make_room(std::size_t index) {
         vacant_.insert(index);
     }
     work_.open();
-}
-
-std::vector<std::shared_ptr<worker>> roster::everyone() const {
-    auto all = leaving_;
-    for (const auto& slot : slots_) {
-        for (const auto& each : {slot.current, slot.successor}) {
-            if (each) {
-                all.push_back(each);
-            }
-        }
-    }
-    return all;
 }
 
 worker* roster::find(const worker_id& id) const noexcept {

@@ -10,6 +10,7 @@
 
 #include <boost/container/flat_set.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,6 +67,7 @@ public:
     void fill(std::size_t index, std::shared_ptr<worker> fresh);
 
     // What its workers do.
+    void expect_worker();
     void started() noexcept { ++starting_; }
     void came_up() noexcept;
     void start_ended() noexcept { --starting_; }
@@ -77,7 +79,19 @@ public:
 
     /// Those that have served and have not ended.
     const std::vector<std::shared_ptr<worker>>& leaving() const noexcept { return leaving_; }
-    std::vector<std::shared_ptr<worker>> everyone() const;
+
+    /// Calls `act` for every worker there is.
+    template <class Act>
+    void for_each(Act&& act) const {
+        std::for_each(leaving_.begin(), leaving_.end(), [&](const auto& each) { act(*each); });
+        for (const auto& slot : slots_) {
+            for (const auto* each : {&slot.current, &slot.successor}) {
+                if (*each) {
+                    act(**each);
+                }
+            }
+        }
+    }
 
     /// The worker of that id, if it is in its slot: not one that is on its way out.
     worker* find(const worker_id& id) const noexcept;

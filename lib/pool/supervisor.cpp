@@ -7,6 +7,7 @@
 #include "policy/start_plan.hpp"
 
 #include <algorithm>
+#include <new>
 #include <tuple>
 
 namespace skep {
@@ -72,6 +73,7 @@ void supervisor::reset() {
 std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
     auto& slot = roster_[index];
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
+    roster_.expect_worker();
     around_.events.expect_worker();
     auto fresh = std::make_shared<worker>(around_, std::move(id));
     slot.current ? fresh->follow(slot.current->id().generation, {})
@@ -96,7 +98,7 @@ time_point supervisor::launch_due(time_point now) {
         for (std::size_t started = 0; started < config_.start.batch_size && !launch_.empty();) {
             const auto index = launch_.take();
             if (roster_.vacant().contains(index)) { // it may be wanted no more
-                start(index);
+                start_in_launch(index);
                 ++started;
             }
         }
@@ -108,6 +110,15 @@ time_point supervisor::launch_due(time_point now) {
 void supervisor::end_launch() noexcept {
     while (!launch_.empty()) {
         roster_[launch_.take()].plan.set_in_launch(false);
+    }
+}
+
+/// Without memory for it the slot is left to supervise().
+void supervisor::start_in_launch(std::size_t index) {
+    try {
+        start(index);
+    } catch (const std::bad_alloc&) {
+        roster_[index].plan.set_in_launch(false);
     }
 }
 
@@ -185,8 +196,10 @@ void supervisor::judge(const worker& gone, time_point now) {
         slot.plan.verdict_is_out();
     }
     if (is_unplanned(gone) && slot.plan.judged(kind, death, now)) {
-        log_(log_level::warning,
-             to_string(gone.id()) + " ended as " + std::string(to_string(kind)) + ": its slot is held back");
+        log_(log_level::warning, [&] {
+            return to_string(gone.id()) + " ended as " + std::string(to_string(kind)) +
+                   ": its slot is held back";
+        });
     }
     if (gone.life().was_up() && is_latest && !slot.current) {
         slot.plan.reconsider(death, context_.random(), now);
@@ -248,7 +261,8 @@ void supervisor::note_end(const worker& gone) {
     const auto& status = gone.life().status();
     if (status.was_taken() && !warned_of_reapers_) { // once in a pool's life
         warned_of_reapers_ = true;
-        log_(log_level::warning, "how " + to_string(gone.id()) + " ended is " + likely_cause(status));
+        log_(log_level::warning,
+             [&] { return "how " + to_string(gone.id()) + " ended is " + likely_cause(status); });
     }
     if (!has_failed(gone)) {
         return;
@@ -320,15 +334,11 @@ time_point supervisor::next_start(time_point now) {
 }
 
 void supervisor::stop_all(stop_stage first) {
-    for (const auto& each : roster_.everyone()) {
-        each->stop(first);
-    }
+    roster_.for_each([first](worker& each) { each.stop(first); });
 }
 
 void supervisor::end_now() noexcept {
-    for (const auto& each : roster_.everyone()) {
-        each->end_now();
-    }
+    roster_.for_each([](worker& each) { each.end_now(); });
 }
 
 } // namespace skep

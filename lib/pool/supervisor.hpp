@@ -76,6 +76,7 @@ public:
 
 private:
     std::shared_ptr<worker> make_worker(std::size_t index);
+    void start_in_launch(std::size_t index);
     void start(std::size_t index);
     void start_due(std::size_t at_least, time_point now);
     time_point next_start(time_point now);

@@ -47,9 +47,8 @@ void supervisor::report(pool_status& status, time_point now) {
     counters.start_failures = past_.start_failures;
     counters.missed_pings = past_.missed_pings;
     counters.output_lines_dropped = past_.output_lines_dropped;
-    for (const auto& each : roster_.everyone()) {
-        counters.output_lines_dropped += each->output_lines_dropped();
-    }
+    roster_.for_each(
+        [&counters](worker& each) { counters.output_lines_dropped += each.output_lines_dropped(); });
 }
 
 worker_status supervisor::status_of_vacant(std::size_t index, time_point now) const {

@@ -24,12 +24,16 @@ public:
         if (failure_) {
             throw std::move(*failure_);
         }
+        if (code_ != errc()) {
+            throw error(code_, {});
+        }
         return std::move(answer_);
     }
 
 private:
     void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
     void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
+    void put_failure(errc code) noexcept override { code_ = code; }
     void wake() override {
         const auto caller = std::move(caller_);
         caller->resume();
@@ -39,6 +43,7 @@ private:
     std::unique_ptr<suspended_caller> caller_;
     reply answer_;
     std::unique_ptr<error> failure_;
+    errc code_{}; ///< of a failure that nothing else is known of
 };
 
 } // namespace skep

@@ -7,6 +7,7 @@
 #include <skep/pool_config.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <exception>
 #include <functional>
 #include <string>
@@ -28,6 +29,17 @@ public:
     bool wants(log_level level) const noexcept { return level >= least_ && level != log_level::off; }
 
     void operator()(log_level level, std::string_view text) const noexcept;
+
+    /// `make_text()` is the text; it is not called in vain, and may fail.
+    template <std::invocable MakeText>
+    void operator()(log_level level, MakeText&& make_text) const noexcept {
+        if (wants(level)) {
+            try {
+                const std::string text = make_text();
+                (*this)(level, std::string_view(text));
+            } catch (...) {} // out of memory
+        }
+    }
 
     /// `text`, and what `problem` says of itself.
     void operator()(log_level level, std::string_view text, const std::exception_ptr& problem) const noexcept;

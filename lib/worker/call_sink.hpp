@@ -17,6 +17,9 @@ public:
     virtual void put_answer(reply answer) noexcept = 0;
     virtual void put_failure(std::unique_ptr<error> failure) noexcept = 0;
 
+    /// The same where there is no memory for more.
+    virtual void put_failure(errc code) noexcept = 0;
+
     /// Lets the caller go on with what was put. The last thing that happens to a call.
     virtual void wake() = 0;
 

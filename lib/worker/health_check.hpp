@@ -54,6 +54,7 @@ private:
     void judge(const std::string& complaint);
     void put_answer(reply) noexcept override { complaint_.clear(); }
     void put_failure(std::unique_ptr<error> failure) noexcept override;
+    void put_failure(errc) noexcept override {}
     void wake() override;
     void forget() noexcept override {}
     void report(std::string detail);

@@ -48,6 +48,7 @@ public:
 private:
     void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
     void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
+    void put_failure(errc) noexcept override {} // take() says that the worker is lost
     void wake() override { over_.open(); }
     void forget() noexcept override {}
 

@@ -180,6 +180,7 @@ private:
     };
 
     asio::awaitable<void> live();
+    asio::awaitable<void> take_surely(life_step step);
     asio::awaitable<void> take(life_step step);
     asio::awaitable<void> launch();
     asio::awaitable<void> watch_process();

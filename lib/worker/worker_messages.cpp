@@ -87,6 +87,7 @@ void worker::begin_service() {
     const auto self = shared_from_this();
     const auto now = around_.context.now();
     life_.came_up(at());
+    tell(came_up{}); // before anything that may fail
     recycle_.emplace(around_.config.recycle, now, around_.context.random(), around_.context.random());
     if (health_.begin(now)) {
         service_.spawn(self, health_.run());
@@ -95,7 +96,6 @@ void worker::begin_service() {
         heartbeat_.emplace(around_.config.heartbeat, now);
         service_.spawn(self, beat());
     }
-    tell(came_up{});
     wake_.open();
 }
 

@@ -7,6 +7,7 @@
 #include "worker/worker.hpp"
 
 #include <csignal>
+#include <new>
 
 namespace skep {
 
@@ -52,8 +53,21 @@ asio::awaitable<void> worker::live() {
             wake_.close();
             co_await wake_.wait_until(life_.deadline());
         } else {
-            co_await take(step);
+            co_await take_surely(step);
         }
+    }
+}
+
+/// A step that fails, for lack of memory, is taken once more.
+asio::awaitable<void> worker::take_surely(life_step step) {
+    bool failed = false;
+    try {
+        co_await take(step);
+    } catch (const std::bad_alloc&) {
+        failed = true;
+    }
+    if (failed) {
+        co_await take(step);
     }
 }
 
@@ -147,9 +161,12 @@ asio::awaitable<void> worker::watch_process() {
 asio::awaitable<void> worker::collect() {
     exit_evidence evidence;
     evidence.status = process_->reap();
-    const auto deadline = around_.context.now() + for_last_output;
-    co_await process_->finish(deadline);
-    const auto last_words = process_->output_tail();
+    std::string last_words;
+    try {
+        const auto deadline = around_.context.now() + for_last_output;
+        co_await process_->finish(deadline);
+        last_words = process_->output_tail();
+    } catch (const std::bad_alloc&) {} // its status is known all the same
     evidence.last_words = last_words;
     evidence.oom_kill = evidence.status.signal() == SIGKILL && process_->saw_oom_kill();
     life_.reaped(evidence, at());

@@ -15,7 +15,7 @@ namespace {
 // One process simulates one world, on one thread.
 std::uint64_t left = 0; ///< until one fails; 0: none does
 int sparing = 0;
-bool has_failed = false;
+bool did_fail = false;
 bool learning = false;
 std::array<std::size_t, 8> spared_sizes{};
 
@@ -23,12 +23,16 @@ std::array<std::size_t, 8> spared_sizes{};
 
 void allocation_faults::arm(std::uint64_t nth) noexcept {
     left = nth;
-    has_failed = false;
+    did_fail = false;
 }
 
 bool allocation_faults::disarm() noexcept {
     left = 0;
-    return has_failed;
+    return did_fail;
+}
+
+bool allocation_faults::has_failed() noexcept {
+    return did_fail;
 }
 
 void allocation_faults::learn(bool learns) noexcept {
@@ -56,7 +60,7 @@ bool fails_now(std::size_t size) noexcept {
     if (left == 0 || sparing > 0 || is_spared(size) || --left > 0) {
         return false;
     }
-    has_failed = true;
+    did_fail = true;
     return true;
 }
 

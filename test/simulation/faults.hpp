@@ -17,6 +17,9 @@ public:
     /// Returns whether one has failed.
     static bool disarm() noexcept;
 
+    /// Whether it has.
+    static bool has_failed() noexcept;
+
     /// Allocations of the sizes that `function` makes never fail. For what Asio allocates where it must not throw: it
     /// type-erases executors in functions that are noexcept.
     template <class Function>

@@ -102,7 +102,9 @@ public:
     int runtimes = 0;
 
 private:
-    bool out_of_memory() const noexcept { return world_.failed_allocations() > 0; }
+    bool out_of_memory() const noexcept {
+        return world_.failed_allocations() > 0 || allocation_faults::has_failed();
+    }
     bool late() const noexcept { return world_.stalled() > duration::zero(); }
     bool may_stop_workers() const noexcept;
     bool may_be_unavailable() const;

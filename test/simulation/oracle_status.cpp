@@ -154,7 +154,7 @@ void oracle::check_worker_counters(const pool_status& status) {
                                      was_sick(*each) || each->has_had_backlog();
         crashed += is_gone && unhindered && each->is_crash() && !may_be_replaced ? 1 : 0;
     }
-    if (said.workers_started < surely_seen || said.workers_started > seen) {
+    if ((said.workers_started < surely_seen && !out_of_memory()) || said.workers_started > seen) {
         wrong(both("workers that came up", said.workers_started, surely_seen));
     }
     if (said.crashes > said.workers_lost || said.crashes > all_crashed) {
