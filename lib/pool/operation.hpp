@@ -84,15 +84,32 @@ private:
         try {
             auto running = body(*core);
             self->outcome_ = co_await std::move(running);
-        } catch (
-            const error& failure) { // each caller has its own copy, which it may let go of on its own thread
-            self->failure_ = failure;
-        } catch (const boost::system::system_error&) { // its task was cancelled
-            self->failure_ = core->failure(self->cancelled_ ? errc::cancelled : errc::shutting_down);
         } catch (...) {
-            self->problem_ = std::current_exception();
+            self->fail(*core, std::current_exception());
         }
         self->hand_over();
+    }
+
+    /// Each caller has its own copy of an error, which it may let go of on its own thread.
+    void fail(const pool_core& core, const std::exception_ptr& problem) noexcept {
+        try {
+            std::rethrow_exception(problem);
+        } catch (const error& failure) {
+            keep([&] { failure_ = failure; });
+        } catch (const boost::system::system_error&) { // its task was cancelled
+            keep([&] { failure_ = core.failure(cancelled_ ? errc::cancelled : errc::shutting_down); });
+        } catch (...) {
+            problem_ = problem;
+        }
+    }
+
+    template <class Function>
+    void keep(Function&& failure) noexcept {
+        try {
+            failure();
+        } catch (...) { // out of memory
+            problem_ = std::current_exception();
+        }
     }
 
     /// Out of the core's list first: what the caller destroys, he destroys on his own thread.

@@ -45,6 +45,7 @@ asio::awaitable<void> pool_core::run_start() {
         has_failed = true;
     }
     if (has_failed) {
+        phase_ = phase_ == pool_phase::running ? pool_phase::starting : phase_;
         co_await undo_start();
     }
 }

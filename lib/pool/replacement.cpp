@@ -111,14 +111,15 @@ bool replacement::limits_memory() const noexcept {
 /// A worker that was suspended meanwhile keeps its place, and its memory.
 void replacement::succeed(slot& in) {
     if (in.current->life().is(obstacle::suspended) && in.restarts.empty()) {
+        retirement why{retirement::kind::surplus, "the one it was to replace is suspended"};
         const auto spare = std::move(in.successor);
-        spare->retire({retirement::kind::surplus, "the one it was to replace is suspended"});
+        spare->retire(std::move(why));
         return;
     }
     const auto old = std::exchange(in.current, std::move(in.successor));
     forget(old->id().slot);
     log_(log_level::info, [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; });
-    old->retire({retirement::kind::recycle, in.why_recycled});
+    old->retire({retirement::kind::recycle, std::move(in.why_recycled)}); // nothing here may fail
 }
 
 /// The old one goes on serving.

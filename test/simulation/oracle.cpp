@@ -115,7 +115,7 @@ sim_worker& oracle::add_worker(launch_order order, const climate& weather, const
     workers_.push_back(fresh);
     by_id_.emplace(fresh->id(), fresh.get());
     by_slot_[fresh->id().slot].push_back(fresh.get());
-    if (shutting_down_ && shutdown_asked_ < world_.now()) {
+    if (shutting_down_ && shutdown_asked_ < world_.now() && !out_of_memory()) {
         wrong(fresh->name() + " was started while the pool shuts down");
     }
     return *fresh;

@@ -71,7 +71,8 @@ void oracle::check_worker(sim_worker& which) {
     if (out_of_memory() || is_stopped) {
         return;
     }
-    if (!which.ready_seen && !late() && now > which.started + config_.start.timeout + 2us) {
+    const auto to_be_gone = which.did_wrong ? 600ms : 2us; // it may be on its way out, for another reason
+    if (!which.ready_seen && !late() && now > which.started + config_.start.timeout + to_be_gone) {
         wrong(which.name() + " has not come up in time, and is still there");
     }
     if (which.lie_seen && now > *which.lie_seen + 1s + config_.stop.stack_dump_timeout) {

@@ -8,6 +8,8 @@
 #include <boost/asio/detail/deadline_timer_service.hpp>
 #include <boost/asio/detail/scheduler.hpp>
 
+#include <vector>
+
 namespace skep::simulation {
 
 namespace {
@@ -39,8 +41,17 @@ timer_queue& queue_in(asio::io_context& context) {
 
 } // namespace
 
+/// Has the queue grow as large as it will ever be: Asio does not survive that there is no memory for a wait.
 virtual_timers::virtual_timers(asio::io_context& context) : context_(context) {
-    queue_in(context_); // so that it is there
+    constexpr std::size_t most_waits = 512;
+    std::vector<timer> all;
+    for (std::size_t i = 0; i < most_waits; ++i) {
+        all.emplace_back(strand(context.get_executor()), time_point::max());
+        all.back().async_wait([](const boost::system::error_code&) {});
+    }
+    all.clear();
+    context.poll();
+    context.restart();
 }
 
 time_point virtual_timers::next() const {
