@@ -62,10 +62,11 @@ public:
         if (load_of_[slot] == load) {
             return;
         }
-        withdraw(slot);
         while (load >= by_load_.size()) {
             by_load_.emplace_back();
         }
+        by_load_[load].make_room_for(slot); // what may fail comes first
+        withdraw(slot);
         by_load_[load].push_back(slot);
         load_of_[slot] = load;
         lowest_ = std::min(lowest_, load);

@@ -17,8 +17,8 @@ public:
     void set(std::uint32_t slot) {
         const auto word = slot / 64;
         if (word >= words_.size()) {
+            summary_.resize(word / 64 + 1); // first: the other says how large both are
             words_.resize(word + 1);
-            summary_.resize(word / 64 + 1);
         }
         words_[word] |= bit(slot);
         summary_[word / 64] |= bit(word);
