@@ -84,9 +84,9 @@ asio::awaitable<void> suspend(Begin begin) {
     auto initiate = [](auto handler, Begin start, std::unique_ptr<detail::memory_for<suspended>> memory) {
         start(std::unique_ptr<suspended_caller>(new (memory.release()) suspended(std::move(handler))));
     };
-    return asio::async_initiate<const token, void()>(std::move(initiate), asio::use_awaitable,
-                                                     std::move(begin),
-                                                     std::make_unique_for_overwrite<detail::memory_for<suspended>>());
+    return asio::async_initiate<const token, void()>(
+        std::move(initiate), asio::use_awaitable, std::move(begin),
+        std::make_unique_for_overwrite<detail::memory_for<suspended>>());
 }
 
 } // namespace skep
