@@ -120,6 +120,7 @@ recovery_action worker_life::fail(failure what, moment at) {
         retire({retirement::kind::unwell, std::move(what.detail)}, at);
         break;
     case recovery_action::terminate:
+        past_.outgrown = true;
         retire({retirement::kind::oversized, std::move(what.detail)}, at);
         stop(stop_stage::terminate);
         break;
@@ -395,13 +396,12 @@ bool worker_life::seems_to_end_by_itself() const noexcept {
     return !stopping_ && (!failure_ || failure_->code == errc::worker_lost);
 }
 
-/// Only of one that is frozen or fails for no visible reason is it worth the time.
+/// Only of one that is frozen or fails for no visible reason is it worth the time; and not of one that would go on growing.
 bool worker_life::wants_stacks() const noexcept {
     const bool froze = failure_ && failure_->kind == failure_kind::heartbeat_lost;
-    const bool is_unwell =
-        retired_ && retired_->what == retirement::kind::unwell; // an oversized one would go on growing
+    const bool is_unwell = retired_ && retired_->what == retirement::kind::unwell;
     return was_up() && stack_signal_ != 0 && config_.stop.stack_dump_timeout > duration::zero() &&
-           (froze || is_unwell);
+           !past_.outgrown && (froze || is_unwell);
 }
 
 worker_state worker_life::end_state() const noexcept {

@@ -164,6 +164,7 @@ private:
         bool data_ended = false;
         bool process_ended = false;
         bool ended_by_itself = false;
+        bool outgrown = false; ///< its hard limit
     };
 
     const pool_config& config_;

@@ -742,6 +742,14 @@ BOOST_AUTO_TEST_CASE(an_oversized_one_is_ended_at_once) {
     BOOST_TEST(of.reason() == "it failed");
 }
 
+BOOST_AUTO_TEST_CASE(so_is_an_unwell_one_that_outgrows_its_limit_as_it_leaves) {
+    trial of;
+    of.serve(SIGUSR1);
+    of.fail(call_overdue);
+    of.fail(too_much_memory);
+    BOOST_TEST(of.steps() == "terminate wait");
+}
+
 BOOST_AUTO_TEST_CASE(a_host_that_slept_lets_a_stage_have_its_time_anew_once) {
     trial of;
     of.serve();
