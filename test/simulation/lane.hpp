@@ -28,6 +28,9 @@ public:
 
     template <class Function>
     void push(Function&& function) {
+        if (closed_) {
+            return; // its context is being shut down, and goes on destroying: this ends with who brought it
+        }
         const spared_by_faults here;
         tasks_.push_back(std::make_unique<task_of<std::decay_t<Function>>>(std::forward<Function>(function)));
     }
@@ -41,11 +44,10 @@ public:
     }
     bool is_running() const noexcept { return running_; }
 
-    /// Destroys what waits, and what comes of that.
-    void clear() {
-        while (!tasks_.empty()) {
-            const auto doomed = std::exchange(tasks_, {});
-        }
+    /// Destroys what waits, and what comes of that, now and later.
+    void close() {
+        closed_ = true;
+        const auto doomed = std::exchange(tasks_, {});
     }
 
 private:
@@ -71,6 +73,7 @@ private:
     asio::execution_context& context_;
     std::deque<std::unique_ptr<task>> tasks_;
     bool running_ = false;
+    bool closed_ = false;
 };
 
 /// An Asio executor over a lane. Like that of a thread: what is dispatched from a task of the lane itself runs at once.

@@ -158,7 +158,7 @@ void world::destroy_context() {
 
 void world::lane_keeper::shutdown() noexcept {
     for (auto& each : *lanes) {
-        each.clear();
+        each.close();
     }
 }
 
