@@ -35,6 +35,7 @@ void draw_end(behaviour& drawn, dice& chance, const climate& weather, const pool
         drawn.kill_time = chance.chance(0.2) ? config.stop.reap_timeout * 3
                                              : chance.between(0ms, config.stop.reap_timeout / 2);
     }
+    drawn.dies_of_lie = drawn.what == flaw::lies && chance.chance(0.3);
     if (chance.chance(0.1)) {
         drawn.last_words = chance.chance(0.5) ? "CUDA error: device-side assert triggered" : "MemoryError";
     }
@@ -57,7 +58,7 @@ behaviour draw_behaviour(dice& chance, const climate& weather, const pool_config
     drawn.at_time = chance.between(0ms, 10s);
     drawn.frozen_for = chance.chance(0.5) ? 0s : chance.between(100ms, 20s);
     drawn.ignores_cancel = chance.chance(weather.deaf_to_cancel);
-    drawn.has_probe = chance.chance(weather.probing);
+    drawn.has_probe = chance.chance(weather.probing) || drawn.what == flaw::fails_probes;
     drawn.own_probe = chance.chance(0.7);
     drawn.stack_signal = chance.chance(0.3) ? 10 : 0;
     drawn.growth = drawn.what == flaw::grows ? weather.growth : 0;

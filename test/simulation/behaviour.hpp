@@ -84,6 +84,7 @@ struct behaviour {
     duration at_time{};        ///< after ready, for the other flaws
     duration frozen_for{};     ///< 0 = for ever
     exit_status dies_as = exit_status::signalled(11);
+    bool dies_of_lie = false; ///< perhaps before anybody has heard it
     bool ignores_terminate = false;
     bool ignores_shutdown = false;
     duration term_time{}; ///< from SIGTERM to its end

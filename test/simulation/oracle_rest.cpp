@@ -180,7 +180,7 @@ void oracle::check_gone(const sim_worker& which, bool context_was_destroyed) {
     for (const auto& [call, index] : which.calls()) {
         const auto& stay = call->visits[index];
         const bool waited = call->completed && stay.answered && *call->completed > *stay.answered + 1s;
-        if (waited && !stay.delivered && is_plain && !which.lie_seen && !late() && !out_of_memory()) {
+        if (waited && !stay.delivered && is_plain && !which.has_lied && !late() && !out_of_memory()) {
             wrong("the answer of " + which.name() + " to " + about(*call) + " was never read");
         }
     }

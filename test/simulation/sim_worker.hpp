@@ -58,6 +58,7 @@ public:
     std::optional<time_point> closed; ///< its data channel, while it lived on
     std::optional<time_point> lie_seen;
     std::optional<time_point> exited;
+    bool has_lied = false;
     bool exited_by_itself = false;
     bool exit_noticed = false; ///< it can be seen
     bool end_told = false;     ///< it has been

@@ -158,6 +158,7 @@ void sim_worker::cancel(std::uint64_t id) {
 
 void sim_worker::tell_lie(std::uint64_t about) {
     world_.trace(name() + " lies");
+    has_lied = true;
     const auto pong = R"({"type":"pong","seq":)" + std::to_string(last_ping_ + 1'000'000) +
                       R"(,"in_flight":0,"completed":0})";
     switch (plan_.how) {
@@ -186,6 +187,9 @@ void sim_worker::tell_lie(std::uint64_t about) {
     case lie::no_json: send(data_line_, said::lie, R"({"type":"result","id":)"); break;
     case lie::unknown_type: send(data_line_, said::lie, R"({"type":"gossip","id":1})"); break;
     case lie::result_over_control: send(control_line_, said::lie, result_of(about, "1}")); break;
+    }
+    if (plan_.dies_of_lie) {
+        later(world_.chance.between(0ms, weather_.latency), [this] { exit(plan_.dies_as, true); });
     }
 }
 
