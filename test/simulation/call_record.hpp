@@ -60,6 +60,7 @@ struct call_record {
     bool succeeded = false;
     const sim_worker* replied = nullptr; ///< whose reply it got
     errc code{};
+    bool was_denied = false; ///< a retry, as the budget was spent
     std::vector<visit> visits;
     boost::asio::cancellation_signal cancel;
 

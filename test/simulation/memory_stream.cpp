@@ -78,7 +78,8 @@ std::optional<std::size_t> memory_stream::try_write(std::span<const char> bytes)
     const auto most = is_short ? world_.chance.below(bytes.size()) : bytes.size();
     const std::string_view piece(bytes.data(), most);
     const auto count = to.to_worker->write(piece);
-    if (count < bytes.size()) {
+    to.is_behind = count < bytes.size();
+    if (to.is_behind) {
         to.on_short();
     }
     to.on_written(piece.substr(0, count));

@@ -42,6 +42,7 @@ struct connection {
     bool at_end = false; ///< nothing more arrives
     bool worker_gone = false;
     bool host_closed = false;
+    bool is_behind = false;     ///< the host has more than the stream took last time
     std::uint64_t consumed = 0; ///< bytes that the host has read
     memory_stream* host = nullptr;
     std::function<void(std::string_view)> on_written; ///< by the host, as its stream takes it

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 
 namespace skep::simulation {
 
@@ -58,6 +57,11 @@ void oracle::on_start_asked() {
 void oracle::on_started() {
     running_ = true;
     running_since_ = world_.now();
+    const auto up = std::count_if(workers_.begin(), workers_.end(),
+                                  [](const auto& each) { return each->ready_seen.has_value(); });
+    if (static_cast<std::size_t>(up) < config_.min_ready) {
+        wrong("the pool has started with " + std::to_string(up) + " workers up");
+    }
 }
 
 void oracle::on_shutdown_asked() {
@@ -112,6 +116,8 @@ sim_worker& oracle::add_worker(launch_order order, const climate& weather, const
                                               config.capacity, pid);
     world_.trace(fresh->name() + " is started: " + name_of(fresh->plan().what));
     check_backoff(*fresh);
+    check_taint(*fresh);
+    check_suspended(*fresh);
     workers_.push_back(fresh);
     by_id_.emplace(fresh->id(), fresh.get());
     by_slot_[fresh->id().slot].push_back(fresh.get());
@@ -119,41 +125,6 @@ sim_worker& oracle::add_worker(launch_order order, const climate& weather, const
         wrong(fresh->name() + " was started while the pool shuts down");
     }
     return *fresh;
-}
-
-/// One that comes up no sooner than its predecessor is held back, twice as long each time.
-void oracle::check_backoff(const sim_worker& fresh) {
-    const bool is_resized = resized_ || restarts_ || limits_.min < limits_.max; // which forgives
-    if (out_of_memory() || is_resized) {
-        return;
-    }
-    const auto& all = by_slot_[fresh.id().slot];
-    auto wait = config_.restart.initial_backoff;
-    time_point last{};
-    int streak = 0;
-    for (auto each = all.rbegin(); each != all.rend(); ++each) {
-        const auto& gone = **each;
-        const bool failed = gone.start_failed || (gone.exited && gone.exited_by_itself);
-        const bool succeeded_another = std::any_of(all.begin(), all.end(), [&](const auto* other) {
-            return other->ready_seen && *other->ready_seen <= gone.started &&
-                   !(other->exited && *other->exited < gone.started);
-        });
-        if (gone.ready_seen || !failed || succeeded_another || gone.started < start_asked_) {
-            break;
-        }
-        last = std::max(last, gone.exited.value_or(gone.started));
-        const bool from_outside = gone.status.signal() == SIGKILL || gone.status.signal() == SIGTERM;
-        streak += from_outside ? 0 : 1;
-    }
-    for (int i = 1; i < streak; ++i) { // being killed from outside counts once
-        wait = std::min(config_.restart.max_backoff, wait * 2);
-    }
-    const auto least = duration(
-        static_cast<duration::rep>(static_cast<double>(std::min(wait, config_.restart.max_backoff).count()) *
-                                   (1 - config_.restart.jitter)));
-    if (last > time_point() && fresh.started + 1us < last + least) {
-        wrong(fresh.name() + " was started too soon after " + std::to_string(streak) + " failures");
-    }
 }
 
 call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::object& message,
@@ -174,6 +145,9 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
         wrong(to.name() + " was sent a call before it was ready");
     }
     if (command == "skep.health_check" || command == "check") {
+        if (known_suspended_ && known_suspended_since_ < world_.now() && !to.has_had_backlog()) {
+            wrong(to.name() + " was probed though the pool is suspended");
+        }
         return nullptr;
     }
     const auto* const token = message.if_contains("correlation_id");
@@ -184,7 +158,7 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     }
     auto& call = *found->second;
     world_.trace(call.token + " is sent to " + to.name());
-    if (to.stopped_at_step != 0 && call.born_at_step > to.stopped_at_step) {
+    if (to.stopped_at_step != 0) {
         wrong(to.name() + " was sent " + about(call) + " after it was told to end");
     }
     std::size_t bytes = 0;
@@ -228,6 +202,10 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
                   " may have begun it");
         }
     }
+    if (call.visits.empty() && !may_be_at_lost(call)) { // else it may have been sent before, and goes first
+        newest_sent_ = std::max(newest_sent_, call.submitted);
+    }
+    check_retry(call);
     visit fresh;
     fresh.at = &to;
     fresh.id = id;
@@ -256,6 +234,25 @@ void oracle::on_begun(sim_worker& at, call_record& call, std::size_t visit_index
     if (begun > config_.retry.attempts) {
         wrong(about(call) + " was begun by more workers than retry.attempts says");
     }
+}
+
+/// Every later one that is sent once the timeout of the first is over finds another missed.
+void oracle::on_ping_in_vain(sim_worker& to) const {
+    constexpr duration under_way = 200ms; // what it had sent before it froze is a sign of life
+    if (world_.now() > *to.froze + under_way) {
+        to.silent_since = to.silent_since.value_or(world_.now());
+        to.pings_missed += world_.now() - *to.silent_since >= config_.heartbeat.timeout ? 1 : 0;
+    }
+}
+
+/// In a row. One that came too late was counted as missing, and may have been forgiven since.
+void oracle::on_probe_answered(sim_worker& from, bool failed) const {
+    const bool in_time = world_.now() < from.probe_sent + config_.health_check.timeout;
+    from.probes_failed = !failed ? 0 : from.probes_failed + (in_time ? 1 : 0);
+    const bool may_be_leaving =
+        may_stop_workers() || was_overdue(from) || from.stopped_at_step != 0 || late();
+    from.is_condemned =
+        from.is_condemned || (from.probes_failed >= config_.health_check.failures && !may_be_leaving);
 }
 
 void oracle::on_cancel_sent(sim_worker& to, std::uint64_t id) {
@@ -293,8 +290,9 @@ bool oracle::may_be_unavailable() const {
             ? config_.restart.limit
             : std::max<std::size_t>(10, 5 * size_of(config_.scaling, config_.workers).limits.max);
     const auto failed = std::count_if(workers_.begin(), workers_.end(), [this](const auto& each) {
+        const bool may_be_misjudged = each->plan().has_probe && late(); // by its probe
         return each->start_failed || each->is_lost() || was_overdue(*each) || was_sick(*each) ||
-               each->has_had_backlog();
+               may_be_misjudged || each->has_had_backlog();
     });
     return static_cast<std::size_t>(failed) > most;
 }
@@ -322,6 +320,17 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
         static_cast<double>(which.answers_seen) < least && !which.did_wrong) {
         wrong(which.name() + " was recycled after " + std::to_string(which.answers_seen) + " calls");
     }
+    if (how == "asked to stop" && !shutting_down_ && !start_failed_ && !which.did_wrong && !out_of_memory()) {
+        check_drained(which);
+    }
+    const bool is_suspended = known_suspended_ && which.ready_seen &&
+                              *which.ready_seen < known_suspended_since_ &&
+                              known_suspended_since_ < world_.now();
+    const bool is_asked_for =
+        shutting_down_ || start_failed_ || resized_ || restarts_ || limits_.min < limits_.max;
+    if (how == "asked to stop" && is_suspended && !is_asked_for && !which.did_wrong && !out_of_memory()) {
+        wrong(which.name() + " was recycled though the pool is suspended");
+    }
     const bool is_excused =
         which.did_wrong || was_overdue(which) || was_sick(which) || which.has_had_backlog();
     const bool may_be_hurried = destroyed_ || start_failed_ || !running_ || recycling.hard_memory > 0 ||
@@ -342,6 +351,25 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
     }
     if (!late()) {
         wrong(which.name() + " is well and wanted, but was " + std::string(how));
+    }
+}
+
+/// Who is asked to end has finished what somebody waits for. But what it may have begun unseen, once it was through with a
+/// call that was given up, the pool does not wait for.
+void oracle::check_drained(const sim_worker& which) {
+    const auto is_given_up = [](const auto& each) {
+        const auto& stay = each.first->visits[each.second];
+        return (stay.told_to_stop || each.first->completed) && !stay.delivered;
+    };
+    if (std::any_of(which.calls().begin(), which.calls().end(), is_given_up)) {
+        return;
+    }
+    for (const auto& [call, index] : which.calls()) {
+        const auto& stay = call->visits[index];
+        const bool is_at_it = stay.begun && !stay.answered && !stay.told_to_stop;
+        if (is_at_it && call->is_open() && !which.has_had_backlog()) {
+            wrong(which.name() + " was asked to stop while it was at " + about(*call));
+        }
     }
 }
 

@@ -76,6 +76,8 @@ public:
                          std::size_t payload);
     std::size_t visit_at(const sim_worker& at, const call_record& call) const;
     void on_begun(sim_worker& at, call_record& call, std::size_t visit_index);
+    void on_ping_in_vain(sim_worker& to) const;
+    void on_probe_answered(sim_worker& from, bool failed) const;
     void on_cancel_sent(sim_worker& to, std::uint64_t id);
     void on_stop(sim_worker& which, std::string_view how);
     void on_kill(const sim_worker& which);
@@ -102,6 +104,18 @@ public:
     int runtimes = 0;
 
 private:
+    /// A worker that has had nothing to do, and how many calls it had been sent until then.
+    struct idle_since {
+        time_point since;
+        std::uint64_t sent;
+    };
+    using idle_workers = std::map<worker_id, idle_since>;
+    struct scaling_seen {
+        std::size_t desired = 0;
+        std::uint64_t ups = 0;
+        std::uint64_t downs = 0;
+    };
+
     bool out_of_memory() const noexcept {
         return world_.failed_allocations() > 0 || allocation_faults::has_failed();
     }
@@ -111,6 +125,9 @@ private:
     bool was_overdue(const sim_worker& which) const;
     bool was_sick(const sim_worker& which) const;
     bool may_be_at_dead(const call_record& call) const;
+    bool may_be_at_lost(const call_record& call) const;
+    static bool is_past_cancelling(const call_record& call);
+    bool is_to_be_drained(const call_record& call) const;
     void check_report();
     void complete(call_record& call);
     void check_exit(const worker_exit& told);
@@ -124,13 +141,21 @@ private:
     void check_worker(sim_worker& which);
     void check_given_up(const sim_worker& which);
     void check_backoff(const sim_worker& fresh);
+    void check_taint(const sim_worker& fresh);
+    void check_suspended(const sim_worker& fresh);
+    void check_drained(const sim_worker& which);
+    void check_retry(const call_record& call);
+    void check_scaling(const pool_status& status);
     void check_sizes(const pool_status& status);
     void check_call_counters(const pool_counters& counters);
     void check_second_sends(const pool_counters& said);
     void check_worker_counters(const pool_status& status);
     void check_workers(const pool_status& status);
     void check_worker_status(const worker_status& shown, const sim_worker& real);
+    void check_age(const worker_status& shown);
     void check_free_workers(const pool_status& status);
+    bool is_idle_for_long(const worker_status& shown, const sim_worker& real, const idle_workers& before);
+    void check_order(const pool_status& status);
     void check_waits(const pool_status& status);
     void check_wait(const wait& open, const pool_status& status);
     void check_vacancies(const pool_status& status);
@@ -149,6 +174,9 @@ private:
     std::set<std::size_t> open_; ///< numbers of the calls that are
     size_limits limits_;
     std::size_t expected_size_ = 0;
+    scaling_seen last_scaling_;
+    time_point
+        newest_sent_; ///< when the last made of the calls was that went straight to a worker, or in their turn
     bool started_ = false;
     bool running_ = false;
     bool start_failed_ = false;
@@ -168,6 +196,7 @@ private:
     std::optional<time_point> start_asked_;
     std::optional<shutdown_report> report_;            ///< not compared yet
     std::map<worker_id, time_point> vacant_since_;     ///< by the one to come
+    idle_workers idle_;                                ///< while calls wait
     std::map<worker_id, std::uint64_t> known_leaving_; ///< seen so, and at which step
 };
 

@@ -202,6 +202,7 @@ void oracle::on_error(call_record& call, const error& failure) {
     const auto code = failure.errc();
     world_.trace(call.token + " ends with: " + name_of(code));
     call.code = code;
+    call.was_denied = failure.info.detail.find("not retried, as too many calls were") != std::string::npos;
     complete(call);
     check_code(call, failure);
     // Promise 2. What arrives in the very moment in which the call is given up for another reason may come too late.
@@ -248,13 +249,13 @@ void oracle::check_code(const call_record& call, const error& failure) {
     case errc::queue_timeout:
     case errc::no_worker:
     case errc::timeout: check_time(call, failure); break;
-    case errc::cancelled: unless(call.cancelled.has_value()); break;
+    case errc::cancelled: unless(call.cancelled.has_value() && !is_past_cancelling(call)); break;
     case errc::worker_lost: check_lost(call); break;
     case errc::invalid_request:
     case errc::frame_too_large: unless(!call.sendable && call.visits.empty()); break;
     case errc::not_started: unless(!running_ || start_failed_); break;
     case errc::start_failed: unless(start_asked_.has_value()); break;
-    case errc::shutting_down: unless(shutting_down_); break;
+    case errc::shutting_down: unless(shutting_down_ && !is_to_be_drained(call)); break;
     case errc::unavailable: unless(may_be_unavailable()); break;
     case errc::poisonous_request: unless(has_crashed_workers(call)); break;
     default: unless(false); break;
@@ -262,6 +263,19 @@ void oracle::check_code(const call_record& call, const error& failure) {
     if (!call.sendable && code != errc::invalid_request && code != errc::frame_too_large) {
         unless(code == errc::not_started || code == errc::shutting_down);
     }
+}
+
+/// A worker has it, and the caller is content to wait for that.
+bool oracle::is_past_cancelling(const call_record& call) {
+    return call.cancelled_how == boost::asio::cancellation_type::total && !call.visits.empty() &&
+           call.visits.back().sent < *call.cancelled && !call.visits.back().at->is_lost();
+}
+
+/// A worker is at it that nothing is wrong with: shutdown() waits for it.
+bool oracle::is_to_be_drained(const call_record& call) const {
+    const auto limit = shutdown_asked_.value_or(world_.now()) + config_.stop.drain_timeout;
+    return running_ && !destroyed_ && world_.now() < limit && call.submitted < *shutdown_asked_ &&
+           !call.visits.empty() && !call.visits.back().at->is_lost();
 }
 
 /// Not before its time, and for a reason.
@@ -296,6 +310,31 @@ void oracle::check_lost(const call_record& call) {
     }
     if (is_lost && !may_be_unseen && !out_of_memory() && was_ahead(call)) {
         wrong(about(call) + " was lost with a worker that cannot have begun it");
+    }
+}
+
+/// It was sent before: that takes its time, and ends when it seems to be the call that workers crash on.
+void oracle::check_retry(const call_record& call) {
+    if (call.visits.empty() || !call.visits.back().begun || out_of_memory()) {
+        return;
+    }
+    const auto& retry = config_.retry;
+    const auto least = std::chrono::duration<double>(retry.backoff.back()) *
+                       (retry.backoff.size() == 1 ? 1 - retry.jitter : 0);
+    if (world_.now() - call.visits.back().sent + 1us < least) {
+        wrong(about(call) + " was sent again at once");
+    }
+    const bool one_at_a_time =
+        config_.capacity == 1 && config_.pipeline_depth == 0; // else others may be to blame
+    const auto crashed = std::count_if(call.visits.begin(), call.visits.end(), [](const visit& each) {
+        const auto& at = *each.at;
+        return each.begun && !each.answered && at.exited_by_itself && at.is_crash() && !at.terminated &&
+               !at.killed;
+    });
+    const auto most = config_.crash_barrier.poison_crashes;
+    if (one_at_a_time && most > 0 && crashed >= most) {
+        wrong(about(call) + " was sent again though " + std::to_string(crashed) +
+              " workers have crashed on it");
     }
 }
 

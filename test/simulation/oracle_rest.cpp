@@ -36,6 +36,16 @@ bool oracle::may_be_at_dead(const call_record& call) const {
     });
 }
 
+/// Likewise, or to one that the pool has given up.
+bool oracle::may_be_at_lost(const call_record& call) const {
+    return may_be_at_dead(call) || std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
+               const bool is_closed_unseen = each->closed && !each->terminated;
+               return is_closed_unseen || each->lie_seen >= call.submitted ||
+                      each->terminated >= call.submitted || each->killed >= call.submitted ||
+                      each->has_had_backlog();
+           });
+}
+
 void oracle::check_open_call(const call_record& call) {
     if (out_of_memory()) {
         return;
@@ -50,6 +60,9 @@ void oracle::check_open_call(const call_record& call) {
     const auto longest = after_limit(call.submitted, call.queue_timeout);
     if (!is_seen && !may_be_unseen && !may_be_at_dead(call) && !world_.is_in_time(longest, now)) {
         wrong(about(call) + " still waits for a worker, though its queue timeout has passed");
+    }
+    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call)) {
+        wrong(about(call) + " still waits for a worker, though one that was made later was sent to one");
     }
     if (is_seen && call.visits.back().owed) {
         wrong(about(call) + " has not ended, though its answer has arrived");
@@ -97,6 +110,9 @@ void oracle::check_worker(sim_worker& which) {
             !shutting_down_ && now > *running_since_ + config_.recycle.memory_interval) {
             wrong(which.name() + " has outgrown its hard limit, and is still there");
         }
+    }
+    if (which.is_kept_waiting() && !which.did_wrong) {
+        wrong(which.name() + " has room again, and is not sent the rest");
     }
     check_given_up(which);
     if (!which.unknown_cancels.empty() && !which.did_wrong && !which.has_had_backlog()) {

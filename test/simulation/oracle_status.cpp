@@ -35,12 +35,14 @@ void oracle::check_status(const pool_status& status) {
     if (status.breaker != circuit_state::closed && !may_be_unavailable() && !out_of_memory()) {
         wrong("the pool holds back starts, though few have failed");
     }
+    check_scaling(status);
     check_call_counters(status.counters);
     check_second_sends(status.counters);
     check_worker_counters(status);
     check_sizes(status);
     check_workers(status);
     check_free_workers(status);
+    check_order(status);
     check_vacancies(status);
     check_waits(status);
     const bool all_suspended =
@@ -94,8 +96,14 @@ void oracle::check_second_sends(const pool_counters& said) {
     std::uint64_t surely_late = 0;
     std::uint64_t perhaps_late = 0;
     std::uint64_t surely_again = 0;
+    std::uint64_t denied = 0;
+    std::uint64_t begun_again = 0;
     for (const auto& call : calls_) {
         surely_again += call.visits.size() > 1 ? call.visits.size() - 1 : 0;
+        denied += call.was_denied ? 1 : 0;
+        for (std::size_t i = 1; i < call.visits.size(); ++i) {
+            begun_again += call.visits[i - 1].begun ? 1 : 0;
+        }
         for (const auto& stay : call.visits) {
             const bool is_its_reply = call.succeeded && call.replied == stay.at;
             const bool is_its_error = call.completed && !call.succeeded && !stay.error.empty() &&
@@ -114,6 +122,15 @@ void oracle::check_second_sends(const pool_counters& said) {
     if (said.retried < surely_again) {
         wrong(both("retried", said.retried, surely_again));
     }
+    if (said.retries_denied != denied) {
+        wrong(both("retries denied", said.retries_denied, denied));
+    }
+    // Each took a token, and more than half of them was always left.
+    const auto tokens = static_cast<double>(std::max(config_.retry.budget, 4 * config_.capacity));
+    const auto most = tokens / 2 + config_.retry.budget_ratio * static_cast<double>(said.succeeded);
+    if (config_.retry.budget > 0 && static_cast<double>(begun_again) > most) {
+        wrong(both("retries that the budget allows", static_cast<std::uint64_t>(most), begun_again));
+    }
 }
 
 void oracle::check_worker_counters(const pool_status& status) {
@@ -130,6 +147,8 @@ void oracle::check_worker_counters(const pool_status& status) {
     std::uint64_t all_crashed = 0;
     std::uint64_t held = 0;
     std::uint64_t unanswered = 0;
+    std::uint64_t missed = 0;
+    std::uint64_t condemned = 0;
     bool all_well = !late();
     bool all_seen = true; ///< no ping waits to be sent
     for (const auto& each : workers_) {
@@ -149,6 +168,8 @@ void oracle::check_worker_counters(const pool_status& status) {
         all_seen = all_seen && !each->has_had_backlog();
         const bool may_thaw = each->plan().what == flaw::freezes && each->plan().frozen_for > 0s;
         unanswered += each->pings - (may_thaw ? 0 : each->pongs); // then it answers what was missed long ago
+        missed += each->pings_missed;
+        condemned += each->is_condemned ? 1 : 0;
         all_crashed += is_gone && each->ready_seen && each->is_crash() ? 1 : 0;
         const bool may_be_replaced = each->terminated || each->killed || was_overdue(*each) ||
                                      was_sick(*each) || each->has_had_backlog();
@@ -177,11 +198,34 @@ void oracle::check_worker_counters(const pool_status& status) {
             wrong("workers were removed or recycled that nobody asked for");
         }
     }
+    if (said.unhealthy_workers_terminated < condemned && !out_of_memory()) {
+        wrong(both("unhealthy workers", said.unhealthy_workers_terminated, condemned));
+    }
+    if (said.missed_pings < missed && !late() && !out_of_memory()) {
+        wrong(both("missed pings", said.missed_pings, missed));
+    }
     if (said.missed_pings > unanswered && all_seen && !late()) {
         wrong(both("missed pings", said.missed_pings, unanswered));
     }
     if (all_well && said.missed_pings + said.workers_lost > 0 && !out_of_memory()) {
         wrong("the pool says that well workers missed pings or were lost");
+    }
+}
+
+/// What nobody has asked for is the autoscaler's work, and counted.
+void oracle::check_scaling(const pool_status& status) {
+    const auto before = std::exchange(
+        last_scaling_, {status.desired, status.counters.scale_ups, status.counters.scale_downs});
+    if (resized_ || before.desired == 0 || out_of_memory()) {
+        return;
+    }
+    const bool grew_uncounted = status.desired > before.desired && status.counters.scale_ups == before.ups;
+    const bool shrank_uncounted =
+        status.desired < before.desired && status.counters.scale_downs == before.downs;
+    const bool is_counted_in_vain = limits_.min == limits_.max && status.counters.scale_ups > 0;
+    if (grew_uncounted || shrank_uncounted || is_counted_in_vain) {
+        wrong(both("changes of the number of workers",
+                   status.counters.scale_ups + status.counters.scale_downs, before.ups + before.downs));
     }
 }
 
@@ -225,6 +269,9 @@ void oracle::check_workers(const pool_status& status) {
             known_leaving_.emplace(each.id, world_.steps());
         }
         check_worker_status(each, *real);
+        if (status.phase == pool_phase::running) {
+            check_age(each);
+        }
     }
     for (const auto& [slot, count] : in_place) {
         const bool may_be_succeeded = may_stop_workers();
@@ -264,113 +311,14 @@ void oracle::check_worker_status(const worker_status& shown, const sim_worker& r
         wrong(name + " has " + std::to_string(shown.load) + " calls and is shown as " +
               std::string(to_string(shown.state)));
     }
+    if (!shown.retiring && real.probes_failed >= config_.health_check.failures) {
+        wrong(name + " has failed " + std::to_string(real.probes_failed) + " probes, and is still there");
+    }
     if (!shown.retiring && shown.uptime != world_.now() - *real.ready_seen) {
         wrong(name + "'s uptime is wrong");
     }
     if (real.asked || real.terminated || real.killed) {
         wrong(name + " was told to end, and is shown as " + std::string(to_string(shown.state)));
-    }
-}
-
-/// No call waits while a worker could take it.
-void oracle::check_free_workers(const pool_status& status) {
-    if (status.suspended || status.phase != pool_phase::running || out_of_memory()) {
-        return;
-    }
-    const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
-                                           [](const auto& each) { return each->has_had_backlog(); });
-    const call_record* waiting = nullptr;
-    for (const auto number : open_) {
-        const auto& each = calls_[number - 1];
-        waiting = each.is_open() && each.visits.empty() ? &each : waiting;
-    }
-    const bool is_queued = status.oldest_wait > 0s || (waiting != nullptr && !may_be_unseen &&
-                                                       !may_be_at_dead(*waiting) && status.queued > 0);
-    if (!is_queued) {
-        return;
-    }
-    for (const auto& each : status.workers) {
-        const bool takes_calls = (each.state == worker_state::ready || each.state == worker_state::busy) &&
-                                 !each.retiring && each.health == worker_health::healthy;
-        const auto* const real = find(each.id);
-        const bool may_be_doubted =
-            real != nullptr &&
-            (real->plan().has_probe || suspended_.contains(each.id) || real->has_had_backlog());
-        if (takes_calls && !may_be_doubted && each.load < each.capacity + config_.pipeline_depth) {
-            wrong((waiting != nullptr ? about(*waiting) : std::string("a call")) + " waits, though " +
-                  to_string(each.id) + " is free");
-        }
-    }
-}
-
-/// A slot that nothing holds back is filled within a few safety ticks.
-void oracle::check_vacancies(const pool_status& status) {
-    if (status.phase != pool_phase::running || status.breaker != circuit_state::closed) {
-        vacant_since_.clear();
-        return;
-    }
-    std::map<worker_id, time_point> vacant;
-    for (const auto& each : status.workers) {
-        const bool is_vacant = each.state == worker_state::created || each.state == worker_state::pending;
-        if (!is_vacant || each.held_for) {
-            continue;
-        }
-        const auto before = vacant_since_.find(each.id);
-        const auto since = before == vacant_since_.end() ? world_.now() : before->second;
-        vacant.emplace(each.id, since);
-        const auto longest =
-            5 * (config_.restart.safety_tick + config_.start.batch_delay) + config_.start.timeout;
-        if (world_.now() - since > longest && !late()) {
-            wrong(to_string(each.id) + " is due, but is not started");
-        }
-    }
-    vacant_since_ = std::move(vacant);
-}
-
-/// Whoever waits for something is told when it is there.
-void oracle::check_waits(const pool_status& status) {
-    if (out_of_memory()) {
-        return;
-    }
-    if (status.suspended && known_resumed_) {
-        wrong("the pool was resumed, but says that it is suspended");
-    }
-    if (status.phase == pool_phase::stopping && status.queued > 0 &&
-        status.live + status.starting + status.retiring == 0) {
-        wrong("calls wait in a pool that shuts down and has no worker left");
-    }
-    for (const auto& each : waits_) {
-        check_wait(each.second, status);
-    }
-}
-
-void oracle::check_wait(const wait& open, const pool_status& status) {
-    const auto shown = std::find_if(status.workers.begin(), status.workers.end(),
-                                    [&](const auto& each) { return each.id == open.which; });
-    const auto may_get_calls = [](const worker_status& each) {
-        return is_running(each.state) && !each.retiring;
-    };
-    switch (open.what) {
-    case wait::kind::ready:
-        if (status.live >= open.count) {
-            wrong("somebody waits for " + std::to_string(open.count) + " workers, though as many are up");
-        }
-        break;
-    case wait::kind::suspend:
-        if (shown == status.workers.end() || shown->state == worker_state::suspended || shown->retiring) {
-            wrong("somebody waits for the suspension of " + to_string(open.which) + ", which is over");
-        }
-        break;
-    case wait::kind::suspend_all:
-        if (std::none_of(status.workers.begin(), status.workers.end(), may_get_calls)) {
-            wrong("somebody waits for the suspension of the pool, which is over");
-        }
-        break;
-    case wait::kind::restart:
-        if (shown == status.workers.end()) {
-            wrong("somebody waits for the restart of " + to_string(open.which) + ", which is gone");
-        }
-        break;
     }
 }
 

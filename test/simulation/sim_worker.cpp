@@ -128,6 +128,13 @@ std::uint64_t sim_worker::resident() const noexcept {
     return plan_.resident + static_cast<std::uint64_t>(static_cast<double>(plan_.growth) * age);
 }
 
+bool sim_worker::is_kept_waiting() const noexcept {
+    const auto is_idle = [](const connection& each) {
+        return each.is_behind && each.to_worker->room() > 0 && !each.host_closed;
+    };
+    return is_idle(*data_) || is_idle(*control_);
+}
+
 bool sim_worker::is_crash() const noexcept {
     exit_evidence evidence;
     evidence.status = status;
@@ -155,6 +162,7 @@ void sim_worker::thaw() {
     world_.trace(name() + " thaws");
     frozen_ = false;
     froze.reset();
+    silent_since.reset();
     data_->to_worker->hold(false);
     control_->to_worker->hold(false);
     for (auto& each : std::exchange(put_off_, {})) {
@@ -198,6 +206,9 @@ void sim_worker::note(line& from, const frame_view& frame) {
         noted.what = kind::ping;
         noted.id = message.at("seq").to_number<std::uint64_t>();
         ++pings;
+        if (frozen_) {
+            oracle_.on_ping_in_vain(*this);
+        }
     } else if (type == "cancel") {
         noted.what = kind::cancel;
         noted.id = message.at("id").to_number<std::uint64_t>();
@@ -229,6 +240,7 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
     }
     if (frame.call == nullptr) {
         frame.what = kind::probe;
+        probe_sent = world_.now();
     } else {
         calls_.emplace_back(frame.call, frame.call->visits.size() - 1);
     }
@@ -330,7 +342,10 @@ void sim_worker::on_delivered(const own_frame& frame) {
     case said::error:
     case said::result:
         --load_;
-        if (frame.call != nullptr) {
+        if (frame.call == nullptr) {
+            oracle_.on_probe_answered(*this, frame.what == said::error);
+        } else {
+            probes_failed = 0;
             ++answers_seen;
             errors_seen += frame.what == said::error ? 1 : 0;
             in_trouble = frame.what == said::error ? world_.now() : in_trouble;

@@ -51,6 +51,9 @@ public:
     bool was_abandoned = false;
     bool was_ended_now = false;
     std::uint64_t pings = 0;
+    std::uint64_t pings_missed = 0;         ///< surely
+    std::optional<time_point> silent_since; ///< the first ping since it froze
+    time_point probe_sent;
 
     // What it has done, and what of that the pool has seen.
     std::optional<time_point> ready_seen;
@@ -65,15 +68,19 @@ public:
     bool did_wrong = false;    ///< anything that the pool may end it for
     std::uint64_t answers_seen = 0;
     std::uint64_t errors_seen = 0;
-    time_point in_trouble{}; ///< when it last failed a call, or was at one that was given up
+    int probes_failed = 0;     ///< in a row, and no call answered since
+    bool is_condemned = false; ///< surely, as these were too many
+    time_point in_trouble{};   ///< when it last failed a call, or was at one that was given up
     std::uint64_t pongs = 0;
     exit_status status;
     std::set<std::uint64_t> unknown_cancels; ///< of calls not sent: a cancel may overtake its call
 
     /// Calls that it has been sent whole and has not answered as far as the pool can know.
     std::size_t load() const noexcept { return load_; }
+    std::uint64_t sent() const noexcept { return last_id_; } ///< calls and probes, at any time
     bool is_alive() const noexcept { return start_returned && !exited; }
     bool has_had_backlog() const noexcept { return had_backlog_; }
+    bool is_kept_waiting() const noexcept; ///< there is more for it, and its streams have room
     bool is_held_by_pool() const noexcept { return process_ != nullptr || data_->host != nullptr; }
     std::uint64_t resident() const noexcept;
 

@@ -1,0 +1,188 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What the pool's own view says of what should be under way: nobody waits for what is there.
+
+#include "simulation/oracle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+/// No call waits while a worker could take it.
+void oracle::check_free_workers(const pool_status& status) {
+    if (status.suspended || status.phase != pool_phase::running || out_of_memory()) {
+        return;
+    }
+    const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
+                                           [](const auto& each) { return each->has_had_backlog(); });
+    const call_record* waiting = nullptr;
+    for (const auto number : open_) {
+        const auto& each = calls_[number - 1];
+        waiting = each.is_open() && each.visits.empty() ? &each : waiting;
+    }
+    const bool is_queued = status.oldest_wait > 0s || (waiting != nullptr && !may_be_unseen &&
+                                                       !may_be_at_dead(*waiting) && status.queued > 0);
+    const auto idle_before = std::exchange(idle_, {});
+    if (!is_queued) {
+        return;
+    }
+    for (const auto& each : status.workers) {
+        const bool takes_calls = (each.state == worker_state::ready || each.state == worker_state::busy) &&
+                                 !each.retiring && each.health == worker_health::healthy;
+        const auto* const real = find(each.id);
+        if (!takes_calls || each.load >= each.capacity + config_.pipeline_depth ||
+            (real != nullptr && real->has_had_backlog())) {
+            continue;
+        }
+        const bool may_be_doubted =
+            real != nullptr && ((real->plan().has_probe && config_.health_check.error_streak > 0) ||
+                                suspended_.contains(each.id));
+        if (!may_be_doubted || is_idle_for_long(each, *real, idle_before)) {
+            wrong((waiting != nullptr ? about(*waiting) : std::string("a call")) + " waits, though " +
+                  to_string(each.id) + " is free");
+        }
+    }
+}
+
+/// For longer than it takes until one that is doubted is probed.
+bool oracle::is_idle_for_long(const worker_status& shown, const sim_worker& real,
+                              const idle_workers& before) {
+    if (shown.load > 0) {
+        return false;
+    }
+    const auto last = before.find(shown.id);
+    const bool is_the_same = last != before.end() && last->second.sent == real.sent();
+    const idle_since now{is_the_same ? last->second.since : world_.now(), real.sent()};
+    idle_.emplace(shown.id, now);
+    return world_.now() - now.since > config_.health_check.retry_interval + 1s && !late();
+}
+
+/// Those that were lost with a worker are first. One that was not delayed is in the queue once its worker is gone.
+void oracle::check_order(const pool_status& status) {
+    const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
+                                           [](const auto& each) { return each->has_had_backlog(); });
+    if (may_be_unseen || status.phase != pool_phase::running || config_.retry.backoff.front() > 0s ||
+        out_of_memory()) {
+        return;
+    }
+    const call_record* lost = nullptr;
+    bool is_first = false;
+    for (const auto number : open_) {
+        const auto& each = calls_[number - 1];
+        if (!each.is_open()) {
+            continue;
+        }
+        if (each.visits.size() == 1 && !each.visits.back().at->is_held_by_pool()) {
+            lost = &each;
+        }
+        const bool was_sent = !each.visits.empty() || may_be_at_lost(each);
+        is_first = is_first || (was_sent && status.oldest_wait == world_.now() - each.submitted);
+    }
+    if (lost != nullptr && !is_first) {
+        wrong(about(*lost) + " was lost with a worker, and waits behind others");
+    }
+}
+
+/// A slot that nothing holds back is filled within a few safety ticks.
+void oracle::check_vacancies(const pool_status& status) {
+    if (status.phase != pool_phase::running || status.breaker != circuit_state::closed) {
+        vacant_since_.clear();
+        return;
+    }
+    std::map<worker_id, time_point> vacant;
+    for (const auto& each : status.workers) {
+        const bool is_vacant = each.state == worker_state::created || each.state == worker_state::pending;
+        if (!is_vacant || each.held_for) {
+            continue;
+        }
+        // One that nothing has gone wrong with, and no other to wait for: at once.
+        if (each.state == worker_state::created && status.starting == 0 && !out_of_memory()) {
+            wrong(to_string(each.id) + " is due, but is not started, though no other is on its way");
+        }
+        const auto before = vacant_since_.find(each.id);
+        const auto since = before == vacant_since_.end() ? world_.now() : before->second;
+        vacant.emplace(each.id, since);
+        const auto longest =
+            5 * (config_.restart.safety_tick + config_.start.batch_delay) + config_.start.timeout;
+        if (world_.now() - since > longest && !late()) {
+            wrong(to_string(each.id) + " is due, but is not started");
+        }
+    }
+    vacant_since_ = std::move(vacant);
+}
+
+/// One that is too old goes when its turn has come and its successor is there.
+void oracle::check_age(const worker_status& shown) {
+    const auto& stop = config_.stop;
+    const bool may_be_held_up = weather_.bad_workers + weather_.bad_starts + weather_.stuck_calls > 0 ||
+                                config_.start.timeout < 3s || limits_.min < limits_.max || resized_ ||
+                                restarts_ || !suspended_.empty() || pool_suspension_asked_ || late() ||
+                                out_of_memory();
+    if (config_.recycle.age == 0s || may_be_held_up || shown.retiring) {
+        return;
+    }
+    const auto pipelined = static_cast<int>(config_.pipeline_depth);
+    const auto one = config_.start.timeout + (1 + pipelined) * 10 * weather_.longest_call +
+                     stop.shutdown_grace + stop.term_grace + stop.reap_timeout + stop.stack_dump_timeout + 1s;
+    const auto age = std::chrono::duration<double>(config_.recycle.age) * (1 + config_.recycle.jitter);
+    if (shown.uptime > age + static_cast<int>(limits_.max) * one) {
+        wrong(to_string(shown.id) + " is too old, and is still there");
+    }
+}
+
+/// Whoever waits for something is told when it is there.
+void oracle::check_waits(const pool_status& status) {
+    if (out_of_memory()) {
+        return;
+    }
+    if (status.suspended && known_resumed_) {
+        wrong("the pool was resumed, but says that it is suspended");
+    }
+    const bool is_hopeless = status.live + status.starting + status.retiring == 0;
+    if (status.phase == pool_phase::stopping && status.queued > 0 && is_hopeless) {
+        wrong("calls wait in a pool that shuts down and has no worker left");
+    }
+    if (status.phase == pool_phase::running && status.breaker != circuit_state::closed && status.queued > 0 &&
+        is_hopeless) {
+        wrong("calls wait in a pool that is unavailable");
+    }
+    for (const auto& each : waits_) {
+        check_wait(each.second, status);
+    }
+}
+
+void oracle::check_wait(const wait& open, const pool_status& status) {
+    const auto shown = std::find_if(status.workers.begin(), status.workers.end(),
+                                    [&](const auto& each) { return each.id == open.which; });
+    const auto may_get_calls = [](const worker_status& each) {
+        return is_running(each.state) && !each.retiring;
+    };
+    switch (open.what) {
+    case wait::kind::ready:
+        if (status.live >= open.count) {
+            wrong("somebody waits for " + std::to_string(open.count) + " workers, though as many are up");
+        }
+        break;
+    case wait::kind::suspend:
+        if (shown == status.workers.end() || shown->state == worker_state::suspended || shown->retiring) {
+            wrong("somebody waits for the suspension of " + to_string(open.which) + ", which is over");
+        }
+        break;
+    case wait::kind::suspend_all:
+        if (std::none_of(status.workers.begin(), status.workers.end(), may_get_calls)) {
+            wrong("somebody waits for the suspension of the pool, which is over");
+        }
+        break;
+    case wait::kind::restart:
+        if (shown == status.workers.end()) {
+            wrong("somebody waits for the restart of " + to_string(open.which) + ", which is gone");
+        }
+        break;
+    }
+}
+
+} // namespace skep::simulation

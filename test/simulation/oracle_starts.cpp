@@ -1,0 +1,82 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// When a worker may be started.
+
+#include "simulation/oracle.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+namespace skep::simulation {
+
+using namespace std::chrono_literals;
+
+/// One that comes up no sooner than its predecessor is held back, twice as long each time.
+void oracle::check_backoff(const sim_worker& fresh) {
+    const bool is_resized = resized_ || restarts_ || limits_.min < limits_.max; // which forgives
+    if (out_of_memory() || is_resized) {
+        return;
+    }
+    const auto& all = by_slot_[fresh.id().slot];
+    auto wait = config_.restart.initial_backoff;
+    time_point last{};
+    int streak = 0;
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+        const auto& gone = **each;
+        const bool failed = gone.start_failed || (gone.exited && gone.exited_by_itself);
+        const bool succeeded_another = std::any_of(all.begin(), all.end(), [&](const auto* other) {
+            return other->ready_seen && *other->ready_seen <= gone.started &&
+                   !(other->exited && *other->exited < gone.started);
+        });
+        if (gone.ready_seen || !failed || succeeded_another || gone.started < start_asked_) {
+            break;
+        }
+        last = std::max(last, gone.exited.value_or(gone.started));
+        const bool from_outside = gone.status.signal() == SIGKILL || gone.status.signal() == SIGTERM;
+        streak += from_outside ? 0 : 1;
+    }
+    for (int i = 1; i < streak; ++i) { // being killed from outside counts once
+        wait = std::min(config_.restart.max_backoff, wait * 2);
+    }
+    const auto least = duration(
+        static_cast<duration::rep>(static_cast<double>(std::min(wait, config_.restart.max_backoff).count()) *
+                                   (1 - config_.restart.jitter)));
+    if (last > time_point() && fresh.started + 1us < last + least) {
+        wrong(fresh.name() + " was started too soon after " + std::to_string(streak) + " failures");
+    }
+}
+
+/// Nor one whose predecessor has crashed, as long as another serves.
+void oracle::check_taint(const sim_worker& fresh) {
+    const auto& all = by_slot_[fresh.id().slot];
+    if (!config_.crash_barrier.enabled || all.empty() || !running_ || may_stop_workers()) {
+        return;
+    }
+    const auto& gone = *all.back();
+    const bool has_crashed = gone.ready_seen && gone.exited_by_itself && !gone.has_lied && !gone.terminated &&
+                             !gone.killed && gone.status.signal() == SIGSEGV;
+    const bool another_serves = std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
+        const bool may_be_leaving =
+            each->is_lost() || each->asked || each->plan().has_probe || was_overdue(*each);
+        return each->id().slot != fresh.id().slot && each->ready_seen && !may_be_leaving;
+    });
+    if (has_crashed && another_serves && fresh.started < *gone.exited + config_.crash_barrier.taint) {
+        wrong(fresh.name() + " was started though the one before it has crashed a moment ago");
+    }
+}
+
+/// Nor one for the place of one that is suspended, unless somebody wants that.
+void oracle::check_suspended(const sim_worker& fresh) {
+    const auto& all = by_slot_[fresh.id().slot];
+    const bool is_suspended = known_suspended_ && known_suspended_since_ < world_.now();
+    if (!is_suspended || all.empty() || restarts_ || resized_ || late() || out_of_memory()) {
+        return;
+    }
+    const auto& last = *all.back();
+    if (last.ready_seen && !last.is_lost() && !last.asked && !last.plan().has_probe) {
+        wrong(fresh.name() + " was started for the place of one that is suspended");
+    }
+}
+
+} // namespace skep::simulation
