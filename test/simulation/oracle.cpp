@@ -357,9 +357,10 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
 /// Who is asked to end has finished what somebody waits for. But what it may have begun unseen, once it was through with a
 /// call that was given up, the pool does not wait for.
 void oracle::check_drained(const sim_worker& which) {
-    const auto is_given_up = [](const auto& each) {
+    const auto is_given_up = [this](const auto& each) {
         const auto& stay = each.first->visits[each.second];
-        return (stay.told_to_stop || each.first->completed) && !stay.delivered;
+        const bool was_open = !stay.delivered || *stay.delivered == world_.now();
+        return (stay.told_to_stop || each.first->completed) && was_open;
     };
     if (std::any_of(which.calls().begin(), which.calls().end(), is_given_up)) {
         return;
