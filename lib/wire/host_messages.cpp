@@ -72,7 +72,8 @@ void check_size(std::size_t size, const char* limit, std::size_t most) {
 }
 
 void append_message(std::string& out, std::string_view json) {
-    out.reserve(out.size() + frame_header_size + json.size()); // no part of a frame may stay if there is no memory
+    out.reserve(out.size() + frame_header_size +
+                json.size()); // no part of a frame may stay if there is no memory
     const auto begin = begin_frame(out);
     out += json;
     end_frame(out, begin, out.size());
