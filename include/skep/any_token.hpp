@@ -23,8 +23,8 @@ namespace skep {
 /// Executor: a completion handler runs on its associated executor, by default that of the pool (not its strand).
 /// Cancellation: by the handler's cancellation slot, of type terminal.
 template <class T, class Token>
-auto with_token(boost::asio::awaitable<T> operation, const pool& of, Token&& token) {
-    return boost::asio::co_spawn(of.get_executor(), std::move(operation), std::forward<Token>(token));
+auto with_token(boost::asio::awaitable<T> operation, const pool& workers, Token&& token) {
+    return boost::asio::co_spawn(workers.get_executor(), std::move(operation), std::forward<Token>(token));
 }
 
 } // namespace skep

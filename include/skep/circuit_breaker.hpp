@@ -52,11 +52,11 @@ public:
     /// Permission for one attempt; nothing while the circuit is open, or half open with all its trials under way.
     std::optional<attempt> admit(time_point now);
 
-    void succeeded(const attempt& which, time_point now);
-    void failed(const attempt& which, time_point now);
+    void succeeded(const attempt& trial, time_point now);
+    void failed(const attempt& trial, time_point now);
 
     /// It was broken off, which says nothing. While half open, another trial may take its place.
-    void abandoned(const attempt& which, time_point now);
+    void abandoned(const attempt& trial, time_point now);
 
     /// Opens the circuit at once, whatever its state.
     void trip(time_point now);

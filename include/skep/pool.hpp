@@ -98,12 +98,12 @@ public:
     /// Errors: unknown_worker (no such worker is alive, or it ended meanwhile), not_started,
     /// shutting_down, cancelled (by the caller, or because it was resumed first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
-    boost::asio::awaitable<void> suspend(worker_id which);
+    boost::asio::awaitable<void> suspend(worker_id id);
     boost::asio::awaitable<void> suspend();
 
     /// Undoes suspend(); waits for a suspend() that is not done yet end with cancelled. Idempotent.
     /// Errors and cancellation: as suspend().
-    boost::asio::awaitable<void> resume(worker_id which);
+    boost::asio::awaitable<void> resume(worker_id id);
     boost::asio::awaitable<void> resume();
 
     /// Replaces one worker, or all that are up or on their way up, at most recycle.max_recycling at a time, as recycling does: the new
@@ -111,7 +111,7 @@ public:
     /// Errors: restart_failed (a new worker did not come up, with its cause; the old ones that are left go on
     /// serving), unknown_worker, not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
-    boost::asio::awaitable<void> restart(worker_id which);
+    boost::asio::awaitable<void> restart(worker_id id);
     boost::asio::awaitable<void> rolling_restart();
 
     /// Changes how many workers the pool may have, and brings their number within `limits` at once; calls in flight

@@ -19,7 +19,7 @@ namespace skep {
 /// Looks at one worker; throws if it is not well. Runs on the pool's strand and must honour cancellation, which comes
 /// when the probe's timeout has passed. To set one, include Asio's awaitable too, as <skep/pool.hpp> does.
 using health_probe =
-    std::function<boost::asio::awaitable<void, boost::asio::any_io_executor>(worker_id which, pid_t pid)>;
+    std::function<boost::asio::awaitable<void, boost::asio::any_io_executor>(worker_id id, pid_t pid)>;
 
 /// Whether a worker does its job. A failure takes it out of rotation (degraded), the next success puts it back,
 /// `failures` in a row remove and replace it. Answering a call is a success; a worker with calls is not probed.

@@ -55,10 +55,10 @@ task_group::task_handle task_group::spawn(std::shared_ptr<void> owner, asio::awa
     return task_handle(mine);
 }
 
-void task_group::end(state& of, task& ended, const std::exception_ptr& problem) {
+void task_group::end(state& group, task& ended, const std::exception_ptr& problem) {
     ended.unlink();
-    --of.running;
-    of.ended.open();
+    --group.running;
+    group.ended.open();
     if (!problem) {
         return;
     }
@@ -66,10 +66,10 @@ void task_group::end(state& of, task& ended, const std::exception_ptr& problem) 
         std::rethrow_exception(problem);
     } catch (const boost::system::system_error& error) {
         if (!ended.cancelled || error.code() != asio::error::operation_aborted) {
-            of.on_error(problem);
+            group.on_error(problem);
         }
     } catch (...) {
-        of.on_error(problem);
+        group.on_error(problem);
     }
 }
 

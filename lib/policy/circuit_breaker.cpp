@@ -42,9 +42,9 @@ std::optional<circuit_breaker::attempt> circuit_breaker::admit(time_point now) {
     return admitted;
 }
 
-void circuit_breaker::succeeded(const attempt& which, time_point now) {
+void circuit_breaker::succeeded(const attempt& trial, time_point now) {
     catch_up(now);
-    if (which.era != era_) {
+    if (trial.era != era_) {
         return;
     }
     failures_ = 0;
@@ -53,9 +53,9 @@ void circuit_breaker::succeeded(const attempt& which, time_point now) {
     }
 }
 
-void circuit_breaker::failed(const attempt& which, time_point now) {
+void circuit_breaker::failed(const attempt& trial, time_point now) {
     catch_up(now);
-    if (which.era != era_) {
+    if (trial.era != era_) {
         return;
     }
     ++failures_;
@@ -64,11 +64,11 @@ void circuit_breaker::failed(const attempt& which, time_point now) {
     }
 }
 
-void circuit_breaker::abandoned(const attempt& which, time_point now) {
+void circuit_breaker::abandoned(const attempt& trial, time_point now) {
     catch_up(now);
-    const auto trial = std::find(trials_.begin(), trials_.end(), which.limit);
-    if (which.era == era_ && trial != trials_.end()) {
-        trials_.erase(trial);
+    const auto found = std::find(trials_.begin(), trials_.end(), trial.limit);
+    if (trial.era == era_ && found != trials_.end()) {
+        trials_.erase(found);
     }
 }
 

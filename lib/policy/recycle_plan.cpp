@@ -25,8 +25,8 @@ bool is_reached(std::size_t limit, std::uint64_t resident) {
     return limit != 0 && resident >= limit;
 }
 
-std::string memory_reason(std::uint64_t resident, const char* which, std::size_t limit) {
-    return "it holds " + std::to_string(resident) + " bytes, its " + which + " limit is " +
+std::string memory_reason(std::uint64_t resident, const char* kind, std::size_t limit) {
+    return "it holds " + std::to_string(resident) + " bytes, its " + kind + " limit is " +
            std::to_string(limit);
 }
 

@@ -144,46 +144,46 @@ void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
     }
 }
 
-void dispatcher::on_result(worker& from, call& answered, result_message& answer) {
+void dispatcher::on_result(worker& sender, call& answered, result_message& answer) {
     if (answered.state != call_state::running) {
-        settle_late(from, answered);
+        settle_late(sender, answered);
         return;
     }
     const call_ptr keep(&answered);
     ++counters_.succeeded;
     losses_.succeeded();
     const auto now = context_.now();
-    answered.sink->put_answer(reply_to(answered, from.id(), answer, now));
+    answered.sink->put_answer(reply_to(answered, sender.id(), answer, now));
     take_out(answered, now);
     try {
-        serve(from); // first: the worker is to idle as little as may be
-    } catch (...) {  // out of memory, which is not this caller's affair
+        serve(sender); // first: the worker is to idle as little as may be
+    } catch (...) {    // out of memory, which is not this caller's affair
         answered.sink->wake();
         throw;
     }
     answered.sink->wake();
 }
 
-void dispatcher::on_remote_error(worker& from, call& answered, error_message& answer) {
+void dispatcher::on_remote_error(worker& sender, call& answered, error_message& answer) {
     if (answered.state != call_state::running) {
-        settle_late(from, answered);
+        settle_late(sender, answered);
         return;
     }
     const auto code = code_of_remote_error(answer.type);
-    auto info = remote_failure(from.id(), answer);
+    auto info = remote_failure(sender.id(), answer);
     fail(answered, code, std::move(info));
-    serve(from);
+    serve(sender);
 }
 
 /// An answer to a call that was given up: dropped, but its worker is free again.
-void dispatcher::settle_late(worker& from, call& answered) {
+void dispatcher::settle_late(worker& sender, call& answered) {
     ++counters_.late_answers;
     answered.state = call_state::done;
     deadlines_.remove(answered);
-    serve(from);
+    serve(sender);
 }
 
-void dispatcher::on_call_lost(worker& from, const lost_call_notice& notice) {
+void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
         lost.state = call_state::done;
@@ -191,17 +191,17 @@ void dispatcher::on_call_lost(worker& from, const lost_call_notice& notice) {
         return;
     }
     try {
-        give_back(from, notice);
+        give_back(gone, notice);
     } catch (const std::exception&) { // out of memory: it will be failed in a moment
         lost.state = call_state::stranded;
         deadlines_.set(lost, context_.now() + before_next_attempt);
     }
 }
 
-void dispatcher::give_back(worker& from, const lost_call_notice& notice) {
+void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
-    error cause(errc::worker_lost, from.describe());
+    error cause(errc::worker_lost, gone.describe());
     const auto verdict = losses_.judge(lost, notice.may_have_begun, notice.is_to_blame, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;

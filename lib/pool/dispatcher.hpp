@@ -65,9 +65,9 @@ public:
     void serve(worker& place);
     void serve_all();
 
-    void on_result(worker& from, call& answered, result_message& answer);
-    void on_remote_error(worker& from, call& answered, error_message& answer);
-    void on_call_lost(worker& from, const lost_call_notice& notice);
+    void on_result(worker& sender, call& answered, result_message& answer);
+    void on_remote_error(worker& sender, call& answered, error_message& answer);
+    void on_call_lost(worker& gone, const lost_call_notice& notice);
     void on_begun_in_vain(call& begun) { grant_grace(begun); }
 
     /// Refuses every call that waits, for a worker or to be sent again.
@@ -109,10 +109,10 @@ private:
     void place(call& fresh);
     void enqueue(call& waiting, bool at_front, time_point now);
     void dispatch(call& next, worker& to, time_point now);
-    void give_back(worker& from, const lost_call_notice& notice);
+    void give_back(worker& gone, const lost_call_notice& notice);
     void delay(call& lost, duration wait);
     void resume_delayed(call& delayed);
-    void settle_late(worker& from, call& answered);
+    void settle_late(worker& sender, call& answered);
     void time_out(call& running);
     void look_after_overdue(call& abandoned);
     void fail_waiting(call& waiting);

@@ -46,7 +46,7 @@ public:
     void begin(const std::shared_ptr<operation>& self, const core_ptr& core, task_group& tasks, Body body,
                std::unique_ptr<suspended_caller> caller) {
         caller_ = std::move(caller);
-        core->add(*this);
+        core->waits().add(*this);
         try {
             task_ = tasks.spawn(core, run(self, core, std::move(body)));
         } catch (...) { // out of memory

@@ -44,8 +44,9 @@ void encode(call& fresh, const limit_options& limits) {
 /// The call owns its caller from the strand on, not before: there the pool knows both, and can part them if the strand
 /// never runs again.
 void begin_call(const core_ptr& core, const unary_ptr& mine, std::unique_ptr<suspended_caller> caller) {
-    forward_cancellation(caller->cancellation(), core,
-                         [mine](pool_core& of, asio::cancellation_type type) { of.cancel(*mine, type); });
+    forward_cancellation(
+        caller->cancellation(), core,
+        [mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); });
     auto enter = [core, mine, caller = std::move(caller)]() mutable {
         mine->attach(std::move(caller));
         core->submit(*mine);
@@ -74,10 +75,10 @@ asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
 /// A change of a pool that is running; `body(core)` is the coroutine that makes it.
 template <class Body>
 asio::awaitable<void> change(core_ptr core, Body body) {
-    const auto in_changes = [](pool_core& of) -> task_group& { return of.changes(); };
-    auto checked = [body = std::move(body)](pool_core& of) {
-        of.require_running();
-        return done(body(of));
+    const auto in_changes = [](pool_core& target) -> task_group& { return target.waits().changes(); };
+    auto checked = [body = std::move(body)](pool_core& target) {
+        target.require_running();
+        return done(body(target));
     };
     auto changing = wait_on_strand<std::monostate>(std::move(core), in_changes, std::move(checked));
     co_await std::move(changing);
@@ -86,12 +87,13 @@ asio::awaitable<void> change(core_ptr core, Body body) {
 /// Something that can be waited for in every phase.
 template <class T, class Body>
 asio::awaitable<T> wait_for(core_ptr core, Body body) {
-    const auto in_waits = [](pool_core& of) -> task_group& { return of.waits(); };
+    const auto in_waits = [](pool_core& target) -> task_group& { return target.waits().others(); };
     return wait_on_strand<T>(std::move(core), in_waits, std::move(body));
 }
 
 asio::awaitable<void> run_start(core_ptr core) {
-    auto starting = wait_for<std::monostate>(std::move(core), [](pool_core& of) { return done(of.start()); });
+    auto starting =
+        wait_for<std::monostate>(std::move(core), [](pool_core& target) { return done(target.start()); });
     co_await std::move(starting);
 }
 
@@ -99,15 +101,16 @@ asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
     range_check check;
     check.number("limits.min", limits.min, 1, 10'000);
     check.number("limits.max", limits.max, static_cast<long long>(limits.min), 10'000);
-    auto resizing = change(std::move(core), [limits](pool_core& of) { return of.scaling().resize(limits); });
+    auto resizing =
+        change(std::move(core), [limits](pool_core& target) { return target.scaling().resize(limits); });
     co_await std::move(resizing);
 }
 
 asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
     range_check check;
     check.number("ready(count)", count, 0, 10'000);
-    auto waiting =
-        wait_for<std::monostate>(std::move(core), [count](pool_core& of) { return done(of.ready(count)); });
+    auto waiting = wait_for<std::monostate>(std::move(core),
+                                            [count](pool_core& target) { return done(target.ready(count)); });
     co_await std::move(waiting);
 }
 
@@ -178,32 +181,31 @@ asio::awaitable<pool_status> pool::status() {
 }
 
 asio::awaitable<shutdown_report> pool::shutdown() {
-    return wait_for<shutdown_report>(core_, [](pool_core& of) { return of.shutdown(); });
+    return wait_for<shutdown_report>(core_, [](pool_core& target) { return target.shutdown(); });
 }
 
-asio::awaitable<void> pool::suspend(worker_id which) {
-    return change(core_,
-                  [which = std::move(which)](pool_core& of) { return of.suspending().suspend(which); });
+asio::awaitable<void> pool::suspend(worker_id id) {
+    return change(core_, [id = std::move(id)](pool_core& target) { return target.suspending().suspend(id); });
 }
 
 asio::awaitable<void> pool::suspend() {
-    return change(core_, [](pool_core& of) { return of.suspending().suspend_all(); });
+    return change(core_, [](pool_core& target) { return target.suspending().suspend_all(); });
 }
 
-asio::awaitable<void> pool::resume(worker_id which) {
-    return change(core_, [which = std::move(which)](pool_core& of) { return of.suspending().resume(which); });
+asio::awaitable<void> pool::resume(worker_id id) {
+    return change(core_, [id = std::move(id)](pool_core& target) { return target.suspending().resume(id); });
 }
 
 asio::awaitable<void> pool::resume() {
-    return change(core_, [](pool_core& of) { return of.resume_all(); });
+    return change(core_, [](pool_core& target) { return target.resume_all(); });
 }
 
-asio::awaitable<void> pool::restart(worker_id which) {
-    return change(core_, [which = std::move(which)](pool_core& of) { return of.replacing().restart(which); });
+asio::awaitable<void> pool::restart(worker_id id) {
+    return change(core_, [id = std::move(id)](pool_core& target) { return target.replacing().restart(id); });
 }
 
 asio::awaitable<void> pool::rolling_restart() {
-    return change(core_, [](pool_core& of) { return of.replacing().restart_all(); });
+    return change(core_, [](pool_core& target) { return target.replacing().restart_all(); });
 }
 
 asio::awaitable<void> pool::resize(size_limits limits) {

@@ -50,8 +50,7 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
               [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       phases_(context_.executor,
               [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
-      changes_(context_.executor, [](std::exception_ptr) {}),
-      waits_(context_.executor, [](std::exception_ptr) {}) {
+      waits_(context_.executor) {
     sizing(roster_).set_desired(size_of(config_.scaling, config_.workers).initial, false);
 }
 
@@ -118,12 +117,7 @@ void pool_core::abandon() {
 void pool_core::end_now() noexcept {
     runtime_->close(); // first: a worker may be about to be born
     supervisor_.end_now();
-    // A caller's coroutine may own the pool: they would keep each other alive.
-    while (!callers_.empty()) {
-        auto& next = callers_.front();
-        callers_.pop_front();
-        next.forget();
-    }
+    waits_.forget_callers();
     dispatcher_.forget_callers();
 }
 
@@ -174,7 +168,7 @@ void pool_core::give_up_queue_if_hopeless() {
 asio::awaitable<void> pool_core::take_down(stop_stage first) {
     supply_.cancel();
     supervisor_.end_launch();
-    changes_.cancel();
+    waits_.changes().cancel();
     supervisor_.stop_all(first);
     while (!roster_.is_empty()) {
         supervisor_.progress().close();
@@ -236,22 +230,22 @@ void pool_core::log_output(const output_line& line) {
     }
 }
 
-void pool_core::on_result(worker& from, call& answered, result_message& answer) {
+void pool_core::on_result(worker& sender, call& answered, result_message& answer) {
     if (answered.state == call_state::running) {
-        streaks_.succeeded(from.id().slot, answered.req.command());
+        streaks_.succeeded(sender.id().slot, answered.req.command());
     }
-    dispatcher_.on_result(from, answered, answer);
+    dispatcher_.on_result(sender, answered, answer);
 }
 
-void pool_core::on_remote_error(worker& from, call& answered, error_message& answer) {
+void pool_core::on_remote_error(worker& sender, call& answered, error_message& answer) {
     if (answered.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
-        note_failed_call(from, answered, answer.type);
+        note_failed_call(sender, answered, answer.type);
     }
-    dispatcher_.on_remote_error(from, answered, answer);
+    dispatcher_.on_remote_error(sender, answered, answer);
 }
 
-void pool_core::on_answer_lost(worker& from, call& answered) {
-    dispatcher_.on_call_lost(from, {call_ptr(&answered), true, false});
+void pool_core::on_answer_lost(worker& sender, call& answered) {
+    dispatcher_.on_call_lost(sender, {call_ptr(&answered), true, false});
 }
 
 void pool_core::note_failed_call(worker& at, const call& failed, const std::string& kind) {

@@ -11,6 +11,7 @@
 #include "pool/pool_hooks.hpp"
 #include "pool/supervisor.hpp"
 #include "pool/suspension.hpp"
+#include "pool/user_waits.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
 #include "telemetry/log.hpp"
@@ -18,8 +19,6 @@
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
-
-#include <boost/intrusive/list.hpp>
 
 #include <functional>
 #include <memory>
@@ -30,17 +29,6 @@ namespace skep {
 /// Makes the runtime of a pool. `sink` takes the workers' output.
 using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
-
-/// Somebody who waits for something that a coroutine of the pool does.
-class waiting_caller
-    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-public:
-    /// Destroys what would resume him. For when no coroutine will ever run again.
-    virtual void forget() noexcept = 0;
-
-protected:
-    ~waiting_caller() = default;
-};
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor, executor() and limits() runs on the strand.
@@ -72,10 +60,7 @@ public:
     }
     void require_running();
 
-    /// Runs what a user waits for: a change ends with the pool, a wait by itself.
-    task_group& changes() noexcept { return changes_; }
-    task_group& waits() noexcept { return waits_; }
-    void add(waiting_caller& caller) noexcept { callers_.push_back(caller); }
+    user_waits& waits() noexcept { return waits_; }
 
     pool_status status();
 
@@ -115,9 +100,9 @@ private:
     void handle_output(const output_line& line) noexcept;
     void log_output(const output_line& line);
 
-    void on_result(worker& from, call& answered, result_message& answer) override;
-    void on_remote_error(worker& from, call& answered, error_message& answer) override;
-    void on_answer_lost(worker& from, call& answered) override;
+    void on_result(worker& sender, call& answered, result_message& answer) override;
+    void on_remote_error(worker& sender, call& answered, error_message& answer) override;
+    void on_answer_lost(worker& sender, call& answered) override;
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
 
     void settle() override { events_.settle(); }
@@ -131,15 +116,15 @@ private:
     // What its workers have told, and what is done about it.
     void wake_for_events();
     void apply_events();
-    void apply(worker& from, const came_up& fact);
-    void apply(worker& from, const room_changed& fact);
-    void apply(worker& from, const went_wrong& fact);
-    void apply(worker& from, const used_up& fact);
-    void apply(worker& from, const was_suspended& fact);
-    void apply(worker& from, const pings_missed& fact);
-    void apply(worker& from, const left_service& fact);
-    void apply(worker& from, const calls_lost& fact);
-    void apply(worker& from, const ended& fact);
+    void apply(worker& subject, const came_up& fact);
+    void apply(worker& subject, const room_changed& fact);
+    void apply(worker& subject, const went_wrong& fact);
+    void apply(worker& subject, const used_up& fact);
+    void apply(worker& subject, const was_suspended& fact);
+    void apply(worker& subject, const pings_missed& fact);
+    void apply(worker& subject, const left_service& fact);
+    void apply(worker& subject, const calls_lost& fact);
+    void apply(worker& subject, const ended& fact);
     void record_end(const worker& gone);
     void log_end(const worker& gone) const;
 
@@ -160,9 +145,7 @@ private:
     task_group supply_; ///< what has workers started and replaced, until the shutdown begins
     task_group demand_; ///< the deadlines, until it ends
     task_group phases_; ///< start and shutdown
-    task_group changes_;
-    task_group waits_;
-    boost::intrusive::list<waiting_caller, boost::intrusive::constant_time_size<false>> callers_;
+    user_waits waits_;
     pool_phase phase_ = pool_phase::created;
     bool hurry_ = false;
     std::shared_ptr<start_attempt> start_;

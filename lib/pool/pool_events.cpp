@@ -25,7 +25,7 @@ void pool_core::wake_for_events() {
 void pool_core::apply_events() {
     while (const auto event = events_.next()) {
         try {
-            std::visit([&](const auto& fact) { apply(*event->from, fact); }, event->fact);
+            std::visit([&](const auto& fact) { apply(*event->subject, fact); }, event->fact);
         } catch (const std::exception&) {
             log_(log_level::error, "what a worker told was not acted upon in full", std::current_exception());
         }
@@ -33,31 +33,31 @@ void pool_core::apply_events() {
     changed_.notify_all();
 }
 
-void pool_core::apply(worker& from, const came_up&) {
+void pool_core::apply(worker& subject, const came_up&) {
     log_(log_level::info,
-         [&] { return to_string(from.id()) + " ready, pid " + std::to_string(from.life().pid()); });
-    supervisor_.on_up(from);
-    streaks_.started(from.id().slot);
+         [&] { return to_string(subject.id()) + " ready, pid " + std::to_string(subject.life().pid()); });
+    supervisor_.on_up(subject);
+    streaks_.started(subject.id().slot);
     if (suspension_.is_on()) {
-        from.suspend();
+        subject.suspend();
     }
-    if (from.life().is_in_service()) {
-        dispatcher_.enlist(from);
+    if (subject.life().is_in_service()) {
+        dispatcher_.enlist(subject);
     }
 }
 
-void pool_core::apply(worker& from, const room_changed&) {
-    dispatcher_.serve(from);
+void pool_core::apply(worker& subject, const room_changed&) {
+    dispatcher_.serve(subject);
 }
 
-void pool_core::apply(worker& from, const went_wrong& fact) {
+void pool_core::apply(worker& subject, const went_wrong& fact) {
     const auto tell = [&](log_level level, const char* what) {
-        log_(level, [&] { return to_string(from.id()) + what + fact.detail; });
+        log_(level, [&] { return to_string(subject.id()) + what + fact.detail; });
     };
     switch (fact.action) {
     case recovery_action::degrade: tell(log_level::warning, " is degraded: "); break;
     case recovery_action::probe: tell(log_level::info, " is probed: "); break;
-    case recovery_action::recycle: supervisor_.replacing().recycle(from, fact.detail); break;
+    case recovery_action::recycle: supervisor_.replacing().recycle(subject, fact.detail); break;
     default:
         if (fact.kind == failure_kind::probe_failed) {
             supervisor_.on_unhealthy();
@@ -67,35 +67,36 @@ void pool_core::apply(worker& from, const went_wrong& fact) {
     }
 }
 
-void pool_core::apply(worker& from, const used_up&) {
-    supervisor_.replacing().recycle(from, "it has answered " + std::to_string(from.completed()) + " calls");
+void pool_core::apply(worker& subject, const used_up&) {
+    supervisor_.replacing().recycle(subject,
+                                    "it has answered " + std::to_string(subject.completed()) + " calls");
 }
 
 void pool_core::apply(worker&, const was_suspended&) {} // who waits for that is told of every change
 
-void pool_core::apply(worker& from, const pings_missed& fact) {
+void pool_core::apply(worker& subject, const pings_missed& fact) {
     supervisor_.on_missed_pings(fact.count);
     log_(log_level::warning,
-         [&] { return to_string(from.id()) + " missed " + std::to_string(fact.total) + " pings so far"; });
+         [&] { return to_string(subject.id()) + " missed " + std::to_string(fact.total) + " pings so far"; });
 }
 
-void pool_core::apply(worker& from, const left_service&) {
-    dispatcher_.remove(from);
-    supervisor_.on_left_service(from);
+void pool_core::apply(worker& subject, const left_service&) {
+    dispatcher_.remove(subject);
+    supervisor_.on_left_service(subject);
     give_up_queue_if_hopeless();
 }
 
-void pool_core::apply(worker& from, const calls_lost&) {
-    while (const auto notice = from.take_lost_call()) {
-        dispatcher_.on_call_lost(from, *notice);
+void pool_core::apply(worker& subject, const calls_lost&) {
+    while (const auto notice = subject.take_lost_call()) {
+        dispatcher_.on_call_lost(subject, *notice);
     }
     dispatcher_.serve_all();
     give_up_queue_if_hopeless(); // they may have come back to a queue that nobody serves any more
 }
 
-void pool_core::apply(worker& from, const ended&) {
-    record_end(from);
-    supervisor_.on_ended(from);
+void pool_core::apply(worker& subject, const ended&) {
+    record_end(subject);
+    supervisor_.on_ended(subject);
     give_up_queue_if_hopeless();
     if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
         dispatcher_.fail_queue(errc::unavailable, last_cause());

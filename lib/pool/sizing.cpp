@@ -44,7 +44,7 @@ bool sizing::retire_unstarted() {
 
 /// The one that has been idle longest, so that the caches of the others stay warm.
 worker* sizing::most_dispensable(bool idle_only) const noexcept {
-    const auto worth = [](const worker& of) { return std::pair(!of.is_idle(), of.last_assigned()); };
+    const auto worth = [](const worker& each) { return std::pair(!each.is_idle(), each.last_assigned()); };
     worker* best = nullptr;
     for (const auto& slot : roster_.slots()) {
         auto* const each = slot.wanted && slot.serves() ? slot.current.get() : nullptr;

@@ -43,14 +43,14 @@ claim& wait_queue::oldest() noexcept {
     return best->front();
 }
 
-wait_queue::list& wait_queue::list_of(const claim& of) {
-    if (!of.slot) {
+wait_queue::list& wait_queue::list_of(const claim& waiting) {
+    if (!waiting.slot) {
         return common_;
     }
-    while (*of.slot >= by_slot_.size()) {
+    while (*waiting.slot >= by_slot_.size()) {
         by_slot_.emplace_back();
     }
-    return by_slot_[*of.slot];
+    return by_slot_[*waiting.slot];
 }
 
 } // namespace skep

@@ -50,7 +50,7 @@ public:
 private:
     using list = claim_list<claim>;
 
-    list& list_of(const claim& of);
+    list& list_of(const claim& waiting);
 
     list common_;
     std::vector<list> by_slot_;

@@ -52,8 +52,8 @@ bool arm(const leash_ends& leash) noexcept {
 }
 
 /// A limit at or below the number asked for is a lack of descriptors as well, though the kernel calls it EINVAL.
-int duplicate_out_of_the_way(int from) noexcept {
-    const int copy = ::fcntl(from, F_DUPFD_CLOEXEC, first_spare_descriptor);
+int duplicate_out_of_the_way(int given) noexcept {
+    const int copy = ::fcntl(given, F_DUPFD_CLOEXEC, first_spare_descriptor);
     if (copy < 0 && errno == EINVAL) {
         errno = EMFILE;
     }
@@ -62,11 +62,11 @@ int duplicate_out_of_the_way(int from) noexcept {
 
 /// Moves the descriptors to 0, 1, 2 ... All go up first, so that none is overwritten before it is moved; dup2 then
 /// clears close-on-exec.
-bool place_descriptors(const child_descriptors& from) noexcept {
+bool place_descriptors(const child_descriptors& given) noexcept {
     child_descriptors spare{};
     for (std::size_t i = 0; i < spare.size(); ++i) {
-        spare[i] = from[i] < 0 ? -1 : duplicate_out_of_the_way(from[i]);
-        if (from[i] >= 0 && spare[i] < 0) {
+        spare[i] = given[i] < 0 ? -1 : duplicate_out_of_the_way(given[i]);
+        if (given[i] >= 0 && spare[i] < 0) {
             return false;
         }
     }

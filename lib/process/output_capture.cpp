@@ -24,9 +24,9 @@ constexpr std::size_t read_size = 64u << 10;
 
 } // namespace
 
-output_capture::stream::stream(const strand& executor, unique_fd& from, bool is_errors)
-    : source(executor, from.get()), pause(executor), is_stderr(is_errors) {
-    from.release(); // not before: the other may throw
+output_capture::stream::stream(const strand& executor, unique_fd& source, bool is_errors)
+    : source(executor, source.get()), pause(executor), is_stderr(is_errors) {
+    source.release(); // not before: the other may throw
 }
 
 output_capture::output_capture(const strand& executor, worker_id worker, const output_options& options,
@@ -47,23 +47,23 @@ asio::awaitable<void> output_capture::read_errors() {
     return read(errors_);
 }
 
-asio::awaitable<void> output_capture::read(stream& from) {
+asio::awaitable<void> output_capture::read(stream& source) {
     line_splitter lines(options_.line_bytes);
     std::vector<char> piece(4096); // most workers print little; one that floods gets a larger one
     while (!closed_) {
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
-        const auto count = co_await from.source.async_read_some(asio::buffer(piece), std::move(token));
+        const auto count = co_await source.source.async_read_some(asio::buffer(piece), std::move(token));
         if (ec) {
             break;
         }
-        const auto line_count = take(lines, {piece.data(), count}, from.is_stderr);
+        const auto line_count = take(lines, {piece.data(), count}, source.is_stderr);
         if (count == piece.size() && piece.size() < read_size) {
             piece.resize(read_size);
         }
-        co_await pause_if_flooded(from, count + line_count * cost_of_line);
+        co_await pause_if_flooded(source, count + line_count * cost_of_line);
     }
-    lines.finish([&](std::string_view line) { hand_on(line, from.is_stderr, clock::now()); });
+    lines.finish([&](std::string_view line) { hand_on(line, source.is_stderr, clock::now()); });
 }
 
 /// Returns how many lines it was.
@@ -78,14 +78,14 @@ std::size_t output_capture::take(line_splitter& lines, std::string_view text, bo
     return count;
 }
 
-asio::awaitable<void> output_capture::pause_if_flooded(stream& from, std::size_t cost) {
+asio::awaitable<void> output_capture::pause_if_flooded(stream& source, std::size_t cost) {
     const auto now = clock::now();
     const auto go_on = brake_.charge(cost, now);
     if (go_on > now && !closed_) {
-        from.pause.expires_at(go_on);
+        source.pause.expires_at(go_on);
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
-        co_await from.pause.async_wait(std::move(token));
+        co_await source.pause.async_wait(std::move(token));
     }
 }
 

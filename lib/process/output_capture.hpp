@@ -37,15 +37,15 @@ public:
 private:
     /// One of the two streams. Each pauses by itself, but what they may take is for both.
     struct stream {
-        stream(const strand& executor, unique_fd& from, bool is_errors);
+        stream(const strand& executor, unique_fd& source, bool is_errors);
 
         descriptor source;
         timer pause;
         bool is_stderr;
     };
 
-    asio::awaitable<void> read(stream& from);
-    asio::awaitable<void> pause_if_flooded(stream& from, std::size_t cost);
+    asio::awaitable<void> read(stream& source);
+    asio::awaitable<void> pause_if_flooded(stream& source, std::size_t cost);
     std::size_t take(line_splitter& lines, std::string_view text, bool is_stderr);
     void keep_tail(std::string_view text);
     void hand_on(std::string_view line, bool is_stderr, time_point now);

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t read_size = 64u << 10;
 
-std::size_t load_length(const char* from) noexcept {
-    return endian::load_big_u32(reinterpret_cast<const unsigned char*>(from));
+std::size_t load_length(const char* bytes) noexcept {
+    return endian::load_big_u32(reinterpret_cast<const unsigned char*>(bytes));
 }
 
 void store_length(char* to, std::size_t length) noexcept {

@@ -27,10 +27,10 @@ bool is_plain(char c) noexcept {
 }
 
 /// True if `stride` characters stand for themselves. Written so that compilers make vector code of it.
-bool is_plain_stride(const char* from) noexcept {
+bool is_plain_stride(const char* text) noexcept {
     unsigned char special = 0;
     for (std::size_t i = 0; i < stride; ++i) {
-        const auto byte = static_cast<unsigned char>(from[i]);
+        const auto byte = static_cast<unsigned char>(text[i]);
         special |=
             static_cast<unsigned char>((byte < 0x20) | (byte >= 0x80) | (byte == '"') | (byte == '\\'));
     }

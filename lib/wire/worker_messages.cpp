@@ -86,90 +86,90 @@ private:
     std::string_view type_;
 };
 
-hello_message to_hello(const members& from) {
+hello_message to_hello(const members& fields) {
     hello_message hello;
-    hello.protocol = from.signed_number("protocol");
-    hello.token = from.text("token");
-    hello.pid = from.signed_number("pid");
-    hello.sdk = from.text_or_empty("sdk");
-    hello.capacity = from.find("capacity") != nullptr ? from.number("capacity") : 1;
+    hello.protocol = fields.signed_number("protocol");
+    hello.token = fields.text("token");
+    hello.pid = fields.signed_number("pid");
+    hello.sdk = fields.text_or_empty("sdk");
+    hello.capacity = fields.find("capacity") != nullptr ? fields.number("capacity") : 1;
     if (hello.capacity == 0) {
-        from.refuse("capacity", "must be at least 1");
+        fields.refuse("capacity", "must be at least 1");
     }
-    if (const auto* commands = from.find("commands")) {
+    if (const auto* commands = fields.find("commands")) {
         if (!commands->is_array()) {
-            from.refuse("commands", "is not an array");
+            fields.refuse("commands", "is not an array");
         }
         for (const auto& command : commands->get_array()) {
-            hello.commands.push_back(from.to_text("commands", command));
+            hello.commands.push_back(fields.to_text("commands", command));
         }
     }
-    hello.health_check = from.text_or_empty("health_check");
+    hello.health_check = fields.text_or_empty("health_check");
     if (hello.health_check.size() > longest_name) {
-        from.refuse("health_check", "is too long a name");
+        fields.refuse("health_check", "is too long a name");
     }
-    if (const auto* own = from.find("own_health_check")) {
+    if (const auto* own = fields.find("own_health_check")) {
         if (!own->is_bool()) {
-            from.refuse("own_health_check", "is neither true nor false");
+            fields.refuse("own_health_check", "is neither true nor false");
         }
         hello.own_health_check = own->get_bool();
     }
-    if (from.find("stack_signal") != nullptr) {
-        const auto number = from.number("stack_signal");
+    if (fields.find("stack_signal") != nullptr) {
+        const auto number = fields.number("stack_signal");
         if (number != SIGUSR1 && number != SIGUSR2) { // a worker must not choose what it is signalled with
-            from.refuse("stack_signal", "is neither SIGUSR1 nor SIGUSR2");
+            fields.refuse("stack_signal", "is neither SIGUSR1 nor SIGUSR2");
         }
         hello.stack_signal = static_cast<int>(number);
     }
     return hello;
 }
 
-std::vector<blob> to_attachments(const members& from, std::span<const std::byte> payload) {
+std::vector<blob> to_attachments(const members& fields, std::span<const std::byte> payload) {
     std::vector<blob> attachments;
-    const auto* lengths = from.find("attachments");
+    const auto* lengths = fields.find("attachments");
     if (lengths == nullptr) {
         if (!payload.empty()) {
-            from.refuse("attachments", "is missing though the frame has a payload");
+            fields.refuse("attachments", "is missing though the frame has a payload");
         }
         return attachments;
     }
     if (!lengths->is_array() || lengths->get_array().size() > most_attachments) {
-        from.refuse("attachments", "is not an array of at most 65,536");
+        fields.refuse("attachments", "is not an array of at most 65,536");
     }
     for (const auto& item : lengths->get_array()) {
         boost::system::error_code ec;
         const auto length = item.to_number<std::uint64_t>(ec);
         if (ec || length > payload.size()) {
-            from.refuse("attachments", "does not match the frame's payload");
+            fields.refuse("attachments", "does not match the frame's payload");
         }
         attachments.push_back(blob::copy_of(payload.first(length)));
         payload = payload.subspan(length);
     }
     if (!payload.empty()) {
-        from.refuse("attachments", "does not match the frame's payload");
+        fields.refuse("attachments", "does not match the frame's payload");
     }
     return attachments;
 }
 
 /// Nothing else has any.
-void refuse_attachments(const members& from, std::span<const std::byte> payload) {
-    const auto* lengths = from.find("attachments");
+void refuse_attachments(const members& fields, std::span<const std::byte> payload) {
+    const auto* lengths = fields.find("attachments");
     const bool none = lengths == nullptr || (lengths->is_array() && lengths->get_array().empty());
     if (!none || !payload.empty()) {
-        from.refuse("attachments", "is allowed in a result only");
+        fields.refuse("attachments", "is allowed in a result only");
     }
 }
 
-error_message to_error(const members& from) {
+error_message to_error(const members& fields) {
     error_message error;
-    error.id = from.number("id");
-    auto& body = from.value("error");
+    error.id = fields.number("id");
+    auto& body = fields.value("error");
     if (!body.is_object()) {
-        from.refuse("error", "is not an object");
+        fields.refuse("error", "is not an object");
     }
     const auto text = [&](std::string_view key) {
         const auto* found = body.get_object().if_contains(key);
-        return found == nullptr ? std::string_view() : from.to_view(key, *found);
+        return found == nullptr ? std::string_view() : fields.to_view(key, *found);
     };
     error.type = beginning_of(text("type"), longest_name);
     error.message = beginning_of(text("message"), longest_error_message);
@@ -179,7 +179,7 @@ error_message to_error(const members& from) {
         error.data = std::move(*data);
     }
     if (error.type.empty()) {
-        from.refuse("error", "names no type");
+        fields.refuse("error", "names no type");
     }
     return error;
 }
@@ -187,29 +187,29 @@ error_message to_error(const members& from) {
 } // namespace
 
 worker_message worker_message_decoder::decode(const frame_view& frame) {
-    auto& fields = reader_.read(frame.json);
-    const members any(fields, "?");
+    auto& read = reader_.read(frame.json);
+    const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
     static constexpr std::array<std::string_view, 5> known{"result", "pong", "error", "ready", "hello"};
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");
     }
-    const members from(fields, type);
+    const members fields(read, type);
     if (type == "result") {
-        auto attachments = to_attachments(from, frame.payload);
-        return result_message{from.number("id"), std::move(from.value("value")), std::move(attachments)};
+        auto attachments = to_attachments(fields, frame.payload);
+        return result_message{fields.number("id"), std::move(fields.value("value")), std::move(attachments)};
     }
-    refuse_attachments(from, frame.payload);
+    refuse_attachments(fields, frame.payload);
     if (type == "pong") {
-        return pong_message{from.number("seq"), from.number("in_flight"), from.number("completed")};
+        return pong_message{fields.number("seq"), fields.number("in_flight"), fields.number("completed")};
     }
     if (type == "error") {
-        return to_error(from);
+        return to_error(fields);
     }
     if (type == "ready") {
         return ready_message{};
     }
-    return to_hello(from);
+    return to_hello(fields);
 }
 
 } // namespace skep

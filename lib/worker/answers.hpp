@@ -9,11 +9,11 @@
 namespace skep {
 
 /// What a worker has answered a call with, as its caller gets it.
-inline reply reply_to(const call& answered, const worker_id& from, result_message& answer, time_point now) {
+inline reply reply_to(const call& answered, const worker_id& id, result_message& answer, time_point now) {
     reply result;
     result.value = std::move(answer.value);
     result.attachments = std::move(answer.attachments);
-    result.worker = from;
+    result.worker = id;
     result.correlation_id = answered.req.correlation_id();
     result.queue_time = answered.dispatched - answered.submitted;
     result.run_time = now - answered.dispatched;
@@ -21,9 +21,9 @@ inline reply reply_to(const call& answered, const worker_id& from, result_messag
     return result;
 }
 
-inline error_info remote_failure(const worker_id& from, error_message& answer) {
+inline error_info remote_failure(const worker_id& id, error_message& answer) {
     error_info info;
-    info.worker = from;
+    info.worker = id;
     info.remote_type = std::move(answer.type);
     info.remote_message = std::move(answer.message);
     info.remote_traceback = std::move(answer.traceback);

@@ -85,10 +85,10 @@ asio::awaitable<void> link::write(channel& to, const char* name) {
 }
 
 /// False if it broke the protocol.
-bool link::take_messages(channel& from) {
-    const bool is_control = &from != &data_;
+bool link::take_messages(channel& source) {
+    const bool is_control = &source != &data_;
     try {
-        while (auto message = from.next()) {
+        while (auto message = source.next()) {
             if (const auto* const objection = objection_to(*message, is_control)) {
                 throw protocol_violation(objection);
             }

@@ -69,7 +69,7 @@ private:
     asio::awaitable<void> read_data();
     asio::awaitable<void> read_control();
     asio::awaitable<void> write(channel& to, const char* name);
-    bool take_messages(channel& from);
+    bool take_messages(channel& source);
     const char* objection_to(const worker_message& message, bool is_control) const noexcept;
     void go_on(const worker_message& message) noexcept;
 

@@ -25,21 +25,21 @@ public:
         return over_.wait_until(std::min(limit, req.deadline().value_or(time_point::max())));
     }
 
-    reply take(const worker_id& from) {
+    reply take(const worker_id& id) {
         if (failure_) {
             throw std::move(*failure_);
         }
         if (!answer_) {
-            throw error_of(errc::worker_lost, from);
+            throw error_of(errc::worker_lost, id);
         }
         return std::move(*answer_);
     }
 
-    error error_of(errc code, const worker_id& from, std::string detail = {}) const {
+    error error_of(errc code, const worker_id& id, std::string detail = {}) const {
         error_info info;
         info.detail = std::move(detail);
-        info.pool = from.pool;
-        info.worker = from;
+        info.pool = id.pool;
+        info.worker = id;
         info.command = req.command();
         info.attempts = attempts;
         return error(code, std::move(info));

@@ -28,11 +28,11 @@ namespace skep {
 /// the worker's then.
 class answer_handler {
 public:
-    virtual void on_result(worker& from, call& answered, result_message& answer) = 0;
-    virtual void on_remote_error(worker& from, call& answered, error_message& answer) = 0;
+    virtual void on_result(worker& sender, call& answered, result_message& answer) = 0;
+    virtual void on_remote_error(worker& sender, call& answered, error_message& answer) = 0;
 
     /// The answer could not be handed on, for lack of memory. Must not throw.
-    virtual void on_answer_lost(worker& from, call& answered) = 0;
+    virtual void on_answer_lost(worker& sender, call& answered) = 0;
 
     /// A call that was pipelined may have begun now, though its caller no longer waits.
     virtual void on_begun_in_vain(call& begun) = 0;

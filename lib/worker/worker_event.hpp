@@ -52,7 +52,7 @@ struct calls_lost {};
 struct ended {};
 
 struct worker_event {
-    std::shared_ptr<worker> from;
+    std::shared_ptr<worker> subject;
     std::variant<came_up, room_changed, went_wrong, used_up, was_suspended, pings_missed, left_service,
                  calls_lost, ended>
         fact;
