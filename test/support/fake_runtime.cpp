@@ -253,29 +253,7 @@ void manual_pool::destroy_pool() {
     settle();
 }
 
-void manual_pool::settle() {
-    // A timer that is due at once makes the reactor look at the clock.
-    using probe = asio::basic_waitable_timer<skep::clock>;
-    for (int idle = 0; idle < 3;) {
-        probe kick(context, time_point::min());
-        kick.async_wait([](const boost::system::error_code&) {});
-        context.restart();
-        idle = context.poll() <= 1 ? idle + 1 : 0;
-    }
-}
-
-void manual_pool::advance(duration span, duration step) {
-    settle();
-    while (span > duration::zero()) {
-        const auto next = std::min(span, step);
-        time.advance(next);
-        settle();
-        answer_pings();
-        span -= next;
-    }
-}
-
-void manual_pool::answer_pings() {
+void manual_pool::after_step() {
     if (!pool_) {
         return; // and the runtime may be gone with it
     }

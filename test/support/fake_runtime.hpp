@@ -8,6 +8,7 @@
 #include "pool/pool_core.hpp"
 #include "process/unique_fd.hpp"
 #include "runtime/runtime.hpp"
+#include "support/manual_context.hpp"
 #include "wire/frame.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -137,17 +138,10 @@ private:
 };
 
 /// A pool of fake workers in an io_context whose time the test moves by hand.
-class manual_pool {
+class manual_pool : public manual_context {
 public:
     explicit manual_pool(pool_config config);
     ~manual_pool();
-
-    /// Runs everything that can run without time passing.
-    void settle();
-
-    /// Lets time pass, in steps small enough that no timer is noticed late; workers answer their pings if they
-    /// are of that kind.
-    void advance(duration span, duration step = std::chrono::milliseconds(10));
 
     /// How an operation ended, if it has.
     template <class T>
@@ -194,13 +188,12 @@ public:
     /// How many workers have been started so far.
     std::size_t launched() const noexcept { return runtime_->workers.size(); }
 
-    manual_time time;
-    asio::io_context context{1};
-
 private:
     template <class T>
     std::shared_ptr<outcome<T>> launch(asio::awaitable<T> operation);
-    void answer_pings();
+
+    /// Workers answer their pings if they are of that kind.
+    void after_step() override;
 
     fake_runtime* runtime_ = nullptr;
     std::optional<pool> pool_;

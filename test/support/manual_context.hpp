@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "core/clock.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace skep::test {
+
+/// An io_context whose time the test moves by hand.
+class manual_context {
+public:
+    /// Runs everything that can run without time passing.
+    void settle() {
+        // A timer that is due at once makes the reactor look at the clock.
+        using probe = boost::asio::basic_waitable_timer<skep::clock>;
+        for (int idle = 0; idle < 3;) {
+            probe kick(context, time_point::min());
+            kick.async_wait([](const boost::system::error_code&) {});
+            context.restart();
+            idle = context.poll() <= 1 ? idle + 1 : 0;
+        }
+    }
+
+    /// Lets time pass, in steps small enough that no timer is noticed late.
+    void advance(duration span, duration step = std::chrono::milliseconds(10)) {
+        settle();
+        while (span > duration::zero()) {
+            const auto next = std::min(span, step);
+            time.advance(next);
+            settle();
+            after_step();
+            span -= next;
+        }
+    }
+
+    manual_time time;
+    boost::asio::io_context context{1};
+
+protected:
+    ~manual_context() = default;
+
+    /// Time has passed.
+    virtual void after_step() {}
+};
+
+} // namespace skep::test

@@ -1,0 +1,221 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Calls and workers, without a pool: nobody starts or replaces a worker here.
+
+#include "pool/dispatcher.hpp"
+#include "support/worker_bench.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+class dispatch_bench final : public bench_with_workers, private dispatcher_events {
+public:
+    explicit dispatch_bench(pool_config what = fake_config())
+        : bench_with_workers(std::move(what)), calls(surroundings, config, *this, log) {
+        loops_.spawn(nullptr, calls.watch_deadlines());
+    }
+    ~dispatch_bench() {
+        calls.abort_all(errc::shutting_down);
+        end();
+        loops_.cancel();
+        manual_context::settle();
+    }
+
+    kept_ptr submit(request what, admission_facts facts = {}) {
+        kept_ptr fresh(new kept_call(std::move(what)));
+        calls.submit(*fresh, facts);
+        manual_context::settle();
+        return fresh;
+    }
+    kept_ptr submit(std::string command = "work") { return submit(request(std::move(command))); }
+
+    void answer(std::size_t index = 0) {
+        far_side(index).answer_call();
+        manual_context::settle();
+    }
+
+    dispatcher calls;
+    int began_to_wait = 0;
+    int overdue = 0;
+
+private:
+    void on_event(const worker_event& event) override {
+        auto& subject = *event.subject;
+        if (std::holds_alternative<came_up>(event.fact)) {
+            calls.enlist(subject);
+        } else if (std::holds_alternative<room_changed>(event.fact)) {
+            calls.serve(subject);
+        } else if (std::holds_alternative<left_service>(event.fact)) {
+            calls.remove(subject);
+        } else if (std::holds_alternative<calls_lost>(event.fact)) {
+            while (const auto notice = subject.take_lost_call()) {
+                calls.on_call_lost(subject, *notice);
+            }
+            calls.serve_all();
+        }
+    }
+    void on_result(worker& sender, call& answered, result_message& answer) override {
+        calls.on_result(sender, answered, answer);
+    }
+    void on_remote_error(worker& sender, call& answered, error_message& answer) override {
+        calls.on_remote_error(sender, answered, answer);
+    }
+    void on_answer_lost(worker&, call&) override {}
+    void on_begun_in_vain(call& begun) override { calls.on_begun_in_vain(begun); }
+    void on_overdue(worker&) override { ++overdue; }
+    void on_timeout(worker&, const call&) override {}
+    void settle() override { events.settle(); }
+    error_info cause_of_refusal() const override { return {}; }
+    std::string shortage() const override { return {}; }
+    void on_waiting() override { ++began_to_wait; }
+
+    task_group loops_{surroundings.executor, [](std::exception_ptr) {}};
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(dispatching)
+
+BOOST_AUTO_TEST_CASE(a_call_goes_to_a_free_worker_at_once) {
+    dispatch_bench bench;
+    bench.launch();
+    const auto call = bench.submit();
+    BOOST_TEST(bench.calls.in_flight() == 1u);
+    BOOST_TEST(bench.began_to_wait == 0);
+    bench.answer();
+    BOOST_TEST(call->answer.has_value());
+    BOOST_TEST(call->woken == 1);
+    BOOST_TEST(bench.calls.in_flight() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_wait_in_order_for_whoever_comes_up_or_becomes_free) {
+    dispatch_bench bench;
+    const auto first = bench.submit("first");
+    const auto second = bench.submit("second");
+    BOOST_TEST(bench.calls.queued() == 2u);
+    BOOST_TEST(bench.began_to_wait == 1);
+    bench.launch();
+    BOOST_TEST(bench.calls.queued() == 1u);
+    bench.answer();
+    BOOST_TEST(first->answer.has_value());
+    BOOST_TEST(!second->woken);
+    bench.answer();
+    BOOST_TEST(second->answer.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(what_the_pool_is_in_no_state_for_is_refused) {
+    dispatch_bench bench;
+    bench.launch();
+    admission_facts stopping;
+    stopping.phase = pool_phase::stopping;
+    BOOST_TEST(bench.submit(request("x"), stopping)->failed == errc::shutting_down);
+    admission_facts unavailable;
+    unavailable.is_unavailable = true;
+    BOOST_TEST(bench.submit(request("x"), unavailable)->failed == errc::unavailable);
+    BOOST_TEST(bench.calls.counters().failed == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_queue_refuses) {
+    auto config = fake_config();
+    config.queue.limit = 1;
+    dispatch_bench bench(config);
+    const auto waiting = bench.submit();
+    BOOST_TEST(bench.submit()->failed == errc::pool_saturated);
+    BOOST_TEST(!waiting->woken);
+    BOOST_TEST(bench.calls.counters().rejected == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_has_its_end) {
+    dispatch_bench bench;
+    const auto waiting = bench.submit(request("x").queue_timeout(1s));
+    bench.advance(990ms);
+    BOOST_TEST(!waiting->woken);
+    bench.advance(20ms);
+    BOOST_TEST(waiting->failed == errc::no_worker);
+    BOOST_TEST(bench.calls.queued() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_running_call_that_times_out_keeps_its_worker_until_that_answers) {
+    dispatch_bench bench;
+    bench.launch();
+    const auto slow = bench.submit(request("slow").timeout(1s));
+    const auto next = bench.submit("next");
+    bench.advance(1010ms);
+    BOOST_TEST(slow->failed == errc::timeout);
+    BOOST_TEST(bench.far_side().take_controls("cancel").size() == 1u);
+    BOOST_TEST(bench.calls.queued() == 1u);
+    bench.answer();
+    BOOST_TEST(bench.calls.counters().late_answers == 1u);
+    BOOST_TEST(bench.calls.queued() == 0u);
+    bench.answer();
+    BOOST_TEST(next->answer.has_value());
+    BOOST_TEST(bench.overdue == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_is_at_it_for_too_long_is_told_of) {
+    auto config = fake_config();
+    config.cancel_grace = 2s;
+    dispatch_bench bench(config);
+    bench.launch();
+    const auto slow = bench.submit("slow");
+    bench.calls.cancel(*slow, asio::cancellation_type::terminal);
+    bench.advance(0s);
+    BOOST_TEST(slow->failed == errc::cancelled);
+    bench.advance(1990ms);
+    BOOST_TEST(bench.overdue == 0);
+    bench.advance(20ms);
+    BOOST_TEST(bench.overdue == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_dead_worker_cannot_have_begun_goes_to_another) {
+    auto config = fake_config();
+    config.pipeline_depth = 1;
+    dispatch_bench bench(config);
+    bench.launch();
+    const auto begun = bench.submit("begun");
+    const auto pipelined = bench.submit("pipelined");
+    bench.launch();
+    bench.far_side(0).exit(exit_status::signalled(SIGKILL));
+    bench.advance(600ms);
+    BOOST_TEST(begun->failed == errc::worker_lost);
+    BOOST_TEST(!pipelined->woken);
+    bench.answer(1);
+    BOOST_TEST(pipelined->answer.has_value());
+    BOOST_TEST(pipelined->answer->attempts == 1);
+    BOOST_TEST(bench.calls.counters().retried == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_idempotent_call_is_retried) {
+    dispatch_bench bench;
+    bench.launch();
+    const auto call = bench.submit(request("x").idempotent(true));
+    bench.far_side(0).exit(exit_status::signalled(SIGKILL));
+    bench.advance(600ms);
+    BOOST_TEST(bench.calls.queued() == 1u);
+    bench.launch();
+    bench.answer(1);
+    BOOST_TEST(call->answer->attempts == 2);
+}
+
+BOOST_AUTO_TEST_CASE(all_of_them_can_be_ended_at_once) {
+    dispatch_bench bench;
+    bench.launch();
+    const auto running = bench.submit();
+    const auto waiting = bench.submit();
+    BOOST_TEST(bench.calls.abort_all(errc::shutting_down) == 2u);
+    BOOST_TEST(running->failed == errc::shutting_down);
+    BOOST_TEST(waiting->failed == errc::shutting_down);
+    BOOST_TEST(bench.calls.in_flight() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
