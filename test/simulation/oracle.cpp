@@ -294,7 +294,7 @@ bool oracle::may_be_unavailable() const {
         return each->start_failed || each->is_lost() || was_overdue(*each) || was_sick(*each) ||
                may_be_misjudged || each->has_had_backlog();
     });
-    return static_cast<std::size_t>(failed) > most;
+    return static_cast<std::size_t>(failed) > most || late(); // a stall can cost workers that are well
 }
 
 bool oracle::may_stop_workers() const noexcept {

@@ -342,7 +342,8 @@ void oracle::check_retry(const call_record& call) {
 bool oracle::was_ahead(const call_record& call) const {
     const auto& at = *call.visits.back().at;
     const bool given_up_alive = at.reaps == 0 || at.closed || (at.did_wrong && !at.exited_by_itself);
-    if (given_up_alive || at.lie_seen || late()) {
+    const bool lied = at.lie_seen || at.plan().what == flaw::lies; // its last words may not have been read
+    if (given_up_alive || lied || late()) {
         return false; // the pool cannot know
     }
     std::size_t before = 0;
