@@ -106,10 +106,11 @@ void pool_core::apply(worker& subject, const ended&) {
 void pool_core::record_end(const worker& gone) {
     log_end(gone);
     try {
+        auto end = gone.exit();
         if (phase_ == pool_phase::stopping) {
-            report_.workers.push_back(gone.exit());
+            report_.workers.push_back(end);
         }
-        hooks_.after_end(shared_from_this(), gone.exit());
+        hooks_.after_end(shared_from_this(), std::move(end));
     } catch (const std::exception&) { // out of memory, but it has ended
         log_(log_level::error, "the end of a worker was not reported", std::current_exception());
     }

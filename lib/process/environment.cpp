@@ -73,14 +73,11 @@ std::string find_in_path(const std::string& name) {
 
 } // namespace
 
-std::vector<std::string> worker_environment(const launch_options& launch, std::uint32_t slot,
-                                            std::size_t threads, const variables& protocol) {
+std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
+                                            const variables& protocol) {
     auto merged = inherited(launch.inherit_environment);
     for (const auto& [name, value] : launch.environment) {
         merged[name] = value;
-    }
-    for (const auto& [name, values] : launch.slot_environment) {
-        merged[name] = values[slot % values.size()];
     }
     limit_library_threads(merged, threads);
     if (const auto sdk = python_sdk_directory(); !sdk.empty()) {

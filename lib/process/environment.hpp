@@ -5,7 +5,7 @@
 
 #include <skep/pool_config.hpp>
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,10 +15,9 @@ namespace skep {
 using variables = std::map<std::string, std::string>;
 
 /// The environment of a worker as "NAME=value" strings: inherited, then the library's defaults (one thread
-/// for each numeric library, the Python SDK on PYTHONPATH), then the user's own, for all and for the slot, then
-/// `protocol`.
-std::vector<std::string> worker_environment(const launch_options& launch, std::uint32_t slot,
-                                            std::size_t threads, const variables& protocol);
+/// for each numeric library, the Python SDK on PYTHONPATH), then the user's own for the worker, then `protocol`.
+std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
+                                            const variables& protocol);
 
 /// The absolute path of `launch.program`. Throws error(spawn_failed) saying where it was looked for.
 std::string find_program(const launch_options& launch);

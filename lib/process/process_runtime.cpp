@@ -6,6 +6,7 @@
 #include "async/gate.hpp"
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
+#include "core/slot_launch.hpp"
 #include "process/environment.hpp"
 #include "process/fd_pair.hpp"
 #include "process/memory.hpp"
@@ -58,16 +59,12 @@ public:
     explicit launch_recipe(const launch_options& options) : options_(options) {}
 
     launch_spec spec_for(const launch_order& order) {
-        const auto& options = order.launch ? *order.launch : options_;
+        const auto options = for_slot(order.launch.value_or(options_), order.worker.slot);
         launch_spec spec;
         spec.executable = options.program == options_.program ? usual_executable() : find_program(options);
         spec.arguments.push_back(options.program);
         spec.arguments.insert(spec.arguments.end(), options.args.begin(), options.args.end());
-        if (const auto count = options.slot_args.size(); count != 0) {
-            const auto& mine = options.slot_args[order.worker.slot % count];
-            spec.arguments.insert(spec.arguments.end(), mine.begin(), mine.end());
-        }
-        spec.environment = worker_environment(options, order.worker.slot, 1,
+        spec.environment = worker_environment(options, 1,
                                               {{"SKEP_PROTOCOL", "1"},
                                                {"SKEP_TRANSPORT", "socket"},
                                                {"SKEP_DATA_FD", "3"},

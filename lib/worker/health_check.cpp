@@ -3,7 +3,6 @@
 
 #include "worker/health_check.hpp"
 
-#include "core/exception_text.hpp"
 #include "core/utf8.hpp"
 #include "policy/remote_error.hpp"
 #include "worker/worker.hpp"

@@ -4,27 +4,15 @@
 #include "worker/initialization.hpp"
 
 #include "core/config_validate.hpp"
+#include "core/slot_launch.hpp"
 #include "worker/warm_up_calls.hpp"
 #include "worker/worker.hpp"
 
-#include <map>
 #include <utility>
 
 namespace skep {
 
 namespace {
-
-/// What is the slot's own becomes part of what is everybody's.
-launch_options plan_for(launch_options common, std::uint32_t slot) {
-    if (const auto lists = std::exchange(common.slot_args, {}); !lists.empty()) {
-        const auto& mine = lists[slot % lists.size()];
-        common.args.insert(common.args.end(), mine.begin(), mine.end());
-    }
-    for (auto& [name, values] : std::exchange(common.slot_environment, {})) {
-        common.environment[name] = values[slot % values.size()];
-    }
-    return common;
-}
 
 asio::awaitable<void> run_before_launch(std::shared_ptr<initialization_delegate> delegate, worker_id id,
                                         std::shared_ptr<launch_options> plan) {
@@ -52,7 +40,7 @@ initialization::initialization(const pool_context& context, const pool_config& c
 
 asio::awaitable<launch_options> initialization::plan_launch() {
     const auto& id = subject_.id();
-    const auto plan = std::make_shared<launch_options>(plan_for(config_.launch, id.slot));
+    const auto plan = std::make_shared<launch_options>(for_slot(config_.launch, id.slot));
     auto body = [delegate = config_.initialization.delegate, id, plan] {
         return run_before_launch(delegate, id, plan);
     };

@@ -90,7 +90,7 @@ public:
         spec.executable = find_program(config.launch);
         spec.arguments.push_back(config.launch.program);
         spec.arguments.insert(spec.arguments.end(), config.launch.args.begin(), config.launch.args.end());
-        spec.environment = worker_environment(config.launch, 0, 1,
+        spec.environment = worker_environment(config.launch, 1,
                                               {{"SKEP_PROTOCOL", "1"},
                                                {"SKEP_TRANSPORT", "socket"},
                                                {"SKEP_DATA_FD", "3"},
