@@ -8,18 +8,19 @@
 namespace skep {
 
 void deadline_heap::set(deadline_node& node, time_point due) {
-    node.due = due;
     if (node.heap_place == deadline_node::outside) {
-        nodes_.push_back(&node);
-        node.heap_place = nodes_.size() - 1;
+        entries_.push_back({due, &node});
+        node.heap_place = entries_.size() - 1;
+    } else {
+        entries_[node.heap_place].due = due;
     }
     sift(node.heap_place);
 }
 
 void deadline_heap::reserve_one() {
     constexpr std::size_t least = 16;
-    if (nodes_.size() == nodes_.capacity()) {
-        nodes_.reserve(std::max(least, 2 * nodes_.size()));
+    if (entries_.size() == entries_.capacity()) {
+        entries_.reserve(std::max(least, 2 * entries_.size()));
     }
 }
 
@@ -29,61 +30,61 @@ void deadline_heap::remove(deadline_node& node) noexcept {
         return;
     }
     node.heap_place = deadline_node::outside;
-    auto* const last = nodes_.back();
-    nodes_.pop_back();
-    if (last != &node) {
+    const auto last = entries_.back();
+    entries_.pop_back();
+    if (last.node != &node) {
         put(place, last);
         sift(place);
     }
 }
 
 time_point deadline_heap::earliest() const noexcept {
-    return nodes_.empty() ? time_point::max() : nodes_.front()->due;
+    return entries_.empty() ? time_point::max() : entries_.front().due;
 }
 
 deadline_node* deadline_heap::pop_due(time_point now) noexcept {
-    if (nodes_.empty() || nodes_.front()->due > now) {
+    if (entries_.empty() || earliest() > now) {
         return nullptr;
     }
-    auto* const node = nodes_.front();
+    auto* const node = entries_.front().node;
     remove(*node);
     return node;
 }
 
-void deadline_heap::put(std::size_t place, deadline_node* node) noexcept {
-    nodes_[place] = node;
-    node->heap_place = place;
+void deadline_heap::put(std::size_t place, entry moved) noexcept {
+    entries_[place] = moved;
+    moved.node->heap_place = place;
 }
 
 void deadline_heap::sift(std::size_t place) noexcept {
-    auto* const node = nodes_[place];
+    auto* const node = entries_[place].node;
     sift_up(place);
     sift_down(node->heap_place);
 }
 
 void deadline_heap::sift_up(std::size_t place) noexcept {
-    auto* const node = nodes_[place];
-    while (place > 0 && node->due < nodes_[(place - 1) / 2]->due) {
-        put(place, nodes_[(place - 1) / 2]);
+    const auto moved = entries_[place];
+    while (place > 0 && moved.due < entries_[(place - 1) / 2].due) {
+        put(place, entries_[(place - 1) / 2]);
         place = (place - 1) / 2;
     }
-    put(place, node);
+    put(place, moved);
 }
 
 void deadline_heap::sift_down(std::size_t place) noexcept {
-    auto* const node = nodes_[place];
+    const auto moved = entries_[place];
     for (;;) {
         auto child = 2 * place + 1;
-        if (child + 1 < nodes_.size() && nodes_[child + 1]->due < nodes_[child]->due) {
+        if (child + 1 < entries_.size() && entries_[child + 1].due < entries_[child].due) {
             ++child;
         }
-        if (child >= nodes_.size() || node->due <= nodes_[child]->due) {
+        if (child >= entries_.size() || moved.due <= entries_[child].due) {
             break;
         }
-        put(place, nodes_[child]);
+        put(place, entries_[child]);
         place = child;
     }
-    put(place, node);
+    put(place, moved);
 }
 
 } // namespace skep

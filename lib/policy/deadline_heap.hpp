@@ -12,7 +12,6 @@ namespace skep {
 
 /// Something with a deadline. It knows its place in the heap, so that it can be taken out without a search.
 struct deadline_node {
-    time_point due = time_point::max();
     std::size_t heap_place = outside;
 
     static constexpr std::size_t outside = static_cast<std::size_t>(-1);
@@ -20,7 +19,8 @@ struct deadline_node {
 
 /// All deadlines of a pool, so that one timer serves them: cheaper than a timer per call, which must be armed
 /// and cancelled through the event loop though it hardly ever fires. An entry with the latest deadline, the
-/// usual case for a new call, is added and removed in O(1); any other in O(log n).
+/// usual case for a new call, is added and removed in O(1); any other in O(log n). The times are in the heap itself:
+/// comparing them does not touch the nodes, which lie anywhere in memory.
 class deadline_heap {
 public:
     /// Adds `node`, or moves it if it is in the heap. The node must stay alive until removed.
@@ -38,15 +38,20 @@ public:
     /// Takes out and returns an entry whose deadline is not after `now`; nullptr if there is none.
     deadline_node* pop_due(time_point now) noexcept;
 
-    std::size_t size() const noexcept { return nodes_.size(); }
+    std::size_t size() const noexcept { return entries_.size(); }
 
 private:
-    void put(std::size_t place, deadline_node* node) noexcept;
+    struct entry {
+        time_point due;
+        deadline_node* node;
+    };
+
+    void put(std::size_t place, entry moved) noexcept;
     void sift(std::size_t place) noexcept;
     void sift_up(std::size_t place) noexcept;
     void sift_down(std::size_t place) noexcept;
 
-    std::vector<deadline_node*> nodes_;
+    std::vector<entry> entries_;
 };
 
 } // namespace skep

@@ -14,7 +14,7 @@ namespace skep {
 /// A call with one answer, whose caller is suspended meanwhile.
 class unary_call final : public call, private call_sink {
 public:
-    explicit unary_call(request what) : call(std::move(what), static_cast<call_sink*>(this)) {}
+    explicit unary_call(request&& what) : call(std::move(what), static_cast<call_sink*>(this)) {}
 
     /// To be called on the strand, before anything else.
     void attach(std::unique_ptr<suspended_caller> caller) noexcept { caller_ = std::move(caller); }
@@ -25,12 +25,14 @@ public:
             throw std::move(*failure_);
         }
         if (code_ != errc()) {
-            throw error(code_, {});
+            throw_bare();
         }
         return std::move(answer_);
     }
 
 private:
+    [[noreturn]] void throw_bare() const { throw error(code_, {}); }
+
     void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
     void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
     void put_failure(errc code) noexcept override { code_ = code; }

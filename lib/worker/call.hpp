@@ -29,7 +29,7 @@ enum class call_state {
 
 /// One call from execute() to its end: a request, and where its answer goes.
 struct call : claim {
-    call(request what, call_sink* to) : req(std::move(what)), sink(to) {}
+    call(request&& what, call_sink* to) : req(std::move(what)), sink(to) {}
 
     /// Makes its body and lets go of the arguments. Throws error(frame_too_large) or error(invalid_request).
     void encode(const limit_options& limits) {

@@ -16,7 +16,7 @@ namespace skep {
 /// Its caller waits for it at a gate.
 class warm_up_call final : public call, private call_sink {
 public:
-    warm_up_call(request what, const strand& executor)
+    warm_up_call(request&& what, const strand& executor)
         : call(std::move(what), static_cast<call_sink*>(this)), over_(executor) {}
 
     /// False if its time is over.
