@@ -245,8 +245,12 @@ void oracle::on_ping_in_vain(sim_worker& to) const {
     }
 }
 
-/// In a row. One that came too late was counted as missing, and may have been forgiven since.
+/// In a row. One that came too late was counted as missing, and may have been forgiven since. A warm-up call is answered
+/// like a probe, but is none.
 void oracle::on_probe_answered(sim_worker& from, bool failed) const {
+    if (!from.ready_seen) {
+        return;
+    }
     const bool in_time = world_.now() < from.probe_sent + config_.health_check.timeout;
     from.probes_failed = !failed ? 0 : from.probes_failed + (in_time ? 1 : 0);
     const bool may_be_leaving =
