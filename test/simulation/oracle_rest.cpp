@@ -29,10 +29,12 @@ void oracle::check_rest() {
     check_report();
 }
 
-/// Whether it may have been sent to a worker whose end was not known yet.
+/// Whether it may have been sent to a worker whose end was not known yet: one that has closed its channel, perhaps while
+/// the host stood still, takes nothing, and what it was sent comes back when it is gone.
 bool oracle::may_be_at_dead(const call_record& call) const {
     return std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
-        return each->exited >= call.submitted || each->closed >= call.submitted;
+        return each->exited >= call.submitted || each->closed >= call.submitted ||
+               (each->closed && !each->exited);
     });
 }
 
