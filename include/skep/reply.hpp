@@ -5,6 +5,7 @@
 
 #include <skep/blob.hpp>
 #include <skep/time.hpp>
+#include <skep/value_as.hpp>
 #include <skep/worker_id.hpp>
 
 #include <boost/json/value.hpp>
@@ -16,6 +17,15 @@ namespace skep {
 
 /// The answer to one call.
 struct reply {
+    /// `value` as a T: see value_as. Throws error(errc::type_mismatch), which says where it does not fit.
+    template <class T>
+    T as() const {
+        error_info known;
+        known.worker = worker;
+        known.attempts = attempts;
+        return value_as<T>(value, known);
+    }
+
     boost::json::value value;      ///< what the worker's function returned
     std::vector<blob> attachments; ///< bytes it returned; `value` refers to them as {"$attachment": index}
     worker_id worker;              ///< who answered

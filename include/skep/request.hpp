@@ -31,6 +31,15 @@ public:
     /// Throws error(errc::invalid_request) if it is anything else.
     explicit request(std::string command, boost::json::value args = boost::json::object());
 
+    /// Replaces all arguments by what boost::json::value_from makes of `all`, which must be a JSON object: a struct described
+    /// by BOOST_DESCRIBE_STRUCT, a map, or a type with a tag_invoke of its own.
+    /// Throws error(errc::invalid_request) if it is anything else.
+    request& args(boost::json::value all) &;
+    template <class T>
+    request& args(const T& all) & {
+        return args(boost::json::value_from(all));
+    }
+
     /// Adds or replaces one argument. Anything that boost::json::value_from converts will do.
     request& arg(std::string_view key, boost::json::value value) &;
     template <class T>
@@ -73,6 +82,11 @@ public:
         return metadata(key, boost::json::value_from(value));
     }
 
+    request&& args(boost::json::value all) && { return std::move(args(std::move(all))); }
+    template <class T>
+    request&& args(const T& all) && {
+        return std::move(args(boost::json::value_from(all)));
+    }
     request&& arg(std::string_view key, boost::json::value value) && {
         return std::move(arg(key, std::move(value)));
     }

@@ -22,5 +22,6 @@
 #include <skep/scheduler.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/time.hpp>
+#include <skep/value_as.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>

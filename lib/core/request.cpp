@@ -6,14 +6,19 @@
 
 namespace skep {
 
-request::request(std::string command, boost::json::value args)
-    : command_(std::move(command)), args_(std::move(args)) {
-    if (!args_.is_object()) {
+request::request(std::string command, boost::json::value args) : command_(std::move(command)) {
+    this->args(std::move(args));
+}
+
+request& request::args(boost::json::value all) & {
+    if (!all.is_object()) {
         error_info info;
         info.command = command_;
         info.detail = "the arguments must be a JSON object whose keys are the argument names";
         throw error(errc::invalid_request, std::move(info));
     }
+    args_ = std::move(all);
+    return *this;
 }
 
 request& request::arg(std::string_view key, boost::json::value value) & {

@@ -5,6 +5,7 @@
 
 #include "support/run.hpp"
 
+#include <boost/describe/class.hpp>
 #include <boost/json/parse.hpp>
 
 #include <cmath>
@@ -13,6 +14,17 @@
 namespace skep::test {
 
 namespace {
+
+struct label {
+    std::string name;
+    double score = 0;
+};
+BOOST_DESCRIBE_STRUCT(label, (), (name, score))
+
+struct echo_arguments {
+    std::vector<label> value;
+};
+BOOST_DESCRIBE_STRUCT(echo_arguments, (), (value))
 
 asio::awaitable<json::value> echo(pool& workers, json::value value) {
     request call = request("echo").arg("value", std::move(value));
@@ -48,6 +60,22 @@ json::value nested(std::size_t depth) {
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(values)
+
+BOOST_AUTO_TEST_CASE(structs_can_take_the_place_of_json) {
+    with_pool(basic_pool(), [](pool& workers) -> asio::awaitable<void> {
+        echo_arguments arguments;
+        arguments.value = {{"cat", 0.5}, {"dog", 1}};
+        auto call = request("echo").args(arguments);
+        const auto labels = co_await workers.execute<std::vector<label>>(std::move(call));
+        BOOST_TEST(labels.size() == 2u);
+        BOOST_TEST(labels.at(1).name == "dog");
+        arguments.value.clear();
+        auto failing = workers.execute<label>("echo", arguments);
+        const auto failure = co_await failure_of(std::move(failing));
+        BOOST_TEST(failure.errc() == errc::type_mismatch);
+        BOOST_TEST(contains(failure.info.detail, "not an object (it is of kind array)"));
+    });
+}
 
 BOOST_AUTO_TEST_CASE(of_every_kind_come_back_as_they_were) {
     const std::vector<json::value> values{
