@@ -65,14 +65,20 @@ public:
     /// The call that it may have begun as it answered another; null if it has just begun none.
     call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->second.sent.get() : nullptr; }
 
-    /// True if it can have begun no call whose caller still waits.
+    /// True if it can have begun no call whose caller still waits, unless an answer of it is on its way.
     bool is_drained() const noexcept {
-        return std::all_of(entries_.begin(), at(std::min(load(), capacity_)),
-                           [](const auto& each) { return each.second.sent->state == call_state::abandoned; });
+        return std::all_of(entries_.begin(), at(std::min(load(), capacity_)), is_given_up);
     }
+
+    /// True if nobody waits for a call that it has.
+    bool is_deserted() const noexcept { return std::all_of(entries_.begin(), entries_.end(), is_given_up); }
 
 private:
     using map = boost::container::flat_map<std::uint64_t, entry>;
+
+    static bool is_given_up(const map::value_type& each) noexcept {
+        return each.second.sent->state == call_state::abandoned;
+    }
 
     map::const_iterator at(std::size_t index) const noexcept {
         return entries_.begin() + static_cast<std::ptrdiff_t>(index);

@@ -117,8 +117,15 @@ void worker::retire(retirement why) {
 
 void worker::end_if_drained() {
     const auto& why = life_.why_retired();
-    if (why && calls_.is_drained() && !life_.is_over() && life_.was_up()) {
-        stop(is_unplanned(*why) ? stop_stage::terminate : stop_stage::ask);
+    if (!why || !calls_.is_drained() || life_.is_over() || !life_.was_up()) {
+        return;
+    }
+    if (is_unplanned(*why)) {
+        stop(stop_stage::terminate);
+    } else if (calls_.is_deserted() || around_.config.cancel_grace == duration::zero()) {
+        stop(stop_stage::ask);
+    } else if (!lingers_) {
+        service_.spawn(shared_from_this(), linger());
     }
 }
 

@@ -182,6 +182,7 @@ private:
     asio::awaitable<void> live();
     asio::awaitable<void> take_surely(life_step step);
     asio::awaitable<void> take(life_step step);
+    asio::awaitable<void> linger();
     asio::awaitable<void> launch();
     asio::awaitable<void> watch_process();
     asio::awaitable<void> collect();
@@ -236,6 +237,7 @@ private:
     std::string stacks_;
     time_point welcomed_;
     bool told_that_it_left_ = false;
+    bool lingers_ = false;
     gate wake_;          ///< something that live() waits for may have happened
     task_group tasks_;   ///< the launch, and what goes with the process and its channels
     task_group service_; ///< what looks after it while it serves

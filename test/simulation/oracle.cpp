@@ -359,12 +359,13 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
 }
 
 /// Who is asked to end has finished what somebody waits for. But what it may have begun unseen, once it was through with a
-/// call that was given up, the pool does not wait for.
+/// call that was given up, the pool does not wait for longer than cancel_grace.
 void oracle::check_drained(const sim_worker& which) {
     const auto is_given_up = [this](const auto& each) {
         const auto& stay = each.first->visits[each.second];
         const bool was_open = !stay.delivered || *stay.delivered == world_.now();
-        return (stay.told_to_stop || each.first->completed) && was_open;
+        const auto given_up = stay.told_to_stop ? stay.told_to_stop : each.first->completed;
+        return given_up && *given_up + config_.cancel_grace <= world_.now() && was_open;
     };
     if (std::any_of(which.calls().begin(), which.calls().end(), is_given_up)) {
         return;

@@ -151,9 +151,9 @@ void oracle::check_given_up(const sim_worker& which) {
             overdue = std::max(overdue.value_or(since), since);
         }
     }
+    const auto longest = 2 * config_.cancel_grace; // one that is retired gets it twice if others wait behind
     if (overdue && !somebody_waits &&
-        world_.now() >
-            std::max(*overdue + config_.cancel_grace, heard) + config_.stop.stack_dump_timeout + 1s) {
+        world_.now() > std::max(*overdue + longest, heard) + config_.stop.stack_dump_timeout + 1s) {
         wrong(which.name() + " is still at a call that was given up long ago");
     }
 }
@@ -198,7 +198,8 @@ void oracle::check_gone(const sim_worker& which, bool context_was_destroyed) {
     for (const auto& [call, index] : which.calls()) {
         const auto& stay = call->visits[index];
         const bool waited = call->completed && stay.answered && *call->completed > *stay.answered + 1s;
-        if (waited && !stay.delivered && is_plain && !which.has_lied && !late() && !out_of_memory()) {
+        const bool is_excused = which.has_lied || which.was_abandoned || late() || out_of_memory();
+        if (waited && !stay.delivered && is_plain && !is_excused) {
             wrong("the answer of " + which.name() + " to " + about(*call) + " was never read");
         }
     }

@@ -59,7 +59,8 @@ void oracle::check_taint(const sim_worker& fresh) {
     const bool another_serves = std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
         const bool may_be_leaving =
             each->is_lost() || each->asked || each->plan().has_probe || was_overdue(*each);
-        return each->id().slot != fresh.id().slot && each->ready_seen && !may_be_leaving;
+        const bool has_come_up = each->ready_seen && *each->ready_seen < fresh.started;
+        return each->id().slot != fresh.id().slot && has_come_up && !may_be_leaving;
     });
     if (has_crashed && another_serves && fresh.started < *gone.exited + config_.crash_barrier.taint) {
         wrong(fresh.name() + " was started though the one before it has crashed a moment ago");

@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <optional>
 #include <stdexcept>
 
 namespace skep::simulation {
@@ -20,8 +21,12 @@ constexpr duration for_ever = 1h;
 
 asio::awaitable<void> sim_delegate::pause(duration span) {
     const auto executor = co_await asio::this_coro::executor;
-    timer until(strand(executor), world_.now() + span);
-    co_await until.async_wait(asio::use_awaitable);
+    std::optional<timer> until;
+    {
+        const spared_by_faults here; // to make a strand without memory is more than Asio survives
+        until.emplace(strand(executor), world_.now() + span);
+    }
+    co_await until->async_wait(asio::use_awaitable);
 }
 
 void sim_delegate::enter(const worker_id& worker, stage next) {

@@ -169,6 +169,14 @@ BOOST_AUTO_TEST_CASE(drained_if_nobody_waits_for_what_it_has_begun) {
     BOOST_TEST(of.table.is_drained());
 }
 
+BOOST_AUTO_TEST_CASE(deserted_if_nobody_waits_for_any_of_them) {
+    trial of(1, 2);
+    of.abandon(1);
+    BOOST_TEST(!of.table.is_deserted());
+    of.abandon(2);
+    BOOST_TEST(of.table.is_deserted());
+}
+
 BOOST_AUTO_TEST_CASE(with_fewer_than_its_capacity_all_of_them_count) {
     trial of(5, 2);
     of.abandon(1);

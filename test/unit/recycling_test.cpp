@@ -35,6 +35,33 @@ std::size_t ready_workers(manual_pool& pool) {
     return count;
 }
 
+/// Its first worker is retired with a call that its caller has given up, and another one behind.
+class retired_in_two_minds : public running_pool {
+public:
+    retired_in_two_minds() : running_pool(config()) {
+        given_up = execute(request("given up").timeout(1s));
+        behind = execute(request("behind"));
+        ids = worker(0).take_calls();
+        BOOST_REQUIRE(ids.size() == 2u);
+        advance(1s);
+        BOOST_TEST(given_up->code() == errc::timeout);
+        begin(facade().rolling_restart());
+    }
+
+    bool is_asked_to_stop() { return !worker(0).take_controls("shutdown").empty(); }
+
+    std::shared_ptr<outcome<reply>> given_up;
+    std::shared_ptr<outcome<reply>> behind;
+    std::vector<boost::json::object> ids;
+
+private:
+    static pool_config config() {
+        auto result = recycling_config();
+        result.pipeline_depth = 1;
+        return result;
+    }
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(recycling)
@@ -279,6 +306,34 @@ BOOST_AUTO_TEST_CASE(counters_add_up) {
     BOOST_TEST(c.workers_started ==
                c.workers_lost + c.workers_replaced + c.workers_recycled + c.workers_removed + status.live);
     BOOST_TEST(c.submitted == c.succeeded + c.failed + status.in_flight + status.queued);
+}
+
+// It may have answered the one and begun the other before it learnt that it is to go.
+BOOST_AUTO_TEST_CASE(a_call_behind_one_that_was_given_up_is_not_lost_if_it_has_begun) {
+    retired_in_two_minds pool;
+    BOOST_TEST(pool.launched() == 2u);
+    BOOST_TEST(!pool.is_asked_to_stop());
+    pool.worker(0).reply(id_of(pool.ids[0]));
+    pool.advance(5s);
+    BOOST_TEST(!pool.is_asked_to_stop());
+    pool.worker(0).reply(id_of(pool.ids[1]), "done");
+    pool.settle();
+    BOOST_REQUIRE(pool.behind->value);
+    BOOST_TEST(pool.behind->value->value == boost::json::value("done"));
+    BOOST_TEST(pool.behind->value->worker.generation == 1u);
+    BOOST_TEST(pool.is_asked_to_stop());
+}
+
+BOOST_AUTO_TEST_CASE(it_is_sent_to_another_if_the_worker_says_nothing_for_cancel_grace) {
+    retired_in_two_minds pool;
+    pool.advance(1900ms);
+    BOOST_TEST(!pool.is_asked_to_stop());
+    pool.advance(200ms);
+    BOOST_TEST(pool.is_asked_to_stop());
+    pool.worker(0).exit(exit_status::exited(0));
+    pool.advance(300ms);
+    BOOST_TEST(pool.serve(1) == "behind");
+    BOOST_TEST(pool.behind->value.has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
