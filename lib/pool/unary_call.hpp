@@ -7,6 +7,7 @@
 #include "worker/call.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace skep {
@@ -27,13 +28,13 @@ public:
         if (code_ != errc()) {
             throw_bare();
         }
-        return std::move(answer_);
+        return std::move(*answer_);
     }
 
 private:
     [[noreturn]] void throw_bare() const { throw error(code_, {}); }
 
-    void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
+    void put_answer(reply answer) noexcept override { answer_.emplace(std::move(answer)); }
     void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
     void put_failure(errc code) noexcept override { code_ = code; }
     void wake() override {
@@ -43,7 +44,7 @@ private:
     void forget() noexcept override { caller_.reset(); }
 
     std::unique_ptr<suspended_caller> caller_;
-    reply answer_;
+    std::optional<reply> answer_;
     std::unique_ptr<error> failure_;
     errc code_{}; ///< of a failure that nothing else is known of
 };

@@ -10,15 +10,13 @@ namespace skep {
 
 /// What a worker has answered a call with, as its caller gets it.
 inline reply reply_to(const call& answered, const worker_id& id, result_message& answer, time_point now) {
-    reply result;
-    result.value = std::move(answer.value);
-    result.attachments = std::move(answer.attachments);
-    result.worker = id;
-    result.correlation_id = answered.req.correlation_id();
-    result.queue_time = answered.dispatched - answered.submitted;
-    result.run_time = now - answered.dispatched;
-    result.attempts = answered.attempts;
-    return result;
+    return {.value = std::move(answer.value),
+            .attachments = std::move(answer.attachments),
+            .worker = id,
+            .correlation_id = answered.req.correlation_id(),
+            .queue_time = answered.dispatched - answered.submitted,
+            .run_time = now - answered.dispatched,
+            .attempts = answered.attempts};
 }
 
 inline error_info remote_failure(const worker_id& id, error_message& answer) {
