@@ -144,7 +144,7 @@ void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
     }
 }
 
-void dispatcher::on_result(worker& sender, call& answered, result_message& answer) {
+void dispatcher::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
     if (answered.state != call_state::running) {
         settle_late(sender, answered);
         return;
@@ -152,7 +152,6 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
     const call_ptr keep(&answered);
     ++counters_.succeeded;
     losses_.succeeded();
-    const auto now = context_.now();
     answered.sink->put_answer(reply_to(answered, sender.id(), answer, now));
     take_out(answered, now);
     try {

@@ -65,7 +65,7 @@ public:
     void serve(worker& place);
     void serve_all();
 
-    void on_result(worker& sender, call& answered, result_message& answer);
+    void on_result(worker& sender, call& answered, result_message& answer, time_point now);
     void on_remote_error(worker& sender, call& answered, error_message& answer);
     void on_call_lost(worker& gone, const lost_call_notice& notice);
     void on_begun_in_vain(call& begun) { grant_grace(begun); }

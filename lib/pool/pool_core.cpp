@@ -230,11 +230,11 @@ void pool_core::log_output(const output_line& line) {
     }
 }
 
-void pool_core::on_result(worker& sender, call& answered, result_message& answer) {
+void pool_core::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
     if (answered.state == call_state::running) {
         streaks_.succeeded(sender.id().slot, answered.req.command());
     }
-    dispatcher_.on_result(sender, answered, answer);
+    dispatcher_.on_result(sender, answered, answer, now);
 }
 
 void pool_core::on_remote_error(worker& sender, call& answered, error_message& answer) {

@@ -100,7 +100,7 @@ private:
     void handle_output(const output_line& line) noexcept;
     void log_output(const output_line& line);
 
-    void on_result(worker& sender, call& answered, result_message& answer) override;
+    void on_result(worker& sender, call& answered, result_message& answer, time_point now) override;
     void on_remote_error(worker& sender, call& answered, error_message& answer) override;
     void on_answer_lost(worker& sender, call& answered) override;
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }

@@ -28,7 +28,7 @@ namespace skep {
 /// the worker's then.
 class answer_handler {
 public:
-    virtual void on_result(worker& sender, call& answered, result_message& answer) = 0;
+    virtual void on_result(worker& sender, call& answered, result_message& answer, time_point now) = 0;
     virtual void on_remote_error(worker& sender, call& answered, error_message& answer) = 0;
 
     /// The answer could not be handed on, for lack of memory. Must not throw.

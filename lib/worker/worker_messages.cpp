@@ -101,15 +101,16 @@ void worker::begin_service() {
 
 void worker::on_result(result_message& result) {
     const auto answered = take_call(result.id);
+    const auto now = around_.context.now();
     if (answered->is_private) {
-        answered->sink->put_answer(reply_to(*answered, id_, result, around_.context.now()));
+        answered->sink->put_answer(reply_to(*answered, id_, result, now));
         hand_on_private(*answered);
         return;
     }
     hand_on(answered, [&] {
         count_answer();
-        health_.answered(around_.context.now());
-        around_.answers.on_result(*this, *answered, result);
+        health_.answered(now);
+        around_.answers.on_result(*this, *answered, result, now);
     });
     after_answer();
 }

@@ -62,8 +62,8 @@ private:
             calls.serve_all();
         }
     }
-    void on_result(worker& sender, call& answered, result_message& answer) override {
-        calls.on_result(sender, answered, answer);
+    void on_result(worker& sender, call& answered, result_message& answer, time_point now) override {
+        calls.on_result(sender, answered, answer, now);
     }
     void on_remote_error(worker& sender, call& answered, error_message& answer) override {
         calls.on_remote_error(sender, answered, answer);

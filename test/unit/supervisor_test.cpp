@@ -62,7 +62,7 @@ private:
         }
         changed_.notify_all();
     }
-    void on_result(worker&, call&, result_message&) override {}
+    void on_result(worker&, call&, result_message&, time_point) override {}
     void on_remote_error(worker&, call&, error_message&) override {}
     void on_answer_lost(worker&, call&) override {}
     void on_begun_in_vain(call&) override {}

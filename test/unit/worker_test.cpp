@@ -42,7 +42,7 @@ public:
 
 private:
     void on_event(const worker_event& event) override { facts.push_back(event.fact); }
-    void on_result(worker&, call& answered, result_message&) override {
+    void on_result(worker&, call& answered, result_message&, time_point) override {
         answers.push_back("result of " + answered.req.command());
     }
     void on_remote_error(worker&, call& answered, error_message& answer) override {
