@@ -123,7 +123,7 @@ void oracle::check_age(const worker_status& shown) {
     const bool may_be_held_up = weather_.bad_workers + weather_.bad_starts + weather_.stuck_calls > 0 ||
                                 config_.start.timeout < 3s || limits_.min < limits_.max || resized_ ||
                                 restarts_ || !suspended_.empty() || pool_suspension_asked_ || late() ||
-                                out_of_memory();
+                                out_of_memory() || config_.initialization.delegate != nullptr;
     if (config_.recycle.age == 0s || may_be_held_up || shown.retiring) {
         return;
     }
