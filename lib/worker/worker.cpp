@@ -64,9 +64,12 @@ void worker::assign_private(call& next) {
     assign(next, next.submitted);
 }
 
-void worker::cancel(const call& given_up) {
-    append_cancel(link_->control().outbox(), given_up.id);
-    link_->control().flush();
+void worker::cancel(const call& given_up) noexcept {
+    try {
+        append_cancel(link_->control().outbox(), given_up.id);
+        link_->control().flush();
+    } catch (const std::exception&) { // out of memory: it learns nothing, and may be overdue in the end
+    }
 }
 
 /// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.

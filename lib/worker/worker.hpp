@@ -95,7 +95,7 @@ public:
     void assign_private(call& next);
 
     /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker answers.
-    void cancel(const call& given_up);
+    void cancel(const call& given_up) noexcept;
 
     /// After calls_lost: the calls that get no answer, last sent first.
     std::optional<lost_call_notice> take_lost_call();
