@@ -37,7 +37,6 @@ class Host:
             **os.environ,
             "PYTHONPATH": str(ROOT / "lib" / "python"),
             "SKEP_PROTOCOL": "1",
-            "SKEP_TOKEN": TOKEN,
             "SKEP_WORKER": "default/0#1",
             "SKEP_POOL": "default",
         }
@@ -48,6 +47,7 @@ class Host:
             streams = {"stdin": data_end, "stdout": data_end}
         else:
             environment["SKEP_TRANSPORT"] = "socket"
+            environment["SKEP_TOKEN"] = TOKEN
             environment["SKEP_DATA_FD"] = str(data_end.fileno())
             environment["SKEP_CONTROL_FD"] = str(control_end.fileno())
             streams = {
@@ -98,10 +98,29 @@ class Host:
         assert reply["type"] == "error" and reply["id"] == call_id, reply
         return reply["error"]
 
-    def tell(self, message):
+    def tell(self, message, attachments=()):
         """Sends a message where the worker expects everything but calls."""
         stream = self.data if self.process.stdout is None else self.control
-        stream.sendall(frame(message))
+        stream.sendall(frame(message, attachments))
+
+    def receive_tool_call(self):
+        """The next message, which is a tool call."""
+        message = self.receive()
+        assert message["type"] == "tool_call", message
+        return message
+
+    def answer_tool(self, tool_call, value=None, attachments=()):
+        """Answers a tool call that was received."""
+        self.tell({"type": "tool_result", "tool_call": tool_call["tool_call"], "value": value}, attachments)
+
+    def fail_tool(self, tool_call, kind, message="", **more):
+        """Answers a tool call with an error."""
+        error = {"type": kind, "message": message, **more}
+        self.tell({"type": "tool_error", "tool_call": tool_call["tool_call"], "error": error})
+
+    def cancel(self, call_id):
+        """Says that nobody waits for a call any more."""
+        self.tell({"type": "cancel", "id": call_id})
 
     def ping(self, seq=1):
         """Sends a ping and returns the pong."""
@@ -190,3 +209,22 @@ class HostCase(unittest.TestCase):
         if ready:
             host.handshake()
         return host
+
+
+def check_turns(case, commands):
+    """Two calls at once, of a worker that may be at no more; each asks the host, and its successor begins when it ends."""
+    host = case.host
+    ids = [host.send_call(command, {"n": n}) for n, command in enumerate(commands)]
+    begun, asked = [], []
+    for answered in range(len(ids)):
+        while len(begun) < min(answered + 2, len(ids)):
+            message = host.receive()
+            if message["type"] == "tool_call":
+                begun.append(message["id"])
+                asked.append(message)
+        case.assertEqual(sorted(begun), ids[: len(begun)])
+        case.assertEqual(host.ping()["in_flight"], len(asked))
+        ended = asked.pop(0)
+        host.answer_tool(ended, 0)
+        message = host.receive()
+        case.assertEqual((message["type"], message["id"]), ("result", ended["id"]))

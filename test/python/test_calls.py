@@ -247,7 +247,7 @@ class Calls(HostCase):
             "            call.remaining and 0 < call.remaining <= 60, call.cancelled(), len(call.attachments)]\n"
         )
         outside = "no call is running: skep.current() and skep.attachments() work inside a command"
-        self.assertEqual(host.call("look"), [outside, 1, "look", None, None, {}, None, False, 0])
+        self.assertEqual(host.call("look"), [outside, 1, "look", None, "1", {}, None, False, 0])
         more = {"session": "s", "correlation_id": "c", "metadata": {"k": 1}, "deadline_ms": 60_000}
         seen = host.call("look", (), [b"x"], **more)
         self.assertEqual(seen, [outside, 2, "look", "s", "c", {"k": 1}, True, False, 1])
@@ -293,6 +293,22 @@ class Stdio(HostCase):
         host.data.close()
         self.assertEqual(host.finish()[0], -9)
 
+    def test_also_while_it_is_at_a_call(self):
+        host = self.start("import time\n@worker.command\ndef sleep(): print('asleep'); time.sleep(1000)\n", stdio=True)
+        host.send_call("sleep")
+        self.assertEqual(host.process.stderr.readline(), b"asleep\n")
+        host.data.close()
+        self.assertEqual(host.process.wait(10), -9)
+
+    def test_a_child_is_not_taken_for_the_worker(self):
+        host = self.start(
+            "import subprocess, sys\n"
+            "@worker.command\n"
+            "def again(): return subprocess.run([sys.executable, sys.argv[0]], capture_output=True).returncode\n",
+            stdio=True,
+        )
+        self.assertEqual(host.call("again"), 64)
+
 
 class ProtocolErrors(HostCase):
     def test_a_host_that_breaks_the_protocol_is_left(self):
@@ -302,8 +318,10 @@ class ProtocolErrors(HostCase):
             ("data", frame({"type": "ping", "seq": 1}), "a message of type 'ping' on the data channel"),
             ("data", frame({"type": "call"}), "a call message is malformed: KeyError('id')"),
             ("data", frame({**CALL, "deadline_ms": 1, "sent_ms": "2"}), "a call message is malformed: TypeError"),
+            ("data", frame({**CALL, "deadline_ms": 10**400}), "a call message is malformed: OverflowError"),
             ("control", b"\0\0\0\6\0\0\0\2{]", "does not hold JSON"),
             ("control", frame({"type": "ping"}), "a ping message is malformed: KeyError('seq')"),
+            ("control", b'\0\0\0\x1f\0\0\0\x1b{"type":"ping","seq":1e400}', "a ping message is malformed: Overflow"),
             ("control", frame({"type": "strange"}), "a message of unknown type 'strange'"),
         ):
             with self.subTest(message=message):

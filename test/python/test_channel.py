@@ -50,6 +50,14 @@ class Receiving(unittest.TestCase):
         channel = channel_reading(frame({"n": 1}) + frame(big) + frame({"n": 2}))
         self.assertEqual([channel.receive().message for _ in range(3)], [{"n": 1}, big, {"n": 2}])
 
+    def test_a_huge_frame_and_one_behind_it(self):
+        huge = b"x" * (33 * 1024 * 1024)
+        channel = channel_reading(frame({"n": 1}, [huge, b"y"]) + frame({"n": 2}))
+        attachments = channel.receive().attachments
+        self.assertEqual(channel.receive().message, {"n": 2})
+        self.assertTrue(attachments[0] == huge and attachments[1] == b"y")
+        self.assertTrue(attachments[0].readonly)
+
     def test_attachments_stay_valid_after_the_next_frames(self):
         channel = channel_reading(frame({}, [b"one", b"", b"two" * 50_000]), *[frame({"n": "z" * 60_000})] * 3)
         attachments = channel.receive().attachments

@@ -35,14 +35,10 @@ class Registration(unittest.TestCase):
         self.assertEqual(list(worker._commands), ["skeptical"])
 
     def test_what_cannot_be_a_command(self):
-        async def later():
-            pass
-
         worker = skep.Worker()
         exec("def positional(a, /, b): pass", globals())
         for function, said in (
             (globals()["positional"], "positional-only parameter 'a'"),
-            (later, "async function"),
             (functools.partial(predict, top=1), "needs a name"),
         ):
             with self.subTest(said=said), self.assertRaisesRegex(TypeError, said):

@@ -34,12 +34,16 @@ from .errors import (
     Cancelled,
     DeadlineExceeded,
     Error,
+    HostError,
     InvalidArguments,
     ResultTooLarge,
     Unhealthy,
     UnknownCommand,
     UnserializableResult,
 )
+from .guarded import guard
+from .host import call_host, call_host_async, progress
+from .local_host import fake_tools
 from .version import __version__
 from .worker import Worker
 
@@ -48,6 +52,7 @@ __all__ = [
     "Cancelled",
     "DeadlineExceeded",
     "Error",
+    "HostError",
     "InvalidArguments",
     "ResultTooLarge",
     "Unhealthy",
@@ -56,5 +61,10 @@ __all__ = [
     "Worker",
     "__version__",
     "attachments",
+    "call_host",
+    "call_host_async",
     "current",
+    "fake_tools",
+    "guard",
+    "progress",
 ]

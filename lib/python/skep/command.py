@@ -8,12 +8,12 @@ from .errors import InvalidArguments, UnknownCommand
 
 
 class Command:
-    """A registered function and what it takes."""
+    """A registered function, plain or async, and what it takes."""
 
-    __slots__ = ("function", "name", "_accepted", "_required", "_signature", "_takes_any")
+    __slots__ = ("function", "name", "is_async", "yields", "_accepted", "_required", "_signature", "_takes_any")
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        signature = plain_signature("command", name, function)
+        signature = signature_of("command", name, function)
         parameters = signature.parameters.values()
         for parameter in parameters:
             if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -24,6 +24,8 @@ class Command:
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self.name = name
         self.function = function
+        self.yields = inspect.isasyncgenfunction(function)  # as an async function
+        self.is_async = self.yields or inspect.iscoroutinefunction(function)
         self._accepted = frozenset(p.name for p in named)
         self._required = frozenset(p.name for p in named if p.default is p.empty)
         self._takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
@@ -51,10 +53,8 @@ class Command:
         return f"{self.name}() {' and '.join(problems)}; it takes {self._signature}"
 
 
-def plain_signature(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of a plain function; TypeError if it is async or has none to look at."""
-    if inspect.iscoroutinefunction(function):
-        raise TypeError(f"{kind} '{name}' is an async function; {kind}s are plain functions")
+def signature_of(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of a function; TypeError if it has none to look at."""
     try:
         return inspect.signature(function)
     except ValueError as error:

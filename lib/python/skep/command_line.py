@@ -24,7 +24,6 @@ A VALUE that is JSON is passed as what it stands for, anything else as text:
 _SERVE = """\
 Runs a script as a worker that talks to its pool over stdin and stdout, for hosts that start workers through
 something that forwards these, such as `ssh -T` or `docker run -i`. What the script prints goes to stderr.
-The environment variable SKEP_TOKEN, where it is set, holds the token that the host expects.
 """
 
 
@@ -78,7 +77,6 @@ def _serve(options: argparse.Namespace, rest: List[str]) -> int:
     source = _read(options.parser, options.script)
     become_script(options.script, options.arguments)
     os.environ.setdefault("SKEP_PROTOCOL", str(PROTOCOL_VERSION))
-    os.environ.setdefault("SKEP_TOKEN", "")
     os.environ["SKEP_TRANSPORT"] = "stdio"
     try:
         connect()  # before the script can print anything among the frames

@@ -6,9 +6,10 @@ import os
 import signal
 import socket
 import sys
-from typing import Callable, NoReturn, Optional
+from queue import SimpleQueue
+from typing import Callable, NoReturn, Optional, cast
 
-from .channel import Channel
+from .channel import Channel, Frame
 from .version import PROTOCOL_VERSION
 
 EXIT_NOT_STARTED_BY_POOL = 64
@@ -20,25 +21,28 @@ class ConnectError(Exception):
 
 
 class Connection:
-    """The channels to the host.
+    """The channels to the host: `data` for calls and all that the worker says of them, `control` for the rest.
 
-    `control` is None on the stdio transport, where everything goes over `data`.
+    Both are the same on the stdio transport. Who listens to it puts the calls into `calls`, which is None otherwise.
     """
 
     def __init__(
         self,
         token: str,
         data: Channel,
-        control: Optional[Channel],
+        control: Channel,
+        control_fd: int,
         stop_receiving: Callable[[], None],
         close: Callable[[], None],
-        control_fd: int = -1,
+        calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
     ) -> None:
         self.token = token
         self.data = data
         self.control = control
         self.control_fd = control_fd
-        self.stop_receiving = stop_receiving  # a blocked data.receive() then returns None
+        self.calls = calls
+        self.receive = data.receive if calls is None else cast(Callable[[], Optional[Frame]], calls.get)
+        self.stop_receiving = stop_receiving  # a blocked receive() then returns None
         self.close = close
 
 
@@ -56,15 +60,17 @@ def connect() -> Connection:
             f"{script} was started by a pool that speaks protocol {os.environ['SKEP_PROTOCOL']}, but this "
             f"version of the Python package skep speaks protocol {PROTOCOL_VERSION}."
         )
-    # Taken out of the environment, so that a child of this worker is never mistaken for the worker.
-    token = os.environ.pop("SKEP_TOKEN", None)
-    if token is None:
+    # Taken out of the environment, so that a child of this worker is never mistaken for the worker. Over stdio there is
+    # no token.
+    transport, token = os.environ.pop("SKEP_TRANSPORT", None), os.environ.pop("SKEP_TOKEN", None)
+    if token is None and transport != "stdio":
         raise ConnectError(
             f"{script} was started inside a skep worker, not by a pool (SKEP_TOKEN is missing). In a module "
             "that multiprocessing imports again, keep worker.run() under `if __name__ == '__main__':`."
         )
     try:
-        connection = _over_stdio(token) if os.environ["SKEP_TRANSPORT"] == "stdio" else _over_sockets(token)
+        open_channels = {"stdio": _over_stdio, "socket": _over_sockets}[transport or ""]
+        connection = open_channels(token or "")
     except (KeyError, ValueError, OSError) as error:
         raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}") from error
     _flush_every_line()
@@ -82,9 +88,9 @@ def _over_sockets(token: str) -> Connection:
         token,
         Channel.over_socket(data),
         Channel.over_socket(control),
+        control.fileno(),
         functools.partial(data.shutdown, socket.SHUT_RD),
         close,
-        control.fileno(),
     )
 
 
@@ -107,8 +113,9 @@ def _over_stdio(token: str) -> Connection:
         source.close()
         sink.close()
 
-    # Nothing blocks in receive() when a shutdown comes: the main thread itself has just received it.
-    return Connection(token, Channel.over_files(source, sink), None, lambda: None, close)
+    channel = Channel.over_files(source, sink)
+    calls: "SimpleQueue[Optional[Frame]]" = SimpleQueue()
+    return Connection(token, channel, channel, source.fileno(), lambda: calls.put(None), close, calls)
 
 
 def _flush_every_line() -> None:

@@ -4,12 +4,14 @@ import os
 import select
 import sys
 import threading
-from typing import Any, Callable, Dict, Tuple
 
-from .channel import Channel
+from .channel import Frame
 from .connection import Connection, leave_with_group
+from .credit import credit_in
 from .errors import ProtocolError
 from .interrupts import Interrupts
+from .pool_host import PoolHost
+from .profile import Profile
 
 EXIT_PROTOCOL_ERROR = 76
 
@@ -17,38 +19,43 @@ _REPEAT_INTERRUPT_MS = 50
 
 
 class Control:
-    """Acts on pings, cancels and shutdowns."""
+    """Acts on what the host says besides calls."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        interrupts: Interrupts,
-        progress: Callable[[], Tuple[int, int]],
-    ) -> None:
+    def __init__(self, connection: Connection, interrupts: Interrupts, host: PoolHost, profile: Profile) -> None:
         self._connection = connection
-        self._channel: Channel = connection.control or connection.data
+        self._channel = connection.control
+        # Where both channels are one, others send over it, too.
+        self._say = host.outbox.say if connection.control is connection.data else self._send
         self._interrupts = interrupts
-        self._progress = progress  # calls in flight, calls completed
+        self._host = host
+        self._profile = profile
 
-    def handle(self, message: Dict[str, Any]) -> None:
+    def handle(self, frame: Frame) -> None:
         """Does what one message asks for; ProtocolError if it is none of ours."""
+        message = frame.message
         kind = message.get("type")
         try:
             if kind == "ping":
                 pong = b'{"type":"pong","seq":%d,"in_flight":%d,"completed":%d}'
-                self._channel.send([pong % (message["seq"], *self._progress())])
+                self._say(pong % (message["seq"], self._profile.in_flight, self._profile.completed))
             elif kind == "cancel":
-                self._interrupts.cancel(message["id"])
+                self._host.cancel(message["id"])
+            elif kind == "credit":
+                self._host.credit.grant(message["id"], credit_in(message["credit"]))
+            elif kind in ("tool_result", "tool_error"):
+                self._host.tools.deliver(frame)
+            elif kind == "call" and self._connection.calls is not None:
+                self._connection.calls.put(frame)
             elif kind == "shutdown":
                 self._interrupts.stopping = True
                 self._connection.stop_receiving()
             else:
                 raise ProtocolError(f"a message of unknown type {kind!r}")
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, OverflowError) as error:  # the last of an infinity such as 1e400
             raise ProtocolError(f"a {kind} message is malformed: {error!r}") from error
 
     def start_listening(self) -> None:
-        """Serves the control channel from a thread of its own, so that it works while user code is busy."""
+        """Listens on a thread of its own, so that it works while user code is busy."""
         threading.Thread(target=self._listen, name="skep-control", daemon=True).start()
 
     def _listen(self) -> None:
@@ -59,7 +66,8 @@ class Control:
                 frame = self._channel.receive()
                 if frame is None:
                     leave_with_group()
-                self.handle(frame.message)
+                self.handle(frame)
+                del frame  # which may be large, and the next one may be long in coming
         except OSError:
             leave_with_group()
         except ProtocolError as error:
@@ -67,8 +75,11 @@ class Control:
             report_protocol_error(error)
             os._exit(EXIT_PROTOCOL_ERROR)
 
+    def _send(self, body: bytes) -> None:
+        self._channel.send((body,))
+
     def _wait(self) -> None:
-        """Blocks until the control channel is readable, and sees to interrupts meanwhile."""
+        """Blocks until the channel is readable, and sees to interrupts meanwhile."""
         interrupts = self._interrupts
         poll = select.poll()
         poll.register(self._connection.control_fd, select.POLLIN)

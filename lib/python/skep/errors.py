@@ -4,7 +4,7 @@ The public ones claim to be of the module `skep`: that is where user code finds 
 remote errors name.
 """
 
-from typing import Any
+from typing import Any, Optional
 
 _LONGEST_CODE = 128
 
@@ -50,6 +50,26 @@ class Cancelled(BaseException):
     """
 
     __module__ = "skep"
+
+
+class HostError(Exception):
+    """Raised by skep.call_host() when the host answers with an error.
+
+    `type` and `message` are always there: "skep.UnknownTool" where the host has no such tool. `code` and `data` are
+    those that the tool has given, or None.
+    """
+
+    __module__ = "skep"
+
+    def __init__(self, type: str, message: str, code: Optional[str] = None, data: Any = None) -> None:
+        super().__init__(type, message, code, data)
+        self.type = type
+        self.message = message
+        self.code = code
+        self.data = data
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"
 
 
 class CallError(Exception):

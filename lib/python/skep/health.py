@@ -3,7 +3,7 @@
 import inspect
 from typing import Any, Callable
 
-from .command import plain_signature
+from .command import signature_of
 from .errors import Unhealthy
 
 # What the host calls. Names with this prefix are the SDK's own; scripts register none of them.
@@ -12,16 +12,16 @@ HEALTH_CHECK = RESERVED_PREFIX + "health_check"
 
 
 class HealthCheck:
-    """A registered function that looks whether the worker is well."""
+    """A registered function, plain or async, that looks whether the worker is well."""
 
-    __slots__ = ("name", "_function")
+    __slots__ = ("name", "is_async", "_function")
 
     def __init__(self, function: Callable[[], Any]) -> None:
         name = getattr(function, "__name__", None) or repr(function)
-        signature = plain_signature("health check", name, function)
+        signature = signature_of("health check", name, function)
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             # Calling it would run none of its code, and look like success.
-            raise TypeError(f"health check '{name}' is a generator; health checks are plain functions")
+            raise TypeError(f"health check '{name}' is a generator; health checks return what they find")
         for parameter in signature.parameters.values():
             if parameter.default is parameter.empty and parameter.kind not in (
                 parameter.VAR_POSITIONAL,
@@ -32,11 +32,20 @@ class HealthCheck:
                     "it is called without arguments"
                 )
         self.name = name
+        self.is_async = inspect.iscoroutinefunction(function)
         self._function = function
 
     def run(self) -> Any:
         """What the function returns; Unhealthy if that is False."""
+        return _well(self._function())
+
+    async def run_async(self) -> Any:
+        """The same on an event loop."""
         value = self._function()
-        if value is False:
-            raise Unhealthy("the health check returned False")
-        return value
+        return _well(await value if self.is_async else value)
+
+
+def _well(value: Any) -> Any:
+    if value is False:
+        raise Unhealthy("the health check returned False")
+    return value

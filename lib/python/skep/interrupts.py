@@ -9,9 +9,10 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from typing import Iterator, Optional, Set
+from typing import Callable, Iterator, Optional, Set
 
 from .errors import Cancelled
+from .window import Window
 
 # Raising in the main thread while it is blocked in a system call takes a signal. A real-time one collides with
 # nothing: ordinary signals belong to user code and to Python, and libraries that use real-time signals take
@@ -23,11 +24,12 @@ class Terminate(BaseException):
     """SIGTERM has arrived: leave user code and stop."""
 
 
-class Interrupts:
+class Interrupts(Window):
     """Who has asked for what, and whether the main thread may be interrupted now."""
 
     def __init__(self) -> None:
         self.stopping = False  # take no further call
+        self.on_terminate: Callable[[], None] = lambda: None  # called, perhaps twice, where there is no window to open
         self._terminate = False  # and interrupt the one that runs
         self._installed = False
         self._open = False
@@ -35,7 +37,7 @@ class Interrupts:
         self._raised_for: Optional[int] = None
         self._last_finished = -1
         self._cancelled: Set[int] = set()
-        self._main_thread = threading.get_ident()
+        self.thread = threading.get_ident()
         self._wakeup, self._wakeup_sink = os.pipe()
         self._forking = threading.local()  # any thread may fork, and each has a signal mask of its own
 
@@ -79,15 +81,13 @@ class Interrupts:
             self.close()
 
     def open(self, call_id: Optional[int] = None) -> None:
-        """Opens the window, for a call or for waiting; raises what was asked for before. Pair it with close()
-        in a try block that catches what open() raises, too."""
+        """Opens the window, for a call or, without one, for waiting."""
         self._call_id = call_id
         self._open = True
         if self._terminate or self._cancelled:
             self._on_interrupt()
 
     def close(self) -> None:
-        """Closes the window."""
         self._open = False
 
     def finish(self, call_id: int) -> None:
@@ -98,6 +98,7 @@ class Interrupts:
 
     def _on_terminate(self, *_: object) -> None:
         self._terminate = self.stopping = True
+        self.on_terminate()
         self._on_interrupt()
 
     def _on_interrupt(self, *_: object) -> None:
@@ -118,7 +119,6 @@ class Interrupts:
         )
 
     def is_cancelled(self, call_id: int) -> bool:
-        """Whether a call that is not finished has been cancelled."""
         return call_id in self._cancelled
 
     def cancel(self, call_id: int) -> None:
@@ -135,7 +135,7 @@ class Interrupts:
         A signal that lands just before the main thread enters a system call does not get it out of there, so
         this is repeated for as long as the interrupt is_due().
         """
-        signal.pthread_kill(self._main_thread, INTERRUPT_SIGNAL)
+        signal.pthread_kill(self.thread, INTERRUPT_SIGNAL)
 
     @property
     def wakeup(self) -> int:
@@ -146,5 +146,6 @@ class Interrupts:
         """Reads the signals that the main thread may have missed."""
         if signal.SIGTERM in os.read(self._wakeup, 4096):
             self._terminate = self.stopping = True
+            self.on_terminate()
             if self.is_due():
                 self.interrupt()

@@ -41,6 +41,9 @@ def _decode(data: Union[bytes, memoryview]) -> Any:
     return value if end == len(text) else _decoder.decode(text)
 
 
+_encoding: Any = json.encoder  # as above
+_escape: Callable[[str], str] = _encoding.encode_basestring  # text, with its quotes
+
 # Takes what is JSON and nothing else, as _decode does.
 decode: Callable[[Union[bytes, memoryview]], Any] = orjson.loads if orjson else _decode
 
@@ -77,7 +80,7 @@ class Encoder:
     def _encode_text(self, text: str) -> bytes:
         """A long text takes a fifth of the time this way, as most of its characters stand for themselves."""
         if len(text) < _LONG:
-            return self.encode_any(text)
+            return _escape(text).encode()
         data = text.encode()
         special = frozenset(data.translate(None, _NEEDS_NO_ESCAPE))
         if not special <= _ESCAPABLE:
@@ -104,8 +107,7 @@ def _holds_long_text(mapping: Dict[Any, Any]) -> bool:
 
 def _without_setup(encoder: json.JSONEncoder, convert: Callable[[Any], Any]) -> Callable[[Any], str]:
     """Its encode(), but without making a new C encoder each time."""
-    module: Any = json.encoder  # as above
-    make, escape = module.c_make_encoder, module.c_encode_basestring
+    make, escape = _encoding.c_make_encoder, _encoding.c_encode_basestring
     try:
         encode = make(None, convert, escape, None, ":", ",", False, False, False)
     except TypeError:  # not CPython, where they are None, or a Python in which they have changed

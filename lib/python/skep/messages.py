@@ -1,7 +1,7 @@
 """The messages a worker sends, and how they keep to the limits of its host."""
 
 import json
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 from .channel import frame_length
 from .convert import ResultEncoder
@@ -30,8 +30,15 @@ class Answers:
 
     def result(self, call_id: int, command: str, value: Any) -> Answer:
         """What a command has returned; UnserializableResult or ResultTooLarge if the host would not accept it."""
+        return self._value(b"result", call_id, command, value)
+
+    def chunk(self, call_id: int, command: str, value: Any) -> Answer:
+        """The same for what it has yielded."""
+        return self._value(b"chunk", call_id, command, value)
+
+    def _value(self, kind: bytes, call_id: int, command: str, value: Any) -> Answer:
         text, attachments = self._encoder.encode(value, command)
-        body = b'{"type":"result","id":%d%b,"value":' % (call_id, _lengths(attachments)), text, b"}"
+        body = b'{"type":"%b","id":%d%b,"value":' % (kind, call_id, lengths(attachments)), text, b"}"
         if frame_length(body, attachments) > self._longest:
             self._check_size(body, attachments, command)
         return body, attachments
@@ -92,8 +99,8 @@ class Answers:
             raise UnserializableResult(command, reason)
 
 
-def encode(message: Dict[str, Any]) -> bytes:
-    """A message that may hold any text."""
+def encode(message: Union[Dict[str, Any], str]) -> bytes:
+    """A message, or a part of one, that may hold any text."""
     # "replace": exception messages and command names may hold lone surrogates, which are not JSON
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
@@ -105,7 +112,8 @@ def _error(call_id: int, described: Dict[str, str], data: bytes = b"") -> bytes:
     return b'{"type":"error","id":%d,"error":%b}' % (call_id, error)
 
 
-def _lengths(attachments: List[memoryview]) -> bytes:
+def lengths(attachments: List[memoryview]) -> bytes:
+    """The member of a message that says how long its attachments are, if it has any."""
     if not attachments:
         return b""
     return b',"attachments":[%b]' % ",".join(str(len(part)) for part in attachments).encode()

@@ -33,7 +33,8 @@ class _Host(threading.Thread):
         data, data_end = socket.socketpair()
         control, control_end = socket.socketpair()
         self._data, self._control = Channel.over_socket(data), Channel.over_socket(control)
-        os.environ.pop("SKEP_WORKER", None)  # where this runs inside a worker
+        for name in ("SKEP_WORKER", "SKEP_THREADS"):  # where this runs inside a worker
+            os.environ.pop(name, None)
         os.environ.update(
             SKEP_PROTOCOL=str(PROTOCOL_VERSION),
             SKEP_TOKEN="",
@@ -47,9 +48,24 @@ class _Host(threading.Thread):
         self._control.send([encode({"type": "welcome", "limits": DEFAULT_LIMITS._asdict()})])
         self._data.receive()  # ready
         self._data.send([encode(self._call)], self._attachments)
-        self.answer = self._data.receive()
+        self.answer = self._receive_answer()
         self._control.send([encode({"type": "shutdown", "grace_ms": 0})])
         threading.Event().wait()  # for ever: a channel that closes early means that the host has died
+
+    def _receive_answer(self) -> Optional[Frame]:
+        while True:
+            frame = self._data.receive()
+            message = frame.message if frame is not None else {}
+            if message.get("type") == "progress":
+                _show_progress(message)
+            elif message.get("type") == "tool_call":
+                self._refuse(message)
+            else:
+                return frame
+
+    def _refuse(self, call: Dict[str, Any]) -> None:
+        error = {"type": "skep.UnknownTool", "message": f"there is no tool '{call['name']}' without a pool"}
+        self._control.send([encode({"type": "tool_error", "tool_call": call["tool_call"], "error": error})])
 
 
 def call_once(
@@ -96,6 +112,10 @@ def _show_error(error: Dict[str, Any]) -> None:
     lines = [error["traceback"].rstrip("\n") or f"{error['type']}: {error['message']}"]
     lines += [f"  {key}: {json.dumps(error[key], ensure_ascii=False)}" for key in ("code", "data") if key in error]
     print("\n".join(lines), file=sys.stderr)
+
+
+def _show_progress(message: Dict[str, Any]) -> None:
+    print(f"skep: {message['fraction']:.0%} {message.get('text', '')}".rstrip(), file=sys.stderr)
 
 
 def _show_attachments(parts: Sequence[memoryview], save: Optional[str]) -> None:

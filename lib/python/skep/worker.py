@@ -5,16 +5,19 @@ import sys
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, TypeVar, Union, overload
 
 from . import missing_run
+from .choice import EXIT_UNSUITABLE, Unsuitable
 from .command import Command
 from .connection import EXIT_NOT_STARTED_BY_POOL, ConnectError, Connection, connect
 from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
 from .conversation import Conversation
 from .description import show_traceback
 from .errors import ProtocolError
+from .event_loop import EventLoop
+from .forked import leave
 from .health import RESERVED_PREFIX, HealthCheck
 from .interrupts import Terminate
 from .local_call import call_locally
-from .work import Work
+from .work import DEFAULT_CONCURRENCY, Work
 
 EXIT_HOOK_FAILED = 1
 
@@ -27,9 +30,18 @@ class Worker:
 
     Create it before the script prints anything: where frames travel over stdin and stdout, this is what moves
     them out of print()'s way.
+
+    `thread_safe=True` says that commands may run beside each other, in threads of one process: what a pool wants that
+    is configured with more than one thread per worker, and what a script needs that has async commands and plain ones.
+    `concurrency` says at how many async commands the worker may be at once, 1 or more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, thread_safe: bool = False, concurrency: int = DEFAULT_CONCURRENCY) -> None:
+        if type(concurrency) is not int or concurrency < 1:
+            raise ValueError(f"concurrency is a number of calls, 1 or more, not {concurrency!r}")
+        self._thread_safe = thread_safe
+        self._concurrency = concurrency
+        self._event_loop = EventLoop()
         self._commands: Dict[str, Command] = {}
         self._health_check: Optional[HealthCheck] = None
         self._start_hooks: List[Callable[[], Any]] = []
@@ -77,7 +89,7 @@ class Worker:
     def command(
         self, target: Union[Callable[..., Any], str, None] = None, *, name: Optional[str] = None
     ) -> Callable[..., Any]:
-        """Registers a function as a command, under its own name or the given one.
+        """Registers a function, plain or async, as a command, under its own name or the given one.
 
         Use as `@worker.command`, `@worker.command("name")` or `@worker.command(name="name")`. The host passes
         arguments by name. What the function returns must be JSON, or something that offers a way to become
@@ -94,8 +106,9 @@ class Worker:
         """Registers the function that the pool runs now and then while the worker is idle. There is one at most.
 
         If it raises or returns False, the pool gives the worker no calls until it succeeds, and in the end
-        another process takes its place. It may return JSON, for information, and runs on the main thread like a
-        command. Without one, the pool sees only that the main thread answers.
+        another process takes its place. It may return JSON, for information, and runs where commands do: on the main
+        thread, a thread of its own, or, as it may be async, the event loop. Without one, the pool sees only that calls
+        are answered there.
         Raises TypeError for a function that cannot be called without arguments, ValueError for a second one.
         """
         if self._health_check is not None:
@@ -104,15 +117,16 @@ class Worker:
         return function
 
     def on_start(self, hook: Hook) -> Hook:
-        """Registers a function to run once before the worker takes calls. If it raises, the start fails."""
+        """Registers a function, plain or async, to run once before the worker takes calls. If it raises, the start
+        fails."""
         self._start_hooks.append(hook)
         return hook
 
     def on_stop(self, hook: Hook) -> Hook:
-        """Registers a function to run once when the worker stops in an orderly way after a complete start.
+        """Registers a function, plain or async, to run once when the worker stops in an orderly way.
 
-        The last one registered runs first. None runs when the worker crashes or its host is gone, and none in a
-        process that the worker has forked.
+        The last one registered runs first. None runs after a start that was not complete, none when the worker
+        crashes or its host is gone, and none in a process that the worker has forked.
         """
         self._stop_hooks.append(hook)
         return hook
@@ -125,7 +139,8 @@ class Worker:
         Arguments and result are turned into JSON and back, as on their way from a host and to it, so a tuple is
         a list at the other end; a result has `bytes` where a host gets attachments. The on_start hooks run once,
         before the first call; to keep one from loading what a test can do without, patch what it calls. The
-        on_stop hooks never run here.
+        on_stop hooks never run here. Async commands run on a loop that this worker keeps for them, so no other may be
+        running on this thread. Tools of the host are given by skep.fake_tools().
         What a command or hook raises comes through as it is. Raises skep.UnknownCommand and
         skep.InvalidArguments where a host would get those errors, skep.UnserializableResult or
         skep.ResultTooLarge for a result that a pool would not take by default, and TypeError or ValueError for
@@ -133,18 +148,19 @@ class Worker:
         """
         try:
             for hook in self._due_start_hooks():
-                hook()
+                self._event_loop.run_hook(hook)
         except BaseException:
             self._started = False  # the next call tries again
             raise
-        return call_locally(Work(self._commands, self._health_check), command, args, attachments)
+        return call_locally(self._work(), self._event_loop, command, args, attachments)
 
     def run(self) -> NoReturn:
         """Serves calls until the pool asks the worker to stop, then exits the process.
 
         Call it last, on the main thread, and under `if __name__ == "__main__":` if tests import the script. Exit
         status: 0 after an orderly stop, 1 if a start or stop hook failed, 64 if no pool has started the script,
-        70 if the host is gone, 76 if it broke the protocol. A child that a command or hook forks, and that comes
+        70 if the host is gone, 76 if it broke the protocol, 78 if the script cannot do what its pool wants (stderr has
+        the reason). A child that a command or hook forks, and that comes
         back from it, ends there: with 0, or with 1 after an error.
         A script that a pool has started, and that comes to its end without this call, is told so on stderr and
         exits with 120.
@@ -154,25 +170,31 @@ class Worker:
             print(f"skep: {self._why_not_connected}", file=sys.stderr)
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
         status = 0
-        conversation = Conversation(self._connection, Work(self._commands, self._health_check))
         try:
+            conversation = Conversation(self._connection, self._work(), self._event_loop)
             conversation.greet()
-            self._previous_exit = conversation.previous_exit
+            self._previous_exit = conversation.host.previous_exit
             with conversation.interrupts.window():
-                if not all(_run_hook(hook, conversation) for hook in self._due_start_hooks()):
+                if not all(self._run_hook(hook, conversation) for hook in self._due_start_hooks()):
                     sys.exit(EXIT_HOOK_FAILED)
             try:
                 conversation.serve()
             finally:
-                if not conversation.forked:  # a child that exits leaves the worker serving
-                    stopped = [_run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
+                if not conversation.host.is_gone:  # a child that exits leaves the worker serving
+                    stopped = [self._run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
                     status = 0 if all(stopped) else EXIT_HOOK_FAILED
         except Terminate:
             pass  # an orderly end like any other
         except ProtocolError as error:
             report_protocol_error(error)
             status = EXIT_PROTOCOL_ERROR
+        except Unsuitable as error:
+            print(f"skep: {error}", file=sys.stderr)
+            status = EXIT_UNSUITABLE
         sys.exit(status)
+
+    def _work(self) -> Work:
+        return Work(self._commands, self._health_check, self._thread_safe, self._concurrency)
 
     def _due_start_hooks(self) -> List[Callable[[], Any]]:
         """All of them the first time, then none: they run once, and may themselves call()."""
@@ -191,16 +213,17 @@ class Worker:
         self._commands[name] = Command(name, function)
         return function
 
-
-def _run_hook(hook: Callable[[], Any], conversation: Conversation) -> bool:
-    """Whether the hook ran without an error; an error goes to stderr."""
-    try:
-        hook()
-    except (Terminate, SystemExit):
-        raise
-    except BaseException as error:
-        conversation.leave_if_forked(error)
-        show_traceback(error)
-        return False
-    conversation.leave_if_forked()
-    return True
+    def _run_hook(self, hook: Callable[[], Any], conversation: Conversation) -> bool:
+        """Whether the hook ran without an error; an error goes to stderr."""
+        try:
+            self._event_loop.run_hook(hook)
+        except (Terminate, SystemExit):
+            raise
+        except BaseException as error:
+            if conversation.host.is_gone:
+                leave(error)
+            show_traceback(error)
+            return False
+        if conversation.host.is_gone:
+            leave()
+        return True

@@ -1,0 +1,151 @@
+"""Many calls at once: async commands on one event loop, and plain ones on threads beside it.
+
+The loop runs on the main thread. Another thread takes the calls from the host.
+"""
+
+import asyncio
+import os
+import threading
+from typing import Any, Callable, Optional, Set
+
+from .async_answering import AsyncAnswering
+from .call import Call, set_running_here
+from .call_threads import CallThreads
+from .concurrent_profile import ConcurrentProfile
+from .connection import leave_with_group
+from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
+from .errors import ProtocolError
+from .event_loop import EventLoop
+from .interrupts import Terminate
+from .loop_watch import LoopWatch
+from .loop_window import LoopWindow
+from .messages import Answer
+from .thread_profile import UNWIND
+from .thread_window import ThreadWindow
+from .turns import Turns
+from .window import CallWindow, Window
+
+
+class AsyncProfile(ConcurrentProfile):
+    """What a worker does that has async commands."""
+
+    def __init__(self, *args: Any, event_loop: EventLoop) -> None:
+        super().__init__(*args)
+        self._loop = event_loop.get()
+        self._end: "asyncio.Future[None]" = self._loop.create_future()
+        self._exit: Optional[SystemExit] = None
+        self._thread = threading.get_ident()
+        self._threads = CallThreads(self, self._end_with)
+        self._watch = LoopWatch(self._loop, self.running)
+        self._tasks: Set["asyncio.Task[None]"] = set()
+        self._takes_calls = True
+        self._was_terminated = False
+
+    def serve(self) -> None:
+        self._answering = AsyncAnswering(self.work, self.host)
+        self._turns = Turns(self.capacity, self._begin)
+        self._interrupts.on_terminate = lambda: self._in_loop(self._terminate)
+        threading.Thread(target=self._take_calls, name="skep-calls", daemon=True).start()
+        self._loop.run_until_complete(self._end)
+        self._threads.close()
+        if self._was_terminated:
+            self._threads.join(UNWIND)
+            raise Terminate
+        with self._interrupts.window():
+            self._threads.join()
+        if self._exit is not None:
+            raise self._exit
+
+    def finish(self, call: Call, answer: Answer) -> None:
+        super().finish(call, answer)
+        self._turns.end()
+        if not self._takes_calls:
+            self._in_loop(self._look_for_the_end)
+
+    def _in_loop(self, callback: Callable[..., None], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback, *args)
+        except RuntimeError:  # the loop is closed
+            pass
+
+    def _end_with(self, exit: SystemExit) -> None:
+        self._exit = exit
+        self._interrupts.stopping = True
+        self._in_loop(self._finish_serving)
+
+    # --- the thread that takes the calls
+
+    def _take_calls(self) -> None:
+        try:
+            while not self._interrupts.stopping:
+                frame = self._connection.receive()
+                if frame is not None:
+                    self._take(Call(frame.message, frame.attachments, self.host, Window()))
+                elif not self._interrupts.stopping:
+                    leave_with_group()
+                del frame  # which may be large, and the next one may be long in coming
+        except OSError:
+            leave_with_group()
+        except ProtocolError as error:
+            # os._exit: this is not the main thread, and user code may be busy there for any time.
+            report_protocol_error(error)
+            os._exit(EXIT_PROTOCOL_ERROR)
+        self._in_loop(self._stop)
+
+    def _take(self, call: Call) -> None:
+        command = self.work.commands.get(call.command)
+        if command is not None and not command.is_async:
+            window: CallWindow = ThreadWindow()
+        else:
+            window = LoopWindow(self._loop, self._thread)
+        call.window = window
+        self.come(call, window)
+        self._turns.come(call)
+        self._watch.look()
+
+    # --- any thread
+
+    def _begin(self, call: Call) -> None:
+        if isinstance(call.window, LoopWindow):
+            self._in_loop(self._start, call, call.window)
+        else:
+            self._threads.put(call)
+
+    # --- the loop
+
+    def _start(self, call: Call, window: LoopWindow) -> None:
+        if not self._takes_calls:
+            return
+        task = self._loop.create_task(self._answer(call, window))
+        self._tasks.add(task)
+        task.add_done_callback(self._go_on)
+
+    async def _answer(self, call: Call, window: LoopWindow) -> None:
+        set_running_here(call)
+        self.begin()
+        answer = await self._answering.answer_to(call, window)
+        if not self._was_terminated:
+            self.finish(call, answer)
+
+    def _go_on(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        self._look_for_the_end()
+
+    def _stop(self) -> None:
+        self._takes_calls = False
+        self._look_for_the_end()
+
+    def _terminate(self) -> None:
+        if not self._was_terminated:
+            self._was_terminated = True
+            self.interrupt_all(Terminate)
+            self._loop.call_later(UNWIND, self._finish_serving)
+            self._stop()
+
+    def _look_for_the_end(self) -> None:
+        if not self._takes_calls and not self._tasks and (self.in_flight == 0 or self._was_terminated):
+            self._finish_serving()
+
+    def _finish_serving(self) -> None:
+        if not self._end.done():
+            self._end.set_result(None)

@@ -1,0 +1,57 @@
+"""Where the values go that an async generator yields."""
+
+import asyncio
+from typing import Any, AsyncGenerator, Awaitable, Callable, List, Tuple
+
+from .call import Call
+from .channel import frame_length
+from .collected import Collected
+from .loop_mailbox import LoopMailbox
+from .messages import Answers
+from .pool_host import PoolHost
+
+
+async def drive_async(generator: "AsyncGenerator[Any, None]", deliver: Callable[[Any], Awaitable[None]]) -> None:
+    """Delivers what a generator yields. It is closed whatever happens, so that it can clean up."""
+    try:
+        async for value in generator:
+            await deliver(value)
+    finally:
+        await generator.aclose()
+
+
+async def collect_async(generator: "AsyncGenerator[Any, None]", command: str) -> List[Any]:
+    """What a generator yields, for a caller who wants one answer."""
+    collected = Collected(command)
+
+    async def add(value: Any) -> None:
+        collected.add(value)
+
+    await drive_async(generator, add)
+    return collected.values
+
+
+class AsyncOutlet:
+    """Sends chunks to the consumer of a stream, no faster than it takes them. On the event loop."""
+
+    def __init__(self, call: Call, credit: Tuple[int, int], answers: Answers, host: PoolHost) -> None:
+        self._call = call
+        self._answers = answers
+        self._batch = host.outbox.batch
+        self._credit = host.credit
+        self._mailbox = LoopMailbox()
+        self._credit.begin(call.id, credit, self._mailbox)
+
+    def close(self) -> None:
+        """The stream is over."""
+        self._credit.finish(self._call.id)
+
+    async def send(self, value: Any) -> None:
+        """Sends one chunk when the host has credit for it, and lets others have their turn."""
+        body, attachments = self._answers.chunk(self._call.id, self._call.command, value)
+        size = frame_length(body, attachments) - frame_length(())
+        while not self._credit.spend(self._call.id, size):
+            self._batch.flush()
+            await self._mailbox.get()
+        self._batch.add(body, attachments)
+        await asyncio.sleep(0)  # a generator that never waits must not keep the loop for itself

@@ -1,0 +1,56 @@
+"""Where a call may be interrupted."""
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Iterator, Type
+
+if TYPE_CHECKING:
+    from .call import Call
+
+
+class Window:
+    """What a thread opens while its call may be interrupted there. This one stands for code that never is."""
+
+    thread = -1  # the one that it is about
+    may_block = True  # whether nobody but the call suffers from that
+
+    def open(self, call_id: int) -> None:
+        """Opens the window; raises what was asked for before. Pair it with close() in a try block that catches what
+        open() raises, too."""
+
+    def close(self) -> None:
+        """Closes the window. Of a thread that is no main thread, this may be where the interrupt arrives."""
+
+    def is_cancelled(self, call_id: int) -> bool:
+        """Whether a call that is not answered has been cancelled."""
+        return False
+
+
+class CallWindow(Window):
+    """The window of one call among several, which is interrupted once at most."""
+
+    def begin(self) -> None:
+        """The call begins where this is called; raises what was asked for before."""
+
+    def interrupt(self, kind: Type[BaseException]) -> None:
+        """Ends the call where it is, with an exception of that class if possible. On any thread."""
+        raise NotImplementedError
+
+
+_NO_WINDOW = Window()
+
+
+def window_here(call: "Call") -> Window:
+    """The window of the thread that runs this: threads that user code has started are not interrupted."""
+    return call.window if call.window.thread == threading.get_ident() else _NO_WINDOW
+
+
+@contextmanager
+def uninterrupted(call: "Call") -> Iterator[None]:
+    """Closes the window of the call while the block runs, which is not to be left half done."""
+    window = window_here(call)
+    window.close()
+    try:
+        yield
+    finally:
+        window.open(call.id)
