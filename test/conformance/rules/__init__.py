@@ -1,0 +1,8 @@
+"""The rules of PROTOCOL.md for workers, by topic."""
+
+from .registry import RULES, Rule
+
+# Each of them registers its rules; they are tried in this order.
+from . import start, calls, attachments, limits, control, cancels, streams, progress, tools, endings, bad_frames
+
+__all__ = ["RULES", "Rule"]

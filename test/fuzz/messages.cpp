@@ -1,0 +1,128 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Whatever a worker sends in a frame is a message within the limits, or refused as a breach of the protocol; and what
+// came before makes no difference.
+
+#include "check.hpp"
+#include "wire/json_writer.hpp"
+#include "wire/protocol_violation.hpp"
+#include "wire/worker_messages.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <fuzzer/FuzzedDataProvider.h>
+#include <span>
+#include <string>
+
+namespace skep::fuzz {
+
+namespace {
+
+namespace json = boost::json;
+
+/// What the protocol says that a value counts for.
+std::size_t tree_bytes(const json::value& value) {
+    if (!value.is_structured()) {
+        return 24 + (value.is_string() ? value.get_string().size() : 0);
+    }
+    std::size_t bytes = 56;
+    if (value.is_array()) {
+        for (const auto& element : value.get_array()) {
+            bytes += tree_bytes(element);
+        }
+    } else {
+        for (const auto& [key, member] : value.get_object()) {
+            bytes += 40 + key.size() + tree_bytes(member);
+        }
+    }
+    return bytes;
+}
+
+std::size_t depth(const json::value& value) {
+    std::size_t deepest = 0;
+    if (value.is_array()) {
+        for (const auto& element : value.get_array()) {
+            deepest = std::max(deepest, depth(element));
+        }
+    } else if (value.is_object()) {
+        for (const auto& [key, member] : value.get_object()) {
+            deepest = std::max(deepest, depth(member));
+        }
+    }
+    return deepest + (value.is_structured() ? 1 : 0);
+}
+
+/// What is read can be sent, and is then the same.
+void check_written(const json::value& value, const json_limits& limits) {
+    std::string text = R"({"value":)";
+    append_json(text, value);
+    text += '}';
+    json_field_reader reader({limits.depth + 1, std::size_t(-1)});
+    require(reader.read(text).at(0).value == value, "what is written reads back as the same");
+}
+
+void check_refused(std::string_view text, const json_limits& limits) {
+    json_field_reader reader(limits);
+    try {
+        reader.read(text);
+        require(false, "a tree beyond the limit is refused");
+    } catch (const protocol_violation&) {}
+}
+
+void check_fields(std::string_view text, const json_limits& limits) {
+    json_field_reader reader(limits);
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : reader.read(text)) {
+        bytes += 40 + key.size() + tree_bytes(value);
+        require(depth(value) < limits.depth, "nothing is deeper than the limit");
+        check_written(value, limits);
+    }
+    require(bytes <= limits.tree_bytes, "the tree is within its limit");
+    if (bytes > 0) {
+        check_refused(text, {limits.depth, bytes - 1});
+    }
+}
+
+/// The text of the breach, or none.
+std::string outcome(worker_message_decoder& decoder, const frame_view& frame) {
+    try {
+        const auto message = decoder.decode(frame);
+        if (const auto* const result = std::get_if<result_message>(&message)) {
+            std::size_t bytes = 0;
+            for (const auto& attachment : result->attachments) {
+                bytes += attachment.size();
+            }
+            require(bytes == frame.payload.size(), "the attachments are the payload");
+        }
+    } catch (const protocol_violation& breach) {
+        return breach.what();
+    }
+    return {};
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) noexcept {
+    FuzzedDataProvider input(data, size);
+    const auto payload_size = input.ConsumeIntegral<std::uint8_t>();
+    const json_limits limits{input.ConsumeIntegralInRange<std::size_t>(1, 64),
+                             input.ConsumeIntegralInRange<std::size_t>(1, 1u << 16)};
+    const auto payload = input.ConsumeBytes<std::uint8_t>(payload_size);
+    const auto text = input.ConsumeRemainingBytesAsString();
+    const frame_view frame{text, std::as_bytes(std::span(payload))};
+
+    worker_message_decoder decoder(limits);
+    const auto first = outcome(decoder, frame);
+    outcome(decoder, {R"({"type":"result","id":1,"value":[{"a":"b"}]})", {}});
+    require(outcome(decoder, frame) == first, "a message means the same whatever came before");
+    try {
+        check_fields(text, limits);
+    } catch (const protocol_violation&) {
+        require(!first.empty(), "what is no JSON of ours is no message");
+    }
+    return 0;
+}
+
+} // namespace skep::fuzz
