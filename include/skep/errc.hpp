@@ -41,6 +41,7 @@ enum class errc {
     poisonous_request,  ///< workers crashed, or broke the protocol, on this very input before: it was refused
     unknown_worker,     ///< no worker of that id is alive
     initialization_failed, ///< a function of the user's initialization_delegate refused the worker, or the start
+    tool_cycle,            ///< a tool's call could only run once the workers are done that wait for it
     type_mismatch, ///< a value does not fit the type it was to become: see value_as; the call itself has succeeded
 };
 

@@ -35,6 +35,7 @@ struct error_info {
     duration wait_time{};            ///< how long the call waited in the queue
     std::size_t queue_depth = 0;     ///< calls waiting when it failed
     int attempts = 0;                ///< how many workers the call was sent to
+    std::string correlation_id;      ///< the request's, or the one made for it once a worker had it
 
     /// The worker's exception: its type by its qualified name, as Python's tracebacks print it: `module.Name`, and
     /// `Name` alone for what is built in or defined in the worker's script. `skep.Name` is the SDK's own.

@@ -10,11 +10,38 @@
 
 namespace skep {
 
+/// What a worker and its host talk over.
+enum class transport {
+    socket, ///< two socket pairs of their own: for workers on this machine
+    stdio   ///< stdin and stdout: for workers behind a program that forwards these, wherever they are
+};
+
 /// How a worker process is started. No shell is involved: `args` reach the program as they are.
 struct launch_options {
-    /// Program name (looked up in PATH) or path. Required. Relative paths count from the host's directory.
+    /// Program name (looked up in PATH) or path. Required. Relative paths count from the host's directory; behind a
+    /// prefix it is the prefix that looks for it.
     std::string program;
     std::vector<std::string> args;
+
+    /// Over stdio, the worker's process may be on another machine, so what skep starts here is not looked into: a
+    /// worker that hangs is not asked for its stacks, its memory counts as 0, and recycle.soft_memory and hard_memory
+    /// are refused. While it is at a call it gets no pings; one that does not listen meanwhile, as those of the two
+    /// SDKs do, misses that the call is cancelled, and is replaced after cancel_grace. What it prints to stdout has to be frames; the Python SDK sees to that.
+    skep::transport transport = skep::transport::socket;
+
+    /// Put before `program`: the words of a program that starts it, such as {"nice", "-n", "10"}, or, over stdio,
+    /// {"ssh", "-T", "-o", "BatchMode=yes", "host"} or {"docker", "run", "--rm", "-i", "image"}. Pids, signals and exit
+    /// statuses are those of this program. It has to pass on stdin, stdout and the end of both; over sockets, the
+    /// descriptors 3 and 4, which nothing does that leaves the machine.
+    ///
+    /// Over stdio it need not pass on the environment: the variables that skep sets and those in `environment` and
+    /// `slot_environment` follow it as words (`env NAME=VALUE ... program args`), which others on both machines can
+    /// read. So keep secrets out of them. The Python package is not shipped either: it has to be installed over there.
+    std::vector<std::string> prefix;
+
+    /// The prefix hands what follows it to a POSIX shell, as ssh does: each word is quoted for that. Only with a prefix
+    /// over stdio.
+    bool remote_shell = false;
 
     /// Added to `args`, slot by slot: the worker in slot n gets the list n, counted round if there are fewer.
     std::vector<std::vector<std::string>> slot_args;
@@ -31,7 +58,7 @@ struct launch_options {
     /// False: the worker sees only `environment`, PATH, HOME, LANG and what skep sets.
     bool inherit_environment = true;
 
-    /// Empty: the host's. Must exist.
+    /// Empty: the host's. Must exist. Behind a prefix, it is the directory that this starts in.
     std::filesystem::path working_directory;
 };
 

@@ -9,8 +9,10 @@
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/reply.hpp>
+#include <skep/reply_stream.hpp>
 #include <skep/request.hpp>
 #include <skep/shutdown_report.hpp>
+#include <skep/tool.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -18,6 +20,7 @@
 
 #include <concepts>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace skep {
@@ -81,13 +84,28 @@ public:
     /// Runs one call and returns its answer. The request is encoded on the caller's executor.
     /// Errors: remote_error (the worker's exception), unknown_command, invalid_arguments, pool_saturated,
     /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request, invalid_request,
-    /// frame_too_large, not_started, start_failed, shutting_down. Each call ends with a reply or exactly one of them. A call that a dead worker had not received
-    /// is sent to another; one that it had is sent again only if request::idempotent, as pool_config::retry says.
+    /// tool_cycle (only a call that a tool makes), frame_too_large, not_started, start_failed, shutting_down. Each call
+    /// ends with a reply or exactly one of them. A call that a dead worker had not received is sent to another; one that
+    /// it had is sent again only if request::idempotent, as pool_config::retry says.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
     /// after cancel_grace. Total cancellation of a running call is ignored, as its effects cannot be undone.
     boost::asio::awaitable<reply> execute(request call) override;
     using call_interface::execute;
+
+    /// Begins a call whose answer comes in chunks, and returns when a worker has it. Streams wait in the queue like calls. Of
+    /// a command that yields nothing, the stream has no chunk, and its result.
+    /// Errors: those of execute() that come before a worker has the call; what comes later is thrown by
+    /// reply_stream::next().
+    /// Cancellation: as of execute() while the call is queued.
+    boost::asio::awaitable<reply_stream> stream(request call);
+
+    /// Adds a tool: something that the workers' code can have this service do while it is at a call. See tool_handler, and
+    /// request::tool for one call's own. Tools are not removed. From any thread; a call that is submitted afterwards finds
+    /// it.
+    /// Errors, thrown at once: invalid_config (`name` is not [A-Za-z0-9][A-Za-z0-9_.-]* of at most 64 characters, or is
+    /// taken; the handler is empty).
+    void register_tool(std::string name, tool_handler handler);
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
     boost::asio::awaitable<pool_status> status();
@@ -119,7 +137,7 @@ public:
     /// Errors: invalid_config (min is 1..10,000, max is min..10,000), not_started, shutting_down, cancelled.
     boost::asio::awaitable<void> resize(size_limits limits);
 
-    /// Stops admitting calls, lets accepted ones finish for stop.drain_timeout, then takes every worker through the
+    /// Stops admitting calls but those that tools make for accepted ones, lets these finish for stop.drain_timeout, then takes every worker through the
     /// stop sequence. Calls that no worker is left to take, or only suspended ones, fail with shutting_down at once.
     /// Idempotent: later and concurrent calls get the same report. Afterwards no child, zombie, descriptor or
     /// thread of the pool is left. Takes at most drain_timeout + shutdown_grace + term_grace + reap_timeout, and up

@@ -39,6 +39,18 @@ struct queue_options {
         std::chrono::seconds(5); ///< longest wait, 0..24 h; 0 = bounded by the call's deadline only
 };
 
+/// Calls whose answers come in chunks: see pool::stream.
+struct stream_options {
+    std::size_t window = 64;             ///< chunks that a worker may be ahead of the consumer, 1..65,536
+    std::size_t window_bytes = 1u << 20; ///< the same in bytes, and one chunk more, 1 KiB..1 GiB
+
+    /// For the whole stream, waiting included, 0..24 h; 0 = none. A request's own timeout goes first.
+    duration timeout = std::chrono::minutes(15);
+
+    /// Longest wait for a chunk that the worker may send, 0..24 h; 0 = none. A request's own goes first.
+    duration idle_timeout = std::chrono::seconds(60);
+};
+
 /// Pings over the control channel. A worker is lost when `misses` pings in a row stay unanswered for
 /// `timeout`.
 struct heartbeat_options {
@@ -86,8 +98,8 @@ struct restart_options {
 /// a worker that sends one all the same breaks the protocol. Fixed: integers fit into 64 bits, and a message has at
 /// most 65,536 attachments.
 struct limit_options {
-    std::size_t frame_bytes = 64u << 20; ///< one frame, 1 KiB..1 GiB
-    std::size_t json_bytes = 64u << 20;  ///< the JSON part of a frame, 1 KiB..frame_bytes
+    std::size_t frame_bytes = 64u << 20; ///< one frame, 1 KiB..2 GiB
+    std::size_t json_bytes = 64u << 20;  ///< its JSON, 1 KiB..1 GiB, and no more than frame_bytes
 
     /// Nesting of a frame's JSON, of which the message itself is one level, 4..1000. Requests may nest one level less,
     /// and no more than 500.
@@ -135,6 +147,11 @@ struct SKEP_API pool_config {
     std::size_t min_ready = 1; ///< start() returns with this many, 1..the initial number of workers
     std::size_t capacity = 1;  ///< calls at a time per worker, 1..65,536; a worker that offers less gets less
 
+    /// Threads that each worker answers calls with, 1..1024: calls at a time unless `capacity` is more. A Python worker must
+    /// declare that its code can stand it, by skep.Worker(thread_safe=True), or the start fails. OMP_NUM_THREADS and its
+    /// kin are set to that number in its environment, unless launch.environment sets them.
+    std::size_t threads_per_worker = 1;
+
     /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a
     /// call waits in the pool's queue until a worker is free. More raises throughput where calls are short, but
     /// a call may then wait behind a long one though another worker becomes free.
@@ -147,8 +164,9 @@ struct SKEP_API pool_config {
     initialization_options initialization;
     queue_options queue;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
-    duration cancel_grace = std::chrono::seconds(2);     ///< for a cancelled call to end before its worker is
-                                                         ///< replaced, 0..1 h
+    stream_options stream;
+    duration cancel_grace = std::chrono::seconds(2); ///< for a cancelled call to end before its worker is
+                                                     ///< replaced, 0..1 h
     retry_options retry;
     heartbeat_options heartbeat;
     health_check_options health_check;

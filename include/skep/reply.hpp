@@ -29,7 +29,7 @@ struct reply {
     boost::json::value value;      ///< what the worker's function returned
     std::vector<blob> attachments; ///< bytes it returned; `value` refers to them as {"$attachment": index}
     worker_id worker;              ///< who answered
-    std::string correlation_id;    ///< as given in the request
+    std::string correlation_id;    ///< the request's, or the one made for it
     duration queue_time{};         ///< from execute() to the dispatch that led to this answer
     duration run_time{};           ///< from that dispatch to the answer
     int attempts = 1;              ///< how many workers the call was sent to, this one included

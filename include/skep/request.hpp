@@ -5,13 +5,16 @@
 
 #include <skep/blob.hpp>
 #include <skep/export.hpp>
+#include <skep/progress.hpp>
 #include <skep/time.hpp>
+#include <skep/tool.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <boost/json/value_from.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +23,8 @@
 #include <vector>
 
 namespace skep {
+
+struct request_hooks;
 
 /// One call to a worker: a command, its arguments by name, and how long it may take. A plain value; every
 /// setter works on a named request and in a chain:
@@ -63,7 +68,11 @@ public:
     /// limit.
     request& timeout(duration limit) &;
 
-    /// The same as a moment; the earlier of the two holds.
+    /// Longest wait for a chunk of a stream, counted while its worker may send one. Default:
+    /// pool_config::stream.idle_timeout. 0 = no limit. Of no effect on other calls.
+    request& idle_timeout(duration limit) &;
+
+    /// The same as timeout(), as a moment; the earlier of the two holds.
     request& deadline(time_point moment) &;
 
     /// Limits the wait for a free worker. Default: pool_config::queue.timeout. 0 = no limit of its own.
@@ -72,7 +81,17 @@ public:
     /// True: running the call twice does no harm, so it may be sent again after a worker died with it.
     request& idempotent(bool value) &;
 
-    /// Ties log lines of caller and worker together; it comes back in the reply.
+    /// Adds a tool that the worker's code can call while it is at this call, or puts it in the place of the pool's of the
+    /// same name. Throws error(errc::invalid_request) if `name` is none ([A-Za-z0-9][A-Za-z0-9_.-]*, at most 64
+    /// characters), or the handler is empty.
+    request& tool(std::string name, tool_handler handler) &;
+
+    /// Has `handler` called when the worker's code says how far it is, on the executor of the coroutine that awaits the
+    /// call or has opened the stream: with the newest report only, if they come faster than that, one at a time, and never
+    /// after execute() has returned or the stream has ended. What it throws is dropped. It must not block.
+    request& on_progress(progress_handler handler) &;
+
+    /// Ties log lines of caller and worker together; it comes back in the reply. One is made for calls without.
     request& correlation_id(std::string id) &;
 
     /// Free-form facts for the worker's code, not arguments.
@@ -102,8 +121,13 @@ public:
     request&& session(std::string id) && { return std::move(session(std::move(id))); }
     request&& timeout(duration limit) && { return std::move(timeout(limit)); }
     request&& deadline(time_point moment) && { return std::move(deadline(moment)); }
+    request&& idle_timeout(duration limit) && { return std::move(idle_timeout(limit)); }
     request&& queue_timeout(duration limit) && { return std::move(queue_timeout(limit)); }
     request&& idempotent(bool value) && { return std::move(idempotent(value)); }
+    request&& tool(std::string name, tool_handler handler) && {
+        return std::move(tool(std::move(name), std::move(handler)));
+    }
+    request&& on_progress(progress_handler handler) && { return std::move(on_progress(std::move(handler))); }
     request&& correlation_id(std::string id) && { return std::move(correlation_id(std::move(id))); }
     request&& metadata(std::string_view key, boost::json::value value) && {
         return std::move(metadata(key, std::move(value)));
@@ -121,12 +145,15 @@ public:
     std::optional<duration> timeout() const noexcept { return timeout_; }
     std::optional<time_point> deadline() const noexcept { return deadline_; }
     std::optional<duration> queue_timeout() const noexcept { return queue_timeout_; }
+    std::optional<duration> idle_timeout() const noexcept { return idle_timeout_; }
     bool idempotent() const noexcept { return idempotent_; }
     const std::string& correlation_id() const noexcept { return correlation_id_; }
     const boost::json::object& metadata() const noexcept { return metadata_; }
 
 private:
-    friend struct call; // lets go of the arguments once they are encoded
+    friend struct call; // lets go of the arguments once they are encoded, and knows the hooks
+
+    request_hooks& own_hooks();
 
     std::string command_;
     boost::json::value args_;
@@ -135,9 +162,11 @@ private:
     std::optional<duration> timeout_;
     std::optional<time_point> deadline_;
     std::optional<duration> queue_timeout_;
+    std::optional<duration> idle_timeout_;
     bool idempotent_ = false;
     std::string correlation_id_;
     boost::json::object metadata_;
+    std::shared_ptr<const request_hooks> hooks_;
 };
 
 } // namespace skep

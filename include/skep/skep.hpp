@@ -14,7 +14,9 @@
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
+#include <skep/progress.hpp>
 #include <skep/reply.hpp>
+#include <skep/reply_stream.hpp>
 #include <skep/request.hpp>
 #include <skep/retry.hpp>
 #include <skep/retry_policy.hpp>
@@ -22,6 +24,7 @@
 #include <skep/scheduler.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/time.hpp>
+#include <skep/tool.hpp>
 #include <skep/value_as.hpp>
 #include <skep/worker_id.hpp>
 #include <skep/worker_state.hpp>

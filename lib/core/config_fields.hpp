@@ -54,6 +54,9 @@ void visit_fields(Config& config, Visitor& visit) {
         auto& launch = config.launch;
         visit.text("program", launch.program);
         visit.strings("args", launch.args);
+        visit.choice("transport", launch.transport, {"socket", "stdio"});
+        visit.strings("prefix", launch.prefix);
+        visit.flag("remote_shell", launch.remote_shell);
         visit.lists("slot_args", launch.slot_args);
         visit.variables("environment", launch.environment);
         visit.lists_by_name("slot_environment", launch.slot_environment);
@@ -74,6 +77,7 @@ void visit_fields(Config& config, Visitor& visit) {
     });
     visit.number("min_ready", config.min_ready, 1, 10'000);
     visit.number("capacity", config.capacity, 1, 65'536);
+    visit.number("threads_per_worker", config.threads_per_worker, 1, 1'024);
     visit.number("pipeline_depth", config.pipeline_depth, 0, 65'536);
     visit.choice("schedule", config.schedule, {"least_loaded", "round_robin", "lifo", "fifo"});
     visit.group("start", [&] {
@@ -91,6 +95,12 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("timeout", config.queue.timeout, 0s, 24h);
     });
     visit.time("request_timeout", config.request_timeout, 0s, 24h);
+    visit.group("stream", [&] {
+        visit.number("window", config.stream.window, 1, 65'536);
+        visit.number("window_bytes", config.stream.window_bytes, 1 << 10, 1 << 30);
+        visit.time("timeout", config.stream.timeout, 0s, 24h);
+        visit.time("idle_timeout", config.stream.idle_timeout, 0s, 24h);
+    });
     visit.time("cancel_grace", config.cancel_grace, 0s, 1h);
     visit.group("retry", [&] {
         auto& retry = config.retry;
@@ -130,7 +140,7 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("open_time", restart.open_time, 1ms, 24h);
     });
     visit.group("limits", [&] {
-        visit.number("frame_bytes", config.limits.frame_bytes, 1 << 10, 1 << 30);
+        visit.number("frame_bytes", config.limits.frame_bytes, 1 << 10, 1LL << 31);
         visit.number("json_bytes", config.limits.json_bytes, 1 << 10, 1 << 30);
         visit.number("json_depth", config.limits.json_depth, 4, 1'000);
         visit.number("tree_bytes", config.limits.tree_bytes, 64 << 10, 16LL << 30);

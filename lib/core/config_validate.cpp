@@ -4,13 +4,14 @@
 #include "core/config_validate.hpp"
 
 #include "core/config_fields.hpp"
+#include "core/launch_command.hpp"
+#include "core/name_rule.hpp"
 #include "core/pool_size.hpp"
 #include "core/range_check.hpp"
 #include "core/utf8.hpp"
 #include <skep/exit_class.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 
 namespace skep {
@@ -49,15 +50,8 @@ public:
 };
 
 void check_name(const std::string& name) {
-    const auto allowed = [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
-    };
-    const bool good = !name.empty() && name.size() <= 64 &&
-                      std::isalnum(static_cast<unsigned char>(name[0])) != 0 &&
-                      std::all_of(name.begin(), name.end(), allowed);
-    if (!good) {
-        config_path().reject("name", in_quotes(name),
-                             "must match [A-Za-z0-9][A-Za-z0-9_.-]* and have at most 64 characters");
+    if (!is_name(name)) {
+        config_path().reject("name", in_quotes(name), name_rule);
     }
 }
 
@@ -107,6 +101,22 @@ void check_size(const pool_config& config, std::size_t workers) {
     }
 }
 
+void check_prefix(const launch_options& launch) {
+    const config_path path;
+    check_args("launch.prefix", launch.prefix);
+    if (!launch.prefix.empty() && launch.prefix.front().empty()) {
+        path.reject("launch.prefix[0]", in_quotes(""), "must name a program");
+    }
+    if (launch.remote_shell && !is_forwarded(launch)) {
+        path.reject("launch.remote_shell", "true",
+                    "needs a launch.prefix, and \"stdio\" as launch.transport");
+    }
+    if (is_forwarded(launch) && launch.program.find('=') != std::string::npos) {
+        path.reject("launch.program", in_quotes(launch.program),
+                    "must not hold '=' behind a launch.prefix over stdio: env would take it for a variable");
+    }
+}
+
 bool is_exit_code(const std::string& text) {
     const bool digits =
         !text.empty() && text.size() <= 3 && text.find_first_not_of("0123456789") == std::string::npos;
@@ -143,6 +153,12 @@ void check_relations(const pool_config& config) {
     if (config.scaling.down > config.scaling.up) {
         path.reject("scaling.down", std::to_string(config.scaling.down), "must not exceed scaling.up");
     }
+    if (config.launch.transport == transport::stdio &&
+        (config.recycle.soft_memory != 0 || config.recycle.hard_memory != 0)) {
+        path.reject(
+            config.recycle.soft_memory != 0 ? "recycle.soft_memory" : "recycle.hard_memory", "",
+            "needs \"socket\" as launch.transport: the memory of a worker over stdio is not measured");
+    }
     if (config.recycle.hard_memory != 0 && config.recycle.hard_memory < config.recycle.soft_memory) {
         path.reject("recycle.hard_memory", std::to_string(config.recycle.hard_memory),
                     "must not be less than recycle.soft_memory");
@@ -161,6 +177,7 @@ void check_launch(const launch_options& launch) {
         path.reject("launch.program", "", "must not hold a NUL character");
     }
     check_args("launch.args", launch.args);
+    check_prefix(launch);
     for (std::size_t i = 0; i < launch.slot_args.size(); ++i) {
         check_args("launch.slot_args[" + std::to_string(i) + "]", launch.slot_args[i]);
     }

@@ -53,6 +53,8 @@ explanation explain(errc code) noexcept {
     case errc::unknown_worker: return {"no worker of that id is alive", "see status()"};
     case errc::initialization_failed: return {"the initialization delegate refused"};
     case errc::type_mismatch: return {"the value does not fit the type it was to become"};
+    case errc::tool_cycle:
+        return {"every worker waits for a call of its tools", "raise workers, or call another pool"};
     case errc::illegal_transition: return {"the worker's lifecycle does not allow this change of state"};
     }
     return {"unknown error"};

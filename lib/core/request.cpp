@@ -1,6 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/request_hooks.hpp"
+#include "core/tool_table.hpp"
 #include <skep/error.hpp>
 #include <skep/request.hpp>
 
@@ -63,8 +65,33 @@ request& request::queue_timeout(duration limit) & {
     return *this;
 }
 
+request& request::idle_timeout(duration limit) & {
+    idle_timeout_ = limit;
+    return *this;
+}
+
 request& request::idempotent(bool value) & {
     idempotent_ = value;
+    return *this;
+}
+
+/// Copies of a request share their hooks, until one changes its own.
+request_hooks& request::own_hooks() {
+    auto mine = hooks_ ? std::make_shared<request_hooks>(*hooks_) : std::make_shared<request_hooks>();
+    auto& changed = *mine;
+    hooks_ = std::move(mine);
+    return changed;
+}
+
+request& request::tool(std::string name, tool_handler handler) & {
+    check_tool(errc::invalid_request, name, handler);
+    auto added = std::make_shared<const tool_handler>(std::move(handler));
+    own_hooks().tools.insert_or_assign(std::move(name), std::move(added));
+    return *this;
+}
+
+request& request::on_progress(progress_handler handler) & {
+    own_hooks().on_progress = std::move(handler);
     return *this;
 }
 

@@ -65,6 +65,17 @@ bool is_utf8(std::string_view text) noexcept {
     return true;
 }
 
+std::string to_utf8(std::string_view text) {
+    std::string clean;
+    clean.reserve(text.size());
+    while (!text.empty()) {
+        const auto length = utf8_sequence(text);
+        clean += length == 0 ? "\xEF\xBF\xBD" : text.substr(0, length);
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return clean;
+}
+
 namespace {
 
 constexpr std::string_view mark = " ... ";

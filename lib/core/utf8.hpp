@@ -15,6 +15,9 @@ std::size_t utf8_sequence(std::string_view text) noexcept;
 
 bool is_utf8(std::string_view text) noexcept;
 
+/// The text with U+FFFD in place of each byte that is part of no well-formed sequence.
+std::string to_utf8(std::string_view text);
+
 /// The beginning, or the end, of what is longer than `limit` bytes, with a mark where it is cut. Never parts a
 /// character of well-formed text.
 std::string beginning_of(std::string_view text, std::size_t limit);

@@ -18,6 +18,7 @@ struct admission_facts {
     bool is_unavailable = false;  ///< too many workers failed of late and none is left
     bool is_expired = false;      ///< its deadline lies in the past
     bool is_poisonous = false;
+    bool is_part_of_another = false; ///< of a call that a worker has: it is drained with that one
 };
 
 /// Why the call is refused; nothing if it is taken on. It may still find the queue full.
@@ -25,6 +26,10 @@ constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept 
     switch (facts.phase) {
     case pool_phase::created: return errc::not_started;
     case pool_phase::stopping:
+        if (!facts.is_part_of_another) {
+            return errc::shutting_down;
+        }
+        break;
     case pool_phase::stopped: return errc::shutting_down;
     case pool_phase::starting:
         if (facts.is_start_undone) {

@@ -79,6 +79,7 @@ void worker_life::reaped(exit_evidence evidence, moment at) {
     try {
         if (past_.ended_by_itself) {
             failure_->detail = was_up() ? "its process ended" : early_end(evidence.last_words);
+            failure_->detail += stray_.empty() ? "" : "; " + stray_;
         }
         verdict_ = classify_exit(evidence);
     } catch (const std::bad_alloc&) {} // that it has ended counts more than why

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace skep {
@@ -63,7 +64,11 @@ public:
 
     void greeted(int stack_signal) noexcept;
     void came_up(moment at);
-    void data_ended() noexcept { past_.data_ended = true; }
+    /// All that it has sent is known. `stray` tells of what was no message of its own, for whoever asks why it ended.
+    void data_ended(std::string stray = {}) noexcept {
+        past_.data_ended = true;
+        stray_ = std::move(stray);
+    }
     void process_ended(moment at);
     void reaped(exit_evidence evidence, moment at);
 
@@ -177,6 +182,7 @@ private:
     unsigned obstacles_ = static_cast<unsigned>(obstacle::not_up);
     milestones past_;
     std::string_view hook_;
+    std::string stray_;
     int pid_ = 0;
     int stack_signal_ = 0;
     bool stopping_ = false;

@@ -30,6 +30,8 @@ public:
     /// What it may do has changed.
     void look_again() { wake_.open(); }
 
+    bool may_grow() const noexcept { return roster_.desired() < scaler_.limits().max; }
+
     asio::awaitable<void> resize(size_limits limits);
 
     void count(pool_counters& counters) const noexcept;
@@ -39,7 +41,6 @@ private:
     void look(time_point now);
     double utilisation(time_point now);
     time_point next_look() const;
-    bool may_grow() const noexcept { return roster_.desired() < scaler_.limits().max; }
 
     const worker_surroundings& around_;
     const pool_config& config_;

@@ -4,7 +4,9 @@
 #include "pool/dispatcher.hpp"
 
 #include "core/clock.hpp"
+#include "core/config_path.hpp"
 #include "policy/remote_error.hpp"
+#include "pool/tool_cycle.hpp"
 #include "worker/answers.hpp"
 
 #include <algorithm>
@@ -14,6 +16,20 @@ namespace skep {
 namespace {
 
 constexpr duration before_next_attempt = std::chrono::milliseconds(100);
+
+/// When a call that a worker has is to be looked at again.
+time_point next_look(const call& running) {
+    if (running.stream == nullptr) {
+        return running.deadline;
+    }
+    return std::min(running.deadline, after_limit(running.stream->heard, running.stream->idle_timeout));
+}
+
+/// Of a call that no worker has had, the request's, which may have none.
+std::string correlation_id_of(const call& failed) {
+    const bool is_at_worker = failed.state == call_state::running;
+    return is_at_worker ? failed.at->correlation_id_of(failed) : failed.req.correlation_id();
+}
 
 } // namespace
 
@@ -42,8 +58,9 @@ void dispatcher::take_on(call& fresh, admission_facts pool) {
     const auto now = context_.now();
     fresh.holder = this;
     fresh.submitted = now;
+    const auto default_timeout = fresh.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
     fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
-                              after_limit(now, fresh.req.timeout().value_or(config_.request_timeout)));
+                              after_limit(now, fresh.req.timeout().value_or(default_timeout)));
     if (const auto unsendable = std::move(fresh.refusal)) {
         fail(fresh, unsendable->errc(), std::move(unsendable->info));
         return;
@@ -75,6 +92,32 @@ void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
     if (queue_.size() == 1) {
         events_.on_waiting();
     }
+    if (outer_of(waiting) != nullptr && !events_.may_get_more_workers()) {
+        refuse_circle(waiting);
+    }
+}
+
+bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
+    for (const auto* outer = outer_of(fresh); outer != nullptr; outer = outer_of(*outer)) {
+        if (outer->holder == this &&
+            outer->state == call_state::running) { // only of its own it knows the state
+            return true;
+        }
+    }
+    return false;
+}
+
+void dispatcher::refuse_circle(call& made_by_tool) {
+    error_info info;
+    try {
+        if (!waits_for_itself(queue_, running_, placement_)) {
+            return;
+        }
+        info.detail = "it would wait for ever: " + trail_of(made_by_tool);
+    } catch (const std::bad_alloc&) { // it waits, and ends by its timeouts
+        return;
+    }
+    fail(made_by_tool, errc::tool_cycle, std::move(info));
 }
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
@@ -85,11 +128,17 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
     try {
         deadlines_.reserve_one();
         to.assign(next, now);
-        deadlines_.set(next, next.deadline);
+        if (next.stream != nullptr) {
+            next.stream->heard = now;
+        }
+        deadlines_.set(next, next_look(next));
     } catch (const std::exception& problem) {
         fail_for_memory(next, problem);
     }
     placement_.refresh(to);
+    if (next.state == call_state::running) {
+        next.sink->on_sent();
+    }
 }
 
 void dispatcher::fail_for_memory(call& unsent, const std::exception& problem) {
@@ -113,7 +162,7 @@ void dispatcher::enlist(worker& fresh) {
 void dispatcher::serve(worker& place) {
     const auto slot = place.id().slot;
     auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);
-    while (next != nullptr && placement::has_room(place)) {
+    while (next != nullptr && placement::has_room(place, *next)) {
         const auto granted = queue_.remove(*next);
         granted->holder->on_granted(*granted, place, context_.now());
         next = queue_.next_for(slot);
@@ -152,7 +201,7 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
     const call_ptr keep(&answered);
     ++counters_.succeeded;
     losses_.succeeded();
-    answered.sink->put_answer(reply_to(answered, sender.id(), answer, now));
+    answered.sink->put_answer(reply_to(answered, sender, answer, now));
     take_out(answered, now);
     try {
         serve(sender); // first: the worker is to idle as little as may be
@@ -163,13 +212,35 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
     answered.sink->wake();
 }
 
+void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
+    if (receiver.state != call_state::running) {
+        return; // nobody waits for it
+    }
+    receiver.stream->has_begun = true;
+    receiver.stream->heard = context_.now();
+    receiver.sink->put_chunk({std::move(piece.value), std::move(piece.attachments)}, piece.bytes);
+}
+
+void dispatcher::take_chunks(call& from, stream_credit taken) {
+    auto& window = from.stream->window;
+    const bool was_exhausted = window.is_exhausted();
+    window.take(taken);
+    if (from.state != call_state::running) {
+        return;
+    }
+    if (const auto more = window.grant()) {
+        from.stream->heard = was_exhausted ? context_.now() : from.stream->heard;
+        from.at->grant(from, *more);
+    }
+}
+
 void dispatcher::on_remote_error(worker& sender, call& answered, error_message& answer) {
     if (answered.state != call_state::running) {
         settle_late(sender, answered);
         return;
     }
     const auto code = code_of_remote_error(answer.type);
-    auto info = remote_failure(sender.id(), answer);
+    auto info = remote_failure(sender, answered, answer);
     fail(answered, code, std::move(info));
     serve(sender);
 }
@@ -283,19 +354,35 @@ void dispatcher::on_due(claim& due) {
     case call_state::delayed:
         late.deadline > context_.now() ? resume_delayed(late) : fail(late, errc::timeout);
         break;
-    case call_state::running: time_out(late); break;
+    case call_state::running: late.deadline > context_.now() ? look_after_quiet(late) : time_out(late); break;
     case call_state::stranded: fail(late, errc::worker_lost); break;
     case call_state::abandoned: look_after_overdue(late); break;
     default: break;
     }
 }
 
-void dispatcher::time_out(call& running) {
+void dispatcher::time_out(call& running, error_info info) {
     auto& at = *running.at;
     if (!at.is_pipelined(running)) {
         events_.on_timeout(at, running);
     }
-    abandon(running, errc::timeout);
+    abandon(running, errc::timeout, std::move(info));
+}
+
+/// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
+void dispatcher::look_after_quiet(call& stream) {
+    const auto now = context_.now();
+    if (stream.stream->window.is_exhausted() || stream.at->is_asking(stream)) {
+        stream.stream->heard = now;
+    }
+    if (next_look(stream) > now) {
+        deadlines_.set(stream, next_look(stream));
+        return;
+    }
+    error_info info;
+    info.detail = "no chunk came for " + in_milliseconds(stream.stream->idle_timeout) +
+                  ", its idle_timeout, though the worker might have sent one";
+    time_out(stream, std::move(info));
 }
 
 void dispatcher::look_after_overdue(call& abandoned) {
@@ -352,6 +439,9 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
         info.pool = config_.name;
         info.command = failed.req.command();
         info.attempts = failed.attempts;
+        if (info.correlation_id.empty()) {
+            info.correlation_id = correlation_id_of(failed);
+        }
         info.queue_depth = queue_.size();
         info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
         failed.sink->put_failure(std::make_unique<error>(code, std::move(info)));

@@ -36,6 +36,9 @@ public:
     /// Why there are fewer workers than there should be; empty if there are not.
     virtual std::string shortage() const = 0;
 
+    /// Whether there will be more workers soon, or may be for the sake of calls that wait.
+    virtual bool may_get_more_workers() const = 0;
+
     /// Callers have begun to wait.
     virtual void on_waiting() = 0;
 
@@ -67,6 +70,10 @@ public:
 
     void on_result(worker& sender, call& answered, result_message& answer, time_point now);
     void on_remote_error(worker& sender, call& answered, error_message& answer);
+    void on_chunk(call& receiver, chunk_message& piece);
+
+    /// The consumer of a stream has taken so much: its worker may send more.
+    void take_chunks(call& from, stream_credit taken);
     void on_call_lost(worker& gone, const lost_call_notice& notice);
     void on_begun_in_vain(call& begun) { grant_grace(begun); }
 
@@ -98,6 +105,9 @@ public:
     /// Time that workers have spent at calls, in total.
     duration work_done(time_point now) noexcept { return running_.work_done(now); }
     std::size_t in_flight() const noexcept { return running_.size(); }
+
+    /// Whether a tool has made it for a call that a worker of this pool is at, directly or by way of others.
+    bool is_part_of_running_call(const call& fresh) const noexcept;
     const pool_counters& counters() const noexcept { return counters_; }
 
 private:
@@ -108,12 +118,14 @@ private:
     void fail_for_memory(call& unsent, const std::exception& problem);
     void place(call& fresh);
     void enqueue(call& waiting, bool at_front, time_point now);
+    void refuse_circle(call& made_by_tool);
     void dispatch(call& next, worker& to, time_point now);
     void give_back(worker& gone, const lost_call_notice& notice);
     void delay(call& lost, duration wait);
     void resume_delayed(call& delayed);
     void settle_late(worker& sender, call& answered);
-    void time_out(call& running);
+    void time_out(call& running, error_info info = {});
+    void look_after_quiet(call& stream);
     void look_after_overdue(call& abandoned);
     void fail_waiting(call& waiting);
     void abandon(call& running, errc code, error_info info = {});

@@ -30,7 +30,7 @@ lost_call_policy::verdict lost_call_policy::judge(const call& lost, bool may_hav
                                                   const error& cause, time_point now) {
     lost_call facts;
     facts.may_have_begun = may_have_begun;
-    facts.idempotent = lost.req.idempotent();
+    facts.idempotent = lost.req.idempotent() && (lost.stream == nullptr || !lost.stream->has_begun);
     if (may_have_begun && to_blame && poison_crashes_ > 0) {
         const auto input = fingerprint(lost.body, lost.req);
         facts.poisonous = poison_.blame(input, now) >= poison_crashes_;

@@ -60,11 +60,13 @@ void placement::refresh(worker& changed) {
 worker* placement::pick(const claim& claimant) {
     if (claimant.slot) {
         auto* const only = at(*claimant.slot);
-        return only != nullptr && has_room(*only) ? only : nullptr;
+        return only != nullptr && has_room(*only, claimant) ? only : nullptr;
     }
     const auto view = claimant.view();
     auto* const free = pick_by(*free_, view, &worker::accepts_call);
-    return free != nullptr ? free : pick_by(*pipelined_, view, &worker::accepts_pipelined_call);
+    return free != nullptr || !claimant.is_pipelinable
+               ? free
+               : pick_by(*pipelined_, view, &worker::accepts_pipelined_call);
 }
 
 /// One that has just left service may still be on offer.

@@ -31,8 +31,17 @@ public:
 
     bool is_any_up() const noexcept;
 
-    static bool has_room(const worker& place) noexcept {
-        return place.accepts_call() || place.accepts_pipelined_call();
+    static bool has_room(const worker& place, const claim& claimant) noexcept {
+        return place.accepts_call() || (claimant.is_pipelinable && place.accepts_pipelined_call());
+    }
+
+    template <class Function>
+    void for_each_worker(Function&& function) const {
+        for (const auto* each : workers_) {
+            if (each != nullptr) {
+                function(*each);
+            }
+        }
     }
 
 private:

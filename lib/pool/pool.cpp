@@ -2,15 +2,18 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/range_check.hpp"
+#include "pool/call_ties.hpp"
 #include "pool/context_guard.hpp"
 #include "pool/operation.hpp"
 #include "pool/pool_core.hpp"
+#include "pool/stream_reader.hpp"
 #include "pool/unary_call.hpp"
 #include "process/local_context.hpp"
 #include "process/process_runtime.hpp"
 #include <skep/pool.hpp>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
 
 namespace skep {
 
@@ -29,8 +32,11 @@ pool_config validated(pool_config config) {
     return config;
 }
 
-void encode(call& fresh, const limit_options& limits) {
+/// Off the strand, so that callers on several threads do it side by side, and a request that cannot be sent is refused at
+/// once, however long the queue.
+void prepare(call& fresh, const limit_options& limits, const asio::any_io_executor& caller) {
     try {
+        tie(fresh, caller);
         fresh.encode(limits);
     } catch (const error& refusal) {
         fresh.refusal = std::make_unique<error>(refusal);
@@ -43,7 +49,9 @@ void encode(call& fresh, const limit_options& limits) {
 
 /// The call owns its caller from the strand on, not before: there the pool knows both, and can part them if the strand
 /// never runs again.
-void begin_call(const core_ptr& core, const unary_ptr& mine, std::unique_ptr<suspended_caller> caller) {
+template <class Call>
+void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine,
+                std::unique_ptr<suspended_caller> caller) {
     forward_cancellation(
         caller->cancellation(), core,
         [mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); });
@@ -54,16 +62,37 @@ void begin_call(const core_ptr& core, const unary_ptr& mine, std::unique_ptr<sus
     execute_surely(core->executor(), std::move(enter));
 }
 
-/// Encodes off the strand, so that callers on several threads do it side by side, and a request that cannot be
-/// sent is refused at once, however long the queue.
 asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
-    encode(*mine, core->limits());
+    const auto caller = co_await asio::this_coro::executor;
+    prepare(*mine, core->limits(), caller);
+    const progress_scope progress(mine);
     auto start = [core = std::move(core), mine](std::unique_ptr<suspended_caller> caller) {
         begin_call(core, mine, std::move(caller));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
     co_return mine->take();
+}
+
+asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr mine) {
+    const auto caller = co_await asio::this_coro::executor;
+    prepare(*mine, core->limits(), caller);
+    auto opened = stream_reader::open(core, mine); // first: a stream that nobody can read must not begin
+    auto start = [core, mine](std::unique_ptr<suspended_caller> caller) {
+        begin_call(core, mine, std::move(caller));
+    };
+    auto suspension = suspend(std::move(start));
+    co_await std::move(suspension);
+    mine->check_opened();
+    co_return opened;
+}
+
+stream_ptr make_stream(const pool_core& core, request call) {
+    const auto& options = core.streams();
+    const stream_credit window{static_cast<std::int64_t>(options.window),
+                               static_cast<std::int64_t>(options.window_bytes)};
+    const auto idle_timeout = call.idle_timeout().value_or(options.idle_timeout);
+    return stream_ptr(new stream_call(std::move(call), core.executor(), window, idle_timeout));
 }
 
 /// A coroutine without a result has one that says so.
@@ -174,6 +203,14 @@ asio::awaitable<void> pool::ready(std::size_t count) {
 
 asio::awaitable<reply> pool::execute(request call_request) {
     return run_call(core_, unary_ptr(new unary_call(std::move(call_request))));
+}
+
+void pool::register_tool(std::string name, tool_handler handler) {
+    core_->tools().add(std::move(name), std::move(handler));
+}
+
+asio::awaitable<reply_stream> pool::stream(request call) {
+    return run_stream(core_, make_stream(*core_, std::move(call)));
 }
 
 asio::awaitable<pool_status> pool::status() {

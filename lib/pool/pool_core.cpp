@@ -18,10 +18,11 @@ namespace skep {
 
 namespace {
 
-pool_config with_number_of_workers(pool_config config) {
+pool_config completed(pool_config config) {
     if (config.workers == 0) {
         config.workers = usable_cpus();
     }
+    config.capacity = std::max(config.capacity, config.threads_per_worker);
     return config;
 }
 
@@ -31,11 +32,11 @@ constexpr duration before_next_attempt = std::chrono::milliseconds(100);
 
 pool_core::pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime)
     : context_(std::move(context)),
-      config_(with_number_of_workers(std::move(config))),
+      config_(completed(std::move(config))),
       log_(config_, context_),
       runtime_(make_runtime(context_, config_, [this](const output_line& line) { handle_output(line); })),
       events_([this] { wake_for_events(); }, [this] { apply_events(); }),
-      around_{context_, config_, *runtime_, *this, events_, {}},
+      around_{context_, config_, *runtime_, *this, events_, tools_, {}},
       changed_(context_.executor),
       dispatcher_(context_, config_, *this, log_),
       roster_(context_, config_),
@@ -85,7 +86,13 @@ void pool_core::submit(call& fresh) {
     facts.phase = phase_;
     facts.is_start_undone = undone_for_.has_value();
     facts.is_unavailable = supervisor_.is_unavailable();
+    facts.is_part_of_another = dispatcher_.is_part_of_running_call(fresh);
     dispatcher_.submit(fresh, facts);
+}
+
+void pool_core::take_chunks(call& from, stream_credit taken) {
+    events_.settle();
+    dispatcher_.take_chunks(from, taken);
 }
 
 error_info pool_core::cause_of_refusal() const {

@@ -31,7 +31,7 @@ using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
-/// constructor, executor() and limits() runs on the strand.
+/// constructor, executor(), limits(), streams() and tools() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         private answer_handler,
                         private dispatcher_events {
@@ -40,9 +40,11 @@ public:
 
     const strand& executor() const noexcept { return context_.executor; }
     const limit_options& limits() const noexcept { return config_.limits; }
+    const stream_options& streams() const noexcept { return config_.stream; }
 
     // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
     void submit(call& fresh);
+    void take_chunks(call& from, stream_credit taken);
     void cancel(call& given_up, asio::cancellation_type type) { dispatcher_.cancel(given_up, type); }
 
     // What users wait for. Each is a coroutine that ends when it is done, or throws; cancelling ends the wait only.
@@ -61,6 +63,7 @@ public:
     void require_running();
 
     user_waits& waits() noexcept { return waits_; }
+    tool_table& tools() noexcept { return tools_; }
 
     pool_status status();
 
@@ -103,6 +106,7 @@ private:
     void on_result(worker& sender, call& answered, result_message& answer, time_point now) override;
     void on_remote_error(worker& sender, call& answered, error_message& answer) override;
     void on_answer_lost(worker& sender, call& answered) override;
+    void on_chunk(call& receiver, chunk_message& piece) override { dispatcher_.on_chunk(receiver, piece); }
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
 
     void settle() override { events_.settle(); }
@@ -112,6 +116,10 @@ private:
     error_info cause_of_refusal() const override;
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }
+    bool may_get_more_workers() const override {
+        const bool grows = roster_.out_of_rotation() > 0 || autoscaler_.may_grow();
+        return roster_.starting() > 0 || (phase_ != pool_phase::stopping && grows);
+    }
 
     // What its workers have told, and what is done about it.
     void wake_for_events();
@@ -133,6 +141,7 @@ private:
     pool_log log_;
     std::unique_ptr<runtime> runtime_;
     event_queue events_;
+    tool_table tools_;
     worker_surroundings around_;
     condition changed_; ///< the phase, or something about a worker
     dispatcher dispatcher_;

@@ -71,7 +71,9 @@ bool place_descriptors(const child_descriptors& given) noexcept {
         }
     }
     for (std::size_t i = 0; i < spare.size(); ++i) {
-        if (spare[i] >= 0 && ::dup2(spare[i], static_cast<int>(i)) < 0) {
+        const auto number = static_cast<int>(i);
+        const int result = spare[i] < 0 ? ::close_range(i, i, CLOSE_RANGE_CLOEXEC) : ::dup2(spare[i], number);
+        if (result < 0) {
             return false;
         }
     }

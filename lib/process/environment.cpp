@@ -47,9 +47,15 @@ void limit_library_threads(variables& into, std::size_t threads) {
     }
 }
 
-[[noreturn]] void refuse(const launch_options& launch, const std::string& problem) {
+void append(std::vector<std::string>& to, const variables& from) {
+    for (const auto& [name, value] : from) {
+        to.push_back(name + '=' + value);
+    }
+}
+
+[[noreturn]] void refuse(const std::string& program, const std::string& problem) {
     error_info info;
-    info.detail = "program '" + launch.program + "' " + problem;
+    info.detail = "program '" + program + "' " + problem;
     throw error(errc::spawn_failed, std::move(info));
 }
 
@@ -88,31 +94,43 @@ std::vector<std::string> worker_environment(const launch_options& launch, std::s
         merged[name] = value;
     }
     std::vector<std::string> result;
-    result.reserve(merged.size());
-    for (const auto& [name, value] : merged) {
-        result.push_back(name + '=' + value);
-    }
+    append(result, merged);
     return result;
 }
 
+std::vector<std::string> forwarded_environment(const launch_options& launch, std::size_t threads,
+                                               const variables& protocol) {
+    auto chosen = launch.environment;
+    limit_library_threads(chosen, threads);
+    std::vector<std::string> result;
+    append(result, protocol); // first: a name of the user's might look like an option of env
+    append(result, chosen);
+    return result;
+}
+
+const std::string& started_program(const launch_options& launch) noexcept {
+    return launch.prefix.empty() ? launch.program : launch.prefix.front();
+}
+
 std::string find_program(const launch_options& launch) {
-    const auto& program = launch.program;
+    const auto& program = started_program(launch);
+    const std::string field = launch.prefix.empty() ? "launch.program" : "launch.prefix";
     if (program.find('/') != std::string::npos) {
         std::error_code ec;
         if (!std::filesystem::exists(program, ec)) {
-            refuse(launch, "does not exist; check launch.program");
+            refuse(program, "does not exist; check " + field);
         }
         if (std::filesystem::is_directory(program, ec)) {
-            refuse(launch, "is a directory; check launch.program");
+            refuse(program, "is a directory; check " + field);
         }
         if (::access(program.c_str(), X_OK) != 0) {
-            refuse(launch, "is not executable; check its permissions");
+            refuse(program, "is not executable; check its permissions");
         }
         return std::filesystem::absolute(program).string();
     }
     const auto found = find_in_path(program);
     if (found.empty()) {
-        refuse(launch, "was not found in PATH; install it or give its full path in launch.program");
+        refuse(program, "was not found in PATH; install it or give its full path in " + field);
     }
     return found;
 }

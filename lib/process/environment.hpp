@@ -19,7 +19,14 @@ using variables = std::map<std::string, std::string>;
 std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
                                             const variables& protocol);
 
-/// The absolute path of `launch.program`. Throws error(spawn_failed) saying where it was looked for.
+/// The part of it that is to reach a worker wherever it is: `protocol`, the limits of threads, and the user's own.
+std::vector<std::string> forwarded_environment(const launch_options& launch, std::size_t threads,
+                                               const variables& protocol);
+
+/// What is started here: the first word of the prefix, or else the program.
+const std::string& started_program(const launch_options& launch) noexcept;
+
+/// Its absolute path. Throws error(spawn_failed) saying where it was looked for.
 std::string find_program(const launch_options& launch);
 
 } // namespace skep

@@ -25,8 +25,11 @@ constexpr std::size_t read_size = 64u << 10;
 } // namespace
 
 output_capture::stream::stream(const strand& executor, unique_fd& source, bool is_errors)
-    : source(executor, source.get()), pause(executor), is_stderr(is_errors) {
-    source.release(); // not before: the other may throw
+    : source(executor), pause(executor), is_stderr(is_errors) {
+    if (source.get() >= 0) { // else reading ends at once
+        this->source.assign(source.get());
+        source.release(); // not before: the other may throw
+    }
 }
 
 output_capture::output_capture(const strand& executor, worker_id worker, const output_options& options,

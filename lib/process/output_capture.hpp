@@ -18,7 +18,7 @@ namespace skep {
 /// within a rate, and its end kept for error messages.
 class output_capture {
 public:
-    /// Leaves the descriptors to the caller if it throws.
+    /// Without an `output`, there are errors only. Leaves the descriptors to the caller if it throws.
     output_capture(const strand& executor, worker_id worker, const output_options& options,
                    output_handler sink, unique_fd& output, unique_fd& errors);
 

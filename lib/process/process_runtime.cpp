@@ -6,6 +6,7 @@
 #include "async/gate.hpp"
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
+#include "core/launch_command.hpp"
 #include "core/slot_launch.hpp"
 #include "process/environment.hpp"
 #include "process/fd_pair.hpp"
@@ -28,15 +29,20 @@ namespace {
 constexpr duration patience = std::chrono::seconds(1);
 constexpr duration between_aborts = std::chrono::milliseconds(20);
 
-/// Everything that a new worker is connected by.
+/// Everything that a new worker is connected by. Over stdio its stdin and stdout are the data channel.
 struct connections {
-    explicit connections(const launcher& launch)
-        : data(make_socket_pair(launch)),
-          control(make_socket_pair(launch)),
-          output(make_pipe_to_here(launch)),
-          errors(make_pipe_to_here(launch)) {}
+    connections(const launcher& launch, transport what)
+        : kind(what), data(make_socket_pair(launch)), errors(make_pipe_to_here(launch)) {
+        if (kind == transport::socket) {
+            control = make_socket_pair(launch);
+            output = make_pipe_to_here(launch);
+        }
+    }
 
     child_descriptors for_child() const noexcept {
+        if (kind == transport::stdio) {
+            return {data.there.get(), data.there.get(), errors.there.get(), -1, -1};
+        }
         return {-1, output.there.get(), errors.there.get(), data.there.get(), control.there.get()};
     }
 
@@ -46,34 +52,49 @@ struct connections {
         }
     }
 
+    const transport kind;
     fd_pair data;
-    fd_pair control;
-    fd_pair output;
     fd_pair errors;
+    fd_pair control; ///< with sockets only
+    fd_pair output;  ///< likewise
+};
+
+/// What skep tells a worker in its environment. The secret is for sockets, and need not be seen elsewhere.
+variables protocol_variables(const launch_order& order, transport kind, std::size_t threads) {
+    variables result{{"SKEP_PROTOCOL", "1"},
+                     {"SKEP_TRANSPORT", kind == transport::socket ? "socket" : "stdio"},
+                     {"SKEP_WORKER", to_string(order.worker)},
+                     {"SKEP_POOL", order.worker.pool},
+                     {"SKEP_THREADS", std::to_string(threads)}};
+    if (kind == transport::socket) {
+        result.insert({{"SKEP_DATA_FD", "3"}, {"SKEP_CONTROL_FD", "4"}, {"SKEP_TOKEN", order.token}});
+    }
+    return result;
+}
+
+/// A worker to be started, but for its descriptors.
+struct launch_plan {
+    launch_spec spec;
+    transport kind;
 };
 
 /// What the workers of a pool are started with. Used on the spawner: looking for files takes as long as their file
 /// system does.
 class launch_recipe {
 public:
-    explicit launch_recipe(const launch_options& options) : options_(options) {}
+    explicit launch_recipe(const pool_config& config)
+        : options_(config.launch), threads_(config.threads_per_worker) {}
 
-    launch_spec spec_for(const launch_order& order) {
+    launch_plan plan_for(const launch_order& order) {
         const auto options = for_slot(order.launch.value_or(options_), order.worker.slot);
-        launch_spec spec;
-        spec.executable = options.program == options_.program ? usual_executable() : find_program(options);
-        spec.arguments.push_back(options.program);
-        spec.arguments.insert(spec.arguments.end(), options.args.begin(), options.args.end());
-        spec.environment = worker_environment(options, 1,
-                                              {{"SKEP_PROTOCOL", "1"},
-                                               {"SKEP_TRANSPORT", "socket"},
-                                               {"SKEP_DATA_FD", "3"},
-                                               {"SKEP_CONTROL_FD", "4"},
-                                               {"SKEP_TOKEN", order.token},
-                                               {"SKEP_WORKER", to_string(order.worker)},
-                                               {"SKEP_POOL", order.worker.pool}});
-        spec.directory = options.working_directory.string();
-        return spec;
+        const auto protocol = protocol_variables(order, options.transport, threads_);
+        launch_plan plan{{}, options.transport};
+        plan.spec.executable = started_program(options) == started_program(options_) ? usual_executable()
+                                                                                     : find_program(options);
+        plan.spec.arguments = launch_command(options, forwarded_environment(options, threads_, protocol));
+        plan.spec.environment = worker_environment(options, threads_, protocol);
+        plan.spec.directory = options.working_directory.string();
+        return plan;
     }
 
 private:
@@ -90,6 +111,7 @@ private:
     }
 
     launch_options options_;
+    const std::size_t threads_;
     std::mutex mutex_;
     std::string executable_;
 };
@@ -133,9 +155,9 @@ private:
     }
 
     void start(guard& beside) {
-        auto spec = recipe_->spec_for(order);
+        auto [spec, kind] = recipe_->plan_for(order);
         group = beside.tie(abort);
-        wires.emplace(launch_);
+        wires.emplace(launch_, kind);
         spec.descriptors = wires->for_child();
         spec.leash = {group.host_end(), group.guard_end()};
         child = launch_(spec, abort);
@@ -160,7 +182,8 @@ class local_process final : public worker_process {
 public:
     local_process(const strand& executor, const output_options& options, const output_handler& sink,
                   launch_job& job)
-        : state_(std::make_shared<state>(executor, options, sink, job)),
+        : is_worker_(job.wires->kind == transport::socket),
+          state_(std::make_shared<state>(executor, options, sink, job)),
           readers_(executor, [state = state_](std::exception_ptr) { state->output.break_off(); }) {
         try {
             readers_.spawn(state_, state_->output.read_output());
@@ -178,7 +201,9 @@ public:
     void terminate() noexcept override { state_->process.terminate(); }
     void kill() noexcept override { state_->process.kill(); }
     void signal(int number) noexcept override { state_->process.signal(number); }
-    std::uint64_t resident_bytes() const noexcept override { return process_resident_bytes(pid()); }
+    std::uint64_t resident_bytes() const noexcept override {
+        return is_worker_ ? process_resident_bytes(pid()) : 0;
+    }
     bool saw_oom_kill() const noexcept override { return oom_kills() > oom_kills_before_; }
     exit_status reap() noexcept override { return state_->process.reap(); }
     std::string output_tail() const override { return state_->output.tail(); }
@@ -214,6 +239,7 @@ private:
         output_capture output;
     };
 
+    const bool is_worker_; ///< or starts it on this machine; else it may forward to one anywhere
     std::shared_ptr<state> state_;
     task_group readers_;
     std::uint64_t oom_kills_before_ = oom_kills();
@@ -226,7 +252,7 @@ public:
         : executor_(context.executor),
           output_options_(config.output),
           sink_(std::move(sink)),
-          recipe_(std::make_shared<launch_recipe>(config.launch)),
+          recipe_(std::make_shared<launch_recipe>(config)),
           launch_(std::move(fault)),
           spawner_(launch_) {}
 
@@ -296,7 +322,9 @@ private:
 
     worker_link connect(launch_job& job) {
         auto data = make_socket_stream(executor_, job.wires->data.here);
-        auto control = make_socket_stream(executor_, job.wires->control.here);
+        auto control = job.wires->kind == transport::stdio
+                           ? nullptr
+                           : make_socket_stream(executor_, job.wires->control.here);
         auto process = std::make_unique<local_process>(executor_, output_options_, sink_, job);
         return {std::move(data), std::move(control), std::move(process)};
     }

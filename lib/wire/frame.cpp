@@ -18,6 +18,7 @@ namespace endian = boost::endian;
 namespace {
 
 constexpr std::size_t read_size = 64u << 10;
+constexpr std::size_t large_payload = 64u << 10; // not to be copied
 
 std::size_t load_length(const char* bytes) noexcept {
     return endian::load_big_u32(reinterpret_cast<const unsigned char*>(bytes));
@@ -25,6 +26,15 @@ std::size_t load_length(const char* bytes) noexcept {
 
 void store_length(char* to, std::size_t length) noexcept {
     endian::store_big_u32(reinterpret_cast<unsigned char*>(to), static_cast<std::uint32_t>(length));
+}
+
+/// More of it, perhaps elsewhere.
+char* allocate(char* present, std::size_t size) {
+    auto* const memory = static_cast<char*>(std::realloc(present, size));
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return memory;
 }
 
 } // namespace
@@ -35,14 +45,15 @@ std::size_t begin_frame(std::string& out) {
     return begin;
 }
 
-void end_frame(std::string& out, std::size_t begin, std::size_t json_end) {
-    store_length(out.data() + begin, out.size() - begin - 4);
+void end_frame(std::string& out, std::size_t begin, std::size_t json_end, std::size_t following) {
+    store_length(out.data() + begin, out.size() - begin - 4 + following);
     store_length(out.data() + begin + 4, json_end - begin - frame_header_size);
 }
 
 frame_decoder::frame_decoder(const frame_limits& limits) : limits_(limits) {}
 
 std::span<char> frame_decoder::prepare() {
+    handed_over_.reset();
     if (begin_ == end_) {
         begin_ = end_ = 0;
         if (capacity_ > 16 * read_size) {
@@ -51,7 +62,7 @@ std::span<char> frame_decoder::prepare() {
         }
     }
     if (capacity_ - end_ < read_size / 4) {
-        make_room(std::max(read_size, std::min(wanted(), 2 * available())));
+        make_room(std::max(read_size, std::min(wanted(), 2 * available() + read_size)));
     }
     return {buffer_.get() + end_, capacity_ - end_};
 }
@@ -87,7 +98,24 @@ std::optional<frame_view> frame_decoder::next() {
     }
     begin_ += 4 + frame_length;
     const auto* payload = reinterpret_cast<const std::byte*>(start + frame_header_size + json_length);
-    return frame_view{{start + frame_header_size, json_length}, {payload, frame_length - 4 - json_length}};
+    frame_view frame{{start + frame_header_size, json_length}, {payload, frame_length - 4 - json_length}};
+    if (frame.payload.size() >= std::max(large_payload, capacity_ / 2)) {
+        frame.memory = hand_over();
+    }
+    return frame;
+}
+
+/// Gives the buffer away, with a frame that fills most of it, and goes on in another one.
+std::shared_ptr<const void> frame_decoder::hand_over() {
+    const auto rest = available();
+    decltype(buffer_) next(allocate(nullptr, std::max(read_size, rest)));
+    std::memcpy(next.get(), buffer_.get() + begin_, rest);
+    handed_over_ = std::move(buffer_);
+    buffer_ = std::move(next);
+    capacity_ = std::max(read_size, rest);
+    begin_ = 0;
+    end_ = rest;
+    return handed_over_;
 }
 
 /// How many bytes the frame at the front has in all; a header's worth if that is not known yet.
@@ -104,10 +132,7 @@ void frame_decoder::make_room(std::size_t count) {
     }
     const auto size = std::max(count, end_ + read_size / 4);
     if (size > capacity_) {
-        auto* const larger = static_cast<char*>(std::realloc(buffer_.get(), size));
-        if (larger == nullptr) {
-            throw std::bad_alloc();
-        }
+        auto* const larger = allocate(buffer_.get(), size);
         buffer_.release();
         buffer_.reset(larger);
         capacity_ = size;

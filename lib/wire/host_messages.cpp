@@ -3,6 +3,8 @@
 
 #include "wire/host_messages.hpp"
 
+#include "core/utf8.hpp"
+#include "wire/attachments.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_writer.hpp"
 #include "wire/worker_messages.hpp"
@@ -27,13 +29,12 @@ std::uint64_t to_milliseconds(duration span) {
     return count < 0 ? 0 : static_cast<std::uint64_t>(count);
 }
 
-void append_attachment_sizes(std::string& out, const std::vector<blob>& attachments) {
-    out += R"(,"attachments":[)";
-    for (const auto& attachment : attachments) {
-        append_json_number(out, attachment.size());
-        out += ',';
-    }
-    out.back() = ']';
+void append_credit_facts(std::string& out, const stream_credit& credit) {
+    out += R"({"chunks":)";
+    out += std::to_string(credit.chunks);
+    out += R"(,"bytes":)";
+    out += std::to_string(credit.bytes);
+    out += '}';
 }
 
 /// What precedes the arguments.
@@ -71,6 +72,42 @@ void check_size(std::size_t size, const char* limit, std::size_t most) {
     }
 }
 
+void check_attachments(const std::vector<blob>& attachments, std::size_t json_size,
+                       const limit_options& limits) {
+    if (attachments.size() > most_attachments) {
+        refuse(errc::invalid_request,
+               "it has more than " + std::to_string(most_attachments) + " attachments");
+    }
+    check_size(json_size, "limits.json_bytes", limits.json_bytes);
+    check_size(json_size + total_size(attachments), "limits.frame_bytes", limits.frame_bytes);
+}
+
+std::size_t deepest_within(const limit_options& limits) {
+    return std::min(deepest_nesting, limits.json_depth - 1); // the message itself is one level
+}
+
+void append_sendable(std::string& out, const boost::json::value& value, const limit_options& limits) {
+    try {
+        append_json(out, value, deepest_within(limits));
+    } catch (const unsendable& problem) {
+        refuse(errc::invalid_request, problem.what());
+    }
+}
+
+/// What cannot be sent is left out.
+void append_error_data(std::string& out, const boost::json::value& data, const limit_options& limits) {
+    const auto before = out.size();
+    try {
+        out += R"(,"data":)";
+        append_json(out, data, deepest_within(limits) - 1);
+    } catch (const unsendable&) {
+        out.resize(before);
+    }
+    if (out.size() > limits.json_bytes - longest_preface) {
+        out.resize(before);
+    }
+}
+
 void append_message(std::string& out, std::string_view json) {
     out.reserve(out.size() + frame_header_size +
                 json.size()); // no part of a frame may stay if there is no memory
@@ -81,27 +118,22 @@ void append_message(std::string& out, std::string_view json) {
 
 } // namespace
 
-std::string encode_call(const request& call, const limit_options& limits) {
-    const auto deepest = std::min(deepest_nesting, limits.json_depth - 1); // the message itself is one level
+std::string encode_call(const request& call, const limit_options& limits, const stream_credit* stream) {
+    const auto deepest = deepest_within(limits);
     std::string body;
     body.reserve(small_body);
     try {
         append_head(body, call, deepest);
         append_json(body, call.args(), deepest);
+        if (stream != nullptr) {
+            body += R"(,"stream":)";
+            append_credit_facts(body, *stream);
+        }
         body += '}';
     } catch (const unsendable& problem) {
         refuse(errc::invalid_request, problem.what());
     }
-    if (call.attachments().size() > most_attachments) {
-        refuse(errc::invalid_request,
-               "it has more than " + std::to_string(most_attachments) + " attachments");
-    }
-    auto size = longest_preface + body.size();
-    check_size(size, "limits.json_bytes", limits.json_bytes);
-    for (const auto& attachment : call.attachments()) {
-        size += attachment.size();
-    }
-    check_size(size, "limits.frame_bytes", limits.frame_bytes);
+    check_attachments(call.attachments(), longest_preface + body.size(), limits);
     return body;
 }
 
@@ -117,8 +149,9 @@ std::uint64_t fingerprint(std::string_view body, const request& call) {
     return hash;
 }
 
-void append_call(std::string& out, std::uint64_t id, std::string_view body, const request& call,
+void append_call(send_buffer& to, std::uint64_t id, std::string_view body, const request& call,
                  const call_times& times) {
+    auto& out = to.text();
     const auto begin = out.size();
     try {
         begin_frame(out);
@@ -134,18 +167,20 @@ void append_call(std::string& out, std::uint64_t id, std::string_view body, cons
         }
         out += body;
         const auto json_end = out.size();
+        std::size_t payload = 0;
         for (const auto& attachment : call.attachments()) {
-            out += attachment.text();
+            to.append(attachment);
+            payload += attachment.size();
         }
-        end_frame(out, begin, json_end);
+        end_frame(out, begin, json_end, payload - (out.size() - json_end));
     } catch (...) { // out of memory: no part of a frame may stay
-        out.resize(begin);
+        to.truncate(begin);
         throw;
     }
 }
 
-void append_welcome(std::string& out, const worker_id& worker, const heartbeat_options& heartbeat,
-                    const limit_options& limits, std::optional<exit_class> previous_exit) {
+void append_welcome(std::string& out, const welcome& facts) {
+    const auto& [worker, heartbeat, limits, capacity, correlation, previous_exit] = facts;
     std::string json = R"({"type":"welcome","worker":)";
     append_json_text(json, to_string(worker));
     json += R"(,"pool":)";
@@ -166,7 +201,12 @@ void append_welcome(std::string& out, const worker_id& worker, const heartbeat_o
     append_json_number(json, limits.tree_bytes);
     json += R"(,"attachments":)";
     append_json_number(json, most_attachments);
-    json += "}";
+    json += R"(,"tool_calls":)";
+    append_json_number(json, most_tool_calls);
+    json += R"(},"capacity":)";
+    append_json_number(json, capacity);
+    json += R"(,"correlation":)";
+    append_json_text(json, correlation);
     if (previous_exit) {
         json += R"(,"previous_exit":)";
         append_json_text(json, to_string(*previous_exit));
@@ -175,8 +215,67 @@ void append_welcome(std::string& out, const worker_id& worker, const heartbeat_o
     append_message(out, json);
 }
 
+encoded_frame encode_tool_result(std::uint64_t tool_call, tool_reply answer, const limit_options& limits) {
+    std::string out;
+    begin_frame(out);
+    out += R"({"type":"tool_result","tool_call":)";
+    append_json_number(out, tool_call);
+    if (!answer.attachments.empty()) {
+        append_attachment_sizes(out, answer.attachments);
+    }
+    out += R"(,"value":)";
+    append_sendable(out, answer.value, limits);
+    out += '}';
+    check_attachments(answer.attachments, out.size(), limits);
+    end_frame(out, 0, out.size(), total_size(answer.attachments));
+    return {std::move(out), std::move(answer.attachments)};
+}
+
+void append_frame(send_buffer& out, const encoded_frame& frame) {
+    const auto begin = out.text().size();
+    try {
+        out.text() += frame.text;
+        for (const auto& attachment : frame.attachments) {
+            out.append(attachment);
+        }
+    } catch (...) { // out of memory
+        out.truncate(begin);
+        throw;
+    }
+}
+
+encoded_frame encode_tool_error(std::uint64_t tool_call, const tool_failure& failure,
+                                const limit_options& limits) {
+    constexpr std::size_t around = 256;
+    constexpr std::size_t longest_escape = 6; // of a byte
+    const auto name = std::min(longest_name, limits.json_bytes / 32);
+    const auto most =
+        std::min(longest_error_message, (limits.json_bytes - around) / longest_escape - 2 * name);
+    std::string json = R"({"type":"tool_error","tool_call":)";
+    append_json_number(json, tool_call);
+    json += R"(,"error":{"type":)";
+    append_json_text(json, beginning_of(failure.type, name));
+    json += R"(,"message":)";
+    append_json_text(json, beginning_of(failure.message, most));
+    if (!failure.code.empty()) {
+        json += R"(,"code":)";
+        append_json_text(json, beginning_of(failure.code, name));
+        append_error_data(json, failure.data, limits);
+    }
+    json += "}}";
+    encoded_frame frame;
+    append_message(frame.text, json);
+    return frame;
+}
+
 void append_cancel(std::string& out, std::uint64_t id) {
     append_message(out, R"({"type":"cancel","id":)" + std::to_string(id) + "}");
+}
+
+void append_credit(std::string& out, std::uint64_t id, stream_credit more) {
+    std::string json = R"({"type":"credit","id":)" + std::to_string(id) + R"(,"credit":)";
+    append_credit_facts(json, more);
+    append_message(out, json + "}");
 }
 
 void append_ping(std::string& out, std::uint64_t sequence) {

@@ -53,7 +53,7 @@ std::size_t run_end(std::string_view text, std::size_t at) {
         while (at < text.size() && !is_ascii(text[at])) {
             const auto length = utf8_sequence(text.substr(at));
             if (length == 0) {
-                throw unsendable("its text is not valid UTF-8; send raw bytes with request::attach()");
+                throw unsendable("its text is not valid UTF-8; send raw bytes as attachments");
             }
             at += length;
         }

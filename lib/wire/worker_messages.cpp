@@ -4,6 +4,8 @@
 #include "wire/worker_messages.hpp"
 
 #include "core/utf8.hpp"
+#include "wire/attachments.hpp"
+#include "wire/message_members.hpp"
 #include "wire/protocol_violation.hpp"
 
 #include <boost/json/array.hpp>
@@ -12,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <limits>
 
 namespace skep {
 
@@ -20,71 +21,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// The members of one message, fetched with the type that the protocol gives them.
-class members {
-public:
-    members(std::vector<json_field>& fields, std::string_view type) : fields_(fields), type_(type) {}
-
-    json::value* find(std::string_view key) const noexcept {
-        for (auto& field : fields_) {
-            if (field.key == key) {
-                return &field.value;
-            }
-        }
-        return nullptr;
-    }
-
-    json::value& value(std::string_view key) const {
-        if (auto* found = find(key)) {
-            return *found;
-        }
-        refuse(key, "is missing");
-    }
-
-    std::uint64_t number(std::string_view key) const {
-        boost::system::error_code ec;
-        const auto number = value(key).to_number<std::uint64_t>(ec);
-        if (ec) {
-            refuse(key, "is not an integer of at most 64 bits, 0 or more");
-        }
-        return number;
-    }
-
-    std::int64_t signed_number(std::string_view key) const {
-        const auto found = number(key);
-        if (found > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-            refuse(key, "is too large");
-        }
-        return static_cast<std::int64_t>(found);
-    }
-
-    std::string text(std::string_view key) const { return to_text(key, value(key)); }
-
-    std::string text_or_empty(std::string_view key) const {
-        auto* found = find(key);
-        return found == nullptr ? std::string() : to_text(key, *found);
-    }
-
-    std::string to_text(std::string_view key, const json::value& value) const {
-        return std::string(to_view(key, value));
-    }
-
-    std::string_view to_view(std::string_view key, const json::value& value) const {
-        if (!value.is_string()) {
-            refuse(key, "is not a string");
-        }
-        return value.get_string();
-    }
-
-    [[noreturn]] void refuse(std::string_view key, const char* problem) const {
-        throw protocol_violation("field '" + std::string(key) + "' of a '" + std::string(type_) +
-                                 "' message " + problem);
-    }
-
-private:
-    std::vector<json_field>& fields_;
-    std::string_view type_;
-};
+using members = message_members;
 
 hello_message to_hello(const members& fields) {
     hello_message hello;
@@ -124,39 +61,12 @@ hello_message to_hello(const members& fields) {
     return hello;
 }
 
-std::vector<blob> to_attachments(const members& fields, std::span<const std::byte> payload) {
-    std::vector<blob> attachments;
-    const auto* lengths = fields.find("attachments");
-    if (lengths == nullptr) {
-        if (!payload.empty()) {
-            fields.refuse("attachments", "is missing though the frame has a payload");
-        }
-        return attachments;
-    }
-    if (!lengths->is_array() || lengths->get_array().size() > most_attachments) {
-        fields.refuse("attachments", "is not an array of at most 65,536");
-    }
-    for (const auto& item : lengths->get_array()) {
-        boost::system::error_code ec;
-        const auto length = item.to_number<std::uint64_t>(ec);
-        if (ec || length > payload.size()) {
-            fields.refuse("attachments", "does not match the frame's payload");
-        }
-        attachments.push_back(blob::copy_of(payload.first(length)));
-        payload = payload.subspan(length);
-    }
-    if (!payload.empty()) {
-        fields.refuse("attachments", "does not match the frame's payload");
-    }
-    return attachments;
-}
-
 /// Nothing else has any.
 void refuse_attachments(const members& fields, std::span<const std::byte> payload) {
     const auto* lengths = fields.find("attachments");
     const bool none = lengths == nullptr || (lengths->is_array() && lengths->get_array().empty());
     if (!none || !payload.empty()) {
-        fields.refuse("attachments", "is allowed in a result only");
+        fields.refuse("attachments", "is allowed in a result, chunk or tool_call only");
     }
 }
 
@@ -184,20 +94,53 @@ error_message to_error(const members& fields) {
     return error;
 }
 
+progress_message to_progress(const members& fields) {
+    boost::system::error_code ec;
+    const auto fraction = fields.value("fraction").to_number<double>(ec);
+    if (ec || !(fraction >= 0 && fraction <= 1)) {
+        fields.refuse("fraction", "is not a number from 0 to 1");
+    }
+    return {fields.number("id"),
+            {fraction, beginning_of(fields.text_or_empty("text"), longest_progress_text)}};
+}
+
+tool_call_message to_tool_call(const members& fields, std::vector<blob> attachments) {
+    tool_call_message asked;
+    asked.id = fields.number("id");
+    asked.number = fields.number("tool_call");
+    asked.name = beginning_of(fields.text("name"), longest_name);
+    auto& args = fields.value("args");
+    if (!args.is_object()) {
+        fields.refuse("args", "is not an object");
+    }
+    asked.args = std::move(args.get_object());
+    asked.attachments = std::move(attachments);
+    return asked;
+}
+
 } // namespace
 
 worker_message worker_message_decoder::decode(const frame_view& frame) {
     auto& read = reader_.read(frame.json);
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
-    static constexpr std::array<std::string_view, 5> known{"result", "pong", "error", "ready", "hello"};
+    static constexpr std::array<std::string_view, 8> known{"result",   "chunk",     "pong",  "error",
+                                                           "progress", "tool_call", "ready", "hello"};
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");
     }
     const members fields(read, type);
     if (type == "result") {
-        auto attachments = to_attachments(fields, frame.payload);
+        auto attachments = to_attachments(fields, frame);
         return result_message{fields.number("id"), std::move(fields.value("value")), std::move(attachments)};
+    }
+    if (type == "chunk") {
+        auto attachments = to_attachments(fields, frame);
+        return chunk_message{fields.number("id"), std::move(fields.value("value")), std::move(attachments),
+                             frame.json.size() + frame.payload.size()};
+    }
+    if (type == "tool_call") {
+        return to_tool_call(fields, to_attachments(fields, frame));
     }
     refuse_attachments(fields, frame.payload);
     if (type == "pong") {
@@ -205,6 +148,9 @@ worker_message worker_message_decoder::decode(const frame_view& frame) {
     }
     if (type == "error") {
         return to_error(fields);
+    }
+    if (type == "progress") {
+        return to_progress(fields);
     }
     if (type == "ready") {
         return ready_message{};

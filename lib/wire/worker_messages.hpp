@@ -6,7 +6,9 @@
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
 #include <skep/blob.hpp>
+#include <skep/progress.hpp>
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
 #include <cstdint>
@@ -26,6 +28,11 @@ inline constexpr std::size_t longest_name = 256;
 inline constexpr std::size_t longest_error_message = 64u << 10;
 inline constexpr std::size_t longest_traceback = 256u << 10;
 
+inline constexpr std::size_t longest_progress_text = 4u << 10;
+
+/// Of one call, that have not been answered.
+inline constexpr std::size_t most_tool_calls = 64;
+
 /// What a worker may send.
 struct hello_message {
     std::int64_t protocol = 0;
@@ -44,6 +51,12 @@ struct result_message {
     boost::json::value value;
     std::vector<blob> attachments;
 };
+struct chunk_message {
+    std::uint64_t id = 0;
+    boost::json::value value;
+    std::vector<blob> attachments;
+    std::size_t bytes = 0; ///< of its JSON and its attachments, for the credit
+};
 struct error_message {
     std::uint64_t id = 0;
     std::string type;
@@ -52,13 +65,24 @@ struct error_message {
     std::string code;        ///< by which the worker's code says that the caller is at fault; else empty
     boost::json::value data; ///< that goes with it
 };
+struct progress_message {
+    std::uint64_t id = 0;
+    progress report;
+};
+struct tool_call_message {
+    std::uint64_t id = 0;     ///< the call that it is made during
+    std::uint64_t number = 0; ///< which one it is; they rise
+    std::string name;
+    boost::json::object args;
+    std::vector<blob> attachments;
+};
 struct pong_message {
     std::uint64_t sequence = 0;
     std::uint64_t in_flight = 0;
     std::uint64_t completed = 0;
 };
-using worker_message =
-    std::variant<hello_message, ready_message, result_message, error_message, pong_message>;
+using worker_message = std::variant<hello_message, ready_message, result_message, chunk_message,
+                                    error_message, progress_message, tool_call_message, pong_message>;
 
 /// Turns frames of one channel into typed messages. Everything a worker sends is taken for hostile: a missing
 /// field, a wrong type, an unknown message or attachments that do not add up throw protocol_violation.

@@ -4,24 +4,25 @@
 #pragma once
 
 #include "wire/worker_messages.hpp"
-#include "worker/call.hpp"
+#include "worker/worker.hpp"
 
 namespace skep {
 
 /// What a worker has answered a call with, as its caller gets it.
-inline reply reply_to(const call& answered, const worker_id& id, result_message& answer, time_point now) {
+inline reply reply_to(const call& answered, const worker& sender, result_message& answer, time_point now) {
     return {.value = std::move(answer.value),
             .attachments = std::move(answer.attachments),
-            .worker = id,
-            .correlation_id = answered.req.correlation_id(),
+            .worker = sender.id(),
+            .correlation_id = sender.correlation_id_of(answered),
             .queue_time = answered.dispatched - answered.submitted,
             .run_time = now - answered.dispatched,
             .attempts = answered.attempts};
 }
 
-inline error_info remote_failure(const worker_id& id, error_message& answer) {
+inline error_info remote_failure(const worker& sender, const call& answered, error_message& answer) {
     error_info info;
-    info.worker = id;
+    info.worker = sender.id();
+    info.correlation_id = sender.correlation_id_of(answered);
     info.remote_type = std::move(answer.type);
     info.remote_message = std::move(answer.message);
     info.remote_traceback = std::move(answer.traceback);

@@ -3,10 +3,13 @@
 
 #pragma once
 
+#include "core/request_hooks.hpp"
 #include "policy/patient_deadline.hpp"
+#include "policy/stream_window.hpp"
 #include "wire/host_messages.hpp"
 #include "worker/call_sink.hpp"
 #include "worker/claim.hpp"
+#include "worker/progress_relay.hpp"
 #include <skep/error.hpp>
 #include <skep/request.hpp>
 
@@ -17,7 +20,7 @@
 namespace skep {
 
 /// Where a call is on its way.
-enum class call_state {
+enum class call_state : std::uint8_t {
     fresh,     ///< not yet seen by the pool
     queued,    ///< waits for a worker
     delayed,   ///< was lost with a worker, and waits to be sent again
@@ -27,15 +30,35 @@ enum class call_state {
     done
 };
 
+/// What only a stream has.
+struct stream_flow {
+    stream_window window;
+    duration idle_timeout{}; ///< longest wait for a chunk that the worker may send; 0 = none
+    time_point heard;        ///< since when it may send one
+    bool has_begun = false;  ///< a chunk has arrived
+};
+
+/// That a call is made by a tool, and for which call that runs.
+struct tool_tie;
+
+/// What few calls have.
+struct call_ties {
+    std::shared_ptr<const tool_tie> within;   ///< null if it is not made by a tool
+    std::shared_ptr<progress_relay> progress; ///< null if nobody asks for it
+};
+
 /// One call from execute() to its end: a request, and where its answer goes.
 struct call : claim {
     call(request&& what, call_sink* to) : req(std::move(what)), sink(to) {}
 
     /// Makes its body and lets go of the arguments. Throws error(frame_too_large) or error(invalid_request).
     void encode(const limit_options& limits) {
-        body = encode_call(req, limits);
+        body = encode_call(req, limits, stream != nullptr ? &stream->window.size() : nullptr);
         req.args_ = nullptr;
     }
+
+    /// Null if it has none.
+    const request_hooks* hooks() const noexcept { return req.hooks_.get(); }
 
     claim_view view() const noexcept override { return {req.command(), req.session(), attempts}; }
 
@@ -43,16 +66,24 @@ struct call : claim {
     call_sink* sink;
     std::string body;               ///< encoded; see append_call
     std::unique_ptr<error> refusal; ///< why it cannot be encoded
-    call_state state = call_state::fresh;
     time_point dispatched;
     time_point deadline = time_point::max();
-    patient_deadline overdue; ///< once abandoned: when the worker is to be done with it
+    patient_deadline overdue;        ///< once abandoned: when the worker is to be done with it
+    stream_flow* stream = nullptr;   ///< null if it has one answer
+    std::unique_ptr<call_ties> ties; ///< null for most
     worker* at = nullptr;
     std::uint64_t id = 0; ///< on the connection of `at`
     int attempts = 0;
+    call_state state = call_state::fresh;
     bool is_private = false; ///< a probe, or a part of a warm-up: the pool does not know of it
 };
 
 using call_ptr = boost::intrusive_ptr<call>;
+
+struct tool_tie {
+    call_ptr outer; ///< the call that the tool serves
+    std::string tool;
+    std::string correlation_id;
+};
 
 } // namespace skep

@@ -5,7 +5,9 @@
 
 #include <skep/error.hpp>
 #include <skep/reply.hpp>
+#include <skep/reply_stream.hpp>
 
+#include <cstddef>
 #include <memory>
 
 namespace skep {
@@ -19,6 +21,12 @@ public:
 
     /// The same where there is no memory for more.
     virtual void put_failure(errc code) noexcept = 0;
+
+    /// A worker has the call.
+    virtual void on_sent() {}
+
+    /// A piece of a stream, before its answer or failure.
+    virtual void put_chunk(chunk, std::size_t /* bytes */) {}
 
     /// Lets the caller go on with what was put. The last thing that happens to a call.
     virtual void wake() = 0;

@@ -38,6 +38,12 @@ public:
         entries_.emplace_hint(entries_.end(), next_id_++, entry{call_ptr(&sent), begin});
     }
 
+    /// Null if it has no call of that id.
+    call* find(std::uint64_t id) const noexcept {
+        const auto found = entries_.find(id);
+        return found == entries_.end() ? nullptr : found->second.sent.get();
+    }
+
     /// Null if it has no call of that id: it was never given out, or has been answered before.
     call_ptr take(std::uint64_t id) noexcept {
         const auto found = entries_.find(id);

@@ -3,20 +3,9 @@
 
 #include "worker/channel.hpp"
 
+#include <utility>
+
 namespace skep {
-
-namespace {
-
-constexpr std::size_t buffer_to_keep = 1u << 20;
-
-/// One huge message must not pin its memory for ever.
-void shrink(std::string& empty_buffer) {
-    if (empty_buffer.capacity() > buffer_to_keep) {
-        empty_buffer.shrink_to_fit();
-    }
-}
-
-} // namespace
 
 channel::channel(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits)
     : stream_(std::move(connection)),
@@ -28,22 +17,35 @@ void channel::flush() {
     if (mute_) {
         outbox_.clear();
     }
-    if (closed_ || is_sending() || outbox_.empty()) {
+    if (closed_ || !sending_.empty() || outbox_.empty()) {
         return; // a writer at work comes back for the outbox by itself
     }
-    const auto count = stream_->try_write(outbox_).value_or(0); // that it is broken shows elsewhere
-    sent_ += count;
-    if (count < outbox_.size()) {
-        sending_.swap(outbox_);
-        sending_begin_ = count;
+    send(outbox_); // that it is broken shows elsewhere
+    if (!outbox_.empty()) {
+        std::swap(sending_, outbox_);
         has_backlog_.open();
     }
-    outbox_.clear();
-    shrink(outbox_);
+}
+
+/// As much as the stream takes. False if it is broken.
+bool channel::send(send_buffer& from) noexcept {
+    while (!from.empty()) {
+        const auto piece = from.front();
+        const auto count = stream_->try_write(piece);
+        if (!count) {
+            return false;
+        }
+        sent_ += *count;
+        from.pop(*count);
+        if (*count < piece.size()) {
+            return true;
+        }
+    }
+    return true;
 }
 
 asio::awaitable<bool> channel::send_backlog() {
-    while (!closed_ && !is_sending()) {
+    while (!closed_ && sending_.empty()) {
         has_backlog_.close();
         co_await has_backlog_.wait();
     }
@@ -51,18 +53,11 @@ asio::awaitable<bool> channel::send_backlog() {
         co_return false;
     }
     co_await stream_->wait_writable();
-    const auto count = closed_ || mute_
-                           ? std::nullopt
-                           : stream_->try_write(std::span<const char>(sending_).subspan(sending_begin_));
-    sent_ += count.value_or(0);
-    sending_begin_ += count.value_or(0);
-    if (!is_sending()) {
-        sending_.clear();
-        sending_begin_ = 0;
-        shrink(sending_);
+    const bool is_intact = !closed_ && !mute_ && send(sending_);
+    if (sending_.empty()) {
         flush();
     }
-    co_return count.has_value();
+    co_return is_intact;
 }
 
 asio::awaitable<bool> channel::receive() {
@@ -84,7 +79,6 @@ void channel::stop_sending() noexcept {
     mute_ = true;
     outbox_.clear();
     sending_.clear();
-    sending_begin_ = 0;
 }
 
 void channel::close() noexcept {

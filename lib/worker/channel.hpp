@@ -5,6 +5,7 @@
 
 #include "async/gate.hpp"
 #include "runtime/byte_stream.hpp"
+#include "wire/send_buffer.hpp"
 #include "wire/worker_messages.hpp"
 #include <skep/pool_config.hpp>
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace skep {
 
@@ -22,7 +24,7 @@ public:
     channel(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits);
 
     /// Where frames to be sent are appended. Nothing is sent before flush().
-    std::string& outbox() noexcept { return outbox_; }
+    send_buffer& outbox() noexcept { return outbox_; }
 
     /// Sends what the stream takes at once and leaves the rest to send_backlog().
     void flush();
@@ -37,6 +39,9 @@ public:
     /// The next message that has arrived whole, if any. Throws protocol_violation.
     std::optional<worker_message> next();
 
+    /// What has arrived of the message after that, also if it is none.
+    std::string_view unread() const noexcept { return frames_.unread(); }
+
     /// Sends nothing more, not even what waits to be sent.
     void stop_sending() noexcept;
 
@@ -47,17 +52,16 @@ public:
     std::uint64_t sent() const noexcept { return sent_; }
 
     /// Bytes that the worker has been too slow to take.
-    std::size_t unsent() const noexcept { return outbox_.size() + sending_.size() - sending_begin_; }
+    std::size_t unsent() const noexcept { return outbox_.size() + sending_.size(); }
 
 private:
-    bool is_sending() const noexcept { return sending_begin_ < sending_.size(); }
+    bool send(send_buffer& from) noexcept;
 
     std::unique_ptr<byte_stream> stream_;
     frame_decoder frames_;
     worker_message_decoder messages_;
-    std::string outbox_;
-    std::string sending_; ///< what flush() could not send
-    std::size_t sending_begin_ = 0;
+    send_buffer outbox_;
+    send_buffer sending_; ///< what flush() could not send
     std::uint64_t sent_ = 0;
     gate has_backlog_;
     bool mute_ = false;

@@ -42,6 +42,7 @@ struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_
     time_point submitted;
     std::optional<std::uint32_t> slot; ///< the only one that will do; any does if empty
     std::int64_t order = 0;            ///< its place in the wait queue
+    bool is_pipelinable = true;        ///< false: what it would lie behind may wait for it
 };
 
 using claim_ptr = boost::intrusive_ptr<claim>;

@@ -4,6 +4,7 @@
 #include "worker/link.hpp"
 
 #include "wire/protocol_violation.hpp"
+#include "wire/stray_output.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -60,7 +61,7 @@ asio::awaitable<void> link::read_data() {
         user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         more = take_messages(data_) && more;
     }
-    user_.on_data_ended();
+    user_.on_data_ended(stray());
     user_.on_broken({failure_kind::process_exit, "it closed its data channel", errc::worker_lost});
 }
 
@@ -97,9 +98,18 @@ bool link::take_messages(channel& source) {
         }
         return true;
     } catch (const protocol_violation& violation) {
-        user_.on_broken({failure_kind::protocol_error, violation.what(), errc::protocol_error});
+        const auto printed = stray();
+        const auto* const why = printed.empty() ? violation.what() : printed.c_str();
+        user_.on_broken({failure_kind::protocol_error, why, errc::protocol_error});
         return false;
     }
+}
+
+/// Over stdio, text where a frame should be says more than the rule that it breaks. Empty if there is none.
+std::string link::stray() const {
+    const auto line = control_ ? std::string() : stray_output(data_.unread());
+    return line.empty() ? line
+                        : "something printed to its stdout, over which only frames may go: \"" + line + '"';
 }
 
 /// Which message may come over which channel, and when; nullptr if this one may.

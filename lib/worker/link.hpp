@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace skep {
 
@@ -26,8 +27,8 @@ public:
     /// It has taken a piece of what it was too slow to take at once.
     virtual void on_backlog_shrunk() = 0;
 
-    /// Nothing more will come.
-    virtual void on_data_ended() = 0;
+    /// Nothing more will come. `stray` tells of what came in the end and is no message, if anything did.
+    virtual void on_data_ended(std::string stray) = 0;
 
     virtual void on_broken(failure what) = 0;
 
@@ -70,6 +71,7 @@ private:
     asio::awaitable<void> read_control();
     asio::awaitable<void> write(channel& to, const char* name);
     bool take_messages(channel& source);
+    std::string stray() const;
     const char* objection_to(const worker_message& message, bool is_control) const noexcept;
     void go_on(const worker_message& message) noexcept;
 

@@ -8,6 +8,8 @@
 #include "wire/protocol_violation.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 namespace skep {
 
@@ -16,16 +18,25 @@ namespace {
 // A dozen small calls. More in one write would save little, and leave the worker waiting for it.
 constexpr std::size_t batch_bytes = 1500;
 
+/// Tells the calls of one worker from those of others, in all likelihood.
+std::string make_correlation(double chance) {
+    std::array<char, 10> text{};
+    std::snprintf(text.data(), text.size(), "%08x-", static_cast<unsigned>(chance * 0x1p32));
+    return text.data();
+}
+
 } // namespace
 
 worker::worker(const worker_surroundings& around, worker_id id)
     : around_(around),
       id_(std::move(id)),
       token_(around.context.make_token()),
+      correlation_(make_correlation(around.context.random())),
       life_(around.config, around.context.present()),
       guests_(around.context.executor),
       initialization_(around.context, around.config, guests_, *this),
       health_(around.context, around.config, guests_, *this),
+      tools_(around.context, around.config.limits, around.tools),
       wake_(around.context.executor),
       tasks_(around.context.executor,
              [this](std::exception_ptr problem) {
@@ -64,16 +75,31 @@ void worker::assign_private(call& next) {
     assign(next, next.submitted);
 }
 
+std::string worker::correlation_id_of(const call& sent) const {
+    return sent.req.correlation_id().empty() ? correlation_ + std::to_string(sent.id)
+                                             : sent.req.correlation_id();
+}
+
 void worker::cancel(const call& given_up) noexcept {
+    tools_.cancel(given_up);
     try {
-        append_cancel(link_->control().outbox(), given_up.id);
+        append_cancel(link_->control().outbox().text(), given_up.id);
         link_->control().flush();
     } catch (const std::exception&) { // out of memory: it learns nothing, and may be overdue in the end
     }
 }
 
+void worker::grant(const call& stream, stream_credit more) noexcept {
+    try {
+        append_credit(link_->control().outbox().text(), stream.id, more);
+        link_->control().flush();
+    } catch (const std::exception&) { // out of memory: it waits, until the stream's idle_timeout
+    }
+}
+
 /// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.
 void worker::release_calls() {
+    tools_.close();
     const bool is_heard_out = link_ && life_.has_ended() && link_->has_heard_out();
     const std::size_t may_have_begun = is_heard_out ? calls_.capacity() : calls_.load();
     if (link_) {

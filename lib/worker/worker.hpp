@@ -14,6 +14,7 @@
 #include "worker/health_check.hpp"
 #include "worker/initialization.hpp"
 #include "worker/link.hpp"
+#include "worker/tool_desk.hpp"
 #include "worker/worker_event.hpp"
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
@@ -30,6 +31,9 @@ class answer_handler {
 public:
     virtual void on_result(worker& sender, call& answered, result_message& answer, time_point now) = 0;
     virtual void on_remote_error(worker& sender, call& answered, error_message& answer) = 0;
+
+    /// A piece of a stream, which goes on.
+    virtual void on_chunk(call& receiver, chunk_message& piece) = 0;
 
     /// The answer could not be handed on, for lack of memory. Must not throw.
     virtual void on_answer_lost(worker& sender, call& answered) = 0;
@@ -48,6 +52,7 @@ struct worker_surroundings {
     runtime& starter;
     answer_handler& answers;
     event_queue& events;
+    const tool_table& tools;
     std::weak_ptr<void> owner; ///< of all these: outlives the worker
 };
 
@@ -96,6 +101,15 @@ public:
 
     /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker answers.
     void cancel(const call& given_up) noexcept;
+
+    /// Lets the worker send more chunks of a stream that it has.
+    void grant(const call& stream, stream_credit more) noexcept;
+
+    /// Whether it waits for a tool during that call.
+    bool is_asking(const call& caller) const noexcept { return tools_.is_asked_by(caller); }
+
+    /// The request's, or the one made for it.
+    std::string correlation_id_of(const call& sent) const;
 
     /// After calls_lost: the calls that get no answer, last sent first.
     std::optional<lost_call_notice> take_lost_call();
@@ -203,14 +217,18 @@ private:
     void on_message(worker_message& message) override;
     void on_sign_of_life() override;
     void on_backlog_shrunk() override;
-    void on_data_ended() override;
+    void on_data_ended(std::string stray) override;
     void on_broken(failure what) override;
     void on_hello(hello_message& hello);
     void on_ready();
     asio::awaitable<void> warm_up();
     void begin_service();
     void on_result(result_message& result);
+    void on_chunk(chunk_message& piece);
     void on_error(error_message& error);
+    void on_progress(progress_message& message);
+    void on_tool_call(tool_call_message& asked);
+    std::shared_ptr<tool_desk> tools() { return {shared_from_this(), &tools_}; }
     void on_pong(const pong_message& pong);
     call_ptr take_call(std::uint64_t id);
     template <class Function>
@@ -222,11 +240,13 @@ private:
     const worker_surroundings& around_;
     worker_id id_;
     std::string token_;
+    std::string correlation_; ///< what the ids begin with that are made for its calls
     worker_life life_;
     guest_group guests_; ///< the user's coroutines that concern it
     initialization initialization_;
     health_check health_;
     call_table calls_;
+    tool_desk tools_;
     tally tally_;
     predecessor predecessor_;
     std::optional<link> link_;

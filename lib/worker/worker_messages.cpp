@@ -20,8 +20,14 @@ void worker::on_message(worker_message& message) {
             using type = std::decay_t<decltype(content)>;
             if constexpr (std::is_same_v<type, result_message>) {
                 on_result(content);
+            } else if constexpr (std::is_same_v<type, chunk_message>) {
+                on_chunk(content);
             } else if constexpr (std::is_same_v<type, error_message>) {
                 on_error(content);
+            } else if constexpr (std::is_same_v<type, progress_message>) {
+                on_progress(content);
+            } else if constexpr (std::is_same_v<type, tool_call_message>) {
+                on_tool_call(content);
             } else if constexpr (std::is_same_v<type, pong_message>) {
                 on_pong(content);
             } else if constexpr (std::is_same_v<type, hello_message>) {
@@ -40,13 +46,14 @@ void worker::on_sign_of_life() {
 }
 
 void worker::on_backlog_shrunk() {
+    tools_.go_on(tools());
     if (takes_calls()) {
         tell_room();
     }
 }
 
-void worker::on_data_ended() {
-    life_.data_ended();
+void worker::on_data_ended(std::string stray) {
+    life_.data_ended(std::move(stray));
     wake_.open();
 }
 
@@ -60,16 +67,21 @@ void worker::on_hello(hello_message& hello) {
                                  ", this host " + std::to_string(protocol_version) +
                                  "; update the older side");
     }
-    if (hello.token != token_) {
+    const bool is_over_stdio = !link_->has_control(); // which nobody else can write to: it gets no token
+    if (!is_over_stdio && hello.token != token_) {
         throw protocol_violation("its token is not the one it was started with");
     }
-    life_.greeted(hello.pid == life_.pid() ? hello.stack_signal : 0); // a wrapper would die of the signal
+    // What starts or forwards the worker would die of the signal. Over stdio the pid may be of another machine.
+    const bool is_our_process = !is_over_stdio && hello.pid == life_.pid();
+    life_.greeted(is_our_process ? hello.stack_signal : 0);
     health_.introduce(hello);
     calls_.set_capacity(std::min<std::size_t>(around_.config.capacity, hello.capacity));
     welcomed_ = around_.context.now();
-    append_welcome(link_->control().outbox(), id_, around_.config.heartbeat, around_.config.limits,
-                   predecessor_.ended_as);
+    append_welcome(link_->control().outbox().text(),
+                   {id_, around_.config.heartbeat, around_.config.limits, calls_.capacity(), correlation_,
+                    predecessor_.ended_as});
     link_->control().flush();
+    tools_.open(link_->control(), id_);
 }
 
 void worker::on_ready() {
@@ -103,7 +115,7 @@ void worker::on_result(result_message& result) {
     const auto answered = take_call(result.id);
     const auto now = around_.context.now();
     if (answered->is_private) {
-        answered->sink->put_answer(reply_to(*answered, id_, result, now));
+        answered->sink->put_answer(reply_to(*answered, *this, result, now));
         hand_on_private(*answered);
         return;
     }
@@ -115,11 +127,24 @@ void worker::on_result(result_message& result) {
     after_answer();
 }
 
+void worker::on_chunk(chunk_message& piece) {
+    auto* const receiver = calls_.find(piece.id);
+    if (receiver == nullptr || receiver->stream == nullptr) {
+        throw protocol_violation("a chunk of call " + std::to_string(piece.id) +
+                                 ", which is no stream that it has");
+    }
+    if (!receiver->stream->window.receive(static_cast<std::int64_t>(piece.bytes))) {
+        throw protocol_violation("a chunk of call " + std::to_string(piece.id) + " without credit for it");
+    }
+    around_.answers.on_chunk(*receiver, piece);
+}
+
 void worker::on_error(error_message& error) {
     const auto answered = take_call(error.id);
     if (answered->is_private) {
         const auto code = code_of_remote_error(error.type);
-        answered->sink->put_failure(std::make_unique<skep::error>(code, remote_failure(id_, error)));
+        answered->sink->put_failure(
+            std::make_unique<skep::error>(code, remote_failure(*this, *answered, error)));
         hand_on_private(*answered);
         return;
     }
@@ -130,6 +155,26 @@ void worker::on_error(error_message& error) {
         around_.answers.on_remote_error(*this, *answered, error);
     });
     after_answer();
+}
+
+void worker::on_progress(progress_message& message) {
+    auto* const subject = calls_.find(message.id);
+    if (subject == nullptr) {
+        throw protocol_violation("progress of call " + std::to_string(message.id) +
+                                 ", which it does not have");
+    }
+    if (subject->ties && subject->ties->progress && subject->state == call_state::running) {
+        subject->ties->progress->put(std::move(message.report));
+    }
+}
+
+void worker::on_tool_call(tool_call_message& asked) {
+    const call_ptr caller(calls_.find(asked.id));
+    if (!caller) {
+        throw protocol_violation("a tool call during call " + std::to_string(asked.id) +
+                                 ", which it does not have");
+    }
+    tools_.take(tools(), caller, asked, correlation_id_of(*caller));
 }
 
 void worker::on_pong(const pong_message& pong) {
@@ -144,6 +189,7 @@ call_ptr worker::take_call(std::uint64_t id) {
     if (!answered) {
         throw protocol_violation("an answer to call " + std::to_string(id) + ", which it does not have");
     }
+    tools_.drop(*answered);
     return answered;
 }
 

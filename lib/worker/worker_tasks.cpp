@@ -40,7 +40,10 @@ asio::awaitable<void> worker::run() {
     service_.cancel();
     co_await service_.join();
     guests_.cancel();
-    co_await guests_.join(around_.context.now() + for_guests);
+    tools_.close();
+    const auto limit = around_.context.now() + for_guests;
+    co_await guests_.join(limit);
+    co_await tools_.join(limit);
     co_await tasks_.join();
     tell(ended{});
 }
@@ -82,7 +85,7 @@ asio::awaitable<void> worker::take(life_step step) {
     case life_step::release_calls: release_calls(); break;
     case life_step::ask:
         link_->stop_sending_calls();
-        append_shutdown(link_->control().outbox(),
+        append_shutdown(link_->control().outbox().text(),
                         around_.config.stop.shutdown_grace + around_.config.stop.term_grace);
         link_->control().flush();
         break;
@@ -217,7 +220,7 @@ void worker::ping() {
                 errc::heartbeat_lost});
         return;
     }
-    append_ping(link_->control().outbox(), verdict.ping);
+    append_ping(link_->control().outbox().text(), verdict.ping);
     link_->control().flush();
 }
 

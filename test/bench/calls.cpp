@@ -8,6 +8,12 @@
 
 namespace skep::bench {
 
+namespace {
+
+constexpr std::size_t room_for_json = 64u << 20;
+
+} // namespace
+
 figures measure_serial(const arguments& args) {
     std::vector<double> samples;
     double cpu_per_call = 0;
@@ -15,7 +21,7 @@ figures measure_serial(const arguments& args) {
     const std::string text = small_value;
     auto body = [&](pool& workers) -> asio::awaitable<void> {
         const auto before = cpu_time();
-        samples = co_await measure_latencies(workers, text, span);
+        samples = co_await measure_echo(workers, text, span);
         // the warm-up is measured too, hence its share of the calls
         cpu_per_call = (cpu_time() - before).count() * 1e6 / (1.1 * static_cast<double>(samples.size()));
     };
@@ -54,9 +60,28 @@ figures measure_payload(const arguments& args) {
     const std::string text(args.number("bytes"), 'x');
     const auto span = args.span("span");
     auto body = [&](pool& workers) -> asio::awaitable<void> {
-        samples = co_await measure_latencies(workers, text, span);
+        samples = co_await measure_echo(workers, text, span);
     };
     with_pool(make_config(args), body);
+    return {{"call_us", median(samples)}};
+}
+
+figures measure_attachments(const arguments& args) {
+    std::vector<double> samples;
+    const auto size = args.number("bytes");
+    const auto span = args.span("span");
+    const std::string text(size, 'x');
+    const auto bytes = blob::copy_of(std::as_bytes(std::span(text)));
+    const std::function<request()> make_call = [&] { return request("echo_bytes").attach(bytes); };
+    const std::function<bool(const reply&)> is_right = [&](const reply& answer) {
+        return answer.attachments.at(0).text() == text;
+    };
+    auto body = [&](pool& workers) -> asio::awaitable<void> {
+        samples = co_await measure_latencies(workers, make_call, is_right, span);
+    };
+    auto config = make_config(args);
+    config.limits.frame_bytes = size + room_for_json;
+    with_pool(config, body);
     return {{"call_us", median(samples)}};
 }
 

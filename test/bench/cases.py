@@ -61,10 +61,15 @@ class Settings:
 
 # sys.executable, not python3: PATH may lead to a version manager's shim, which takes longer than what it starts.
 PYTHON_WORKER = (f"script={HERE / 'worker.py'}", f"python={sys.executable}")
+RAW_WORKER = (f"script={HERE / 'raw_worker.py'}", f"python={sys.executable}")
 
 
 def counterpart(mode, *pairs):
     return [sys.executable, str(HERE / "counterparts.py"), mode, *pairs]
+
+
+def grpc(mode, *pairs):
+    return [sys.executable, str(HERE / "grpc_streams.py"), mode, *pairs]
 
 
 def serial(with_):
@@ -140,6 +145,43 @@ def payload(with_):
         }
         others = [("multiprocessing.Pool", "pool", "call_us"), ("raw socketpair, no JSON", "raw", "call_us")]
         yield Comparison(sides, [Figure(f"payload: echo {name}", "us", "skep", "call_us", others)], with_.rounds(5))
+
+
+def attachments(with_):
+    """Bytes there and back. The raw side is a host and a Python program that use one buffer over and over."""
+    for name, size in (("1 MiB", 1 << 20), ("64 MiB", 64 << 20)):
+        sides = {
+            "skep": with_.skep("attachments", *PYTHON_WORKER, f"bytes={size}", with_.span(1)),
+            "pool": counterpart("multiprocessing-attachments", f"bytes={size}", with_.span(1)),
+            "raw": with_.raw("python-echo", *RAW_WORKER, f"bytes={size}", with_.span(1)),
+        }
+        others = [("multiprocessing.Pool", "pool", "call_us"), ("raw socketpair to Python", "raw", "call_us")]
+        yield Comparison(sides, [Figure(f"attachments: {name}", "us", "skep", "call_us", others)], with_.rounds(5))
+
+
+def streams(with_):
+    """A generator of short strings. gRPC serves and is listened to from Python, each stream by a thread or all by an event
+    loop, over a Unix socket, and what its client costs stands beside what its server does: on two cores the slower of the
+    two sets the pace. Four streams come from as many processes on both sides. A hundred do from as many workers, but gRPC
+    is at its best with a process per core for them. The raw side sends 4 KiB of JSON a write, to a host in C that only
+    counts."""
+    for count, workers, servers in ((1, 1, 1), (4, 4, 4), (100, 100, 2)):
+        load = (f"streams={count}", with_.span(1))
+        sides = {
+            "skep": with_.skep("streams", *PYTHON_WORKER, *load, f"workers={workers}"),
+            "threads": grpc("threads", *load, f"servers={servers}"),
+            "asyncio": grpc("asyncio", *load, f"servers={servers}"),
+        }
+        what = f"streams: {count}, {workers} worker{'s' * (workers > 1)}"
+        kinds = (("", "chunks/s", "chunks_per_s"), (", worker CPU", "us", "worker_cpu_us"), (", host CPU", "us", "cpu_us"))
+        figures = [
+            Figure(what + kind, unit, "skep", key, [("gRPC, threads", "threads", key), ("gRPC, asyncio", "asyncio", key)])
+            for kind, unit, key in kinds
+        ]
+        if count == 1:
+            sides["raw"] = with_.raw("python-tokens", *RAW_WORKER, with_.span(1))
+            figures[0].versus.append(("raw socketpair", "raw", "chunks_per_s"))
+        yield Comparison(sides, figures, with_.rounds(5))
 
 
 def scaling(name, key, unit, sizes, noun):
@@ -267,6 +309,8 @@ CASES = {
     "throughput": throughput,
     "pipelined": pipelined,
     "payload": payload,
+    "attachments": attachments,
+    "streams": streams,
     "working-set": working_set,
     "queue": queue,
     "start": start,

@@ -74,13 +74,20 @@ def executor_throughput(workers, callers, span):
     return {"calls_per_s": rate}
 
 
-def multiprocessing_payload(bytes, span):
-    text = "x" * int(bytes)
+def multiprocessing_echo(value, span):
     with multiprocessing.Pool(1) as pool:
-        took = median_call_us(lambda: pool.apply(echo, (text,)), float(span))
+        took = median_call_us(lambda: pool.apply(echo, (value,)), span)
         pool.close()
         pool.join()
     return {"call_us": took}
+
+
+def multiprocessing_payload(bytes, span):
+    return multiprocessing_echo("x" * int(bytes), float(span))
+
+
+def multiprocessing_attachments(bytes, span):
+    return multiprocessing_echo(b"x" * int(bytes), float(span))
 
 
 def interpreters(count, sdk):
@@ -97,6 +104,7 @@ MODES = {
     "multiprocessing-throughput": multiprocessing_throughput,
     "executor-throughput": executor_throughput,
     "multiprocessing-payload": multiprocessing_payload,
+    "multiprocessing-attachments": multiprocessing_attachments,
     "interpreters": interpreters,
 }
 

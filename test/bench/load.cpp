@@ -44,12 +44,6 @@ asio::awaitable<void> keep_calling(pool& workers, std::shared_ptr<crowd> with) {
     }
 }
 
-asio::awaitable<void> pause(duration span) {
-    const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer timer(executor, span);
-    co_await timer.async_wait(asio::use_awaitable);
-}
-
 asio::awaitable<std::shared_ptr<crowd>> gather(pool& workers, std::size_t callers, std::uint64_t calls) {
     const auto executor = co_await asio::this_coro::executor;
     auto all = std::make_shared<crowd>();
@@ -74,6 +68,12 @@ asio::awaitable<void> disperse(std::shared_ptr<crowd> all) {
 
 } // namespace
 
+asio::awaitable<void> pause(duration span) {
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer timer(executor, span);
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
 asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span) {
     const auto all = co_await gather(workers, callers, UINT64_MAX / 4);
     const auto whole = std::chrono::duration_cast<duration>(span);
@@ -89,7 +89,10 @@ asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seco
     co_return rate;
 }
 
-asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std::string& text, seconds span) {
+asio::awaitable<std::vector<double>> measure_latencies(pool& workers,
+                                                       const std::function<request()>& make_call,
+                                                       const std::function<bool(const reply&)>& is_right,
+                                                       seconds span) {
     std::vector<double> samples;
     samples.reserve(1u << 18);
     const auto begin = now();
@@ -97,11 +100,10 @@ asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std:
     const auto end = warm + std::chrono::duration_cast<duration>(span);
     std::size_t calls = 0;
     for (auto before = begin; before < end || samples.size() < fewest_samples; ++calls) {
-        request call("echo");
-        call.arg("value", text);
+        auto call = make_call();
         const reply answer = co_await workers.execute(std::move(call));
         const auto after = now();
-        if (answer.value.as_string() != text) {
+        if (!is_right(answer)) {
             throw std::runtime_error("the worker does not echo");
         }
         if (before >= warm && calls > 0) {
@@ -109,6 +111,15 @@ asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std:
         }
         before = now();
     }
+    co_return samples;
+}
+
+asio::awaitable<std::vector<double>> measure_echo(pool& workers, const std::string& text, seconds span) {
+    const std::function<request()> make_call = [&] { return request("echo").arg("value", text); };
+    const std::function<bool(const reply&)> is_right = [&](const reply& answer) {
+        return answer.value.as_string() == text;
+    };
+    const auto samples = co_await measure_latencies(workers, make_call, is_right, span);
     co_return samples;
 }
 

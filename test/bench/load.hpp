@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,13 +32,22 @@ struct call_rate {
 };
 asio::awaitable<call_rate> measure_rate(pool& workers, std::size_t callers, seconds span);
 
-/// One call after the other until `span` is over, and what each took in microseconds. Throws if an answer is not
-/// the text that was sent.
-asio::awaitable<std::vector<double>> measure_latencies(pool& workers, const std::string& text, seconds span);
+/// One call after the other, each made by `make_call`, until `span` is over, and what each took in microseconds. Throws
+/// if `is_right` does not like an answer.
+asio::awaitable<std::vector<double>> measure_latencies(pool& workers,
+                                                       const std::function<request()>& make_call,
+                                                       const std::function<bool(const reply&)>& is_right,
+                                                       seconds span);
+
+/// The same with a worker that sends back a text.
+asio::awaitable<std::vector<double>> measure_echo(pool& workers, const std::string& text, seconds span);
 
 /// What `callers` coroutines, one call after the other, are told by the worker's function of the time that it took.
 asio::awaitable<std::vector<double>> measure_function(pool& workers, std::size_t callers,
                                                       std::size_t mebibytes, seconds span);
+
+/// Waits.
+asio::awaitable<void> pause(duration span);
 
 /// As many calls as given, by as many callers, each answered.
 asio::awaitable<void> make_calls(pool& workers, std::size_t callers, std::uint64_t count);

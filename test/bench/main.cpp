@@ -12,6 +12,8 @@ int main(int count, char** values) {
                      {"throughput", measure_throughput},
                      {"working-set", measure_working_set},
                      {"payload", measure_payload},
+                     {"attachments", measure_attachments},
+                     {"streams", measure_streams},
                      {"queue", measure_queue},
                      {"schedulers", measure_schedulers},
                      {"start", measure_start},

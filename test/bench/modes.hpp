@@ -22,6 +22,13 @@ figures measure_working_set(const arguments& args);
 /// bytes=, span=: the median time of a call in microseconds that echoes a text of that size.
 figures measure_payload(const arguments& args);
 
+/// bytes=, span=: the same with an attachment.
+figures measure_attachments(const arguments& args);
+
+/// streams=, span=: chunks per second of so many streams at once, and the CPU time in microseconds that the host and its
+/// workers take for each.
+figures measure_streams(const arguments& args);
+
 /// waiters=: CPU nanoseconds per waiter to enqueue, to cancel and to time out.
 figures measure_queue(const arguments& args);
 

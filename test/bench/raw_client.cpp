@@ -6,11 +6,13 @@
 //
 //     skep_bench_raw serial|pipelined KEY=VALUE...    calls to a worker; depth= of them outstanding; epoll=1: waits
 //                                                     as an event loop must instead of in read()
-//     skep_bench_raw socketpair bytes=N               no worker: a forked child that sends N bytes back
+//     skep_bench_raw socketpair|python-echo bytes=N   no worker: a child that sends N bytes back
+//     skep_bench_raw python-tokens                    no worker: a Python program that streams
 
 #include "process/environment.hpp"
 #include "process/launcher.hpp"
-#include "support.hpp"
+#include "raw_io.hpp"
+#include "raw_modes.hpp"
 #include "wire/frame.hpp"
 #include "wire/host_messages.hpp"
 #include <skep/abi.hpp> // where the SDK is
@@ -22,61 +24,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <stdexcept>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace skep::bench {
 
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
-}
-
-void write_all(int fd, const char* data, std::size_t size) {
-    while (size > 0) {
-        const auto count = ::write(fd, data, size);
-        if (count <= 0) {
-            fail("write");
-        }
-        data += count;
-        size -= static_cast<std::size_t>(count);
-    }
-}
-
-std::size_t read_some(int fd, char* data, std::size_t size) {
-    const auto count = ::read(fd, data, size);
-    if (count <= 0) {
-        fail("read");
-    }
-    return static_cast<std::size_t>(count);
-}
-
-void read_all(int fd, char* data, std::size_t size) {
-    while (size > 0) {
-        const auto count = read_some(fd, data, size);
-        data += count;
-        size -= count;
-    }
-}
-
-struct fd_pair {
-    unique_fd here;
-    unique_fd there;
-};
-
-fd_pair make_socketpair() {
-    std::array<int, 2> fds{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) != 0) {
-        fail("socketpair");
-    }
-    return {unique_fd(fds[0]), unique_fd(fds[1])};
-}
 
 /// Answers are small and come back in order here, so a buffer that is read empty needs no ring.
 class raw_worker {
@@ -182,7 +137,8 @@ private:
         control_.there.reset();
         skip_message(); // hello
         std::string welcome;
-        append_welcome(welcome, {"default", 0, 1}, config.heartbeat, config.limits, {});
+        const worker_id worker{"default", 0, 1};
+        append_welcome(welcome, {worker, config.heartbeat, config.limits, config.capacity, "", {}});
         write_all(control_.here.get(), welcome.data(), welcome.size());
         skip_message(); // ready
     }
@@ -202,25 +158,6 @@ private:
     std::size_t in_size_ = 0;
     std::size_t sent_ = 0;
 };
-
-/// Each call of `operation`, from a tenth of `span` on, in microseconds.
-template <class Operation>
-std::vector<double> time_each(seconds span, Operation operation) {
-    std::vector<double> samples;
-    samples.reserve(1u << 18);
-    const auto warm = now() + std::chrono::duration_cast<duration>(span) / 10;
-    const auto end = warm + std::chrono::duration_cast<duration>(span);
-    operation();
-    for (auto before = now(); before < end || samples.size() < 3;) {
-        operation();
-        const auto after = now();
-        if (before >= warm) {
-            samples.push_back(seconds(after - before).count() * 1e6);
-        }
-        before = after;
-    }
-    return samples;
-}
 
 figures measure_serial(const arguments& args) {
     raw_worker worker(args);
@@ -263,46 +200,16 @@ figures measure_pipelined(const arguments& args) {
             {"cpu_us", (cpu_time() - cpu).count() * 1e6 / calls}};
 }
 
-/// Sends back what it is sent, message by message, until there is no more.
-[[noreturn]] void echo(int fd, std::string& message) {
-    try {
-        for (;;) {
-            read_all(fd, message.data(), message.size());
-            write_all(fd, message.data(), message.size());
-        }
-    } catch (const std::exception&) {
-        ::_exit(0);
-    }
-}
-
-figures measure_socketpair(const arguments& args) {
-    auto wires = make_socketpair();
-    std::string message(args.number("bytes"), 'x');
-    const auto child = ::fork();
-    if (child < 0) {
-        fail("fork");
-    }
-    if (child == 0) {
-        wires.here.reset();
-        echo(wires.there.get(), message);
-    }
-    wires.there.reset();
-    auto samples = time_each(args.span("span"), [&] {
-        write_all(wires.here.get(), message.data(), message.size());
-        read_all(wires.here.get(), message.data(), message.size());
-    });
-    wires.here.reset();
-    ::waitpid(child, nullptr, 0);
-    return {{"call_us", median(std::move(samples))}};
-}
-
 } // namespace
 
 } // namespace skep::bench
 
 int main(int count, char** values) {
     using namespace skep::bench;
-    return run_mode(
-        count, values,
-        {{"serial", measure_serial}, {"pipelined", measure_pipelined}, {"socketpair", measure_socketpair}});
+    return run_mode(count, values,
+                    {{"serial", measure_serial},
+                     {"pipelined", measure_pipelined},
+                     {"socketpair", measure_socketpair},
+                     {"python-echo", measure_python_echo},
+                     {"python-tokens", measure_python_tokens}});
 }

@@ -142,7 +142,7 @@ def print_row(record, other):
 
 def run_cases(chosen, settings):
     found = []
-    print("Medians; ratio = value / its value. More is better for calls/s, less for everything else.\n")
+    print("Medians; ratio = value / its value. More is better for calls/s and chunks/s, less for everything else.\n")
     print(ROW.format("figure", "value", "versus", "its value", "ratio"))
     for name in chosen:
         begin = time.monotonic()

@@ -90,8 +90,15 @@ double median(std::vector<double> samples) {
 }
 
 seconds cpu_time() {
+    return cpu_time(0);
+}
+
+seconds cpu_time(pid_t process) {
+    clockid_t clock{};
     timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) != 0) {
+        throw std::runtime_error("cannot read the CPU time of process " + std::to_string(process));
+    }
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 

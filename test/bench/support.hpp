@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -52,8 +53,9 @@ double percentile(std::vector<double>& samples, double share);
 
 double median(std::vector<double> samples);
 
-/// User and system time of this process so far.
+/// User and system time of this process, or of another one, so far.
 seconds cpu_time();
+seconds cpu_time(pid_t process);
 
 /// The resident memory of this process in bytes, exact.
 double resident_bytes();

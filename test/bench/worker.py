@@ -3,6 +3,7 @@
 import time
 
 import skep
+from tokens import tokens
 
 worker = skep.Worker()
 memory = []
@@ -11,6 +12,14 @@ memory = []
 @worker.command
 def echo(value):
     return value
+
+
+@worker.command
+def echo_bytes():
+    return skep.attachments()[0]
+
+
+worker.command(tokens)
 
 
 @worker.command

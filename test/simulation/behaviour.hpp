@@ -67,6 +67,9 @@ enum class lie {
     oversized,
     no_json,
     unknown_type,
+    stray_chunk,
+    stray_progress,
+    stray_tool_call,
     result_over_control
 };
 

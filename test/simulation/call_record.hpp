@@ -28,9 +28,10 @@ struct visit {
     std::optional<time_point> delivered;    ///< the pool had read all of it
     std::optional<time_point> told_to_stop; ///< by a cancel frame, when that had left the pool
     std::string error;                      ///< what it answered with, if not a result
-    bool in_doubt = false; ///< the pool may not have listened any more when the answer arrived
-    bool owed = false;     ///< its caller still waited when the answer arrived
-    bool dropped = false;  ///< it was skipped or broken off before it could answer
+    bool in_doubt = false;            ///< the pool may not have listened any more when the answer arrived
+    bool owed = false;                ///< its caller still waited when the answer arrived
+    bool dropped = false;             ///< it was skipped or broken off before it could answer
+    std::size_t chunks_delivered = 0; ///< that the pool had read
 };
 
 /// One call to execute(), and everything that is known of it.
@@ -43,9 +44,14 @@ struct call_record {
     std::vector<std::size_t> blobs;
     bool idempotent = false;
     bool sendable = true;
-    duration timeout{};       ///< as it holds; 0 = none
-    duration queue_timeout{}; ///< likewise
-    bool has_timeout = false; ///< of its own
+    bool is_stream = false;
+    std::size_t chunks = 0;                    ///< that its worker yields
+    std::optional<std::size_t> leaves_after{}; ///< chunks, and does not read on
+    bool was_opened = false;                   ///< its caller has the stream
+    std::size_t received = 0;                  ///< chunks, by its caller
+    duration timeout{};                        ///< as it holds; 0 = none
+    duration queue_timeout{};                  ///< likewise
+    bool has_timeout = false;                  ///< of its own
     bool has_queue_timeout = false;
     std::optional<time_point> deadline_given;
 

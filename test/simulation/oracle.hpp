@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/stream_credit.hpp"
 #include "simulation/behaviour.hpp"
 #include "simulation/call_record.hpp"
 #include "simulation/sim_worker.hpp"
@@ -11,6 +12,7 @@
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/reply.hpp>
+#include <skep/reply_stream.hpp>
 #include <skep/shutdown_report.hpp>
 
 #include <boost/json/object.hpp>
@@ -72,6 +74,9 @@ public:
 
     // What workers see.
     sim_worker& add_worker(launch_order order, const climate& weather, const pool_config& config);
+    void on_credit(const sim_worker& of, stream_credit left);
+    void on_chunk(call_record& call, const chunk& piece);
+    void on_left(call_record& call);
     call_record* on_sent(sim_worker& to, std::uint64_t id, const boost::json::object& message,
                          std::size_t payload);
     std::size_t visit_at(const sim_worker& at, const call_record& call) const;

@@ -91,7 +91,8 @@ void oracle::check_report() {
     }
     std::uint64_t aborted = 0;
     for (const auto& each : calls_) {
-        const bool shut = each.completed && !each.succeeded && each.code == errc::shutting_down;
+        const bool was_left = each.is_stream && each.code == errc::cancelled; // in that moment, perhaps
+        const bool shut = each.completed && !each.succeeded && (each.code == errc::shutting_down || was_left);
         aborted += shut && each.submitted <= *shutdown_asked_ ? 1 : 0;
     }
     if (report_->calls_aborted > aborted) {
@@ -150,8 +151,42 @@ void oracle::complete(call_record& call) {
     }
 }
 
+/// Chunks come in order, each once, all from the worker that has the call.
+void oracle::on_chunk(call_record& call, const chunk& piece) {
+    const spared_by_faults here;
+    const auto& value = piece.value.as_object();
+    const bool is_next = value.at("n").to_number<std::size_t>() == call.received;
+    const bool is_its = value.at("token").as_string() == call.token && !call.visits.empty() &&
+                        value.at("worker").as_string() == call.visits.back().at->name();
+    if (!is_next || !is_its) {
+        wrong(about(call) + " got a chunk of another, or not the next one");
+    }
+    ++call.received;
+}
+
+/// Its caller has had enough of a stream.
+void oracle::on_left(call_record& call) {
+    const spared_by_faults here;
+    world_.trace(call.token + " is left");
+    call.cancelled = call.cancelled.value_or(world_.now());
+    call.cancelled_how = boost::asio::cancellation_type::terminal;
+    call.code = errc::cancelled;
+    complete(call);
+}
+
+void oracle::on_credit(const sim_worker& of, stream_credit left) {
+    if (left.chunks > static_cast<std::int64_t>(config_.stream.window) ||
+        left.bytes > static_cast<std::int64_t>(config_.stream.window_bytes)) {
+        wrong(of.name() + " was granted more than the window of a stream");
+    }
+}
+
 void oracle::on_reply(call_record& call, const reply& answer) {
     const spared_by_faults here;
+    if (call.is_stream && call.received != call.chunks) {
+        wrong(about(call) + " has got " + std::to_string(call.received) + " of " +
+              std::to_string(call.chunks) + " chunks");
+    }
     world_.trace(call.token + " has its reply");
     call.succeeded = true;
     complete(call);
@@ -194,6 +229,10 @@ void oracle::on_reply(call_record& call, const reply& answer) {
 }
 
 void oracle::on_aborted(call_record& call) {
+    if (call.was_opened) { // between two chunks
+        on_left(call);
+        return;
+    }
     call.aborted = true;
     complete(call);
 }
@@ -267,8 +306,9 @@ void oracle::check_code(const call_record& call, const error& failure) {
 
 /// A worker has it, and the caller is content to wait for that.
 bool oracle::is_past_cancelling(const call_record& call) {
-    return call.cancelled_how == boost::asio::cancellation_type::total && !call.visits.empty() &&
-           call.visits.back().sent < *call.cancelled && !call.visits.back().at->is_lost();
+    return !call.is_stream && call.cancelled_how == boost::asio::cancellation_type::total &&
+           !call.visits.empty() && call.visits.back().sent < *call.cancelled &&
+           !call.visits.back().at->is_lost();
 }
 
 /// A worker is at it that nothing is wrong with: shutdown() waits for it.
@@ -301,8 +341,10 @@ void oracle::check_lost(const call_record& call) {
     if (!is_lost && !may_be_unseen && !out_of_memory()) {
         wrong(about(call) + " was lost, though no worker that had it was");
     }
-    const bool would_be_retried = call.idempotent && config_.retry.budget == 0 && !shutting_down_ &&
-                                  running_ &&
+    const bool may_have_chunks =
+        call.is_stream && !call.visits.empty() && call.visits.back().chunks_delivered > 0;
+    const bool would_be_retried = call.idempotent && !may_have_chunks && config_.retry.budget == 0 &&
+                                  !shutting_down_ && running_ &&
                                   call.visits.size() < static_cast<std::size_t>(config_.retry.attempts);
     if (is_lost && !may_be_unseen && !out_of_memory() && would_be_retried) {
         wrong(about(call) + " was not sent again after " + std::to_string(call.visits.size()) + " of " +
@@ -313,10 +355,13 @@ void oracle::check_lost(const call_record& call) {
     }
 }
 
-/// It was sent before: that takes its time, and ends when it seems to be the call that workers crash on.
+/// It was sent before: no stream that has begun is, it takes its time, and ends when it seems to be the call that workers crash on.
 void oracle::check_retry(const call_record& call) {
     if (call.visits.empty() || !call.visits.back().begun || out_of_memory()) {
         return;
+    }
+    if (call.received > 0) {
+        wrong(about(call) + " was sent again though its caller has a chunk of it");
     }
     const auto& retry = config_.retry;
     const auto least = std::chrono::duration<double>(retry.backoff.back()) *

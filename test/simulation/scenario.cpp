@@ -112,6 +112,10 @@ pool_config draw_config(dice& chance) {
     config.queue.limit = chance.pick<std::size_t>({0, 2, 10, 1000, 1000});
     config.queue.timeout = chance.pick<duration>({0ms, 200ms, 5s});
     config.request_timeout = chance.pick<duration>({0s, 2s, 10s});
+    config.stream.window = chance.pick<std::size_t>({1, 2, 3, 64});
+    config.stream.window_bytes = chance.pick<std::size_t>({1024, 1u << 20});
+    config.stream.timeout = chance.pick<duration>({0s, 2s, 10s});
+    config.stream.idle_timeout = 0s;
     config.cancel_grace = chance.pick<duration>({0ms, 200ms, 2s});
     config.stop.drain_timeout = chance.pick<duration>({0ms, 500ms, 5s});
     config.stop.shutdown_grace = chance.pick<duration>({0ms, 500ms});

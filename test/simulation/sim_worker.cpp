@@ -19,6 +19,14 @@ namespace skep::simulation {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
+namespace {
+
+stream_credit credit_in(const json::value& told) {
+    return {told.at("chunks").to_number<std::int64_t>(), told.at("bytes").to_number<std::int64_t>()};
+}
+
+} // namespace
+
 sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,
                        std::size_t capacity, int pid)
     : started(in.now()),
@@ -213,6 +221,10 @@ void sim_worker::note(line& from, const frame_view& frame) {
         noted.what = kind::cancel;
         noted.id = message.at("id").to_number<std::uint64_t>();
         oracle_.on_cancel_sent(*this, noted.id);
+    } else if (type == "credit") {
+        noted.what = kind::credit;
+        noted.id = message.at("id").to_number<std::uint64_t>();
+        noted.credit = credit_in(message.at("credit"));
     } else if (type == "shutdown") {
         noted.what = kind::shutdown;
         asked = world_.now();
@@ -235,6 +247,9 @@ void sim_worker::note_call(host_frame& frame, const json::object& message, std::
     last_id_ = frame.id;
     ++load_;
     frame.call = oracle_.on_sent(*this, frame.id, message, payload);
+    if (const auto* const stream = message.if_contains("stream")) {
+        frame.credit = credit_in(*stream);
+    }
     if (unknown_cancels.erase(frame.id) > 0 && frame.call != nullptr) {
         frame.call->visits.back().told_to_stop = world_.now();
     }
@@ -268,6 +283,7 @@ void sim_worker::handle(const host_frame& frame) {
         fresh.id = frame.id;
         last_received_ = frame.id;
         fresh.call = frame.call;
+        fresh.credit = frame.credit;
         fresh.visit_index = frame.call != nullptr ? oracle_.visit_at(*this, *frame.call) : 0;
         fresh.cancelled = cancelled_early_.erase(frame.id) > 0 && !plan_.ignores_cancel;
         jobs_.push_back(fresh);
@@ -278,6 +294,7 @@ void sim_worker::handle(const host_frame& frame) {
         break;
     }
     case kind::cancel: cancel(frame.id); break;
+    case kind::credit: take_credit(frame.id, frame.credit); break;
     case kind::ping: {
         ++pongs;
         const auto pong =
@@ -321,7 +338,7 @@ void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of) 
         sent.id = of->id;
         sent.call = of->call;
         sent.visit_index = of->visit_index;
-        if (of->call != nullptr) {
+        if (of->call != nullptr && what != said::chunk) {
             of->call->visits[of->visit_index].answered = world_.now();
         }
     }
@@ -339,6 +356,7 @@ void sim_worker::on_consumed(line& from) {
 void sim_worker::on_delivered(const own_frame& frame) {
     switch (frame.what) {
     case said::ready: oracle_.on_ready_seen(*this); break;
+    case said::chunk: ++frame.call->visits[frame.visit_index].chunks_delivered; break;
     case said::error:
     case said::result:
         --load_;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/stream_credit.hpp"
 #include "runtime/runtime.hpp"
 #include "simulation/behaviour.hpp"
 #include "simulation/call_record.hpp"
@@ -81,6 +82,7 @@ public:
     bool is_alive() const noexcept { return start_returned && !exited; }
     bool has_had_backlog() const noexcept { return had_backlog_; }
     bool is_kept_waiting() const noexcept; ///< there is more for it, and its streams have room
+    bool is_starved() const noexcept;      ///< waits for credit that is not on its way
     bool is_held_by_pool() const noexcept { return process_ != nullptr || data_->host != nullptr; }
     std::uint64_t resident() const noexcept;
 
@@ -100,14 +102,15 @@ public:
 private:
     friend class sim_process;
 
-    enum class kind { welcome, call, probe, cancel, ping, shutdown };
-    enum class said { other, ready, result, error, pong, lie };
+    enum class kind { welcome, call, probe, cancel, credit, ping, shutdown };
+    enum class said { other, ready, chunk, result, error, pong, lie };
 
     struct host_frame {
         std::uint64_t end; ///< its place in the stream
         kind what;
         std::uint64_t id = 0;
         call_record* call = nullptr;
+        stream_credit credit{};
     };
     struct own_frame {
         std::uint64_t end;
@@ -123,6 +126,10 @@ private:
         bool begun = false;
         bool over = false;
         bool cancelled = false;
+        stream_credit credit{};
+        std::size_t yielded = 0;
+        duration step{};    ///< between two chunks
+        bool waits = false; ///< for credit
     };
     /// One channel, seen from the worker.
     struct line {
@@ -153,6 +160,8 @@ private:
     void begin(job& which);
     duration time_for_call();
     void end_job(std::uint64_t id);
+    void yield(std::uint64_t id);
+    void take_credit(std::uint64_t id, stream_credit more);
     void answer(job& which);
     void answer_probe(job& which);
     void cancel(std::uint64_t id);

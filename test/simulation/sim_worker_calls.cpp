@@ -7,6 +7,7 @@
 #include "simulation/sim_worker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace skep::simulation {
 
@@ -53,7 +54,57 @@ void sim_worker::begin(job& which) {
     if (world_.chance.chance(weather_.stuck_calls)) {
         return;
     }
+    if (which.call->is_stream) {
+        which.step = time_for_call() / static_cast<int>(which.call->chunks + 1);
+        later(which.step, [this, id = which.id] { yield(id); });
+        return;
+    }
     later(time_for_call(), [this, id = which.id] { end_job(id); });
+}
+
+/// The next chunk of a stream, if it may be sent; its result after the last.
+void sim_worker::yield(std::uint64_t id) {
+    auto* const which = find(id);
+    if (which == nullptr || which->cancelled) {
+        return;
+    }
+    if (which->yielded == which->call->chunks) {
+        end_job(id);
+        return;
+    }
+    which->waits = which->credit.chunks <= 0 || which->credit.bytes <= 0;
+    if (which->waits) {
+        return;
+    }
+    const auto chunk = R"({"type":"chunk","id":)" + std::to_string(id) + R"(,"value":{"token":")" +
+                       which->call->token + R"(","worker":")" + name() + R"(","n":)" +
+                       std::to_string(which->yielded) + "}}";
+    ++which->yielded;
+    --which->credit.chunks;
+    which->credit.bytes -= static_cast<std::int64_t>(chunk.size());
+    send(data_line_, said::chunk, chunk, {}, which);
+    later(which->step, [this, id] { yield(id); });
+}
+
+void sim_worker::take_credit(std::uint64_t id, stream_credit more) {
+    auto* const which = find(id);
+    if (which == nullptr) {
+        return; // it is over
+    }
+    which->credit.chunks += more.chunks;
+    which->credit.bytes += more.bytes;
+    oracle_.on_credit(*this, which->credit);
+    if (std::exchange(which->waits, false)) {
+        yield(id);
+    }
+}
+
+bool sim_worker::is_starved() const noexcept {
+    const auto waits = [](const job& each) {
+        return each.waits && !each.over && !each.cancelled && each.call->is_open();
+    };
+    return !frozen_ && control_line_.coming.empty() && data_line_.going.empty() &&
+           std::any_of(jobs_.begin(), jobs_.end(), waits);
 }
 
 duration sim_worker::time_for_call() {
@@ -161,6 +212,10 @@ void sim_worker::tell_lie(std::uint64_t about) {
     has_lied = true;
     const auto pong = R"({"type":"pong","seq":)" + std::to_string(last_ping_ + 1'000'000) +
                       R"(,"in_flight":0,"completed":0})";
+    const auto about_no_call = [&](std::string_view type, std::string_view rest) {
+        return R"({"type":")" + std::string(type) + R"(","id":)" + std::to_string(about + 1'000'000) + "," +
+               std::string(rest) + "}";
+    };
     switch (plan_.how) {
     case lie::unknown_id: send(data_line_, said::lie, result_of(about + 1'000'000, "1}")); break;
     case lie::second_answer:
@@ -186,6 +241,13 @@ void sim_worker::tell_lie(std::uint64_t about) {
     }
     case lie::no_json: send(data_line_, said::lie, R"({"type":"result","id":)"); break;
     case lie::unknown_type: send(data_line_, said::lie, R"({"type":"gossip","id":1})"); break;
+    case lie::stray_chunk: send(data_line_, said::lie, about_no_call("chunk", R"("value":1)")); break;
+    case lie::stray_progress:
+        send(data_line_, said::lie, about_no_call("progress", R"("fraction":0.5)"));
+        break;
+    case lie::stray_tool_call:
+        send(data_line_, said::lie, about_no_call("tool_call", R"("tool_call":1,"name":"x","args":{})"));
+        break;
     case lie::result_over_control: send(control_line_, said::lie, result_of(about, "1}")); break;
     }
     if (plan_.dies_of_lie) {

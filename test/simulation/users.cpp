@@ -104,9 +104,16 @@ void users::draw_call(call_record& fresh) {
             each = chance.below(2'000);
         }
     }
+    fresh.is_stream = chance.chance(0.25);
+    if (fresh.is_stream) {
+        fresh.chunks = chance.among(1, 20) - 1;
+        if (chance.chance(0.2)) {
+            fresh.leaves_after = chance.below(fresh.chunks + 1);
+        }
+    }
     fresh.idempotent = chance.chance(0.4);
     fresh.sendable = !chance.chance(0.01);
-    fresh.timeout = config.request_timeout;
+    fresh.timeout = fresh.is_stream ? config.stream.timeout : config.request_timeout;
     if (chance.chance(0.3)) {
         fresh.timeout = chance.chance(0.1) ? duration(0) : chance.between(1ms, 5s);
         fresh.has_timeout = true;
@@ -186,15 +193,36 @@ asio::awaitable<void> users::run_call(call_record& which) {
     oracle_.on_begun_call(which);
     std::exception_ptr problem;
     try {
-        auto running = pool_->execute(std::move(what));
-        const auto answer = co_await std::move(running);
-        oracle_.on_reply(which, answer);
+        if (which.is_stream) {
+            auto reading = read_stream(which, std::move(what));
+            co_await std::move(reading);
+        } else {
+            auto running = pool_->execute(std::move(what));
+            const auto answer = co_await std::move(running);
+            oracle_.on_reply(which, answer);
+        }
     } catch (...) {
         problem = std::current_exception();
     }
     if (problem) {
         oracle_.on_failed(which, problem);
     }
+}
+
+asio::awaitable<void> users::read_stream(call_record& which, request what) {
+    auto opening = pool_->stream(std::move(what));
+    auto stream = co_await std::move(opening);
+    which.was_opened = true;
+    while (which.leaves_after != which.received) {
+        auto waiting = stream.next();
+        const auto piece = co_await std::move(waiting);
+        if (!piece) {
+            oracle_.on_reply(which, stream.result());
+            co_return;
+        }
+        oracle_.on_chunk(which, *piece);
+    }
+    oracle_.on_left(which);
 }
 
 timer users::make_pause(std::size_t lane) {

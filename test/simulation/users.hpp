@@ -45,6 +45,7 @@ private:
     request to_request(const call_record& call) const;
     void make_call(call_record& which, std::size_t lane, bool again);
     asio::awaitable<void> run_call(call_record& which);
+    asio::awaitable<void> read_stream(call_record& which, request what);
     timer make_pause(std::size_t lane);
     asio::awaitable<void> run_loop(std::size_t lane);
     asio::awaitable<void> run_operation(std::string name, operation what, outcome ended);

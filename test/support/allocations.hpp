@@ -10,6 +10,9 @@ namespace skep::test {
 /// Calls of operator new by this thread. Only in the unit tests, whose out_of_memory_test.cpp replaces it.
 extern thread_local std::size_t allocations_made;
 
+/// The same, less its calls of operator delete.
+extern thread_local std::ptrdiff_t allocations_left;
+
 /// How many of them `function` makes.
 template <class Function>
 std::size_t allocations_in(Function&& function) {

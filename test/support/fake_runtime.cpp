@@ -134,6 +134,10 @@ void fake_worker::refuse(std::uint64_t id, std::string code) {
     send_data({{"type", "error"}, {"id", id}, {"error", std::move(body)}});
 }
 
+void fake_worker::chunk(std::uint64_t id, json::value value) {
+    send_data({{"type", "chunk"}, {"id", id}, {"value", std::move(value)}});
+}
+
 void fake_worker::fail(std::uint64_t id, std::string type, std::string message) {
     json::object body{{"type", std::move(type)}, {"message", std::move(message)}, {"traceback", ""}};
     send_data({{"type", "error"}, {"id", id}, {"error", std::move(body)}});
@@ -299,6 +303,14 @@ std::shared_ptr<manual_pool::outcome<T>> manual_pool::launch(asio::awaitable<T> 
         }));
     settle();
     return result;
+}
+
+std::shared_ptr<manual_pool::outcome<reply_stream>> manual_pool::stream(request call) {
+    return launch(pool_->stream(std::move(call)));
+}
+
+std::shared_ptr<manual_pool::outcome<std::optional<chunk>>> manual_pool::next(reply_stream& from) {
+    return launch(from.next());
 }
 
 std::shared_ptr<manual_pool::outcome<reply>> manual_pool::execute(request call) {

@@ -71,6 +71,7 @@ public:
     std::uint64_t take_call();
 
     void reply(std::uint64_t id, boost::json::value value = nullptr);
+    void chunk(std::uint64_t id, boost::json::value value);
     void fail(std::uint64_t id, std::string type, std::string message);
 
     /// Answers as `raise skep.Error(code, "no", {"size": 3})` does.
@@ -160,6 +161,8 @@ public:
     // Each starts an operation, lets it run as far as it comes without time passing, and returns where its outcome
     // is or will be.
     std::shared_ptr<outcome<reply>> execute(request call);
+    std::shared_ptr<outcome<reply_stream>> stream(request call);
+    std::shared_ptr<outcome<std::optional<chunk>>> next(reply_stream& from);
     std::shared_ptr<outcome<bool>> start();
     std::shared_ptr<outcome<shutdown_report>> shutdown();
 

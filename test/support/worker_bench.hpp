@@ -49,7 +49,7 @@ public:
           starter(surroundings.executor),
           log(config, surroundings),
           events([this] { asio::post(surroundings.executor, [this] { apply(); }); }, [this] { apply(); }),
-          around{surroundings, config, starter, *this, events, alive_} {}
+          around{surroundings, config, starter, *this, events, tools, alive_} {}
 
     /// The far side of the worker that was started as the nth.
     fake_worker& far_side(std::size_t index = 0) { return *starter.workers.at(index); }
@@ -59,6 +59,7 @@ public:
     fake_runtime starter;
     pool_log log;
     event_queue events;
+    tool_table tools;
 
 protected:
     ~worker_bench() {

@@ -47,6 +47,15 @@ std::string row(bool is_start_undone, bool is_unavailable, bool is_expired, bool
 
 BOOST_AUTO_TEST_SUITE(admission_test)
 
+BOOST_AUTO_TEST_CASE(what_belongs_to_a_call_is_drained_with_it) {
+    admission_facts facts;
+    facts.is_part_of_another = true;
+    facts.phase = stopping;
+    BOOST_TEST(!refusal_of(facts));
+    facts.phase = stopped;
+    BOOST_TEST((refusal_of(facts) == errc::shutting_down));
+}
+
 BOOST_AUTO_TEST_CASE(refusal_table) {
     struct rows {
         bool is_start_undone, is_unavailable, is_expired, is_poisonous;

@@ -182,7 +182,7 @@ const std::vector<range>& ranges() {
         TIME(restart.stable_after, 0s, 24h),
         TIME(restart.safety_tick, 10ms, 1h),
         COUNT(restart.starts_per_tick, 1, 1000),
-        COUNT(limits.frame_bytes, 1024, 1 << 30),
+        COUNT(limits.frame_bytes, 1024, 1LL << 31),
         COUNT(limits.json_bytes, 1024, 1 << 30),
         COUNT(limits.json_depth, 4, 1000),
         COUNT(limits.tree_bytes, 64 << 10, 16LL << 30),
@@ -221,6 +221,7 @@ constexpr std::string_view every_key = R"({
     "name": "blue",
     "launch": {"program": "python3.11", "args": ["-u", "worker.py"], "environment": {"A": "1", "B": ""},
                "slot_args": [["--port", "1"], []], "slot_environment": {"DEVICE": ["0", "1"]},
+               "transport": "socket", "prefix": ["nice", "-n", "1"], "remote_shell": false,
                "inherit_environment": false, "working_directory": "/"},
     "workers": 8, "min_ready": 2, "capacity": 4, "schedule": "round_robin",
     "start": {"batch_size": 3, "batch_delay_ms": 11, "timeout_ms": 12000},
@@ -437,6 +438,45 @@ BOOST_AUTO_TEST_CASE(rules_of_launch) {
     BOOST_TEST(complaint(config).empty());
 }
 
+BOOST_AUTO_TEST_CASE(workers_elsewhere) {
+    const auto config = pool_config::from_json(json::parse(
+        R"({"launch":{"program":"p","transport":"stdio","prefix":["ssh","host"],"remote_shell":true}})"));
+    BOOST_TEST((config.launch.transport == transport::stdio));
+    BOOST_TEST((config.launch.prefix == std::vector<std::string>{"ssh", "host"}));
+    BOOST_TEST(config.launch.remote_shell);
+
+    const std::string nul("a\0b", 3);
+    struct row {
+        std::string_view expected;
+        std::function<void(pool_config&)> change;
+    };
+    const std::vector<row> table{
+        {"launch.prefix[1]: must not hold a NUL", [&](pool_config& bad) { bad.launch.prefix.back() = nul; }},
+        {"launch.prefix[0] = \"\": must name a program",
+         [](pool_config& bad) { bad.launch.prefix.front().clear(); }},
+        {"launch.remote_shell = true: needs a launch.prefix",
+         [](pool_config& bad) { bad.launch.prefix.clear(); }},
+        {"and \"stdio\" as launch.transport",
+         [](pool_config& bad) { bad.launch.transport = transport::socket; }},
+        {"launch.program = \"a=b\": must not hold '='", [](pool_config& bad) { bad.launch.program = "a=b"; }},
+        {"recycle.soft_memory: needs \"socket\" as launch.transport",
+         [](pool_config& bad) { bad.recycle.soft_memory = 1; }},
+        {"recycle.hard_memory: needs \"socket\" as launch.transport",
+         [](pool_config& bad) { bad.recycle.hard_memory = 1; }},
+    };
+    for (const auto& row : table) {
+        auto bad = config;
+        row.change(bad);
+        const auto problem = complaint(bad);
+        BOOST_TEST(contains(problem, row.expected), row.expected << " in: " << problem);
+    }
+    auto local = runnable();
+    local.launch.prefix = {"nice"};
+    local.launch.program = "a=b";
+    local.recycle.soft_memory = 1;
+    BOOST_TEST(complaint(local).empty());
+}
+
 BOOST_AUTO_TEST_CASE(rules_between_fields) {
     auto config = runnable();
     config.workers = 3;
@@ -509,6 +549,9 @@ BOOST_AUTO_TEST_CASE(enumerations_out_of_range) {
     config.schedule = static_cast<scheduling>(-1);
     BOOST_TEST(contains(complaint(config), "schedule"));
     config = runnable();
+    config.launch.transport = static_cast<transport>(2);
+    BOOST_TEST(contains(complaint(config), "launch.transport = 2"));
+    config = runnable();
     config.log = static_cast<log_level>(5);
     BOOST_TEST(contains(complaint(config), "log = 5"));
 }
@@ -520,6 +563,7 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.launch.args == (std::vector<std::string>{"-u", "worker.py"}),
                boost::test_tools::per_element());
     BOOST_TEST((config.launch.environment == std::map<std::string, std::string>{{"A", "1"}, {"B", ""}}));
+    BOOST_TEST((config.launch.prefix == std::vector<std::string>{"nice", "-n", "1"}));
     BOOST_TEST(!config.launch.inherit_environment);
     BOOST_TEST(config.launch.working_directory == "/");
     BOOST_TEST(config.workers == 8u);
@@ -705,15 +749,15 @@ BOOST_AUTO_TEST_CASE(wrong_types_in_json) {
         json::value bad;
     };
     std::vector<row> table;
-    for (const auto* const path :
-         {"name", "launch.program", "launch.working_directory", "schedule", "log", "log_to"}) {
+    for (const auto* const path : {"name", "launch.program", "launch.transport", "launch.working_directory",
+                                   "schedule", "log", "log_to"}) {
         for (const auto& bad : {json::value(1), json::value(nullptr), json::value(true),
                                 json::value(json::array{"x"}), json::value(json::object())}) {
             table.push_back({path, bad});
         }
     }
     for (const auto* const path :
-         {"launch.inherit_environment", "heartbeat.enabled", "heartbeat.dependent"}) {
+         {"launch.inherit_environment", "launch.remote_shell", "heartbeat.enabled", "heartbeat.dependent"}) {
         for (const auto& bad : {json::value(1), json::value("true"), json::value(nullptr)}) {
             table.push_back({path, bad});
         }

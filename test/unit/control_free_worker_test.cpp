@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,60 @@ BOOST_AUTO_TEST_CASE(it_is_welcomed_over_the_data_channel) {
     BOOST_TEST(pool.worker(0).hello().at("control") == false);
     BOOST_TEST(pool.worker(0).take_controls("welcome").size() == 1u);
     BOOST_TEST(to_string(pool.status().workers.at(0).state) == "ready");
+}
+
+BOOST_AUTO_TEST_CASE(it_needs_no_token) {
+    manual_pool pool(fake_config());
+    pool.runtime().with_control = false;
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        auto hello = fresh.hello();
+        hello["token"] = "";
+        fresh.send_data(hello);
+        fresh.send_data({{"type", "ready"}});
+    };
+    const auto started = pool.start();
+    BOOST_TEST(started->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(its_pid_may_be_of_another_machine_and_gets_no_signal) {
+    manual_pool pool(fake_config());
+    pool.runtime().with_control = false;
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        fresh.stack_signal = SIGUSR2;
+        fresh.shake_hands();
+        fresh.answers_pings = false;
+    };
+    pool.start();
+    while (pool.worker(0).terminations == 0) {
+        pool.advance(100ms);
+    }
+    BOOST_TEST(pool.worker(0).signals.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_printed_among_its_frames_is_shown) {
+    control_free_pool pool;
+    pool.worker(0).send_raw("Connection to elsewhere closed.\n");
+    pool.settle();
+    BOOST_TEST(pool.worker(0).terminations == 1);
+    check_mentions(pool.status().workers.at(0).last_failure,
+                   "something printed to its stdout, over which only frames may go: \"Connection to "
+                   "elsewhere closed.\"");
+}
+
+BOOST_AUTO_TEST_CASE(also_if_it_is_the_last_that_it_does) {
+    control_free_pool pool;
+    pool.worker(0).send_raw("hi\n");
+    pool.worker(0).exit(exit_status::exited(0));
+    pool.settle();
+    check_mentions(pool.status().workers.at(0).last_failure, "only frames may go: \"hi\"");
+}
+
+BOOST_AUTO_TEST_CASE(where_there_is_a_control_channel_it_is_just_no_frame) {
+    running_pool pool(fake_config());
+    pool.worker(0).send_raw("Connection to elsewhere closed.\n");
+    pool.settle();
+    BOOST_TEST(pool.worker(0).terminations == 1);
+    check_mentions(pool.status().workers.at(0).last_failure, "exceeds the limit");
 }
 
 BOOST_AUTO_TEST_CASE(it_answers_calls) {

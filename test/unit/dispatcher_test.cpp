@@ -68,6 +68,7 @@ private:
     void on_remote_error(worker& sender, call& answered, error_message& answer) override {
         calls.on_remote_error(sender, answered, answer);
     }
+    void on_chunk(call& receiver, chunk_message& piece) override { calls.on_chunk(receiver, piece); }
     void on_answer_lost(worker&, call&) override {}
     void on_begun_in_vain(call& begun) override { calls.on_begun_in_vain(begun); }
     void on_overdue(worker&) override { ++overdue; }
@@ -76,6 +77,7 @@ private:
     error_info cause_of_refusal() const override { return {}; }
     std::string shortage() const override { return {}; }
     void on_waiting() override { ++began_to_wait; }
+    bool may_get_more_workers() const override { return false; }
 
     task_group loops_{surroundings.executor, [](std::exception_ptr) {}};
 };

@@ -256,6 +256,32 @@ BOOST_AUTO_TEST_CASE(frames_of_one_piece_stay_valid_until_prepare) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_large_payload_can_be_kept_where_it_was_read_to) {
+    const content large{"{}", noise(200 * kib, 6)};
+    const auto bytes = to_bytes(large) + to_bytes(small_frames());
+    frame_decoder decoder(wide);
+    std::vector<frame_view> kept;
+    std::size_t count = 0;
+    for (std::string_view rest = bytes; !rest.empty();) {
+        const auto room = decoder.prepare();
+        const auto size = std::min(room.size(), rest.size());
+        std::memcpy(room.data(), rest.data(), size);
+        decoder.commit(size);
+        rest.remove_prefix(size);
+        while (const auto frame = decoder.next()) {
+            ++count;
+            if (frame->memory) {
+                kept.push_back(*frame);
+            }
+        }
+    }
+    decoder.prepare();
+    BOOST_TEST(count == 1 + small_frames().size());
+    BOOST_REQUIRE(kept.size() == 1u);
+    BOOST_TEST(kept[0].json == large.json);
+    BOOST_TEST(std::memcmp(kept[0].payload.data(), large.payload.data(), large.payload.size()) == 0);
+}
+
 BOOST_DATA_TEST_CASE(a_frame_without_room_for_its_header_is_refused, data::xrange(4), length) {
     BOOST_TEST(!complaint(static_cast<std::uint64_t>(length), 0, wide).empty());
 }

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "support/sent_bytes.hpp"
 #include "support/text.hpp"
 #include "wire/frame.hpp"
 #include "wire/host_messages.hpp"
@@ -72,7 +73,9 @@ limit_options up_to(std::size_t frame_bytes) {
 
 void encode_to(std::string& out, std::uint64_t id, const request& call, std::optional<duration> time_left,
                std::optional<duration> sent_after = {}) {
-    append_call(out, id, encode_call(call, limit_options()), call, {time_left, sent_after});
+    send_buffer buffer;
+    append_call(buffer, id, encode_call(call, limit_options()), call, {time_left, sent_after});
+    out += test::sent_bytes(buffer);
 }
 
 sent_frame sent_call(const request& call, std::optional<duration> time_left = {}, std::uint64_t id = 1) {
@@ -161,7 +164,8 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     limits.json_depth = 345;
     limits.tree_bytes = 4567890;
     std::string out;
-    append_welcome(out, worker_id{"blue \"pool\"", 3, 17}, heartbeat, limits, exit_class::segfault);
+    const worker_id blue{"blue \"pool\"", 3, 17};
+    append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", exit_class::segfault});
     const auto frame = take_apart(out);
     const json::object expected{
         {"type", "welcome"},
@@ -173,16 +177,30 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
           {"json_bytes", 23456},
           {"json_depth", 345},
           {"tree_bytes", 4567890},
-          {"attachments", 65536}}},
+          {"attachments", 65536},
+          {"tool_calls", 64}}},
+        {"capacity", 4},
+        {"correlation", "7f3a9c1b-"},
         {"previous_exit", "segfault"}};
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());
     heartbeat.enabled = false;
     out.clear();
-    append_welcome(out, worker_id{"p", 0, 1}, heartbeat, limits, {});
+    append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", {}});
     const auto least = take_apart(out).message;
     BOOST_TEST(!least.at("heartbeat").at("enabled").as_bool());
     BOOST_TEST(!least.contains("previous_exit"));
+}
+
+BOOST_AUTO_TEST_CASE(the_error_of_a_tool_fits_into_every_limit) {
+    auto limits = up_to(1024);
+    limits.json_bytes = 1024;
+    const std::string endless(100'000, '\x01'); // six bytes each, as JSON has it
+    const tool_failure failure{endless, endless, endless, json::value(endless)};
+    const auto sent = take_apart(encode_tool_error(max_id, failure, limits).text);
+    BOOST_TEST(json::serialize(sent.message).size() <= limits.json_bytes);
+    BOOST_TEST(!sent.message.at("error").at("type").as_string().empty());
+    BOOST_TEST(!sent.message.at("error").as_object().contains("data"));
 }
 
 BOOST_AUTO_TEST_CASE(the_least_a_call_says) {

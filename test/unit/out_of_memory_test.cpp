@@ -22,6 +22,7 @@ thread_local int spared = 0;
 } // namespace
 
 thread_local std::size_t skep::test::allocations_made = 0;
+thread_local std::ptrdiff_t skep::test::allocations_left = 0;
 
 void* operator new(std::size_t size) {
     ++skep::test::allocations_made;
@@ -31,15 +32,17 @@ void* operator new(std::size_t size) {
         doomed_size = 0;
         throw std::bad_alloc();
     }
+    ++skep::test::allocations_left;
     return block;
 }
 
 void operator delete(void* block) noexcept {
+    skep::test::allocations_left -= block != nullptr ? 1 : 0;
     std::free(block);
 }
 
 void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
+    operator delete(block);
 }
 
 namespace skep::test {

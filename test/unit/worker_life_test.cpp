@@ -876,6 +876,17 @@ BOOST_AUTO_TEST_CASE(its_process_ends_some_time_after_its_channel) {
     BOOST_TEST((of.life.verdict().kind == exit_class::segfault));
 }
 
+BOOST_AUTO_TEST_CASE(what_else_came_over_its_channel_is_told) {
+    trial of;
+    of.serve();
+    of.life.process_ended(of.at());
+    of.life.data_ended("it printed 'hi'");
+    of.steps();
+    of.life.reaped({exit_status::exited(1), false, false, {}}, of.at());
+    BOOST_TEST(of.steps() == "release_calls close done");
+    BOOST_TEST(of.reason() == "its process ended; it printed 'hi'");
+}
+
 BOOST_AUTO_TEST_CASE(its_channel_ends_some_time_after_its_process) {
     trial of;
     of.serve();

@@ -13,6 +13,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -268,6 +269,20 @@ BOOST_AUTO_TEST_CASE(attachments_are_cut_from_the_payload_in_order) {
                    .attachments.empty());
 }
 
+BOOST_AUTO_TEST_CASE(attachments_share_the_frames_memory_if_they_are_most_of_it) {
+    const auto memory = std::make_shared<std::string>(1000, 'x');
+    const auto payload = std::as_bytes(std::span(*memory));
+    worker_message_decoder decoder(wide);
+    auto message =
+        decoder.decode({R"({"type":"result","id":1,"value":null,"attachments":[990,10]})", payload, memory});
+    const auto& attachments = std::get<result_message>(message).attachments;
+    BOOST_REQUIRE(attachments.size() == 2u);
+    BOOST_TEST(attachments[0].data() == payload.data());
+    BOOST_TEST(attachments[1].data() != payload.data() + 990);
+    BOOST_TEST(to_text(attachments[1]) == std::string(10, 'x'));
+    BOOST_TEST(memory.use_count() == 2);
+}
+
 BOOST_DATA_TEST_CASE(attachments_that_do_not_add_up_are_refused,
                      data::make({"[]",
                                  "[7]",
@@ -362,7 +377,7 @@ BOOST_AUTO_TEST_CASE(attachments_are_limited_in_number_and_to_results) {
     none.push_back(0);
     BOOST_TEST(contains(complaint(with(result, "attachments", none)), "65,536"));
     const json::object ready{{"type", "ready"}, {"attachments", json::array{0}}};
-    BOOST_TEST(contains(complaint(json::serialize(ready)), "in a result only"));
+    BOOST_TEST(contains(complaint(json::serialize(ready)), "in a result, chunk or tool_call only"));
 }
 
 BOOST_AUTO_TEST_CASE(the_name_of_a_health_check_is_limited) {

@@ -48,6 +48,7 @@ private:
     void on_remote_error(worker&, call& answered, error_message& answer) override {
         answers.push_back(answer.type + " of " + answered.req.command());
     }
+    void on_chunk(call&, chunk_message&) override {}
     void on_answer_lost(worker&, call&) override { BOOST_ERROR("an answer was lost"); }
     void on_begun_in_vain(call& begun) override {
         answers.push_back(begun.req.command() + " begins in vain");

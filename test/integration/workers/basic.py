@@ -1,5 +1,6 @@
 """The well-behaved worker of the tests."""
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -161,6 +162,18 @@ def remaining():
 def reverse():
     """The call's attachments, each reversed."""
     return [bytes(attachment)[::-1] for attachment in skep.attachments()]
+
+
+@worker.command
+def mirror():
+    """What the call's attachment is like, and the same bytes."""
+    data = skep.attachments()[0]
+    return {"sha256": hashlib.sha256(data).hexdigest(), "data": data}
+
+
+@worker.command
+def zeros(count):
+    return bytes(count)
 
 
 @worker.command

@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "core/request_hooks.hpp"
+#include <skep/errc.hpp>
+
+#include <mutex>
+#include <string_view>
+
+namespace skep {
+
+/// The tools of a pool. From any thread.
+class tool_table {
+public:
+    /// Throws error(invalid_config) for a name that breaks its rule or is taken, and for an empty handler.
+    void add(std::string name, tool_handler handler);
+
+    /// Null if there is none.
+    tool_ptr find(std::string_view name) const;
+
+private:
+    mutable std::mutex guard_;
+    tool_map tools_;
+};
+
+/// Throws error(code) unless that can be a tool.
+void check_tool(errc code, std::string_view name, const tool_handler& handler);
+
+} // namespace skep

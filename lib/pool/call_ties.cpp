@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/call_ties.hpp"
+
+#include "async/calling_executor.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace skep {
+
+namespace {
+
+/// A tool's call has no more time than the call that it is made for, and shares its correlation id.
+void inherit(request& inner, const tool_tie& tie) {
+    const auto outer_deadline = tie.outer->deadline;
+    inner.deadline(std::min(inner.deadline().value_or(time_point::max()), outer_deadline));
+    if (inner.correlation_id().empty()) {
+        inner.correlation_id(tie.correlation_id);
+    }
+}
+
+} // namespace
+
+void tie(call& fresh, const boost::asio::any_io_executor& caller) {
+    auto within = calling_executor::tie_of(caller);
+    const auto* const hooks = fresh.hooks();
+    const bool is_watched = hooks != nullptr && hooks->on_progress;
+    if (!within && !is_watched) {
+        return;
+    }
+    fresh.ties = std::make_unique<call_ties>();
+    if (within) {
+        inherit(fresh.req, *within);
+        fresh.is_pipelinable = false;
+        fresh.ties->within = std::move(within);
+    }
+    if (is_watched) {
+        fresh.ties->progress = std::make_shared<progress_relay>(caller, hooks->on_progress);
+    }
+}
+
+} // namespace skep

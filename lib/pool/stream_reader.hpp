@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/call_ties.hpp"
+#include "pool/stream_call.hpp"
+#include <skep/reply_stream.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace skep {
+
+class pool_core;
+
+using stream_ptr = boost::intrusive_ptr<stream_call>;
+
+/// A consumer's end of a stream, on its own executor. The pool may be gone before it.
+class stream_reader {
+public:
+    static reply_stream open(const std::shared_ptr<pool_core>& pool, stream_ptr opened);
+
+    stream_reader(const std::shared_ptr<pool_core>& pool, stream_ptr opened) noexcept;
+    ~stream_reader();
+    stream_reader(const stream_reader&) = delete;
+    stream_reader& operator=(const stream_reader&) = delete;
+
+    static asio::awaitable<std::optional<chunk>> next(stream_reader& self);
+    const reply& result() const;
+    void leave() noexcept;
+
+private:
+    std::optional<chunk> take_next();
+
+    std::weak_ptr<pool_core> pool_;
+    stream_ptr stream_;
+    progress_scope progress_;
+    bool is_over_ = false; ///< there is nothing more to take
+    bool has_left_ = false;
+};
+
+} // namespace skep

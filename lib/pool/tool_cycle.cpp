@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/tool_cycle.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace skep {
+
+namespace {
+
+using call_set = std::unordered_set<const call*>;
+
+/// The calls that cannot end before those do which wait.
+call_set stuck_behind(wait_queue& waiting) {
+    call_set stuck;
+    waiting.for_each([&](const claim& each) {
+        const auto* outer = outer_of(static_cast<const call&>(each));
+        for (; outer != nullptr; outer = outer_of(*outer)) {
+            stuck.insert(outer);
+        }
+    });
+    return stuck;
+}
+
+} // namespace
+
+bool waits_for_itself(wait_queue& waiting, calls_in_flight& running, const placement& places) {
+    const auto stuck = stuck_behind(waiting);
+    std::unordered_map<const worker*, std::size_t> stuck_at;
+    running.for_each([&](const call& each) { stuck_at[each.at] += stuck.count(&each); });
+    std::size_t all = 0;
+    std::size_t held = 0;
+    places.for_each_worker([&](const worker& each) {
+        all += each.capacity();
+        held += std::min(stuck_at[&each], each.capacity());
+    });
+    return all > 0 && held == all;
+}
+
+std::string trail_of(const call& made_by_tool) {
+    std::string trail = made_by_tool.req.command();
+    const auto* inner = &made_by_tool;
+    for (const auto* outer = outer_of(*inner); outer != nullptr; outer = outer_of(*inner)) {
+        trail.insert(0, outer->req.command() + " -> tool " + inner->ties->within->tool + " -> ");
+        inner = outer;
+    }
+    return trail;
+}
+
+} // namespace skep

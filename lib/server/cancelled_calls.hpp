@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace skep {
+
+/// The ids of calls that the host has cancelled and that are not answered yet: known at once, on any thread, even while
+/// user code keeps the strand busy.
+class cancelled_calls {
+public:
+    void add(std::uint64_t id) {
+        const std::lock_guard lock(mutex_);
+        ids_.push_back(id);
+        count_ = ids_.size();
+    }
+
+    bool contains(std::uint64_t id) const noexcept {
+        if (count_ == 0) { // as good as ever
+            return false;
+        }
+        const std::lock_guard lock(mutex_);
+        return std::find(ids_.begin(), ids_.end(), id) != ids_.end();
+    }
+
+    void remove(std::uint64_t id) noexcept {
+        if (count_ != 0) {
+            const std::lock_guard lock(mutex_);
+            ids_.erase(std::remove(ids_.begin(), ids_.end(), id), ids_.end());
+            count_ = ids_.size();
+        }
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::uint64_t> ids_;
+    std::atomic<std::size_t> count_{0};
+};
+
+} // namespace skep

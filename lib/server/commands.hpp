@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/worker_server.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace skep {
+
+/// What the host calls to see whether an idle worker is well. Names with this prefix are the SDK's own.
+inline constexpr std::string_view reserved_prefix = "skep.";
+inline constexpr std::string_view health_check_command = "skep.health_check";
+
+using command_handler = std::variant<detail::plain_handler, detail::async_handler>;
+
+/// What a worker can be asked to do, and what it does around that.
+struct work {
+    std::map<std::string, command_handler, std::less<>> commands;
+    detail::async_handler health_check; ///< empty if it has none of its own
+    std::vector<detail::async_hook> start_hooks;
+    std::vector<detail::async_hook> stop_hooks; ///< the last one runs first
+};
+
+} // namespace skep

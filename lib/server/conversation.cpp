@@ -1,0 +1,388 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "server/conversation.hpp"
+
+#include "core/exception_text.hpp"
+#include "process/socket_stream.hpp"
+#include "process/standard_error.hpp"
+#include "server/call_failure.hpp"
+#include "wire/answer_messages.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr int exit_failed = 1;
+constexpr std::string_view sdk = "cpp/" SKEP_VERSION;
+
+void report(const std::string& what, const std::exception_ptr& problem) {
+    write_to_standard_error("skep: " + what + ": " + text_of(problem) + "\n");
+}
+
+/// Of the SDK itself, which cannot go on: out of memory, say.
+[[noreturn]] void give_up(const std::exception_ptr& problem) {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const protocol_violation& violation) {
+        leave_as_host_breaks_protocol(violation.what());
+    } catch (...) {
+        report("the worker cannot go on", problem);
+        leave(exit_failed);
+    }
+}
+
+bool is_abortion(const std::exception_ptr& problem) {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const boost::system::system_error& error) {
+        return error.code() == asio::error::operation_aborted;
+    } catch (...) {
+        return false;
+    }
+}
+
+} // namespace
+
+conversation::conversation(const strand& executor, host_connection connection, std::size_t capacity,
+                           const work& what)
+    : executor_(executor),
+      connection_(std::move(connection)),
+      capacity_(capacity),
+      work_(what),
+      health_check_(detail::async_handler([this](worker_call& call) { return check_health(call); })),
+      data_out_(std::move(connection_.data_out)),
+      services_(executor, data_out_),
+      hooks_(executor,
+             [this](const std::exception_ptr& problem) {
+                 report("on_start failed", problem);
+                 status_ = exit_failed;
+             }),
+      calls_(executor, give_up),
+      reading_(executor, give_up),
+      welcomed_(executor),
+      stop_(executor),
+      terminate_(executor, SIGTERM) {}
+
+asio::awaitable<int> conversation::run(std::string& previous_exit) {
+    terminate_.async_wait([this](boost::system::error_code ec, int) {
+        if (!ec) {
+            on_terminate();
+        }
+    });
+    greet();
+    begin_to_listen();
+    co_await welcomed_.wait();
+    if (!is_welcome_) {
+        co_return 0;
+    }
+    previous_exit = services_.welcome.previous_exit;
+    hooks_.spawn(nullptr, run_start_hooks());
+    co_await hooks_.join();
+    if (!has_started_) {
+        co_return status_;
+    }
+    if (!is_stopping_) {
+        append_ready(services_.out.text());
+        services_.out.send();
+        if (data_in_) {
+            reading_.spawn(nullptr, read_calls());
+        }
+    }
+    co_await stop_.wait();
+    co_await reading_.join();
+    co_await calls_.join();
+    services_.out.send();
+    co_await run_stop_hooks();
+    co_return status_;
+}
+
+void conversation::greet() {
+    hello_message hello;
+    hello.protocol = protocol_version;
+    hello.token = connection_.token;
+    hello.pid = own_process_id();
+    hello.sdk = sdk;
+    hello.capacity = capacity_;
+    for (const auto& [name, handler] : work_.commands) {
+        hello.commands.push_back(name);
+    }
+    hello.health_check = health_check_command;
+    hello.own_health_check = static_cast<bool>(work_.health_check);
+    append_hello(services_.out.text(), hello, !connection_.over_stdio());
+    services_.out.send();
+}
+
+void conversation::begin_to_listen() {
+    auto hand_over = [this](std::vector<host_message> messages) {
+        asio::post(executor_,
+                   [this, messages = std::move(messages)]() mutable { take(std::move(messages)); });
+    };
+    if (connection_.over_stdio()) {
+        listener_ = std::make_unique<listener>(connection_.data_in.get(), -1, data_out_, counters_,
+                                               services_.cancelled, std::move(hand_over));
+        return;
+    }
+    const int data = connection_.data_in.get();
+    data_in_ = make_socket_stream(executor_, connection_.data_in);
+    auto& control = control_out_.emplace(unique_fd(connection_.control.get()));
+    listener_ = std::make_unique<listener>(connection_.control.release(), data, control, counters_,
+                                           services_.cancelled, std::move(hand_over));
+}
+
+asio::awaitable<void> conversation::run_start_hooks() {
+    for (const auto& hook : work_.start_hooks) {
+        auto running = hook();
+        co_await std::move(running);
+    }
+    has_started_ = true;
+}
+
+asio::awaitable<void> conversation::run_stop_hooks() {
+    for (auto hook = work_.stop_hooks.rbegin(); hook != work_.stop_hooks.rend(); ++hook) {
+        try {
+            auto running = (*hook)();
+            co_await std::move(running);
+        } catch (...) {
+            report("on_stop failed", std::current_exception());
+            status_ = exit_failed;
+        }
+    }
+}
+
+void conversation::on_terminate() {
+    is_terminating_ = true;
+    stop();
+    hooks_.cancel();
+    for (const auto& [id, call] : running_) {
+        call->interrupt();
+    }
+}
+
+void conversation::stop() {
+    is_stopping_ = true;
+    waiting_.clear();
+    reading_.cancel();
+    welcomed_.open();
+    stop_.open();
+}
+
+asio::awaitable<void> conversation::read_calls() {
+    frame_decoder frames(limits_of_input(services_.welcome.limits));
+    host_message_decoder messages;
+    while (!is_stopping_) {
+        const auto room = frames.prepare();
+        const auto count = co_await data_in_->read(room);
+        if (count == 0 && !is_stopping_) {
+            leave_as_host_is_gone();
+        }
+        frames.commit(count);
+        while (const auto frame = frames.next()) {
+            auto message = messages.decode(*frame);
+            auto* const call = std::get_if<call_message>(&message);
+            if (call == nullptr) {
+                throw protocol_violation("something else than a call came over the data channel");
+            }
+            accept(std::move(*call));
+        }
+        services_.out.send(); // rather than after the look for more
+    }
+}
+
+void conversation::take(std::vector<host_message> messages) {
+    try {
+        for (auto& each : messages) {
+            if (is_welcome_ == std::holds_alternative<welcome_message>(each)) {
+                throw protocol_violation("one welcome comes, and comes first");
+            }
+            std::visit([this](auto& message) { take(std::move(message)); }, each);
+        }
+    } catch (...) {
+        give_up(std::current_exception());
+    }
+}
+
+void conversation::take(welcome_message welcome) {
+    services_.welcome = std::move(welcome);
+    welcome_time_ = clock::now();
+    if (services_.welcome.capacity > 0) {
+        capacity_ = std::min(capacity_, services_.welcome.capacity);
+    }
+    is_welcome_ = true;
+    welcomed_.open();
+}
+
+void conversation::take(call_message call) {
+    if (data_in_) {
+        throw protocol_violation("a call came over the control channel");
+    }
+    accept(std::move(call));
+}
+
+void conversation::take(cancel_message cancel) {
+    const auto is_meant = [&](const call_message& call) { return call.id == cancel.id; };
+    const auto waiting = std::find_if(waiting_.begin(), waiting_.end(), is_meant);
+    if (const auto found = running_.find(cancel.id); found != running_.end()) {
+        found->second->interrupt();
+    } else if (waiting != waiting_.end()) {
+        auto call = std::move(*waiting);
+        waiting_.erase(waiting);
+        begin(std::move(call));         // which finds it cancelled
+    } else if (cancel.id <= last_id_) { // and not still to come
+        services_.cancelled.remove(cancel.id);
+    }
+}
+
+void conversation::take(credit_message credit) {
+    if (const auto found = running_.find(credit.id); found != running_.end()) {
+        found->second->grant(credit.more);
+    }
+}
+
+void conversation::take(tool_result_message result) {
+    const auto number = result.tool_call;
+    take_tool_answer(number, std::move(result));
+}
+
+void conversation::take(tool_error_message error) {
+    const auto number = error.tool_call;
+    take_tool_answer(number, std::move(error));
+}
+
+void conversation::take_tool_answer(std::uint64_t number, decltype(tool_call::answer) answer) {
+    if (const auto answered = services_.tools.end(number)) {
+        answered->answer = std::move(answer);
+        answered->outer.take_tool_answer(*answered);
+    }
+}
+
+void conversation::accept(call_message&& call) {
+    last_id_ = std::max(last_id_, call.id);
+    if (is_stopping_) {
+        return;
+    }
+    if (waiting_.empty() && running_.size() < capacity_) {
+        begin(std::move(call));
+    } else {
+        waiting_.push_back(std::move(call));
+    }
+}
+
+void conversation::begin_waiting() {
+    if (std::exchange(is_beginning_, true)) {
+        return; // it is one that has begun, and ended, just now
+    }
+    while (!waiting_.empty() && running_.size() < capacity_) {
+        auto next = std::move(waiting_.front());
+        waiting_.pop_front();
+        begin(std::move(next));
+    }
+    is_beginning_ = false;
+}
+
+void conversation::begin(call_message&& message) {
+    const auto deadline = deadline_of(message);
+    const auto call = std::make_shared<served_call>(std::move(message), deadline, services_);
+    ++counters_.in_flight;
+    json::value value;
+    std::exception_ptr problem;
+    try {
+        const auto& handler = handler_for(*call);
+        if (const auto* const async = std::get_if<detail::async_handler>(&handler)) {
+            running_.emplace(call->message().id, call);
+            call->run_by(calls_.spawn(nullptr, serve(call, *async)));
+            return;
+        }
+        value = std::get<detail::plain_handler>(handler)(call->face());
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    finish(*call, std::move(value), problem);
+}
+
+asio::awaitable<void> conversation::serve(std::shared_ptr<served_call> call,
+                                          const detail::async_handler& handler) {
+    json::value value;
+    std::exception_ptr problem;
+    try {
+        auto running = handler(call->face());
+        value = co_await std::move(running);
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    finish(*call, std::move(value), problem);
+}
+
+asio::awaitable<json::value> conversation::check_health(worker_call& call) {
+    if (!work_.health_check) {
+        co_return nullptr;
+    }
+    auto running = work_.health_check(call);
+    auto value = co_await std::move(running);
+    if (value == false) {
+        throw call_failure("skep.Unhealthy", "the health check returned false");
+    }
+    co_return value;
+}
+
+void conversation::finish(served_call& call, json::value value, const std::exception_ptr& problem) {
+    const auto id = call.message().id;
+    services_.tools.forget(call);
+    if (!problem) {
+        call.answer(std::move(value));
+    } else if (!is_terminating_ ||
+               !is_abortion(problem)) { // else it is lost, and may be sent to another worker
+        call.answer(problem);
+    }
+    services_.cancelled.remove(id);
+    --counters_.in_flight;
+    if (call.message().command != health_check_command) { // which is work, but not done for anybody
+        ++counters_.completed;
+    }
+    running_.erase(id);
+    begin_waiting();
+}
+
+const command_handler& conversation::handler_for(const served_call& call) const {
+    const auto& command = call.message().command;
+    if (call.is_cancelled()) {
+        throw cancelled_failure();
+    }
+    if (call.deadline() && *call.deadline() <= clock::now()) {
+        throw call_failure("skep.DeadlineExceeded",
+                           "the deadline of '" + command + "' passed before it started");
+    }
+    if (command == health_check_command) {
+        return health_check_;
+    }
+    const auto found = work_.commands.find(command);
+    if (found == work_.commands.end()) {
+        std::string known;
+        for (const auto& [name, handler] : work_.commands) {
+            known += (known.empty() ? "" : ", ") + name;
+        }
+        throw call_failure("skep.UnknownCommand", "unknown command '" + command + "'; this worker knows " +
+                                                      (known.empty() ? "none" : known));
+    }
+    return found->second;
+}
+
+std::optional<time_point> conversation::deadline_of(const call_message& call) const {
+    if (!call.left) {
+        return std::nullopt;
+    }
+    const auto now = clock::now();
+    const auto sent = call.sent_after ? std::min(now, welcome_time_ + *call.sent_after) : now;
+    return sent + *call.left;
+}
+
+} // namespace skep

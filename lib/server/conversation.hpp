@@ -1,0 +1,93 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/blocking_io.hpp"
+#include "process/host_connection.hpp"
+#include "runtime/byte_stream.hpp"
+#include "server/commands.hpp"
+#include "server/listener.hpp"
+#include "server/served_call.hpp"
+
+#include <boost/asio/signal_set.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace skep {
+
+/// One worker's conversation with its host: handshake, calls until it is to stop, and the hooks around them. Used on the
+/// strand.
+class conversation {
+public:
+    conversation(const strand& executor, host_connection connection, std::size_t capacity, const work& what);
+
+    /// All of it; returns the status that the process is to exit with. `previous_exit` is set before the first hook runs.
+    asio::awaitable<int> run(std::string& previous_exit);
+
+private:
+    asio::awaitable<void> run_start_hooks();
+    asio::awaitable<void> run_stop_hooks();
+    asio::awaitable<void> read_calls();
+    asio::awaitable<void> serve(std::shared_ptr<served_call> call, const detail::async_handler& handler);
+    asio::awaitable<boost::json::value> check_health(worker_call& call);
+
+    void greet();
+    void begin_to_listen();
+    void on_terminate();
+    void stop();
+
+    void take(std::vector<host_message> messages);
+    void take(welcome_message welcome);
+    void take(call_message call);
+    void take(cancel_message cancel);
+    void take(credit_message credit);
+    void take(tool_result_message result);
+    void take(tool_error_message error);
+    void take(ping_message) noexcept {} // the listener's
+    void take(shutdown_message) { stop(); }
+    void take_tool_answer(std::uint64_t number, decltype(tool_call::answer) answer);
+
+    void accept(call_message&& call);
+    void begin_waiting();
+    void begin(call_message&& message);
+    void finish(served_call& call, boost::json::value value, const std::exception_ptr& problem);
+    const command_handler& handler_for(const served_call& call) const;
+    std::optional<time_point> deadline_of(const call_message& call) const;
+
+    strand executor_;
+    host_connection connection_;
+    std::size_t capacity_;
+    const work& work_;
+    command_handler health_check_;
+    shared_output data_out_;
+    std::optional<shared_output> control_out_;
+    std::unique_ptr<byte_stream> data_in_; ///< none where the listener reads everything
+    call_services services_;
+    call_counters counters_;
+    task_group hooks_;
+    task_group calls_;
+    task_group reading_;
+    gate welcomed_;
+    gate stop_;
+    bool is_welcome_ = false;
+    bool has_started_ = false;
+    bool is_stopping_ = false;
+    bool is_terminating_ = false;
+    int status_ = 0;
+    time_point welcome_time_{};
+    std::uint64_t last_id_ = 0;
+    std::deque<call_message> waiting_; ///< for a place
+    bool is_beginning_ = false;
+    std::unordered_map<std::uint64_t, std::shared_ptr<served_call>> running_;
+    asio::basic_signal_set<strand> terminate_;
+    std::unique_ptr<listener> listener_; ///< the last: its thread uses what is above
+};
+
+} // namespace skep

@@ -1,0 +1,89 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "server/listener.hpp"
+
+#include "process/host_connection.hpp"
+#include "process/standard_error.hpp"
+#include "wire/answer_messages.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <array>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr int exit_protocol_error = 76;
+
+} // namespace
+
+listener::listener(int from, int watched, shared_output& to, const call_counters& counters,
+                   cancelled_calls& cancelled, message_handler hand_over)
+    : input_(from, watched),
+      to_(to),
+      counters_(counters),
+      cancelled_(cancelled),
+      hand_over_(std::move(hand_over)),
+      frames_(limits_of_input()),
+      thread_([this] { listen(); }) {}
+
+listener::~listener() {
+    input_.interrupt();
+    thread_.join();
+}
+
+void listener::listen() {
+    try {
+        while (const auto count = input_.read(frames_.prepare())) {
+            if (*count == 0) {
+                leave_as_host_is_gone();
+            }
+            take(*count);
+        }
+    } catch (const protocol_violation& violation) {
+        leave_as_host_breaks_protocol(violation.what());
+    }
+}
+
+void listener::take(std::size_t count) {
+    frames_.commit(count);
+    std::vector<host_message> rest;
+    while (const auto frame = frames_.next()) {
+        auto message = messages_.decode(*frame);
+        if (const auto* const ping = std::get_if<ping_message>(&message)) {
+            pong(*ping);
+            continue;
+        }
+        if (const auto* const cancel = std::get_if<cancel_message>(&message)) {
+            cancelled_.add(cancel->id);
+        } else if (const auto* const welcome = std::get_if<welcome_message>(&message)) {
+            frames_.set_limits(limits_of_input(welcome->limits));
+        }
+        rest.push_back(std::move(message));
+    }
+    if (!rest.empty()) {
+        hand_over_(std::move(rest));
+    }
+}
+
+void listener::pong(const ping_message& ping) {
+    std::string frame;
+    append_pong(frame, {ping.sequence, counters_.in_flight, counters_.completed});
+    const std::array<std::string_view, 1> whole{frame};
+    if (!to_.write(whole)) {
+        leave_as_host_is_gone();
+    }
+}
+
+frame_limits limits_of_input(const worker_limits& limits) {
+    return {limits.frame_bytes, limits.json_bytes};
+}
+
+void leave_as_host_breaks_protocol(std::string_view how) {
+    write_to_standard_error("skep: the host broke the protocol: " + std::string(how) + "\n");
+    leave(exit_protocol_error);
+}
+
+} // namespace skep

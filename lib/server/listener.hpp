@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/blocking_io.hpp"
+#include "server/cancelled_calls.hpp"
+#include "wire/call_messages.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace skep {
+
+/// What a worker tells in its pongs.
+struct call_counters {
+    std::atomic<std::uint64_t> in_flight{0};
+    std::atomic<std::uint64_t> completed{0};
+};
+
+/// The thread that listens to the host while handlers may keep the worker's own thread busy: answers pings, notes cancels,
+/// and ends the process when the host is gone or breaks the protocol. Everything else it hands over, in order.
+class listener {
+public:
+    using message_handler = std::function<void(std::vector<host_message>)>;
+
+    /// Reads `from`, watches `watched` (see blocking_input), and answers through `to`. `hand_over` is called on the thread.
+    listener(int from, int watched, shared_output& to, const call_counters& counters,
+             cancelled_calls& cancelled, message_handler hand_over);
+
+    /// Ends the thread.
+    ~listener();
+    listener(const listener&) = delete;
+    listener& operator=(const listener&) = delete;
+
+private:
+    void listen();
+    void take(std::size_t count);
+    void pong(const ping_message& ping);
+
+    blocking_input input_;
+    shared_output& to_;
+    const call_counters& counters_;
+    cancelled_calls& cancelled_;
+    message_handler hand_over_;
+    frame_decoder frames_;
+    host_message_decoder messages_;
+    std::thread thread_;
+};
+
+/// What a worker takes before it knows the host's limits, and of a host with these.
+frame_limits limits_of_input(const worker_limits& limits = {});
+
+/// Says on stderr that the host broke the protocol, and ends the process.
+[[noreturn]] void leave_as_host_breaks_protocol(std::string_view how);
+
+} // namespace skep

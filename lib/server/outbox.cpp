@@ -1,0 +1,72 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "server/outbox.hpp"
+
+#include "process/host_connection.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+
+namespace skep {
+
+namespace {
+
+constexpr duration between_chunks = std::chrono::milliseconds(1);
+constexpr std::size_t chunks_enough = 16u << 10; // bytes that need not wait for more
+
+} // namespace
+
+outbox::outbox(const strand& executor, shared_output& to) : executor_(executor), to_(to), pause_(executor) {}
+
+void outbox::attach(const std::vector<blob>& attachments) {
+    for (const auto& bytes : attachments) {
+        unsent_.append(bytes);
+    }
+}
+
+void outbox::send() {
+    if (unsent_.empty()) {
+        return;
+    }
+    const auto pieces = unsent_.pieces();
+    if (!to_.write(pieces)) {
+        leave_as_host_is_gone();
+    }
+    sent_ = clock::now();
+    unsent_.clear();
+}
+
+void outbox::send_soon() {
+    if (!is_posted_) {
+        is_posted_ = true;
+        asio::post(executor_, [this] {
+            is_posted_ = false;
+            send();
+        });
+    }
+}
+
+void outbox::send_shortly() {
+    if (unsent_.size() >= chunks_enough || clock::now() - sent_ >= between_chunks) {
+        send();
+    } else if (!is_timed_) {
+        is_timed_ = true;
+        pause_.expires_at(sent_ + between_chunks);
+        pause_.async_wait([this](boost::system::error_code) {
+            is_timed_ = false;
+            send();
+        });
+    }
+}
+
+bool outbox::try_send() {
+    if (!to_.has_room()) {
+        return false;
+    }
+    send();
+    return true;
+}
+
+} // namespace skep

@@ -1,0 +1,249 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "server/served_call.hpp"
+
+#include "server/call_failure.hpp"
+#include "wire/answer_messages.hpp"
+#include "wire/attachments.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t most_collected = 10'000;
+constexpr duration between_reports = std::chrono::milliseconds(20);
+constexpr std::string_view attachment_key = "$attachment";
+
+/// Raises the index of each {"$attachment": index} in `value`.
+void shift_attachments(json::value& value, std::size_t by) {
+    if (auto* const array = value.if_array()) {
+        for (auto& element : *array) {
+            shift_attachments(element, by);
+        }
+    } else if (auto* const object = value.if_object()) {
+        auto* const index = object->size() == 1 ? object->if_contains(attachment_key) : nullptr;
+        if (index != nullptr && (index->is_int64() || index->is_uint64())) {
+            *index = index->to_number<std::uint64_t>() + by;
+            return;
+        }
+        for (auto& member : *object) {
+            shift_attachments(member.value(), by);
+        }
+    }
+}
+
+} // namespace
+
+served_call::served_call(call_message&& message, std::optional<time_point> deadline, call_services& services)
+    : message_(std::move(message)), deadline_(deadline), services_(services), face_(*this) {
+    if (message_.correlation_id.empty()) {
+        message_.correlation_id = services.welcome.correlation + std::to_string(message_.id);
+    }
+}
+
+json::value served_call::attach(blob bytes) {
+    attachments_.push_back(std::move(bytes));
+    json::object reference;
+    reference.emplace(attachment_key, attachments_.size() - 1);
+    return reference;
+}
+
+asio::awaitable<void> served_call::send(json::value value, std::vector<blob> attachments) {
+    end_if_cancelled();
+    if (!message_.stream) {
+        collect(std::move(value), attachments);
+        co_return;
+    }
+    while (!has_credit()) {
+        services_.out.send();
+        co_await changed().wait();
+    }
+    end_if_cancelled();
+    send_chunk(value, attachments);
+}
+
+void served_call::send_chunk(const json::value& value, const std::vector<blob>& attachments) {
+    auto& out = services_.out;
+    std::size_t size = 0;
+    try {
+        size = append_answer(out.text(), answer_kind::chunk, message_.id, value, attachments,
+                             services_.welcome.limits);
+    } catch (const std::logic_error&) {
+        refuse_unsendable("a chunk of '" + message_.command + "'");
+    }
+    size += total_size(attachments);
+    out.attach(attachments);
+    --message_.stream->chunks;
+    message_.stream->bytes -= static_cast<std::int64_t>(size);
+    out.send_shortly();
+}
+
+void served_call::collect(json::value value, const std::vector<blob>& attachments) {
+    if (!collected_) {
+        collected_.emplace();
+    }
+    if (collected_->size() == most_collected) {
+        throw call_failure("skep.ResultTooLarge", "'" + message_.command + "' sends more than " +
+                                                      std::to_string(most_collected) +
+                                                      " chunks; call it as a stream");
+    }
+    if (!attachments.empty()) {
+        shift_attachments(value, attachments_.size());
+        attachments_.insert(attachments_.end(), attachments.begin(), attachments.end());
+    }
+    collected_->push_back(std::move(value));
+}
+
+void served_call::end_if_cancelled() const {
+    if (is_cancelled() || was_interrupted_) {
+        throw boost::system::system_error(asio::error::operation_aborted);
+    }
+}
+
+asio::awaitable<host_reply> served_call::call_host(std::string name, json::value args,
+                                                   std::vector<blob> attachments) {
+    if (!args.is_object()) {
+        throw std::invalid_argument("the arguments of a tool are a JSON object");
+    }
+    while (open_tool_calls_ >= services_.welcome.limits.tool_calls) {
+        co_await changed().wait();
+    }
+    end_if_cancelled();
+    const auto begun = begin_tool_call(name, args, attachments);
+    co_await begun->answered.wait();
+    if (auto* const failure = std::get_if<tool_error_message>(&begun->answer)) {
+        throw host_tool_error(name, std::move(failure->type), std::move(failure->message),
+                              std::move(failure->code), std::move(failure->data));
+    }
+    auto& answer = std::get<tool_result_message>(begun->answer);
+    host_reply reply{std::move(answer.value), std::move(answer.attachments)};
+    co_return reply;
+}
+
+std::shared_ptr<tool_call> served_call::begin_tool_call(const std::string& name, const json::value& args,
+                                                        const std::vector<blob>& attachments) {
+    auto& out = services_.out;
+    const auto number = services_.tools.next_number();
+    try {
+        append_tool_call(out.text(), message_.id, number, name, args, attachments, services_.welcome.limits);
+    } catch (const std::logic_error&) {
+        refuse_unsendable("a call of the tool '" + name + "'");
+    }
+    out.attach(attachments);
+    out.send_soon();
+    ++open_tool_calls_;
+    return services_.tools.begin(number, *this);
+}
+
+void served_call::take_tool_answer(tool_call& answered) {
+    --open_tool_calls_;
+    answered.answered.open();
+    notify();
+}
+
+void served_call::progress(double fraction, std::string_view text) {
+    if (std::isnan(fraction)) {
+        throw std::invalid_argument("the fraction of a progress is not a number");
+    }
+    report_ = report{std::clamp(fraction, 0.0, 1.0), std::string(text)};
+    if (is_report_due_) {
+        send_report();
+    }
+}
+
+void served_call::send_report() {
+    auto& out = services_.out;
+    append_report();
+    if (!out.try_send()) { // even if the handler does not let anybody else run
+        out.send_soon();
+    }
+    if (!next_report_) {
+        next_report_.emplace(services_.executor);
+    }
+    is_report_due_ = false;
+    next_report_->expires_after(between_reports);
+    next_report_->async_wait([self = weak_from_this()](boost::system::error_code) {
+        if (const auto call = self.lock()) {
+            call->is_report_due_ = true;
+            if (call->report_) {
+                call->send_report();
+            }
+        }
+    });
+}
+
+void served_call::append_report() {
+    append_progress(services_.out.text(), message_.id, report_->fraction, report_->text);
+    report_.reset();
+}
+
+void served_call::grant(stream_credit more) {
+    if (message_.stream) {
+        message_.stream->chunks += more.chunks;
+        message_.stream->bytes += more.bytes;
+        notify();
+    }
+}
+
+void served_call::notify() {
+    if (changed_) {
+        changed_->notify_all();
+    }
+}
+
+void served_call::interrupt() {
+    was_interrupted_ = true;
+    handler_.cancel();
+}
+
+void served_call::answer(json::value value) {
+    if (collected_) {
+        value = std::move(*collected_);
+    }
+    if (report_) {
+        append_report();
+    }
+    auto& out = services_.out;
+    try {
+        append_answer(out.text(), answer_kind::result, message_.id, value, attachments_,
+                      services_.welcome.limits);
+        out.attach(attachments_);
+        out.send_soon();
+    } catch (const std::logic_error&) {
+        try {
+            refuse_unsendable("the result of '" + message_.command + "'");
+        } catch (const call_failure&) {
+            answer(std::current_exception());
+        }
+    }
+}
+
+void served_call::answer(const std::exception_ptr& problem) {
+    if (report_) {
+        append_report();
+    }
+    auto said = describe(problem, was_interrupted_ || is_cancelled());
+    said.id = message_.id;
+    append_error(services_.out.text(), said, services_.welcome.limits);
+    services_.out.send_soon();
+}
+
+condition& served_call::changed() {
+    if (!changed_) {
+        changed_.emplace(services_.executor);
+    }
+    return *changed_;
+}
+
+} // namespace skep

@@ -1,0 +1,95 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/condition.hpp"
+#include "async/task_group.hpp"
+#include "server/cancelled_calls.hpp"
+#include "server/outbox.hpp"
+#include "server/tool_calls.hpp"
+#include "wire/call_messages.hpp"
+#include <skep/worker_call.hpp>
+
+#include <boost/json/array.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace skep {
+
+/// What the calls of a worker share.
+struct call_services {
+    call_services(const strand& on, shared_output& to) : executor(on), out(on, to), tools(on) {}
+
+    strand executor;
+    outbox out;
+    tool_calls tools;
+    cancelled_calls cancelled;
+    welcome_message welcome;
+};
+
+/// One call that a worker is at, behind the worker_call that its handler sees. Used on the strand.
+class served_call : public std::enable_shared_from_this<served_call> {
+public:
+    served_call(call_message&& message, std::optional<time_point> deadline, call_services& services);
+
+    const call_message& message() const noexcept { return message_; }
+    std::optional<time_point> deadline() const noexcept { return deadline_; }
+    bool is_cancelled() const noexcept { return services_.cancelled.contains(message_.id); }
+    worker_call& face() noexcept { return face_; }
+
+    // For the handler: see worker_call.
+    boost::json::value attach(blob bytes);
+    asio::awaitable<void> send(boost::json::value value, std::vector<blob> attachments);
+    asio::awaitable<host_reply> call_host(std::string name, boost::json::value args,
+                                          std::vector<blob> attachments);
+    void progress(double fraction, std::string_view text);
+
+    // For the conversation.
+    void grant(stream_credit more);
+    void take_tool_answer(tool_call& answered);
+    void run_by(task_group::task_handle handler) noexcept { handler_ = std::move(handler); }
+    void interrupt();
+    bool was_interrupted() const noexcept { return was_interrupted_; }
+
+    /// Appends the answer, the one thing that is sent of it after its handler has ended.
+    void answer(boost::json::value value);
+    void answer(const std::exception_ptr& problem);
+
+private:
+    struct report {
+        double fraction;
+        std::string text;
+    };
+
+    bool has_credit() const noexcept { return message_.stream->chunks > 0 && message_.stream->bytes > 0; }
+    void send_chunk(const boost::json::value& value, const std::vector<blob>& attachments);
+    void collect(boost::json::value value, const std::vector<blob>& attachments);
+    void end_if_cancelled() const;
+    std::shared_ptr<tool_call> begin_tool_call(const std::string& name, const boost::json::value& args,
+                                               const std::vector<blob>& attachments);
+    void send_report();
+    void append_report();
+    condition& changed();
+    void notify();
+
+    call_message message_;
+    std::optional<time_point> deadline_;
+    call_services& services_;
+    worker_call face_;
+    task_group::task_handle handler_;
+    bool was_interrupted_ = false;
+    std::vector<blob> attachments_; ///< of the result
+    std::optional<boost::json::array> collected_;
+    std::size_t open_tool_calls_ = 0;
+    std::optional<condition> changed_; ///< credit, or room for tool calls; seldom waited for
+    std::optional<report> report_;     ///< to be sent, at the latest before the answer
+    std::optional<timer> next_report_;
+    bool is_report_due_ = true;
+};
+
+} // namespace skep

@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "wire/call_messages.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <variant>
+
+namespace skep {
+
+class served_call;
+
+/// A tool call that is on its way.
+struct tool_call {
+    tool_call(const strand& executor, served_call& of) : outer(of), answered(executor) {}
+
+    served_call& outer;
+    gate answered;
+    std::variant<std::monostate, tool_result_message, tool_error_message> answer;
+};
+
+/// The tool calls of a worker that the host has not answered. Used on the strand.
+class tool_calls {
+public:
+    explicit tool_calls(const strand& executor) : executor_(executor) {}
+
+    std::uint64_t next_number() noexcept { return ++last_; }
+
+    std::shared_ptr<tool_call> begin(std::uint64_t number, served_call& outer) {
+        return open_.emplace(number, std::make_shared<tool_call>(executor_, outer)).first->second;
+    }
+
+    /// Takes it out; null if there is none of that number, as its call has been answered.
+    std::shared_ptr<tool_call> end(std::uint64_t number) {
+        const auto node = open_.extract(number);
+        return node ? node.mapped() : nullptr;
+    }
+
+    /// The host answers none of this call's any more.
+    void forget(const served_call& outer) {
+        std::erase_if(open_, [&](const auto& entry) { return &entry.second->outer == &outer; });
+    }
+
+private:
+    strand executor_;
+    std::uint64_t last_ = 0;
+    std::unordered_map<std::uint64_t, std::shared_ptr<tool_call>> open_;
+};
+
+} // namespace skep

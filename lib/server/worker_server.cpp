@@ -1,0 +1,141 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "process/host_connection.hpp"
+#include "process/standard_error.hpp"
+#include "server/conversation.hpp"
+#include <skep/worker_server.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr int exit_not_started_by_pool = 64;
+
+} // namespace
+
+class worker_server::impl {
+public:
+    explicit impl(const worker_options& options) {
+        if (options.capacity() == std::size_t(0)) {
+            throw std::invalid_argument("the capacity of a worker is 1 or more");
+        }
+        try {
+            connection_ = take_host_connection();
+            capacity_ = options.capacity().value_or(std::max<std::size_t>(connection_->threads, 1));
+            slot_ = connection_->worker.substr(0, connection_->worker.rfind('#'));
+        } catch (const not_started_by_pool& problem) { // no reason to fail yet
+            why_not_connected_ = problem.what();
+        }
+    }
+
+    void add(std::string command, command_handler handler) {
+        if (command.empty() || command.starts_with(reserved_prefix)) {
+            throw std::invalid_argument("a command needs a name, and none that begins with 'skep.'");
+        }
+        if (!work_.commands.try_emplace(command, std::move(handler)).second) {
+            throw std::invalid_argument("there is already a command '" + command + "'");
+        }
+    }
+
+    void set_health_check(detail::async_handler check) {
+        if (work_.health_check) {
+            throw std::invalid_argument("there is already a health check");
+        }
+        work_.health_check = std::move(check);
+    }
+
+    int run() {
+        if (std::exchange(has_run_, true)) {
+            throw std::logic_error("worker_server::run() was called twice");
+        }
+        if (!connection_) {
+            write_to_standard_error("skep: " + why_not_connected_ + "\n");
+            return exit_not_started_by_pool;
+        }
+        conversation talk(executor_, std::move(*connection_), capacity_, work_);
+        std::exception_ptr problem;
+        int status = 0;
+        asio::co_spawn(executor_, talk.run(previous_exit_),
+                       [&](const std::exception_ptr& failure, int result) {
+                           problem = failure;
+                           status = result;
+                           context_.stop();
+                       });
+        context_.run();
+        if (problem) {
+            std::rethrow_exception(problem);
+        }
+        return status;
+    }
+
+    asio::any_io_executor executor() const { return executor_; }
+    const std::string& slot() const noexcept { return slot_; }
+    const std::string& previous_exit() const noexcept { return previous_exit_; }
+
+    work work_; ///< before the context, where coroutines may be left that use it
+
+private:
+    asio::io_context context_{1};
+    strand executor_{context_.get_executor()};
+    std::optional<host_connection> connection_;
+    std::string why_not_connected_;
+    std::size_t capacity_ = 1;
+    std::string slot_;
+    std::string previous_exit_;
+    bool has_run_ = false;
+};
+
+worker_server::worker_server(const worker_options& options) : impl_(std::make_unique<impl>(options)) {}
+worker_server::~worker_server() = default;
+
+const std::string& worker_server::slot() const noexcept {
+    return impl_->slot();
+}
+
+const std::string& worker_server::previous_exit() const noexcept {
+    return impl_->previous_exit();
+}
+
+boost::asio::any_io_executor worker_server::get_executor() noexcept {
+    return impl_->executor();
+}
+
+int worker_server::run() {
+    return impl_->run();
+}
+
+worker_server& worker_server::add(std::string command, detail::plain_handler handler) {
+    impl_->add(std::move(command), std::move(handler));
+    return *this;
+}
+
+worker_server& worker_server::add_async(std::string command, detail::async_handler handler) {
+    impl_->add(std::move(command), std::move(handler));
+    return *this;
+}
+
+worker_server& worker_server::set_health_check(detail::async_handler check) {
+    impl_->set_health_check(std::move(check));
+    return *this;
+}
+
+worker_server& worker_server::add_start_hook(detail::async_hook hook) {
+    impl_->work_.start_hooks.push_back(std::move(hook));
+    return *this;
+}
+
+worker_server& worker_server::add_stop_hook(detail::async_hook hook) {
+    impl_->work_.stop_hooks.push_back(std::move(hook));
+    return *this;
+}
+
+} // namespace skep

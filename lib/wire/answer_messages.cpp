@@ -1,0 +1,240 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/answer_messages.hpp"
+
+#include "core/utf8.hpp"
+#include "wire/attachments.hpp"
+#include "wire/frame.hpp"
+#include "wire/json_writer.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+// Of the host's memory, in bytes: what surrounds a value in its message, an attachment's size, and the most that a byte
+// of JSON text takes.
+constexpr std::size_t around_value = 1024;
+constexpr std::size_t for_attachment = 24;
+constexpr std::size_t most_per_byte = 28;
+
+constexpr std::size_t longest_escape = 6;
+
+/// What a value takes of it, by the protocol's formula.
+std::size_t memory_of(const json::value& value) {
+    constexpr std::size_t scalar = 24;
+    constexpr std::size_t structure = 56;
+    constexpr std::size_t member = 40;
+    std::size_t sum = scalar;
+    if (const auto* const text = value.if_string()) {
+        sum += text->size();
+    } else if (const auto* const array = value.if_array()) {
+        sum = structure;
+        for (const auto& element : *array) {
+            sum += memory_of(element);
+        }
+    } else if (const auto* const object = value.if_object()) {
+        sum = structure;
+        for (const auto& [key, inner] : *object) {
+            sum += member + key.size() + memory_of(inner);
+        }
+    }
+    return sum;
+}
+
+void check(std::size_t size, const char* what, std::size_t limit) {
+    if (size > limit) {
+        throw too_large("it takes " + std::to_string(size) + what + "; the limit is " +
+                        std::to_string(limit));
+    }
+}
+
+/// That the host takes a message with `value` in it, whose JSON has `size` bytes.
+void check_sizes(std::size_t size, const json::value& value, const std::vector<blob>& attachments,
+                 const worker_limits& limits) {
+    check(attachments.size(), " attachments", limits.attachments);
+    check(size, " bytes of JSON", limits.json_bytes);
+    check(size + 4 + total_size(attachments), " bytes in its frame", limits.frame_bytes);
+    const auto around = around_value + for_attachment * attachments.size();
+    if (around + size * most_per_byte > limits.tree_bytes) {
+        check(around + memory_of(value), " bytes of the host's memory", limits.tree_bytes);
+    }
+}
+
+/// The nesting that is left to a value `levels` deep in a message.
+std::size_t deepest_within(const worker_limits& limits, std::size_t levels) {
+    return std::min(deepest_nesting, limits.json_depth - std::min(limits.json_depth, levels));
+}
+
+/// Appends a frame of what `write` appends. All or nothing.
+template <class Write>
+void append_frame(std::string& out, std::size_t following, Write write) {
+    const auto begin = begin_frame(out);
+    try {
+        write();
+        end_frame(out, begin, out.size(), following);
+    } catch (...) {
+        out.resize(begin);
+        throw;
+    }
+}
+
+void append_id(std::string& out, std::string_view type, std::uint64_t id) {
+    out += R"({"type":")";
+    out += type;
+    out += R"(","id":)";
+    append_json_number(out, id);
+}
+
+void append_member(std::string& out, std::string_view key, std::string_view text) {
+    out += key;
+    append_json_text(out, text);
+}
+
+void append_error_frame(std::string& out, const error_message& error, std::string_view data) {
+    append_frame(out, 0, [&] {
+        append_id(out, "error", error.id);
+        append_member(out, R"(,"error":{"type":)", error.type);
+        append_member(out, R"(,"message":)", error.message);
+        if (!error.code.empty()) {
+            append_member(out, R"(,"code":)", error.code);
+        }
+        if (!data.empty()) {
+            out += R"(,"data":)";
+            out += data;
+        }
+        out += "}}";
+    });
+}
+
+/// An error's data as JSON, which takes at most `room` bytes.
+std::string encode_data(const json::value& data, const worker_limits& limits, std::size_t room) {
+    std::string text;
+    append_json(text, data, deepest_within(limits, 2));
+    check(text.size(), " bytes of JSON", room);
+    const auto around = 2 * around_value + longest_error_message;
+    if (around + text.size() * most_per_byte > limits.tree_bytes) {
+        check(around + memory_of(data), " bytes of the host's memory", limits.tree_bytes);
+    }
+    return text;
+}
+
+} // namespace
+
+void append_hello(std::string& out, const hello_message& hello, bool has_control) {
+    append_frame(out, 0, [&] {
+        out += R"({"type":"hello","protocol":)";
+        append_json_number(out, static_cast<std::uint64_t>(hello.protocol));
+        append_member(out, R"(,"token":)", hello.token);
+        out += R"(,"pid":)";
+        append_json_number(out, static_cast<std::uint64_t>(hello.pid));
+        append_member(out, R"(,"sdk":)", hello.sdk);
+        out += R"(,"capacity":)";
+        append_json_number(out, hello.capacity);
+        out += has_control ? R"(,"control":true)" : R"(,"control":false)";
+        out += R"(,"commands":)";
+        append_json(out, json::array(hello.commands.begin(), hello.commands.end()));
+        append_member(out, R"(,"health_check":)", hello.health_check);
+        out += hello.own_health_check ? R"(,"own_health_check":true})" : R"(,"own_health_check":false})";
+    });
+}
+
+void append_ready(std::string& out) {
+    append_frame(out, 0, [&] { out += R"({"type":"ready"})"; });
+}
+
+void append_pong(std::string& out, const pong_message& pong) {
+    append_frame(out, 0, [&] {
+        out += R"({"type":"pong","seq":)";
+        append_json_number(out, pong.sequence);
+        out += R"(,"in_flight":)";
+        append_json_number(out, pong.in_flight);
+        out += R"(,"completed":)";
+        append_json_number(out, pong.completed);
+        out += '}';
+    });
+}
+
+void append_progress(std::string& out, std::uint64_t id, double fraction, std::string_view text) {
+    append_frame(out, 0, [&] {
+        append_id(out, "progress", id);
+        out += R"(,"fraction":)";
+        append_json(out, json::value(fraction));
+        if (!text.empty()) {
+            append_member(out, R"(,"text":)", beginning_of(to_utf8(text), longest_progress_text));
+        }
+        out += '}';
+    });
+}
+
+std::size_t append_answer(std::string& out, answer_kind kind, std::uint64_t id, const json::value& value,
+                          const std::vector<blob>& attachments, const worker_limits& limits) {
+    const auto begin = out.size() + frame_header_size;
+    std::size_t size = 0;
+    append_frame(out, total_size(attachments), [&] {
+        append_id(out, kind == answer_kind::result ? "result" : "chunk", id);
+        if (!attachments.empty()) {
+            append_attachment_sizes(out, attachments);
+        }
+        out += R"(,"value":)";
+        append_json(out, value, deepest_within(limits, 1));
+        out += '}';
+        size = out.size() - begin;
+        check_sizes(size, value, attachments, limits);
+    });
+    return size;
+}
+
+void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_call, std::string_view name,
+                      const json::value& args, const std::vector<blob>& attachments,
+                      const worker_limits& limits) {
+    const auto begin = out.size() + frame_header_size;
+    append_frame(out, total_size(attachments), [&] {
+        append_id(out, "tool_call", id);
+        out += R"(,"tool_call":)";
+        append_json_number(out, tool_call);
+        append_member(out, R"(,"name":)", name);
+        if (!attachments.empty()) {
+            append_attachment_sizes(out, attachments);
+        }
+        out += R"(,"args":)";
+        append_json(out, args, deepest_within(limits, 1));
+        out += '}';
+        check_sizes(out.size() - begin, args, attachments, limits);
+    });
+}
+
+void append_error(std::string& out, const error_message& error, const worker_limits& limits) {
+    const auto longest = std::min({limits.json_bytes, limits.frame_bytes - 4,
+                                   std::max(limits.tree_bytes, around_value) - around_value});
+    error_message fitting;
+    fitting.id = error.id;
+    fitting.type = beginning_of(to_utf8(error.type), std::min(longest_name, longest / 8));
+    fitting.code = beginning_of(to_utf8(error.code), longest_name);
+    std::string bare;
+    append_error_frame(bare, fitting, {});
+    auto room = longest - std::min(longest, bare.size());
+    std::string data;
+    std::string remark;
+    if (!fitting.code.empty() && !error.data.is_null()) {
+        try {
+            data = encode_data(error.data, limits, room / 2);
+            room -= data.size();
+        } catch (const std::logic_error& problem) { // unsendable or too_large
+            remark = std::string(" (its data is left out: ") + problem.what() + ")";
+        }
+    }
+    const auto most = std::min(longest_error_message, room / longest_escape);
+    fitting.message = beginning_of(to_utf8(error.message), most - std::min(most, remark.size())) + remark;
+    append_error_frame(out, fitting, data);
+}
+
+} // namespace skep

@@ -1,0 +1,150 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/call_messages.hpp"
+
+#include "wire/attachments.hpp"
+#include "wire/message_members.hpp"
+
+#include <chrono>
+#include <limits>
+#include <utility>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+// The host has started this process: what it sends is taken to be what it may send. It nests nothing deeper.
+constexpr json_limits from_host{1000, std::numeric_limits<std::size_t>::max()};
+
+using members = message_members;
+
+json::object& object_in(const members& fields, std::string_view key) {
+    auto& value = fields.value(key);
+    if (!value.is_object()) {
+        fields.refuse(key, "is not an object");
+    }
+    return value.get_object();
+}
+
+std::uint64_t number_in(const members& fields, std::string_view key, const json::object& object,
+                        std::string_view name) {
+    boost::system::error_code ec;
+    const auto* const value = object.if_contains(name);
+    const auto number = value != nullptr ? value->to_number<std::uint64_t>(ec) : 0;
+    if (value == nullptr || ec) {
+        fields.refuse(key, "lacks an integer of 64 bits");
+    }
+    return number;
+}
+
+std::optional<duration> milliseconds(const members& fields, std::string_view key) {
+    if (fields.find(key) == nullptr) {
+        return std::nullopt;
+    }
+    constexpr auto most = std::chrono::duration_cast<std::chrono::milliseconds>(duration::max() / 4);
+    const auto count = static_cast<std::uint64_t>(fields.signed_number(key));
+    return std::min(std::chrono::milliseconds(count), most);
+}
+
+stream_credit to_credit(const members& fields, std::string_view key) {
+    const auto& credit = object_in(fields, key);
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / 2);
+    const auto amount = [&](std::string_view name) {
+        return static_cast<std::int64_t>(std::min(number_in(fields, key, credit, name), most));
+    };
+    return {amount("chunks"), amount("bytes")};
+}
+
+worker_limits to_limits(const members& fields) {
+    const auto& told = object_in(fields, "limits");
+    worker_limits limits;
+    const auto read = [&](std::string_view name, std::size_t& limit) {
+        if (told.contains(name)) {
+            limit = number_in(fields, "limits", told, name);
+        }
+    };
+    read("frame_bytes", limits.frame_bytes);
+    read("json_bytes", limits.json_bytes);
+    read("json_depth", limits.json_depth);
+    read("tree_bytes", limits.tree_bytes);
+    read("attachments", limits.attachments);
+    read("tool_calls", limits.tool_calls);
+    return limits;
+}
+
+call_message to_call(const members& fields, const frame_view& frame) {
+    call_message call;
+    call.id = fields.number("id");
+    call.command = fields.text("command");
+    object_in(fields, "args");
+    call.args = std::move(fields.value("args"));
+    call.attachments = to_attachments(fields, frame);
+    call.session = fields.text_or_empty("session");
+    call.correlation_id = fields.text_or_empty("correlation_id");
+    if (fields.find("metadata") != nullptr) {
+        call.metadata = std::move(object_in(fields, "metadata"));
+    }
+    call.left = milliseconds(fields, "deadline_ms");
+    call.sent_after = milliseconds(fields, "sent_ms");
+    if (fields.find("stream") != nullptr) {
+        call.stream = to_credit(fields, "stream");
+    }
+    return call;
+}
+
+tool_error_message to_tool_error(const members& fields) {
+    auto& body = object_in(fields, "error");
+    const auto text = [&](std::string_view key) {
+        const auto* const found = body.if_contains(key);
+        return found == nullptr ? std::string() : fields.to_text("error", *found);
+    };
+    tool_error_message error{fields.number("tool_call"), text("type"), text("message"), text("code"), {}};
+    if (auto* const data = body.if_contains("data")) {
+        error.data = std::move(*data);
+    }
+    return error;
+}
+
+} // namespace
+
+host_message_decoder::host_message_decoder() : reader_(from_host) {}
+
+host_message host_message_decoder::decode(const frame_view& frame) {
+    auto& read = reader_.read(frame.json);
+    const members any(read, "?");
+    const auto type = any.to_view("type", any.value("type"));
+    const members fields(read, type);
+    if (type == "call") {
+        return to_call(fields, frame);
+    }
+    if (type == "credit") {
+        return credit_message{fields.number("id"), to_credit(fields, "credit")};
+    }
+    if (type == "ping") {
+        return ping_message{fields.number("seq")};
+    }
+    if (type == "cancel") {
+        return cancel_message{fields.number("id")};
+    }
+    if (type == "tool_result") {
+        return tool_result_message{fields.number("tool_call"), std::move(fields.value("value")),
+                                   to_attachments(fields, frame)};
+    }
+    if (type == "tool_error") {
+        return to_tool_error(fields);
+    }
+    if (type == "shutdown") {
+        return shutdown_message{};
+    }
+    if (type == "welcome") {
+        const auto capacity = fields.find("capacity") != nullptr ? fields.number("capacity") : 0;
+        return welcome_message{to_limits(fields), capacity, fields.text_or_empty("correlation"),
+                               fields.text_or_empty("previous_exit")};
+    }
+    throw protocol_violation("a host may not send a message of that type");
+}
+
+} // namespace skep

@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "wire/stray_output.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+constexpr std::size_t longest_sample = 80;
+
+bool is_text(unsigned char each) {
+    return each >= ' ' || each == '\t' || each == '\n' || each == '\r' || each == '\x1b';
+}
+
+char printable(unsigned char each) {
+    return each >= ' ' && each < 0x7f ? static_cast<char>(each) : '.';
+}
+
+} // namespace
+
+std::string stray_output(std::string_view unread) {
+    const auto head = unread.substr(0, 4);
+    if (!std::all_of(head.begin(), head.end(), is_text)) {
+        return {};
+    }
+    unread.remove_prefix(std::min(unread.find_first_not_of("\r\n"), unread.size()));
+    const auto line = unread.substr(0, unread.find_first_of("\r\n"));
+    std::string sample(line.substr(0, longest_sample));
+    std::transform(sample.begin(), sample.end(), sample.begin(), printable);
+    return sample + (line.size() > longest_sample ? "..." : "");
+}
+
+} // namespace skep

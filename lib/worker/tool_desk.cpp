@@ -1,0 +1,248 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/tool_desk.hpp"
+
+#include "async/calling_executor.hpp"
+#include "async/execute_surely.hpp"
+#include "wire/protocol_violation.hpp"
+#include "worker/tool_failure.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace skep {
+
+namespace {
+
+constexpr std::string_view nobody_waits = "nobody waits for the call any more";
+
+/// The answer to a tool call, as a frame.
+asio::awaitable<encoded_frame> make_answer(tool_ptr handler, tool_call asked, std::uint64_t number,
+                                           limit_options limits) {
+    std::exception_ptr problem;
+    try {
+        auto running = (*handler)(std::move(asked));
+        tool_reply result = co_await std::move(running);
+        co_return encode_tool_result(number, std::move(result), limits);
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    co_return encode_tool_error(number, failure_of(problem), limits);
+}
+
+} // namespace
+
+/// One tool call.
+struct tool_desk::errand {
+    errand(const strand& executor, const call_ptr& served, std::uint64_t which, tool_call what)
+        : lane(executor.get_inner_executor()), caller(served), number(which), asked(std::move(what)) {}
+
+    const strand lane; ///< where the tool runs
+    const call_ptr caller;
+    const std::uint64_t number;
+    tool_call asked;
+    asio::cancellation_signal cancellation; ///< on the lane
+    bool has_begun = false;
+};
+
+tool_desk::tool_desk(const pool_context& context, const limit_options& limits, const tool_table& tools)
+    : context_(context), limits_(limits), tools_(tools), all_ended_(context.executor) {}
+
+void tool_desk::open(channel& answers, const worker_id& asker) noexcept {
+    answers_ = &answers;
+    asker_ = &asker;
+}
+
+void tool_desk::take(const std::shared_ptr<tool_desk>& self, const call_ptr& caller, tool_call_message& asked,
+                     std::string correlation_id) {
+    if (asked.number <= last_number_) {
+        throw protocol_violation("tool call " + std::to_string(asked.number) + " after " +
+                                 std::to_string(last_number_) + ": their numbers must rise");
+    }
+    last_number_ = asked.number;
+    const auto is_callers = [&](const errand_ptr& each) { return each->caller == caller; };
+    if (std::count_if(open_.begin(), open_.end(), is_callers) ==
+        static_cast<std::ptrdiff_t>(most_tool_calls)) {
+        throw protocol_violation("more than " + std::to_string(most_tool_calls) +
+                                 " tool calls without an answer during call " + std::to_string(asked.id));
+    }
+    tool_call what{.name = std::move(asked.name),
+                   .args = std::move(asked.args),
+                   .attachments = std::move(asked.attachments),
+                   .command = caller->req.command(),
+                   .worker = *asker_,
+                   .session = caller->req.session(),
+                   .correlation_id = std::move(correlation_id),
+                   .metadata = caller->req.metadata(),
+                   .deadline = caller->deadline};
+    auto mine = std::make_shared<errand>(context_.executor, caller, asked.number, std::move(what));
+    open_.push_back(mine);
+    if (!is_clogged()) {
+        begin(self, mine);
+    }
+}
+
+/// A worker that does not read its answers gets no more of them.
+bool tool_desk::is_clogged() const noexcept {
+    return answers_->unsent() > limits_.frame_bytes;
+}
+
+void tool_desk::go_on(const std::shared_ptr<tool_desk>& self) {
+    const auto next = [this] {
+        return std::find_if(open_.begin(), open_.end(),
+                            [](const errand_ptr& each) { return !each->has_begun; });
+    };
+    for (auto found = next(); found != open_.end() && !is_clogged(); found = next()) {
+        begin(self, errand_ptr(*found));
+    }
+}
+
+void tool_desk::begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine) {
+    mine->has_begun = true;
+    if (mine->caller->state == call_state::abandoned && !mine->caller->is_private) {
+        refuse(mine, "skep.Cancelled", nobody_waits);
+        return;
+    }
+    const auto* const hooks = mine->caller->hooks();
+    tool_ptr handler;
+    if (hooks != nullptr) {
+        const auto own = hooks->tools.find(mine->asked.name);
+        handler = own == hooks->tools.end() ? nullptr : own->second;
+    }
+    handler = handler ? handler : tools_.find(mine->asked.name);
+    if (!handler) {
+        refuse(mine, "skep.UnknownTool", "there is no such tool: ", mine->asked.name);
+        return;
+    }
+    try {
+        run(self, mine, handler);
+    } catch (const std::exception& problem) { // out of memory
+        refuse(mine, "skep.NoMemory", problem.what());
+    }
+}
+
+void tool_desk::run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const tool_ptr& handler) {
+    auto tie = std::make_shared<const tool_tie>(
+        tool_tie{mine->caller, mine->asked.name, mine->asked.correlation_id});
+    const calling_executor executor(mine->lane, std::move(tie));
+    auto answer = make_answer(handler, std::move(mine->asked), mine->number, limits_);
+    auto on_end = [weak = std::weak_ptr(self), mine, executor = context_.executor](const std::exception_ptr&,
+                                                                                   encoded_frame frame) {
+        auto hand_in = [weak, mine, frame = std::move(frame)] {
+            if (const auto desk = weak.lock()) {
+                desk->end(desk, mine, frame);
+            }
+        };
+        execute_surely(executor, std::move(hand_in));
+    };
+    // Never from within this function: the tool may call the pool at once.
+    auto start = [executor, mine, answer = std::move(answer), on_end = std::move(on_end)]() mutable {
+        try {
+            asio::co_spawn(executor, std::move(answer),
+                           asio::bind_cancellation_slot(mine->cancellation.slot(), on_end));
+        } catch (const std::exception&) { // out of memory
+            on_end(nullptr, {});
+        }
+    };
+    asio::post(mine->lane, std::move(start));
+    ++running_;
+}
+
+void tool_desk::end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine,
+                    const encoded_frame& frame) {
+    if (--running_ == 0) {
+        all_ended_.open();
+    }
+    if (std::find(open_.begin(), open_.end(), mine) == open_.end()) {
+        return; // nobody waits for it
+    }
+    try {
+        hand_in(mine, frame);
+        go_on(self);
+    } catch (const std::exception&) { // out of memory
+        refuse(mine, "skep.NoMemory", "there was no memory for the answer");
+    }
+}
+
+void tool_desk::refuse(const errand_ptr& mine, const char* type, std::string_view message,
+                       std::string_view about) noexcept {
+    try {
+        tool_failure failure{type, std::string(message), {}, {}};
+        failure.message += about;
+        hand_in(mine, encode_tool_error(mine->number, failure, limits_));
+    } catch (const std::exception&) { // out of memory: the worker's code waits until its call is over
+        std::erase(open_, mine);
+    }
+}
+
+void tool_desk::hand_in(const errand_ptr& mine, const encoded_frame& frame) {
+    if (frame.text.empty()) {
+        throw std::bad_alloc();
+    }
+    append_frame(answers_->outbox(), frame);
+    std::erase(open_, errand_ptr(mine));
+    if (mine->caller->stream != nullptr) {
+        mine->caller->stream->heard = context_.now(); // it has waited for us until now
+    }
+    answers_->flush();
+}
+
+void tool_desk::drop(const call& answered) noexcept {
+    std::erase_if(open_, [&](const errand_ptr& each) {
+        const bool is_its = each->caller.get() == &answered;
+        if (is_its) {
+            stop(each);
+        }
+        return is_its;
+    });
+}
+
+void tool_desk::cancel(const call& given_up) noexcept {
+    const auto next = [&] {
+        return std::find_if(open_.begin(), open_.end(),
+                            [&](const errand_ptr& each) { return each->caller.get() == &given_up; });
+    };
+    for (auto found = next(); found != open_.end(); found = next()) {
+        const errand_ptr cancelled(*found);
+        stop(cancelled);
+        refuse(cancelled, "skep.Cancelled", nobody_waits);
+    }
+}
+
+void tool_desk::close() noexcept {
+    std::for_each(open_.begin(), open_.end(), stop);
+    open_.clear();
+}
+
+/// Without memory for that, it goes on, and its answer is dropped.
+void tool_desk::stop(const errand_ptr& mine) noexcept {
+    auto cancel = [mine] {
+        try {
+            mine->cancellation.emit(asio::cancellation_type::terminal);
+        } catch (const std::exception&) {}
+    };
+    try {
+        asio::post(mine->lane, std::move(cancel));
+    } catch (const std::exception&) {}
+}
+
+asio::awaitable<void> tool_desk::join(time_point limit) {
+    bool in_time = true;
+    while (in_time && running_ > 0) {
+        all_ended_.close();
+        in_time = co_await all_ended_.wait_until(limit);
+    }
+}
+
+bool tool_desk::is_asked_by(const call& caller) const noexcept {
+    return std::any_of(open_.begin(), open_.end(),
+                       [&](const errand_ptr& each) { return each->caller.get() == &caller; });
+}
+
+} // namespace skep

@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "core/tool_table.hpp"
+#include "runtime/pool_context.hpp"
+#include "worker/call.hpp"
+#include "worker/channel.hpp"
+#include <skep/pool_config.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skep {
+
+/// The tool calls of one worker, each from its asking to the answer. On the pool's strand; each tool runs on a strand of
+/// its own, and refers to nothing of this.
+class tool_desk {
+public:
+    tool_desk(const pool_context& context, const limit_options& limits, const tool_table& tools);
+
+    /// Where the answers go, and whom they go to.
+    void open(channel& answers, const worker_id& asker) noexcept;
+
+    /// The worker asks for something while it is at `caller`; `self` owns this. Throws protocol_violation if it may not.
+    void take(const std::shared_ptr<tool_desk>& self, const call_ptr& caller, tool_call_message& asked,
+              std::string correlation_id);
+
+    /// The call has been answered: nobody waits for its tools.
+    void drop(const call& answered) noexcept;
+
+    /// Nobody waits for the call: its tools are cancelled, and the worker is told.
+    void cancel(const call& given_up) noexcept;
+
+    /// The worker has taken some of its answers.
+    void go_on(const std::shared_ptr<tool_desk>& self);
+
+    /// Ends all.
+    void close() noexcept;
+
+    /// Returns when no tool runs, or at `limit`.
+    asio::awaitable<void> join(time_point limit);
+
+    bool is_asked_by(const call& caller) const noexcept;
+    bool is_idle() const noexcept { return open_.empty(); }
+
+private:
+    struct errand;
+    using errand_ptr = std::shared_ptr<errand>;
+
+    bool is_clogged() const noexcept;
+    void begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine);
+    void run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const tool_ptr& handler);
+    void end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const encoded_frame& frame);
+    void refuse(const errand_ptr& mine, const char* type, std::string_view message,
+                std::string_view about = {}) noexcept;
+    void hand_in(const errand_ptr& mine, const encoded_frame& frame);
+    static void stop(const errand_ptr& mine) noexcept;
+
+    const pool_context& context_;
+    const limit_options& limits_;
+    const tool_table& tools_;
+    channel* answers_ = nullptr;
+    const worker_id* asker_ = nullptr;
+    std::uint64_t last_number_ = 0;
+    std::vector<errand_ptr> open_; ///< not answered yet, in the order asked
+    std::size_t running_ = 0;
+    gate all_ended_;
+};
+
+} // namespace skep

@@ -1,0 +1,41 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/tool_failure.hpp"
+
+#include "core/utf8.hpp"
+#include <skep/error.hpp>
+
+#include <boost/asio/error.hpp>
+#include <boost/core/demangle.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <typeinfo>
+
+namespace skep {
+
+namespace {
+
+bool is_cancellation(const boost::system::system_error& problem) {
+    return problem.code() == boost::asio::error::operation_aborted || problem.code() == errc::cancelled;
+}
+
+} // namespace
+
+tool_failure failure_of(const std::exception_ptr& problem) {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const tool_error& stated) {
+        return {"skep.ToolError", to_utf8(stated.what()), to_utf8(stated.code()), stated.data()};
+    } catch (const boost::system::system_error& failed) {
+        const auto type = is_cancellation(failed) ? std::string("skep.Cancelled")
+                                                  : boost::core::demangle(typeid(failed).name());
+        return {type, to_utf8(failed.what()), {}, {}};
+    } catch (const std::exception& failed) {
+        return {boost::core::demangle(typeid(failed).name()), to_utf8(failed.what()), {}, {}};
+    } catch (...) {
+        return {"unknown", "it threw something that is no std::exception", {}, {}};
+    }
+}
+
+} // namespace skep

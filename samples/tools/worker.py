@@ -1,0 +1,26 @@
+"""Fills a shopping basket with the help of the service that it works for."""
+
+import skep
+
+worker = skep.Worker()
+
+
+@worker.command
+def shop(wishes, budget):
+    """Asks the shop for each wish, and takes what the budget allows."""
+    basket = []
+    for done, wish in enumerate(wishes, 1):
+        try:
+            price = skep.call_host("price_of", item=wish)
+        except skep.HostError as error:
+            print(f"{wish}: {error.message}")
+        else:
+            if price <= budget:
+                budget -= price
+                basket.append(wish)
+        skep.progress(done / len(wishes), wish)
+    return {"basket": basket, "left": budget}
+
+
+if __name__ == "__main__":
+    worker.run()

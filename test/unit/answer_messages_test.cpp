@@ -1,0 +1,196 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/text.hpp"
+#include "wire/answer_messages.hpp"
+#include "wire/json_writer.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <variant>
+
+using namespace skep;
+using skep::test::contains;
+namespace json = boost::json;
+
+namespace {
+
+/// What a host with these limits makes of a worker's frame.
+worker_message received(std::string frames, const std::vector<blob>& attachments = {},
+                        const worker_limits& limits = {}) {
+    for (const auto& bytes : attachments) {
+        frames += bytes.text();
+    }
+    frame_decoder decoder({limits.frame_bytes, limits.json_bytes});
+    for (std::size_t done = 0; done < frames.size();) {
+        const auto room = decoder.prepare();
+        const auto count = std::min(room.size(), frames.size() - done);
+        std::copy_n(frames.begin() + static_cast<std::ptrdiff_t>(done), count, room.begin());
+        decoder.commit(count);
+        done += count;
+    }
+    const auto frame = decoder.next();
+    BOOST_REQUIRE(frame);
+    BOOST_TEST(decoder.at_boundary());
+    worker_message_decoder messages({limits.json_depth, limits.tree_bytes});
+    return messages.decode(*frame);
+}
+
+json::value nested(int levels) {
+    json::value deep = 1;
+    for (int i = 0; i < levels; ++i) {
+        json::array outer;
+        outer.push_back(std::move(deep));
+        deep = std::move(outer);
+    }
+    return deep;
+}
+
+/// Whether the host takes a result with these limits if the worker thinks so, and what became of it.
+bool fits(const json::value& value, const worker_limits& limits, const std::vector<blob>& attachments = {}) {
+    std::string frames = "before";
+    try {
+        append_answer(frames, answer_kind::result, 1, value, attachments, limits);
+    } catch (const std::logic_error&) {
+        BOOST_TEST(frames == "before");
+        return false;
+    }
+    received(frames.substr(6), attachments, limits);
+    return true;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(answer_messages)
+
+BOOST_AUTO_TEST_CASE(hello_and_ready) {
+    hello_message hello;
+    hello.protocol = 1;
+    hello.token = "secret";
+    hello.pid = 4711;
+    hello.sdk = "cpp";
+    hello.capacity = 8;
+    hello.commands = {"add", "echo"};
+    hello.health_check = "skep.health_check";
+    hello.own_health_check = false;
+    std::string frames;
+    append_hello(frames, hello, true);
+    const auto message = received(frames);
+    const auto& read = std::get<hello_message>(message);
+    BOOST_TEST(read.token == "secret");
+    BOOST_TEST(read.pid == 4711);
+    BOOST_TEST(read.capacity == 8u);
+    BOOST_TEST(read.commands == hello.commands, boost::test_tools::per_element());
+    BOOST_TEST(read.health_check == "skep.health_check");
+    BOOST_TEST(!read.own_health_check);
+    frames.clear();
+    append_ready(frames);
+    BOOST_TEST(std::holds_alternative<ready_message>(received(frames)));
+}
+
+BOOST_AUTO_TEST_CASE(results_and_chunks) {
+    const std::vector<blob> attachments{blob::copy_of(std::as_bytes(std::span("abc", 3))), blob()};
+    std::string frames;
+    append_answer(frames, answer_kind::result, 7, {{"x", 1}}, attachments, {});
+    auto message = received(frames, attachments);
+    const auto& result = std::get<result_message>(message);
+    BOOST_TEST(result.id == 7u);
+    BOOST_TEST(result.attachments.at(0).text() == "abc");
+    BOOST_TEST(result.attachments.at(1).empty());
+    frames.clear();
+    const auto size = append_answer(frames, answer_kind::chunk, 8, "token", attachments, {});
+    message = received(frames, attachments);
+    const auto& chunk = std::get<chunk_message>(message);
+    BOOST_TEST(chunk.value == "token");
+    BOOST_TEST(chunk.bytes == size + 3);
+}
+
+BOOST_AUTO_TEST_CASE(every_limit_is_kept) {
+    worker_limits limits;
+    limits.frame_bytes = 1000;
+    limits.json_bytes = 500;
+    limits.json_depth = 10;
+    limits.attachments = 2;
+    BOOST_TEST(fits(1, limits));
+    BOOST_TEST(fits(json::value(std::string(400, 'x')), limits));
+    BOOST_TEST(!fits(json::value(std::string(500, 'x')), limits));
+    BOOST_TEST(fits(nested(9), limits));
+    BOOST_TEST(!fits(nested(10), limits));
+    BOOST_TEST(fits(1, limits, std::vector<blob>(2)));
+    BOOST_TEST(!fits(1, limits, std::vector<blob>(3)));
+    BOOST_TEST(fits(1, limits, {blob(std::vector<std::byte>(900))}));
+    BOOST_TEST(!fits(1, limits, {blob(std::vector<std::byte>(960))}));
+}
+
+// The worker reckons like the host, and with a little in hand: what it lets through, the host takes.
+BOOST_AUTO_TEST_CASE(the_memory_of_the_host_is_kept_to) {
+    json::array objects;
+    for (int i = 0; i < 100; ++i) {
+        objects.push_back({{"key", json::array()}, {"x", {1, "text", nullptr}}});
+    }
+    const json::value value = objects;
+    bool fitted = false;
+    for (std::size_t memory = 1000; memory < 100'000; memory += 500) {
+        worker_limits limits;
+        limits.tree_bytes = memory;
+        const bool fits_now = fits(value, limits);
+        BOOST_TEST(fits_now >= fitted);
+        fitted = fits_now;
+    }
+    BOOST_TEST(fitted);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_json) {
+    BOOST_TEST(!fits("\xff", {}));
+    BOOST_TEST(!fits(std::numeric_limits<double>::infinity(), {}));
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+    error_message said;
+    said.id = 9;
+    said.type = "skep.Error";
+    said.message = "not \xff text";
+    said.code = "bad";
+    said.data = {{"x", 1}};
+    std::string frames;
+    append_error(frames, said, {});
+    auto message = received(frames);
+    const auto& read = std::get<error_message>(message);
+    BOOST_TEST(read.id == 9u);
+    BOOST_TEST(read.message == "not \xEF\xBF\xBD text");
+    BOOST_TEST(read.code == "bad");
+    BOOST_TEST(read.data.at("x").as_int64() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_error_always_finds_something_to_say) {
+    error_message said;
+    said.type = std::string(1000, 't');
+    said.message = std::string(100'000, '\1');
+    said.code = "bad";
+    said.data = json::string(100'000, 'x');
+    for (const std::size_t most : {5'000, 10'000, 1'000'000}) {
+        worker_limits limits;
+        limits.json_bytes = limits.frame_bytes = limits.tree_bytes = most;
+        std::string frames;
+        append_error(frames, said, limits);
+        const auto message = received(frames, {}, limits);
+        const auto& read = std::get<error_message>(message);
+        BOOST_TEST(read.type.starts_with("ttt"));
+        BOOST_TEST(read.code == "bad");
+        BOOST_TEST((read.data.is_string() || contains(read.message, "its data is left out")));
+    }
+    said.data = std::numeric_limits<double>::quiet_NaN();
+    said.message = "short";
+    std::string frames;
+    append_error(frames, said, {});
+    const auto message = received(frames);
+    BOOST_TEST(
+        contains(std::get<error_message>(message).message, "(its data is left out: it holds a number"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,166 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/sent_bytes.hpp"
+#include "support/text.hpp"
+#include "wire/call_messages.hpp"
+#include "wire/host_messages.hpp"
+#include "wire/protocol_violation.hpp"
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+using namespace skep;
+using namespace std::chrono_literals;
+using skep::test::contains;
+namespace data = boost::unit_test::data;
+
+namespace {
+
+host_message decode(std::string_view text, std::string_view payload = {}) {
+    host_message_decoder decoder;
+    return decoder.decode({text, std::as_bytes(std::span(payload))});
+}
+
+template <class Message>
+Message decode_as(std::string_view text, std::string_view payload = {}) {
+    auto message = decode(text, payload);
+    BOOST_REQUIRE(std::holds_alternative<Message>(message));
+    return std::get<Message>(std::move(message));
+}
+
+/// What the host's own encoder has appended, decoded.
+template <class Message>
+Message sent(const std::string& frames) {
+    frame_decoder decoder({1u << 20, 1u << 20});
+    const auto room = decoder.prepare();
+    std::copy(frames.begin(), frames.end(), room.begin());
+    decoder.commit(frames.size());
+    const auto frame = decoder.next();
+    BOOST_REQUIRE(frame);
+    host_message_decoder messages;
+    auto message = messages.decode(*frame);
+    BOOST_REQUIRE(std::holds_alternative<Message>(message));
+    return std::get<Message>(std::move(message));
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(call_messages)
+
+BOOST_AUTO_TEST_CASE(a_call_with_everything) {
+    auto asked = request("add").arg("a", 1).attach("abc").attach("").session("ada").correlation_id("4bf9");
+    asked.metadata("tenant", "x");
+    const stream_credit credit{64, 1000};
+    send_buffer buffer;
+    append_call(buffer, 7, encode_call(asked, {}, &credit), asked, {1500ms, 20ms});
+    const auto call = sent<call_message>(test::sent_bytes(buffer));
+    BOOST_TEST(call.id == 7u);
+    BOOST_TEST(call.command == "add");
+    BOOST_TEST(call.args.at("a").as_int64() == 1);
+    BOOST_REQUIRE(call.attachments.size() == 2u);
+    BOOST_TEST(call.attachments[0].text() == "abc");
+    BOOST_TEST(call.session == "ada");
+    BOOST_TEST(call.correlation_id == "4bf9");
+    BOOST_TEST(call.metadata.at("tenant").as_string() == "x");
+    BOOST_TEST((call.left == 1500ms));
+    BOOST_TEST((call.sent_after == 20ms));
+    BOOST_REQUIRE(call.stream);
+    BOOST_TEST(call.stream->chunks == 64);
+    BOOST_TEST(call.stream->bytes == 1000);
+}
+
+BOOST_AUTO_TEST_CASE(a_bare_call) {
+    const auto call = decode_as<call_message>(R"({"type":"call","id":1,"command":"x","args":{},"new":[]})");
+    BOOST_TEST(call.session.empty());
+    BOOST_TEST(!call.left);
+    BOOST_TEST(!call.stream);
+}
+
+BOOST_AUTO_TEST_CASE(a_welcome) {
+    limit_options limits;
+    limits.frame_bytes = 1234567;
+    std::string frames;
+    const worker_id worker{"default", 0, 1};
+    const heartbeat_options heartbeat;
+    append_welcome(frames, {worker, heartbeat, limits, 4, "7f-", exit_class::segfault});
+    const auto welcome = sent<welcome_message>(frames);
+    BOOST_TEST(welcome.capacity == 4u);
+    BOOST_TEST(welcome.correlation == "7f-");
+    BOOST_TEST(welcome.limits.frame_bytes == 1234567u);
+    BOOST_TEST(welcome.limits.json_depth == limits.json_depth);
+    BOOST_TEST(welcome.previous_exit == "segfault");
+    const auto told =
+        decode_as<welcome_message>(R"({"type":"welcome","limits":{"tool_calls":9},"correlation":"7f-"})");
+    BOOST_TEST(told.limits.tool_calls == 9u);
+    BOOST_TEST(told.correlation == "7f-");
+}
+
+BOOST_AUTO_TEST_CASE(control_messages) {
+    std::string frames;
+    append_credit(frames, 4, {32, 2048});
+    const auto credit = sent<credit_message>(frames);
+    BOOST_TEST(credit.id == 4u);
+    BOOST_TEST(credit.more.bytes == 2048);
+    frames.clear();
+    append_cancel(frames, 5);
+    BOOST_TEST(sent<cancel_message>(frames).id == 5u);
+    frames.clear();
+    append_ping(frames, 6);
+    BOOST_TEST(sent<ping_message>(frames).sequence == 6u);
+    frames.clear();
+    append_shutdown(frames, 5s);
+    sent<shutdown_message>(frames);
+}
+
+BOOST_AUTO_TEST_CASE(answers_of_tools) {
+    const auto result = decode_as<tool_result_message>(
+        R"({"type":"tool_result","tool_call":3,"value":[1],"attachments":[2]})", "xy");
+    BOOST_TEST(result.tool_call == 3u);
+    BOOST_TEST(result.attachments.at(0).text() == "xy");
+    const auto error = decode_as<tool_error_message>(
+        R"({"type":"tool_error","tool_call":4,"error":{"type":"T","message":"m","code":"c","data":{"x":1}}})");
+    BOOST_TEST(error.tool_call == 4u);
+    BOOST_TEST(error.type == "T");
+    BOOST_TEST(error.message == "m");
+    BOOST_TEST(error.code == "c");
+    BOOST_TEST(error.data.at("x").as_int64() == 1);
+}
+
+BOOST_DATA_TEST_CASE(
+    what_is_no_message,
+    data::make<std::string>({R"({"type":"call","command":"x","args":{}})",
+                             R"({"type":"call","id":1,"args":{}})",
+                             R"({"type":"call","id":1,"command":"x"})",
+                             R"({"type":"call","id":1,"command":"x","args":[]})",
+                             R"({"type":"call","id":-1,"command":"x","args":{}})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"stream":{}})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"metadata":1})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"session":1})",
+                             R"({"type":"call","id":1,"command":"x","args":{},"attachments":[1]})",
+                             R"({"type":"credit","id":1})",
+                             R"({"type":"credit","id":1,"credit":{"chunks":1}})",
+                             R"({"type":"credit","id":1,"credit":{"chunks":-1,"bytes":1}})",
+                             R"({"type":"welcome"})",
+                             R"({"type":"welcome","limits":{"frame_bytes":"x"}})",
+                             R"({"type":"tool_result","tool_call":1})",
+                             R"({"type":"tool_error","tool_call":1})",
+                             R"({"type":"ping"})",
+                             R"({"type":"cancel"})",
+                             R"({"type":"result"})",
+                             R"({"type":1})",
+                             R"({})",
+                             R"([])",
+                             ""}),
+    text) {
+    BOOST_CHECK_THROW(decode(text), protocol_violation);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

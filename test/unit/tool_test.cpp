@@ -1,0 +1,509 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What workers ask of the service, and what they report on the way.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace skep::test {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto every_type = asio::cancellation_type::all;
+
+/// A pool of fakes whose workers ask for tools.
+class asking : public running_pool {
+public:
+    explicit asking(pool_config config = fake_config(1)) : running_pool(std::move(config)) {}
+
+    /// The worker at the call asks for something.
+    void ask(std::uint64_t call, std::uint64_t number, const std::string& name, json::object args = {},
+             std::size_t index = 0) {
+        worker(index).send_data({{"type", "tool_call"},
+                                 {"id", call},
+                                 {"tool_call", number},
+                                 {"name", name},
+                                 {"args", std::move(args)}});
+        settle();
+    }
+
+    void report(std::uint64_t call, double fraction, const std::string& text) {
+        worker(0).send_data({{"type", "progress"}, {"id", call}, {"fraction", fraction}, {"text", text}});
+        settle();
+    }
+
+    /// The value that the only tool call since the last look was answered with.
+    json::value result(std::size_t index = 0) {
+        const auto answers = worker(index).take_controls("tool_result");
+        BOOST_REQUIRE(answers.size() == 1u);
+        return answers[0].at("value");
+    }
+
+    /// The error that it was answered with.
+    json::object failure(std::size_t index = 0) {
+        const auto answers = worker(index).take_controls("tool_error");
+        BOOST_REQUIRE(answers.size() == 1u);
+        return answers[0].at("error").as_object();
+    }
+
+    bool is_answered(std::size_t index = 0) {
+        return !worker(index).take_controls("tool_result").empty() ||
+               !worker(index).take_controls("tool_error").empty();
+    }
+};
+
+asio::awaitable<tool_reply> add(tool_call asked) {
+    co_return tool_reply(asked.args.at("a").to_number<int>() + asked.args.at("b").to_number<int>());
+}
+
+/// Waits until it is cancelled, and says so.
+tool_handler patient(bool& was_cancelled) {
+    return [&was_cancelled](tool_call) -> asio::awaitable<tool_reply> {
+        asio::steady_timer never(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+        try {
+            co_await never.async_wait(asio::use_awaitable);
+        } catch (const boost::system::system_error&) {
+            was_cancelled = true;
+        }
+        co_return tool_reply();
+    };
+}
+
+/// Calls the command of that name in the same pool.
+tool_handler calling(asking& pool, std::string command) {
+    return [&pool, command](tool_call) -> asio::awaitable<tool_reply> {
+        const reply inner = co_await pool.facade().execute(command);
+        co_return tool_reply(inner.value);
+    };
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(tools)
+
+BOOST_AUTO_TEST_CASE(a_worker_gets_what_the_tool_returns) {
+    asking pool;
+    pool.facade().register_tool("add", add);
+    const auto outer = pool.execute(request("predict"));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "add", {{"a", 1}, {"b", 2}});
+    BOOST_TEST(pool.result() == json::value(3));
+    BOOST_TEST(!outer->done);
+    pool.ask(id, 2, "add", {{"a", 3}, {"b", 4}});
+    BOOST_TEST(pool.result() == json::value(7));
+    pool.worker(0).reply(id, "done");
+    pool.settle();
+    BOOST_TEST(outer->value->value == json::value("done"));
+}
+
+BOOST_AUTO_TEST_CASE(a_tool_knows_the_call_it_serves) {
+    asking pool;
+    tool_call seen;
+    pool.facade().register_tool("look", [&](tool_call asked) -> asio::awaitable<tool_reply> {
+        seen = std::move(asked);
+        co_return tool_reply();
+    });
+    const auto deadline = clock::now() + 5s;
+    pool.execute(request("predict").session("s").metadata("tenant", "x").deadline(deadline));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "look", {{"key", "v"}});
+    BOOST_TEST(seen.name == "look");
+    BOOST_TEST(seen.args.at("key") == json::value("v"));
+    BOOST_TEST(seen.command == "predict");
+    BOOST_TEST(seen.session == "s");
+    BOOST_TEST(seen.metadata.at("tenant") == json::value("x"));
+    BOOST_TEST(seen.worker.slot == 0u);
+    BOOST_TEST((seen.deadline == deadline));
+    BOOST_TEST(seen.correlation_id.size() > 2u); // made, as the request has none
+}
+
+BOOST_AUTO_TEST_CASE(a_requests_own_tool_goes_before_the_pools) {
+    asking pool;
+    pool.facade().register_tool("add", add);
+    auto mine = request("predict").tool(
+        "add", [](tool_call) -> asio::awaitable<tool_reply> { co_return tool_reply("mine"); });
+    const auto copy = mine;
+    pool.execute(std::move(mine).tool("other", add));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "add", {{"a", 1}, {"b", 2}});
+    BOOST_TEST(pool.result() == json::value("mine"));
+    pool.ask(id, 2, "other", {{"a", 1}, {"b", 2}});
+    BOOST_TEST(pool.result() == json::value(3));
+    pool.worker(0).reply(id);
+    pool.execute(copy);
+    pool.ask(pool.worker(0).take_call(), 3, "other");
+    BOOST_TEST(pool.failure().at("type") == json::value("skep.UnknownTool")); // the copy was made before
+}
+
+BOOST_AUTO_TEST_CASE(what_a_tool_throws_goes_to_the_worker) {
+    asking pool;
+    pool.facade().register_tool("refuse", [](tool_call) -> asio::awaitable<tool_reply> {
+        throw tool_error("no_such_user", "who is that?", json::value{{"id", 7}});
+        co_return tool_reply();
+    });
+    pool.facade().register_tool("break", [](tool_call) -> asio::awaitable<tool_reply> {
+        throw std::runtime_error("broken");
+        co_return tool_reply();
+    });
+    pool.execute(request("predict"));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "refuse");
+    const auto refused = pool.failure();
+    BOOST_TEST(refused.at("message") == json::value("who is that?"));
+    BOOST_TEST(refused.at("code") == json::value("no_such_user"));
+    BOOST_TEST(refused.at("data") == json::value({{"id", 7}}));
+    pool.ask(id, 2, "break");
+    const auto broken = pool.failure();
+    BOOST_TEST(broken.at("type") == json::value("std::runtime_error"));
+    BOOST_TEST(broken.at("message") == json::value("broken"));
+    BOOST_TEST(!broken.contains("code"));
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_cannot_be_sent_is_an_error) {
+    auto config = fake_config(1);
+    config.limits.frame_bytes = config.limits.json_bytes = 2000;
+    asking pool(config);
+    pool.facade().register_tool("large", [](tool_call) -> asio::awaitable<tool_reply> {
+        co_return tool_reply(std::string(3000, 'x'));
+    });
+    pool.facade().register_tool(
+        "text", [](tool_call) -> asio::awaitable<tool_reply> { co_return tool_reply(std::string("\xff")); });
+    pool.execute(request("predict"));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "large");
+    check_mentions(json::value_to<std::string>(pool.failure().at("message")), "limits.json_bytes");
+    pool.ask(id, 2, "text");
+    check_mentions(json::value_to<std::string>(pool.failure().at("message")), "UTF-8");
+}
+
+BOOST_AUTO_TEST_CASE(names_have_a_rule_and_are_taken_once) {
+    asking pool;
+    pool.facade().register_tool("add", add);
+    const auto is_invalid = [](const error& refusal) { return refusal.errc() == errc::invalid_config; };
+    BOOST_CHECK_EXCEPTION(pool.facade().register_tool("add", add), error, is_invalid);
+    BOOST_CHECK_EXCEPTION(pool.facade().register_tool("a b", add), error, is_invalid);
+    BOOST_CHECK_EXCEPTION(pool.facade().register_tool("", add), error, is_invalid);
+    BOOST_CHECK_EXCEPTION(pool.facade().register_tool("empty", {}), error, is_invalid);
+    BOOST_CHECK_THROW(request("x").tool("a b", add), error);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_cancelled_cancels_its_tools) {
+    bool was_cancelled = false;
+    asking pool;
+    pool.facade().register_tool("wait", patient(was_cancelled));
+    const auto outer = pool.execute(request("predict"));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "wait");
+    BOOST_TEST(!was_cancelled);
+    outer->cancel.emit(every_type);
+    pool.settle();
+    BOOST_TEST(was_cancelled);
+    BOOST_TEST(pool.failure().at("type") == json::value("skep.Cancelled"));
+    pool.ask(id, 2, "wait"); // it has not noticed yet
+    BOOST_TEST(pool.failure().at("type") == json::value("skep.Cancelled"));
+}
+
+BOOST_AUTO_TEST_CASE(the_deadline_of_the_call_is_the_tools) {
+    bool was_cancelled = false;
+    asking pool;
+    pool.facade().register_tool("wait", patient(was_cancelled));
+    const auto outer = pool.execute(request("predict").timeout(1s));
+    pool.ask(pool.worker(0).take_call(), 1, "wait");
+    pool.advance(1100ms);
+    BOOST_TEST(outer->code() == errc::timeout);
+    BOOST_TEST(was_cancelled);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_answered_leaves_no_tool) {
+    bool was_cancelled = false;
+    asking pool;
+    pool.facade().register_tool("wait", patient(was_cancelled));
+    const auto outer = pool.execute(request("predict"));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "wait");
+    pool.worker(0).reply(id);
+    pool.settle();
+    BOOST_TEST(outer->done);
+    BOOST_TEST(was_cancelled);
+    BOOST_TEST(!pool.is_answered());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_dies_leaves_no_tool) {
+    bool was_cancelled = false;
+    asking pool;
+    pool.facade().register_tool("wait", patient(was_cancelled));
+    const auto outer = pool.execute(request("predict"));
+    pool.ask(pool.worker(0).take_call(), 1, "wait");
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.advance(500ms);
+    BOOST_TEST(outer->code() == errc::worker_lost);
+    BOOST_TEST(was_cancelled);
+}
+
+BOOST_AUTO_TEST_CASE(rules_that_a_worker_must_keep) {
+    const auto is_ended_for = [](auto misbehave) {
+        bool was_cancelled = false;
+        asking pool;
+        pool.facade().register_tool("add", add);
+        pool.facade().register_tool("wait", patient(was_cancelled));
+        const auto outer = pool.execute(request("predict"));
+        misbehave(pool, pool.worker(0).take_call());
+        pool.advance(500ms);
+        return outer->code() == errc::worker_lost && pool.launched() == 2;
+    };
+    BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) { pool.ask(id + 1, 1, "add"); }));
+    BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) {
+        pool.ask(id, 5, "wait");
+        pool.ask(id, 5, "wait");
+    }));
+    BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) {
+        for (std::uint64_t number = 1; number <= 65; ++number) {
+            pool.ask(id, number, "wait");
+        }
+    }));
+    BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) { pool.report(id + 1, 0.5, ""); }));
+    BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) { pool.report(id, 1.5, ""); }));
+    BOOST_TEST(!is_ended_for([](asking& pool, std::uint64_t id) {
+        for (std::uint64_t number = 1; number <= 64; ++number) {
+            pool.ask(id, number, "wait");
+        }
+    }));
+}
+
+BOOST_AUTO_TEST_CASE(a_tool_calls_back_into_its_pool) {
+    asking pool(fake_config(2));
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    const auto outer = pool.execute(request("outer").correlation_id("abc").timeout(5s));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "nested");
+    const auto inner = pool.worker(1).take_calls();
+    BOOST_REQUIRE(inner.size() == 1u);
+    BOOST_TEST(inner[0].at("correlation_id") == json::value("abc"));
+    BOOST_TEST(inner[0].at("deadline_ms").to_number<int>() <= 5000);
+    pool.worker(1).reply(id_of(inner[0]), 42);
+    pool.settle();
+    BOOST_TEST(pool.result() == json::value(42));
+    pool.worker(0).reply(id);
+    pool.settle();
+    BOOST_TEST(outer->done);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_only_its_own_callers_could_make_room_for_is_refused) {
+    asking pool;
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    const auto outer = pool.execute(request("outer"));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "nested");
+    const auto failure = pool.failure();
+    check_mentions(json::value_to<std::string>(failure.at("message")), "outer -> tool nested -> inner");
+    pool.worker(0).reply(id, "all the same");
+    pool.settle();
+    BOOST_TEST(outer->value->value == json::value("all the same"));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_of_several_that_closes_the_circle_is_refused) {
+    asking pool(fake_config(2));
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    pool.execute(request("outer"));
+    pool.execute(request("outer"));
+    const auto first = pool.worker(0).take_call();
+    const auto second = pool.worker(1).take_call();
+    pool.ask(first, 1, "nested", {}, 0); // it may wait: the other worker may become free
+    BOOST_TEST(!pool.is_answered(0));
+    BOOST_TEST(pool.status().queued == 1u);
+    pool.ask(second, 1, "nested", {}, 1);
+    check_mentions(json::value_to<std::string>(pool.failure(1).at("message")), "outer -> tool nested");
+    pool.worker(1).reply(second);
+    pool.settle();
+    pool.worker(1).answer_call("found a place");
+    pool.settle();
+    BOOST_TEST(pool.result(0) == json::value("found a place"));
+}
+
+BOOST_AUTO_TEST_CASE(a_tools_call_is_not_pipelined_behind_its_own) {
+    auto config = fake_config(2);
+    config.pipeline_depth = 4;
+    asking pool(config);
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    pool.execute(request("outer"));
+    const auto other = pool.execute(request("other"));
+    const auto first = pool.worker(0).take_call();
+    const auto second = pool.worker(1).take_call();
+    pool.ask(first, 1, "nested");
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    BOOST_TEST(pool.worker(1).take_calls().empty());
+    pool.worker(1).reply(second);
+    pool.settle();
+    BOOST_TEST(other->done);
+    pool.worker(1).answer_call(1);
+    pool.settle();
+    BOOST_TEST(pool.result() == json::value(1));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_drained_may_go_on_calling) {
+    asking pool(fake_config(2));
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    const auto outer = pool.execute(request("outer"));
+    const auto id = pool.worker(0).take_call();
+    const auto ending = pool.shutdown();
+    BOOST_TEST(pool.execute(request("fresh"))->code() == errc::shutting_down);
+    pool.ask(id, 1, "nested");
+    pool.worker(1).answer_call(5);
+    pool.settle();
+    BOOST_TEST(pool.result() == json::value(5));
+    pool.worker(0).reply(id, "done");
+    pool.settle();
+    BOOST_TEST(outer->value->value == json::value("done"));
+    BOOST_TEST(!ending->done); // the workers are asked to stop
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_that_waits_for_a_tool_is_not_quiet) {
+    bool was_cancelled = false;
+    asking pool;
+    pool.facade().register_tool("wait", patient(was_cancelled));
+    const auto opened = pool.stream(request("tokens").idle_timeout(1s));
+    const auto id = pool.worker(0).take_call();
+    const auto waiting = pool.next(*opened->value);
+    pool.ask(id, 1, "wait");
+    pool.advance(5s);
+    BOOST_TEST(!waiting->done);
+    BOOST_TEST(!was_cancelled);
+    waiting->cancel.emit(every_type);
+    pool.settle();
+    BOOST_TEST(waiting->done); // a stream must outlive the wait for its next chunk
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_has_its_time_again_once_its_tool_has_answered) {
+    asking pool;
+    pool.facade().register_tool("pause", [](tool_call) -> asio::awaitable<tool_reply> {
+        const auto executor = co_await asio::this_coro::executor;
+        asio::basic_waitable_timer<skep::clock> timer(executor, 900ms);
+        co_await timer.async_wait(asio::use_awaitable);
+        co_return tool_reply();
+    });
+    const auto opened = pool.stream(request("tokens").idle_timeout(1s));
+    const auto waiting = pool.next(*opened->value);
+    pool.ask(pool.worker(0).take_call(), 1, "pause");
+    pool.advance(1500ms);
+    BOOST_TEST(pool.is_answered());
+    BOOST_TEST(!waiting->done);
+    pool.advance(1s);
+    BOOST_TEST(waiting->code() == errc::timeout);
+}
+
+BOOST_AUTO_TEST_CASE(a_successor_that_starts_may_make_room) {
+    asking pool;
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    pool.execute(request("outer"));
+    const auto id = pool.worker(0).take_call();
+    pool.runtime().on_start = [](fake_worker&) {}; // it takes its time
+    const auto restarting = pool.begin(pool.facade().restart(pool.status().workers.at(0).id));
+    pool.ask(id, 1, "nested");
+    BOOST_TEST(!pool.is_answered());
+    pool.worker(1).shake_hands();
+    pool.settle();
+    pool.worker(1).answer_call(8);
+    pool.settle();
+    BOOST_TEST(pool.result() == json::value(8));
+    pool.worker(0).reply(id);
+    pool.settle();
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_reads_no_answers_gets_no_more) {
+    auto config = fake_config(1);
+    config.cancel_grace = 1h;
+    asking pool(config);
+    const auto outer = pool.execute(request("predict"));
+    const auto id = pool.worker(0).take_call();
+    outer->cancel.emit(every_type);
+    pool.settle();
+    for (std::uint64_t number = 1; number <= 100; ++number) { // all of them refused, and read
+        pool.ask(id, number, "x");
+        BOOST_TEST(pool.is_answered());
+    }
+    BOOST_TEST(pool.launched() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(progress_comes_to_who_asked_for_it) {
+    asking pool;
+    std::vector<std::string> seen;
+    const auto outer = pool.execute(request("train").on_progress([&](const progress& report) {
+        seen.push_back(std::to_string(int(report.fraction * 100)) + report.text);
+    }));
+    const auto id = pool.worker(0).take_call();
+    pool.report(id, 0.25, "a");
+    pool.report(id, 0.5, "b");
+    pool.worker(0).reply(id);
+    pool.settle();
+    BOOST_TEST((seen == std::vector<std::string>{"25a", "50b"}));
+    BOOST_TEST(outer->done);
+    pool.execute(request("train")); // without anybody who asks for it
+    pool.report(pool.worker(0).take_call(), 1, "c");
+    BOOST_TEST(seen.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_newest_progress_counts) {
+    asking pool;
+    std::vector<double> seen;
+    pool.execute(
+        request("train").on_progress([&](const progress& report) { seen.push_back(report.fraction); }));
+    const auto id = pool.worker(0).take_call();
+    for (const double fraction : {0.0, 0.25, 0.5, 1.0}) { // in one go
+        pool.worker(0).send_data({{"type", "progress"}, {"id", id}, {"fraction", fraction}});
+    }
+    pool.settle();
+    BOOST_TEST(seen.size() < 4u);
+    BOOST_TEST(seen.back() == 1.0);
+}
+
+BOOST_AUTO_TEST_CASE(no_progress_comes_after_the_call) {
+    asking pool;
+    int seen = 0;
+    const auto outer = pool.execute(request("train").on_progress([&](const progress&) {
+        ++seen;
+        throw std::runtime_error("of no concern");
+    }));
+    const auto id = pool.worker(0).take_call();
+    pool.report(id, 0.1, "");
+    BOOST_TEST(seen == 1);
+    outer->cancel.emit(every_type);
+    pool.settle();
+    pool.report(id, 0.2, "");
+    BOOST_TEST(seen == 1);
+}
+
+BOOST_AUTO_TEST_CASE(every_call_has_a_correlation_id) {
+    asking pool;
+    const auto welcome = pool.worker(0).take_controls("welcome");
+    BOOST_REQUIRE(welcome.size() == 1u);
+    const auto prefix = json::value_to<std::string>(welcome[0].at("correlation"));
+    const auto made = pool.execute(request("x"));
+    const auto id = pool.worker(0).take_call();
+    pool.worker(0).reply(id);
+    pool.settle();
+    BOOST_TEST(made->value->correlation_id == prefix + std::to_string(id));
+    const auto failed = pool.execute(request("x"));
+    const auto next = pool.worker(0).take_call();
+    pool.worker(0).fail(next, "ValueError", "no");
+    pool.settle();
+    BOOST_TEST(failed->info().correlation_id == prefix + std::to_string(next));
+    const auto given = pool.execute(request("x").correlation_id("mine").timeout(1s));
+    pool.advance(1500ms);
+    BOOST_TEST(given->info().correlation_id == "mine");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
