@@ -76,7 +76,8 @@ void dispatcher::take_on(call& fresh, admission_facts pool) {
 }
 
 void dispatcher::place(call& fresh) {
-    auto* const free = placement_.pick(fresh);
+    // What cannot be pipelined may wait where this could be: it is not overtaken.
+    auto* const free = placement_.pick(fresh, queue_.is_common_empty());
     switch (admit(free != nullptr, queue_.size(), config_.queue.limit)) {
     case admission::dispatch: dispatch(fresh, *free, fresh.submitted); break;
     case admission::queue: enqueue(fresh, false, fresh.submitted); break;
@@ -117,7 +118,7 @@ void dispatcher::refuse_circle(call& made_by_tool) {
     } catch (const std::bad_alloc&) { // it waits, and ends by its timeouts
         return;
     }
-    fail(made_by_tool, errc::tool_cycle, std::move(info));
+    leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
 }
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
@@ -162,12 +163,17 @@ void dispatcher::enlist(worker& fresh) {
 void dispatcher::serve(worker& place) {
     const auto slot = place.id().slot;
     auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);
+    bool has_held_up_others = false;
     while (next != nullptr && placement::has_room(place, *next)) {
         const auto granted = queue_.remove(*next);
+        has_held_up_others |= !granted->is_pipelinable;
         granted->holder->on_granted(*granted, place, context_.now());
         next = queue_.next_for(slot);
     }
     placement_.refresh(place);
+    if (has_held_up_others) {
+        serve_all();
+    }
 }
 
 void dispatcher::serve_all() {
@@ -181,7 +187,7 @@ void dispatcher::serve_all() {
 
 void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
     switch (given_up.state) {
-    case call_state::queued:
+    case call_state::queued: leave_queue(given_up, errc::cancelled); break;
     case call_state::delayed:
     case call_state::stranded: fail(given_up, errc::cancelled); break;
     case call_state::running:
@@ -398,14 +404,23 @@ void dispatcher::fail_waiting(call& waiting) {
     error_info info;
     info.detail = events_.shortage();
     if (!placement_.is_any_up()) {
-        fail(waiting, errc::no_worker, std::move(info));
+        leave_queue(waiting, errc::no_worker, std::move(info));
     } else if (waiting.deadline <= context_.now()) {
-        fail(waiting, errc::timeout, std::move(info));
+        leave_queue(waiting, errc::timeout, std::move(info));
     } else {
         if (info.detail.empty()) {
             info.detail = "all were busy; raise workers, queue.timeout or the request's queue_timeout";
         }
-        fail(waiting, errc::queue_timeout, std::move(info));
+        leave_queue(waiting, errc::queue_timeout, std::move(info));
+    }
+}
+
+/// What has waited behind a call that could not be pipelined may be.
+void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
+    const bool has_held_up_others = !waiting.is_pipelinable;
+    fail(waiting, code, std::move(info));
+    if (has_held_up_others) {
+        serve_all();
     }
 }
 

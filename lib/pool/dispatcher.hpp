@@ -128,6 +128,7 @@ private:
     void look_after_quiet(call& stream);
     void look_after_overdue(call& abandoned);
     void fail_waiting(call& waiting);
+    void leave_queue(call& waiting, errc code, error_info info = {});
     void abandon(call& running, errc code, error_info info = {});
     void grant_grace(call& abandoned);
     void fail(call& failed, errc code, error_info info = {});

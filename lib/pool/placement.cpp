@@ -57,14 +57,14 @@ void placement::refresh(worker& changed) {
     }
 }
 
-worker* placement::pick(const claim& claimant) {
+worker* placement::pick(const claim& claimant, bool may_be_pipelined) {
     if (claimant.slot) {
         auto* const only = at(*claimant.slot);
         return only != nullptr && has_room(*only, claimant) ? only : nullptr;
     }
     const auto view = claimant.view();
     auto* const free = pick_by(*free_, view, &worker::accepts_call);
-    return free != nullptr || !claimant.is_pipelinable
+    return free != nullptr || !claimant.is_pipelinable || !may_be_pipelined
                ? free
                : pick_by(*pipelined_, view, &worker::accepts_pipelined_call);
 }

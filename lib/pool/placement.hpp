@@ -26,8 +26,8 @@ public:
     /// What it can take may have changed.
     void refresh(worker& changed);
 
-    /// Nothing if no worker that would do has room.
-    worker* pick(const claim& claimant);
+    /// Nothing if no worker that would do has room. `may_be_pipelined`: to one that is at capacity, if the claim is such.
+    worker* pick(const claim& claimant, bool may_be_pipelined = true);
 
     bool is_any_up() const noexcept;
 

@@ -70,6 +70,7 @@ enum class lie {
     stray_chunk,
     stray_progress,
     stray_tool_call,
+    repeated_tool_call,
     result_over_control
 };
 

@@ -18,6 +18,9 @@ namespace skep::simulation {
 
 class sim_worker;
 
+/// Of the progress of one call.
+constexpr std::size_t most_reports = 100;
+
 /// A call's stay at one worker, as the worker sees it.
 struct visit {
     sim_worker* at = nullptr;
@@ -32,6 +35,8 @@ struct visit {
     bool owed = false;                ///< its caller still waited when the answer arrived
     bool dropped = false;             ///< it was skipped or broken off before it could answer
     std::size_t chunks_delivered = 0; ///< that the pool had read
+    std::size_t progress_made = 0;      ///< reports
+    std::size_t progress_delivered = 0; ///< of them the pool had read
 };
 
 /// One call to execute(), and everything that is known of it.
@@ -49,6 +54,12 @@ struct call_record {
     std::optional<std::size_t> leaves_after{}; ///< chunks, and does not read on
     bool was_opened = false;                   ///< its caller has the stream
     std::size_t received = 0;                  ///< chunks, by its caller
+    call_record* outer = nullptr;              ///< whose tool has made it
+    std::string correlation;                   ///< the id that it is known by outside
+    std::size_t asks = 0;                      ///< tools, that its worker asks for before it goes on
+    std::size_t asks_at_once = 1;              ///< so many of them
+    bool is_watched = false;                   ///< its caller wants to know of its progress
+    std::size_t progress_seen = 0;             ///< reports that were made until the newest its caller has got
     duration timeout{};                        ///< as it holds; 0 = none
     duration queue_timeout{};                  ///< likewise
     bool has_timeout = false;                  ///< of its own

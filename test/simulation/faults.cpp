@@ -15,6 +15,7 @@ namespace {
 // One process simulates one world, on one thread.
 std::uint64_t left = 0; ///< until one fails; 0: none does
 int sparing = 0;
+int spared_next = 0;
 bool did_fail = false;
 bool learning = false;
 std::array<std::size_t, 8> spared_sizes{};
@@ -24,6 +25,7 @@ std::array<std::size_t, 8> spared_sizes{};
 void allocation_faults::arm(std::uint64_t nth) noexcept {
     left = nth;
     did_fail = false;
+    spared_next = 0;
 }
 
 bool allocation_faults::disarm() noexcept {
@@ -33,6 +35,10 @@ bool allocation_faults::disarm() noexcept {
 
 bool allocation_faults::has_failed() noexcept {
     return did_fail;
+}
+
+void allocation_faults::spare_next(int count) noexcept {
+    spared_next = count;
 }
 
 void allocation_faults::learn(bool learns) noexcept {
@@ -57,7 +63,14 @@ bool fails_now(std::size_t size) noexcept {
     if (learning && !is_spared(size)) {
         *std::find(spared_sizes.begin(), spared_sizes.end() - 1, 0u) = size;
     }
-    if (left == 0 || sparing > 0 || is_spared(size) || --left > 0) {
+    if (left == 0 || sparing > 0 || is_spared(size)) {
+        return false;
+    }
+    if (spared_next > 0) {
+        --spared_next;
+        return false;
+    }
+    if (--left > 0) {
         return false;
     }
     did_fail = true;

@@ -29,6 +29,9 @@ public:
         learn(false);
     }
 
+    /// The next allocations, so many, do not fail. For a strand, which Asio destroys half made if one of them does.
+    static void spare_next(int count) noexcept;
+
 private:
     static void learn(bool learns) noexcept;
 };

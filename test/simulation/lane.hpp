@@ -82,7 +82,10 @@ public:
     explicit lane_executor(lane& on, bool may_run_at_once = true) noexcept
         : lane_(&on), at_once_(may_run_at_once) {}
 
-    asio::execution_context& query(asio::execution::context_t) const noexcept { return lane_->context(); }
+    asio::execution_context& query(asio::execution::context_t) const noexcept {
+        allocation_faults::spare_next(allocations_of_a_strand); // it may be for one
+        return lane_->context();
+    }
     asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept {
         return at_once_ ? asio::execution::blocking_t(asio::execution::blocking.possibly)
                         : asio::execution::blocking_t(asio::execution::blocking.never);
@@ -107,6 +110,8 @@ public:
     friend bool operator==(const lane_executor&, const lane_executor&) noexcept = default;
 
 private:
+    static constexpr int allocations_of_a_strand = 3;
+
     lane* lane_;
     bool at_once_;
 };

@@ -17,7 +17,8 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 
 time_point call_record::deadline() const noexcept {
-    return std::min(deadline_given.value_or(time_point::max()), after_limit(submitted, timeout));
+    const auto own = std::min(deadline_given.value_or(time_point::max()), after_limit(submitted, timeout));
+    return outer == nullptr ? own : std::min(own, outer->deadline());
 }
 
 oracle::oracle(world& in, const pool_config& config, const climate& weather)
@@ -40,6 +41,7 @@ call_record& oracle::new_call() {
     auto& fresh = calls_.emplace_back();
     fresh.number = calls_.size();
     fresh.token = "c" + std::to_string(fresh.number);
+    fresh.correlation = fresh.token;
     by_token_.emplace(fresh.token, &fresh);
     return fresh;
 }
@@ -150,13 +152,21 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
         }
         return nullptr;
     }
-    const auto* const token = message.if_contains("correlation_id");
+    const auto& args = message.at("args").as_object();
+    const auto* const correlation = message.if_contains("correlation_id");
+    const auto* const token = args.contains("token") ? &args.at("token") : correlation;
     const auto found = token == nullptr ? by_token_.end() : by_token_.find(std::string(token->as_string()));
     if (found == by_token_.end()) {
         wrong(to.name() + " was sent a call that nobody made");
         return nullptr;
     }
     auto& call = *found->second;
+    if (correlation == nullptr || correlation->as_string() != call.correlation) {
+        wrong(about(call) + " was sent without its correlation id");
+    }
+    if (call.outer != nullptr && to.load() > to.capacity()) {
+        wrong(about(call) + " was pipelined, though a call waits for it");
+    }
     world_.trace(call.token + " is sent to " + to.name());
     if (to.stopped_at_step != 0) {
         wrong(to.name() + " was sent " + about(call) + " after it was told to end");
@@ -165,7 +175,6 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     for (const auto each : call.blobs) {
         bytes += each;
     }
-    const auto& args = message.at("args").as_object();
     if (command != call.command || args.at("input") != call.input ||
         args.at("padding").as_string().size() != call.padding || payload != bytes) {
         wrong(to.name() + " was sent something else than " + about(call));
@@ -212,6 +221,14 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
     fresh.sent = world_.now();
     call.visits.push_back(std::move(fresh));
     return &call;
+}
+
+/// It is told how many calls it will have at once.
+void oracle::on_welcome(sim_worker& to) {
+    const auto wanted = std::max(config_.capacity, config_.threads_per_worker);
+    if (to.capacity() != std::min(wanted, to.plan().offers)) {
+        wrong(to.name() + " was told to be at " + std::to_string(to.capacity()) + " calls at once");
+    }
 }
 
 std::size_t oracle::visit_at(const sim_worker& at, const call_record& call) const {

@@ -7,13 +7,16 @@
 #include "simulation/behaviour.hpp"
 #include "simulation/call_record.hpp"
 #include "simulation/sim_worker.hpp"
+#include "simulation/tool_record.hpp"
 #include "simulation/world.hpp"
 #include <skep/error.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
+#include <skep/progress.hpp>
 #include <skep/reply.hpp>
 #include <skep/reply_stream.hpp>
 #include <skep/shutdown_report.hpp>
+#include <skep/tool.hpp>
 
 #include <boost/json/object.hpp>
 
@@ -83,7 +86,15 @@ public:
     void on_begun(sim_worker& at, call_record& call, std::size_t visit_index);
     void on_ping_in_vain(sim_worker& to) const;
     void on_probe_answered(sim_worker& from, bool failed) const;
+    void on_welcome(sim_worker& to);
     void on_cancel_sent(sim_worker& to, std::uint64_t id);
+    void on_progress(call_record& call, const progress& report);
+
+    // What workers ask of the host, by their code's hands.
+    tool_record& new_tool(sim_worker& by, call_record& at, std::size_t visit_index);
+    tool_record* on_tool_begun(const tool_call& asked);
+    void on_tool_ended(tool_record& which, bool failed);
+    void on_tool_answered(sim_worker& to, const boost::json::object& message);
     void on_stop(sim_worker& which, std::string_view how);
     void on_kill(const sim_worker& which);
     void on_ready_seen(sim_worker& which);
@@ -165,6 +176,15 @@ private:
     void check_wait(const wait& open, const pool_status& status);
     void check_vacancies(const pool_status& status);
     void check_gone(const sim_worker& which, bool context_was_destroyed);
+    void check_tools();
+    void check_tool(const tool_record& which);
+    void check_tools_are_over();
+    void check_cancelled_for_tools();
+    void check_circle(const pool_status& status);
+    std::set<const call_record*> calls_that_wait_for_others() const;
+    bool may_have_nobody_left() const;
+    bool has_idle_worker(const call_record& refused) const;
+    std::string about(const tool_record& asked) const;
     std::string about(const call_record& call) const;
     sim_worker* find(const worker_id& id) const;
 
@@ -177,6 +197,10 @@ private:
     std::map<worker_id, sim_worker*> by_id_;
     std::map<std::uint32_t, std::vector<sim_worker*>> by_slot_;
     std::set<std::size_t> open_; ///< numbers of the calls that are
+    std::deque<tool_record> tools_;
+    std::vector<tool_record*> open_tools_; ///< and some that are not
+    std::vector<const call_record*>
+        cancelled_for_tools_; ///< as nobody waited for the tool, which is to be checked
     size_limits limits_;
     std::size_t expected_size_ = 0;
     scaling_seen last_scaling_;

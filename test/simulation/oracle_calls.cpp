@@ -93,7 +93,7 @@ void oracle::check_report() {
     for (const auto& each : calls_) {
         const bool was_left = each.is_stream && each.code == errc::cancelled; // in that moment, perhaps
         const bool shut = each.completed && !each.succeeded && (each.code == errc::shutting_down || was_left);
-        aborted += shut && each.submitted <= *shutdown_asked_ ? 1 : 0;
+        aborted += shut && (each.submitted <= *shutdown_asked_ || each.outer != nullptr) ? 1 : 0;
     }
     if (report_->calls_aborted > aborted) {
         wrong("the report tells of " + std::to_string(report_->calls_aborted) + " calls aborted, but it is " +
@@ -194,7 +194,7 @@ void oracle::on_reply(call_record& call, const reply& answer) {
     call.replied = by;
     const auto* const value = answer.value.if_object();
     if (by == nullptr || value == nullptr || value->at("token").as_string() != call.token ||
-        value->at("worker").as_string() != by->name() || answer.correlation_id != call.token) {
+        value->at("worker").as_string() != by->name() || answer.correlation_id != call.correlation) {
         wrong(about(call) + " got the reply of another");
         return;
     }
@@ -288,13 +288,24 @@ void oracle::check_code(const call_record& call, const error& failure) {
     case errc::queue_timeout:
     case errc::no_worker:
     case errc::timeout: check_time(call, failure); break;
-    case errc::cancelled: unless(call.cancelled.has_value() && !is_past_cancelling(call)); break;
+    case errc::cancelled:
+        if (call.outer != nullptr) {
+            cancelled_for_tools_.push_back(&call);
+        } else {
+            unless(call.cancelled.has_value() && !is_past_cancelling(call));
+        }
+        break;
+    case errc::tool_cycle: unless(call.outer != nullptr && !has_idle_worker(call)); break;
     case errc::worker_lost: check_lost(call); break;
     case errc::invalid_request:
     case errc::frame_too_large: unless(!call.sendable && call.visits.empty()); break;
     case errc::not_started: unless(!running_ || start_failed_); break;
     case errc::start_failed: unless(start_asked_.has_value()); break;
-    case errc::shutting_down: unless(shutting_down_ && !is_to_be_drained(call)); break;
+    case errc::shutting_down:
+        unless(shutting_down_ && !is_to_be_drained(call));
+        unless(call.outer == nullptr || !call.outer->is_open() || !is_to_be_drained(*call.outer) ||
+               may_have_nobody_left());
+        break;
     case errc::unavailable: unless(may_be_unavailable()); break;
     case errc::poisonous_request: unless(has_crashed_workers(call)); break;
     default: unless(false); break;
@@ -369,8 +380,8 @@ void oracle::check_retry(const call_record& call) {
     if (world_.now() - call.visits.back().sent + 1us < least) {
         wrong(about(call) + " was sent again at once");
     }
-    const bool one_at_a_time =
-        config_.capacity == 1 && config_.pipeline_depth == 0; // else others may be to blame
+    const bool one_at_a_time = std::max(config_.capacity, config_.threads_per_worker) == 1 &&
+                               config_.pipeline_depth == 0; // else others may be to blame
     const auto crashed = std::count_if(call.visits.begin(), call.visits.end(), [](const visit& each) {
         const auto& at = *each.at;
         return each.begun && !each.answered && at.exited_by_itself && at.is_crash() && !at.terminated &&

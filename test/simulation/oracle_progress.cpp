@@ -26,6 +26,10 @@ void oracle::check_free_workers(const pool_status& status) {
     }
     const bool is_queued = status.oldest_wait > 0s || (waiting != nullptr && !may_be_unseen &&
                                                        !may_be_at_dead(*waiting) && status.queued > 0);
+    const bool is_any_made_by_tool = std::any_of(open_.begin(), open_.end(), [this](auto number) {
+        return calls_[number - 1].outer != nullptr; // it is not pipelined, nor overtaken
+    });
+    const auto may_be_pipelined = is_any_made_by_tool ? 0 : config_.pipeline_depth;
     const auto idle_before = std::exchange(idle_, {});
     if (!is_queued) {
         return;
@@ -34,7 +38,7 @@ void oracle::check_free_workers(const pool_status& status) {
         const bool takes_calls = (each.state == worker_state::ready || each.state == worker_state::busy) &&
                                  !each.retiring && each.health == worker_health::healthy;
         const auto* const real = find(each.id);
-        if (!takes_calls || each.load >= each.capacity + config_.pipeline_depth ||
+        if (!takes_calls || each.load >= each.capacity + may_be_pipelined ||
             (real != nullptr && real->has_had_backlog())) {
             continue;
         }

@@ -27,6 +27,7 @@ void oracle::check_rest() {
         }
     }
     check_report();
+    check_tools();
 }
 
 /// Whether it may have been sent to a worker whose end was not known yet: one that has closed its channel, perhaps while
@@ -73,6 +74,10 @@ void oracle::check_open_call(const call_record& call) {
                         (!is_seen && !may_be_unseen && !may_be_at_dead(call));
     if (call.cancelled && counts) {
         wrong(about(call) + " has not ended, though it was cancelled");
+    }
+    const auto reports = is_seen ? call.visits.back().progress_delivered : 0;
+    if (reports > 0 && call.progress_seen != reports && !call.visits.back().at->is_lost()) {
+        wrong(about(call) + ": its caller was not told of the newest progress");
     }
     if (is_seen && call.visits.back().told_to_stop) {
         wrong(about(call) + " is open, but its worker was told to cancel it");
@@ -167,6 +172,9 @@ void oracle::check_end(bool context_was_destroyed) {
     }
     for (const auto& each : workers_) {
         check_gone(*each, context_was_destroyed);
+    }
+    if (!context_was_destroyed) {
+        check_tools_are_over();
     }
     if (runtimes != 0) {
         wrong("the runtime was not destroyed");

@@ -45,6 +45,7 @@ void oracle::check_status(const pool_status& status) {
     check_order(status);
     check_vacancies(status);
     check_waits(status);
+    check_circle(status);
     const bool all_suspended =
         std::none_of(status.workers.begin(), status.workers.end(), [](const auto& each) {
             return is_running(each.state); // one that was resumed by itself, or has calls
@@ -131,7 +132,8 @@ void oracle::check_second_sends(const pool_counters& said) {
         wrong(both("retries denied", said.retries_denied, denied));
     }
     // Each took a token, and more than half of them was always left.
-    const auto tokens = static_cast<double>(std::max(config_.retry.budget, 4 * config_.capacity));
+    const auto tokens = static_cast<double>(
+        std::max(config_.retry.budget, 4 * std::max(config_.capacity, config_.threads_per_worker)));
     const auto most = tokens / 2 + config_.retry.budget_ratio * static_cast<double>(said.succeeded);
     if (config_.retry.budget > 0 && static_cast<double>(begun_again) > most) {
         wrong(both("retries that the budget allows", static_cast<std::uint64_t>(most), begun_again));

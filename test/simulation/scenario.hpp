@@ -23,6 +23,7 @@ struct scenario {
     double cancels = 0;      ///< share of the calls that are cancelled
     double stalls = 0;       ///< chance that the host stands still when time passes
     double faults = 0;       ///< share of the tasks in which an allocation fails
+    double tools = 0;        ///< share of the calls that ask the host for something
     double looks = 0;        ///< share of the rests at which the pool's status is compared
     bool steady = false;     ///< a load that does not change, then none: the number of workers is to follow
     ending end = ending::shutdown;

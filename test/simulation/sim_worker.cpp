@@ -225,6 +225,10 @@ void sim_worker::note(line& from, const frame_view& frame) {
         noted.what = kind::credit;
         noted.id = message.at("id").to_number<std::uint64_t>();
         noted.credit = credit_in(message.at("credit"));
+    } else if (type == "tool_result" || type == "tool_error") {
+        noted.what = kind::tool_answer;
+        noted.id = message.at("tool_call").to_number<std::uint64_t>();
+        oracle_.on_tool_answered(*this, message);
     } else if (type == "shutdown") {
         noted.what = kind::shutdown;
         asked = world_.now();
@@ -232,6 +236,8 @@ void sim_worker::note(line& from, const frame_view& frame) {
     } else if (type == "welcome") {
         noted.what = kind::welcome;
         welcomed = world_.now();
+        capacity_ = message.at("capacity").to_number<std::size_t>();
+        oracle_.on_welcome(*this);
     } else {
         oracle_.wrong(name() + " was sent a message of type " + std::string(type));
     }
@@ -295,6 +301,7 @@ void sim_worker::handle(const host_frame& frame) {
     }
     case kind::cancel: cancel(frame.id); break;
     case kind::credit: take_credit(frame.id, frame.credit); break;
+    case kind::tool_answer: take_tool_answer(frame.id); break;
     case kind::ping: {
         ++pongs;
         const auto pong =
@@ -333,12 +340,13 @@ void sim_worker::send_raw(line& to, said what, std::string_view bytes, job* of) 
     }
     out.write(bytes);
     did_wrong = did_wrong || what == said::lie;
-    own_frame sent{end, what, 0, nullptr, 0};
+    own_frame sent{end, what, 0, nullptr, 0, nullptr};
     if (of != nullptr) {
         sent.id = of->id;
         sent.call = of->call;
         sent.visit_index = of->visit_index;
-        if (of->call != nullptr && what != said::chunk) {
+        sent.tool = what == said::tool_call ? of->last_tool : nullptr;
+        if (of->call != nullptr && (what == said::result || what == said::error)) {
             of->call->visits[of->visit_index].answered = world_.now();
         }
     }
@@ -357,6 +365,8 @@ void sim_worker::on_delivered(const own_frame& frame) {
     switch (frame.what) {
     case said::ready: oracle_.on_ready_seen(*this); break;
     case said::chunk: ++frame.call->visits[frame.visit_index].chunks_delivered; break;
+    case said::progress: ++frame.call->visits[frame.visit_index].progress_delivered; break;
+    case said::tool_call: frame.tool->delivered = true; break;
     case said::error:
     case said::result:
         --load_;

@@ -8,6 +8,7 @@
 #include "simulation/behaviour.hpp"
 #include "simulation/call_record.hpp"
 #include "simulation/memory_stream.hpp"
+#include "simulation/tool_record.hpp"
 #include "wire/frame.hpp"
 
 #include <boost/json/object.hpp>
@@ -102,8 +103,8 @@ public:
 private:
     friend class sim_process;
 
-    enum class kind { welcome, call, probe, cancel, credit, ping, shutdown };
-    enum class said { other, ready, chunk, result, error, pong, lie };
+    enum class kind { welcome, call, probe, cancel, credit, tool_answer, ping, shutdown };
+    enum class said { other, ready, chunk, tool_call, progress, result, error, pong, lie };
 
     struct host_frame {
         std::uint64_t end; ///< its place in the stream
@@ -118,6 +119,7 @@ private:
         std::uint64_t id = 0;
         call_record* call = nullptr;
         std::size_t visit_index = 0;
+        tool_record* tool = nullptr;
     };
     struct job {
         std::uint64_t id = 0;
@@ -128,8 +130,11 @@ private:
         bool cancelled = false;
         stream_credit credit{};
         std::size_t yielded = 0;
-        duration step{};    ///< between two chunks
-        bool waits = false; ///< for credit
+        duration step{};               ///< between two chunks, or tools
+        bool waits = false;            ///< for credit
+        std::size_t asked = 0;         ///< tools
+        std::set<std::uint64_t> tools; ///< that it waits for
+        tool_record* last_tool = nullptr;
     };
     /// One channel, seen from the worker.
     struct line {
@@ -160,6 +165,10 @@ private:
     void begin(job& which);
     duration time_for_call();
     void end_job(std::uint64_t id);
+    void go_on(std::uint64_t id);
+    void ask(job& which);
+    void take_tool_answer(std::uint64_t number);
+    void report(job& which);
     void yield(std::uint64_t id);
     void take_credit(std::uint64_t id, stream_credit more);
     void answer(job& which);
@@ -196,6 +205,7 @@ private:
     std::size_t load_ = 0;
     std::uint64_t last_id_ = 0;
     std::uint64_t last_ping_ = 0;
+    std::uint64_t last_tool_ = 0;
     std::uint64_t last_received_ = 0;
     std::uint64_t last_answered_ = 0;
     std::uint64_t answers_ = 0;

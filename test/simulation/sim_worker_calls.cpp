@@ -54,12 +54,69 @@ void sim_worker::begin(job& which) {
     if (world_.chance.chance(weather_.stuck_calls)) {
         return;
     }
-    if (which.call->is_stream) {
-        which.step = time_for_call() / static_cast<int>(which.call->chunks + 1);
-        later(which.step, [this, id = which.id] { yield(id); });
+    const auto steps = which.call->asks + (which.call->is_stream ? which.call->chunks : 0) + 1;
+    which.step = time_for_call() / static_cast<int>(steps);
+    later(which.step, [this, id = which.id] { go_on(id); });
+}
+
+/// With the next of what a call consists of: what it asks the host for, its chunks, its end.
+void sim_worker::go_on(std::uint64_t id) {
+    auto* const which = find(id);
+    if (which == nullptr) {
         return;
     }
-    later(time_for_call(), [this, id = which.id] { end_job(id); });
+    report(*which);
+    if (!which->cancelled && which->asked < which->call->asks) {
+        ask(*which);
+    } else if (which->call->is_stream) {
+        yield(id);
+    } else {
+        end_job(id);
+    }
+}
+
+void sim_worker::ask(job& which) {
+    const auto more = std::min(which.call->asks_at_once, which.call->asks - which.asked);
+    for (std::size_t i = 0; i < more && !exited; ++i) {
+        auto& fresh = oracle_.new_tool(*this, *which.call, which.visit_index);
+        fresh.number = ++last_tool_;
+        ++which.asked;
+        which.tools.insert(fresh.number);
+        which.last_tool = &fresh;
+        const auto* const name = fresh.deed == tool_deed::is_unknown ? "unknown" : "help";
+        send(data_line_, said::tool_call,
+             R"({"type":"tool_call","id":)" + std::to_string(which.id) + R"(,"tool_call":)" +
+                 std::to_string(fresh.number) + R"(,"name":")" + name + R"(","args":{"key":)" +
+                 std::to_string(fresh.key) + "}}",
+             {}, &which);
+    }
+}
+
+void sim_worker::take_tool_answer(std::uint64_t number) {
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(),
+                                    [&](const auto& each) { return each.tools.contains(number); });
+    if (found == jobs_.end()) {
+        return; // it is over
+    }
+    found->tools.erase(number);
+    if (found->tools.empty()) {
+        later(found->step, [this, id = found->id] { go_on(id); });
+    }
+}
+
+/// How far it is, if its caller wants to know; perhaps.
+void sim_worker::report(job& which) {
+    if (!which.call->is_watched || !world_.chance.chance(0.7)) {
+        return;
+    }
+    auto& made = which.call->visits[which.visit_index].progress_made;
+    if (made < most_reports) {
+        ++made;
+        send(data_line_, said::progress,
+             R"({"type":"progress","id":)" + std::to_string(which.id) + R"(,"fraction":)" +
+                 std::to_string(static_cast<double>(made) / most_reports) + "}",
+             {}, &which);
+    }
 }
 
 /// The next chunk of a stream, if it may be sent; its result after the last.
@@ -83,7 +140,7 @@ void sim_worker::yield(std::uint64_t id) {
     --which->credit.chunks;
     which->credit.bytes -= static_cast<std::int64_t>(chunk.size());
     send(data_line_, said::chunk, chunk, {}, which);
-    later(which->step, [this, id] { yield(id); });
+    later(which->step, [this, id] { go_on(id); });
 }
 
 void sim_worker::take_credit(std::uint64_t id, stream_credit more) {
@@ -247,6 +304,11 @@ void sim_worker::tell_lie(std::uint64_t about) {
         break;
     case lie::stray_tool_call:
         send(data_line_, said::lie, about_no_call("tool_call", R"("tool_call":1,"name":"x","args":{})"));
+        break;
+    case lie::repeated_tool_call: // their numbers rise
+        send(data_line_, said::lie,
+             R"({"type":"tool_call","id":)" + std::to_string(about) + R"(,"tool_call":)" +
+                 std::to_string(last_tool_) + R"(,"name":"x","args":{}})");
         break;
     case lie::result_over_control: send(control_line_, said::lie, result_of(about, "1}")); break;
     }

@@ -10,6 +10,7 @@
 #include "simulation/scenario.hpp"
 #include "simulation/sim_delegate.hpp"
 #include "simulation/sim_runtime.hpp"
+#include "simulation/sim_tools.hpp"
 #include "simulation/users.hpp"
 #include "simulation/world.hpp"
 
@@ -44,11 +45,17 @@ public:
           script_(draw_scenario(world_.chance)),
           oracle_(world_, script_.config, script_.weather),
           delegate_(std::make_shared<sim_delegate>(world_, oracle_, seed)),
-          users_(world_, oracle_, script_, pool_) {
+          users_(world_, oracle_, script_, pool_),
+          tools_(world_, oracle_, users_) {
         constexpr std::uint64_t worlds_per_delegate = 8;
         if (seed % worlds_per_delegate == 0 && !script_.steady) {
             script_.config.initialization.delegate = delegate_;
             script_.config.initialization.after_end_timeout = 200ms;
+        }
+        constexpr std::uint64_t worlds_per_tools = 3;
+        if (seed % worlds_per_tools == 0 && !script_.steady) {
+            script_.tools = world_.chance.pick({0.1, 0.5, 0.9});
+            script_.config.threads_per_worker = world_.chance.among(1, 4);
         }
     }
 
@@ -78,6 +85,9 @@ private:
         auto core = std::make_shared<pool_core>(context_of(world_), std::move(config), make);
         core_ = core;
         pool_.emplace(skep::make_pool(std::move(core)));
+        if (script_.tools > 0) {
+            tools_.serve(*pool_);
+        }
     }
 
     /// False when nothing will ever happen again.
@@ -128,6 +138,7 @@ private:
     std::optional<pool> pool_;
     std::weak_ptr<pool_core> core_;
     users users_;
+    sim_tools tools_;
 };
 
 } // namespace

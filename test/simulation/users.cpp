@@ -111,6 +111,9 @@ void users::draw_call(call_record& fresh) {
             fresh.leaves_after = chance.below(fresh.chunks + 1);
         }
     }
+    if (script_.tools > 0) {
+        draw_asking(fresh);
+    }
     fresh.idempotent = chance.chance(0.4);
     fresh.sendable = !chance.chance(0.01);
     fresh.timeout = fresh.is_stream ? config.stream.timeout : config.request_timeout;
@@ -128,7 +131,31 @@ void users::draw_call(call_record& fresh) {
     }
 }
 
-request users::to_request(const call_record& call) const {
+/// What its worker does besides.
+void users::draw_asking(call_record& fresh) {
+    auto& chance = world_.chance;
+    constexpr int deepest = 2;
+    int depth = 0;
+    for (const auto* outer = fresh.outer; outer != nullptr; outer = outer->outer) {
+        ++depth;
+    }
+    if (depth < deepest && chance.chance(script_.tools)) {
+        fresh.asks = chance.among(1, 4);
+        fresh.asks_at_once = chance.among(1, 2);
+    }
+    fresh.is_watched = chance.chance(0.3);
+}
+
+asio::awaitable<void> users::call_for(call_record& outer) {
+    auto& fresh = oracle_.new_call();
+    fresh.outer = &outer;
+    draw_call(fresh);
+    fresh.correlation = world_.chance.chance(0.5) ? outer.correlation : fresh.token;
+    auto one = run_call(fresh);
+    co_await std::move(one);
+}
+
+request users::to_request(call_record& call) const {
     const spared_by_faults here;
     request result(call.command);
     result.arg("input", call.input).arg("padding", std::string(call.padding, 'x'));
@@ -138,7 +165,18 @@ request users::to_request(const call_record& call) const {
     for (const auto each : call.blobs) {
         result.attach(std::vector<std::byte>(each, static_cast<std::byte>('a' + each % 26)));
     }
-    result.correlation_id(call.token).idempotent(call.idempotent);
+    result.idempotent(call.idempotent);
+    if (call.correlation == call.token) {
+        result.correlation_id(call.token);
+    } else { // it is to have that of the call it is made for
+        result.arg("token", call.token);
+    }
+    if (call.is_watched) {
+        result.on_progress([this, &call](const progress& newest) { oracle_.on_progress(call, newest); });
+    }
+    if (call.asks > 0 && call.number % 3 == 0) {
+        result.tool("help", help_);
+    }
     if (call.has_timeout) {
         result.timeout(call.timeout);
     }

@@ -28,6 +28,12 @@ public:
     void look();
     bool wants_look() { return std::exchange(look_wanted_, false); }
 
+    /// A call that a tool makes for another one.
+    asio::awaitable<void> call_for(call_record& outer);
+
+    /// What workers are to be served with from now on.
+    void use_tools(tool_handler help) { help_ = std::move(help); }
+
     /// Operations that have not ended.
     std::size_t open_operations() const noexcept { return open_; }
     bool has_ended() const noexcept { return ended_; }
@@ -42,7 +48,8 @@ private:
     void start(duration when);
     void call(duration when);
     void draw_call(call_record& fresh);
-    request to_request(const call_record& call) const;
+    void draw_asking(call_record& fresh);
+    request to_request(call_record& call) const;
     void make_call(call_record& which, std::size_t lane, bool again);
     asio::awaitable<void> run_call(call_record& which);
     asio::awaitable<void> read_stream(call_record& which, request what);
@@ -63,6 +70,7 @@ private:
     oracle& oracle_;
     const scenario& script_;
     std::optional<pool>& pool_;
+    tool_handler help_;
     std::size_t open_ = 0;
     std::optional<pool_status> seen_;
     std::optional<pool_status> last_seen_;

@@ -352,6 +352,44 @@ BOOST_AUTO_TEST_CASE(a_tools_call_is_not_pipelined_behind_its_own) {
     BOOST_TEST(pool.result() == json::value(1));
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_pipelined_past_a_tools_call_that_waits) {
+    auto config = fake_config(1);
+    config.capacity = 2;
+    config.pipeline_depth = 4;
+    asking pool(config);
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    pool.execute(request("outer"));
+    pool.execute(request("other"));
+    const auto calls = pool.worker(0).take_calls();
+    BOOST_REQUIRE(calls.size() == 2u);
+    pool.ask(id_of(calls[0]), 1, "nested");
+    pool.execute(request("late"));
+    BOOST_TEST(pool.status().queued == 2u);
+    pool.worker(0).reply(id_of(calls[1]));
+    pool.settle();
+    const auto sent = pool.worker(0).take_calls();
+    BOOST_REQUIRE(sent.size() == 2u);
+    BOOST_TEST(sent[0].at("command") == json::value("inner"));
+    BOOST_TEST(sent[1].at("command") == json::value("late"));
+}
+
+BOOST_AUTO_TEST_CASE(a_tools_call_that_gives_up_lets_others_be_pipelined) {
+    auto config = fake_config(2);
+    config.pipeline_depth = 4;
+    config.queue.timeout = 1s;
+    asking pool(config);
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    pool.execute(request("outer"));
+    pool.execute(request("other"));
+    pool.ask(pool.worker(0).take_call(), 1, "nested");
+    pool.worker(1).take_call();
+    pool.execute(request("late").queue_timeout(1h));
+    BOOST_TEST(pool.status().queued == 2u);
+    pool.advance(1s);
+    BOOST_TEST(pool.is_answered()); // without its result
+    BOOST_TEST(pool.status().queued == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_call_that_is_drained_may_go_on_calling) {
     asking pool(fake_config(2));
     pool.facade().register_tool("nested", calling(pool, "inner"));
