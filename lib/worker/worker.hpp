@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace skep {
 
@@ -110,6 +111,9 @@ public:
 
     /// The request's, or the one made for it.
     std::string correlation_id_of(const call& sent) const;
+
+    /// Of the calls that it is at, as far as can be known; see output_line.
+    std::vector<std::string> correlation_ids() const;
 
     /// After calls_lost: the calls that get no answer, last sent first.
     std::optional<lost_call_notice> take_lost_call();
