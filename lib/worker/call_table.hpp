@@ -89,8 +89,9 @@ public:
 private:
     using map = boost::container::flat_map<std::uint64_t, entry>;
 
+    /// Nobody of the pool waits for it.
     static bool is_given_up(const map::value_type& each) noexcept {
-        return each.second.sent->state == call_state::abandoned;
+        return each.second.sent->state == call_state::abandoned || each.second.sent->is_private;
     }
 
     map::const_iterator at(std::size_t index) const noexcept {

@@ -72,7 +72,7 @@ void worker::assign(call& next, time_point now) {
 
 void worker::assign_private(call& next) {
     next.is_private = true;
-    next.state = call_state::abandoned; // nobody of the pool waits for it
+    next.state = call_state::running;
     next.attempts = 1;
     next.submitted = next.dispatched = around_.context.now();
     assign(next, next.submitted);
