@@ -207,14 +207,14 @@ BOOST_AUTO_TEST_CASE(rules_that_a_worker_must_keep) {
         pool.ask(id, 5, "wait");
     }));
     BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) {
-        for (std::uint64_t number = 1; number <= 65; ++number) {
+        for (std::uint64_t number = 1; number <= 17; ++number) {
             pool.ask(id, number, "wait");
         }
     }));
     BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) { pool.report(id + 1, 0.5, ""); }));
     BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) { pool.report(id, 1.5, ""); }));
     BOOST_TEST(!is_ended_for([](asking& pool, std::uint64_t id) {
-        for (std::uint64_t number = 1; number <= 64; ++number) {
+        for (std::uint64_t number = 1; number <= 16; ++number) {
             pool.ask(id, number, "wait");
         }
     }));
