@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,6 +116,10 @@ struct output_line {
     const worker_id& worker;
     bool is_stderr;
     std::string_view text; ///< without the line end
+
+    /// Of the calls that the worker was at when the line was read, as far as the pool knows: one that is at several may
+    /// have printed it for any of them. The longest at work first, at most 64; empty outside a call.
+    std::span<const std::string> correlation_ids{};
 };
 using output_handler = std::function<void(const output_line&)>;
 

@@ -63,9 +63,12 @@ private:
 
 /// A tool: something that the service does for its workers. See pool::register_tool and request::tool.
 ///
-/// It runs on a strand of its own over the pool's executor, several at once. When nobody waits for the answer any more
-/// (the call has been answered, cancelled, or its deadline has passed, or its worker has ended), the tool is cancelled
-/// (terminal), and what it still does then has no effect; shutdown waits for it a quarter of a second.
+/// It runs on a strand of its own over the pool's executor, several at once, but no more than 16 for one call: the others
+/// wait in the worker. So what waits in memory for a worker that reads nothing is at most one frame of answers
+/// (limits.frame_bytes), and 16 more for each call that it has.
+/// When nobody waits for the answer any more (the call has been answered, cancelled, or its deadline has passed, or its
+/// worker has ended), the tool is cancelled (terminal), and what it still does then has no effect; shutdown waits for it a
+/// quarter of a second.
 /// A call that it makes to a pool, in its own coroutine, belongs to the call it serves: it has that one's deadline, if
 /// its own is no earlier, and its correlation id, if it has none of its own. One that would have to wait until workers
 /// are free that all wait for it, or for others like it, fails with errc::tool_cycle.

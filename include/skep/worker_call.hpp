@@ -40,7 +40,8 @@ struct host_reply {
 
 /// One call, as the handler that answers it in a worker sees it; see worker_server. It lives until the handler has ended.
 ///
-/// Thread safety: to be used on the server's executor, where handlers run; only cancelled() may be called on any thread.
+/// Thread safety: to be used where its handler runs. That is the server's executor; on a thread of worker_options::threads
+/// everything but send() and call_host() may be called, which are for coroutines. cancelled() may be called on any thread.
 class SKEP_API worker_call {
 public:
     worker_call(const worker_call&) = delete;

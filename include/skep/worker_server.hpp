@@ -111,16 +111,26 @@ boost::asio::awaitable<void> run_hook(Hook& hook) {
 /// How a worker_server is to be. A plain value, whose setters work in a chain.
 class worker_options {
 public:
-    /// How many calls it is at at once, 1 or more: handlers take turns where they await something. Default: what the pool is
-    /// configured to give it (threads_per_worker), which is 1 unless said otherwise.
+    /// How many calls it is at at once, 1 or more: handlers take turns where they await something. Default: its threads();
+    /// without them what the pool is configured to give it (threads_per_worker), which is 1 unless said otherwise.
     worker_options& capacity(std::size_t calls) noexcept {
         capacity_ = calls;
         return *this;
     }
     std::optional<std::size_t> capacity() const noexcept { return capacity_; }
 
+    /// Runs the handlers that are plain functions on so many threads of their own, 1 or more: for code that computes. It must
+    /// stand being run several times at once. The pool has to allow for that: pool_config::threads_per_worker or capacity.
+    /// Default: none.
+    worker_options& threads(std::size_t count) noexcept {
+        threads_ = count;
+        return *this;
+    }
+    std::optional<std::size_t> threads() const noexcept { return threads_; }
+
 private:
     std::optional<std::size_t> capacity_;
+    std::optional<std::size_t> threads_;
 };
 
 /// A worker of a pool, written in C++: commands by name, served until the pool asks it to stop.
@@ -136,7 +146,8 @@ private:
 /// pool_config::launch.
 ///
 /// Handlers run on the thread that is in run(), one at a time; coroutines take turns with each other where they await
-/// something. A handler that blocks keeps the others waiting. Pings are answered all the same, cancellation shows in
+/// something. A handler that blocks keeps the others waiting, unless it is a plain function and has threads to run on, see
+/// worker_options::threads: coroutines, hooks and the health check stay on the one thread all the same. Pings are answered all the same, cancellation shows in
 /// worker_call::cancelled(), and if the host dies the process ends at once, as another thread sees to these.
 ///
 /// Results must keep to the limits of the host: one that does not is an error of that one call (skep.ResultTooLarge,
@@ -146,7 +157,7 @@ private:
 class SKEP_API worker_server {
 public:
     /// Takes the connection to the pool that has started this process, if one has: run() tells.
-    /// Throws std::invalid_argument for a capacity of 0.
+    /// Throws std::invalid_argument for a capacity of 0, and for 0 threads.
     explicit worker_server(const worker_options& options = {});
     ~worker_server();
     worker_server(const worker_server&) = delete;

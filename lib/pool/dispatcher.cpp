@@ -111,7 +111,7 @@ bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
 void dispatcher::refuse_circle(call& made_by_tool) {
     error_info info;
     try {
-        if (!waits_for_itself(queue_, running_, placement_)) {
+        if (!waits_for_itself(queue_, placement_)) {
             return;
         }
         info.detail = "it would wait for ever: " + trail_of(made_by_tool);

@@ -28,6 +28,16 @@ pool_config completed(pool_config config) {
 
 constexpr duration before_next_attempt = std::chrono::milliseconds(100);
 
+std::string log_text(const output_line& line) {
+    auto text = to_string(line.worker) + (line.is_stderr ? " stderr" : " stdout");
+    const auto* separator = " [";
+    for (const auto& id : line.correlation_ids) {
+        text += separator + id;
+        separator = " ";
+    }
+    return text.append(line.correlation_ids.empty() ? ": " : "]: ").append(line.text);
+}
+
 } // namespace
 
 pool_core::pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime)
@@ -221,19 +231,18 @@ error_info pool_core::last_cause() const {
     return info;
 }
 
-void pool_core::handle_output(const output_line& line) noexcept {
+void pool_core::handle_output(const output_line& printed) noexcept {
+    const auto level = printed.is_stderr ? log_level::warning : log_level::info;
+    if (!config_.output.handler && !log_.wants(level)) {
+        return;
+    }
     try {
-        config_.output.handler ? config_.output.handler(line) : log_output(line);
+        const auto* const by = roster_.find_anywhere(printed.worker);
+        const auto ids = by != nullptr ? by->correlation_ids() : std::vector<std::string>();
+        const output_line line{printed.worker, printed.is_stderr, printed.text, ids};
+        config_.output.handler ? config_.output.handler(line) : log_(level, log_text(line));
     } catch (...) {
         log_(log_level::error, "a line of output was lost as it was handed on", std::current_exception());
-    }
-}
-
-void pool_core::log_output(const output_line& line) {
-    const auto level = line.is_stderr ? log_level::warning : log_level::info;
-    if (log_.wants(level)) {
-        log_(level,
-             to_string(line.worker) + (line.is_stderr ? " stderr: " : " stdout: ") + std::string(line.text));
     }
 }
 

@@ -100,8 +100,7 @@ private:
 
     error_info last_cause() const;
     error start_failure(std::size_t came_up) const;
-    void handle_output(const output_line& line) noexcept;
-    void log_output(const output_line& line);
+    void handle_output(const output_line& printed) noexcept;
 
     void on_result(worker& sender, call& answered, result_message& answer, time_point now) override;
     void on_remote_error(worker& sender, call& answered, error_message& answer) override;

@@ -72,6 +72,19 @@ worker* roster::find(const worker_id& id) const noexcept {
     return current && current->id() == id ? current.get() : nullptr;
 }
 
+worker* roster::find_anywhere(const worker_id& id) const noexcept {
+    const auto is_it = [&id](const std::shared_ptr<worker>& each) { return each && each->id() == id; };
+    if (id.slot < slots_.size()) {
+        for (const auto* each : {&slots_[id.slot].current, &slots_[id.slot].successor}) {
+            if (is_it(*each)) {
+                return each->get();
+            }
+        }
+    }
+    const auto found = std::find_if(leaving_.begin(), leaving_.end(), is_it);
+    return found == leaving_.end() ? nullptr : found->get();
+}
+
 bool roster::has_ended(const worker& gone) const noexcept {
     return find(gone.id()) == nullptr && std::none_of(leaving_.begin(), leaving_.end(),
                                                       [&](const auto& each) { return each.get() == &gone; });

@@ -96,6 +96,9 @@ public:
     /// The worker of that id, if it is in its slot: not one that is on its way out.
     worker* find(const worker_id& id) const noexcept;
 
+    /// The same wherever it is: on its way up or out, too.
+    worker* find_anywhere(const worker_id& id) const noexcept;
+
     /// Nothing is left of it.
     bool has_ended(const worker& gone) const noexcept;
 

@@ -4,7 +4,6 @@
 #include "pool/tool_cycle.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace skep {
@@ -27,15 +26,17 @@ call_set stuck_behind(wait_queue& waiting) {
 
 } // namespace
 
-bool waits_for_itself(wait_queue& waiting, calls_in_flight& running, const placement& places) {
+bool waits_for_itself(wait_queue& waiting, const placement& places) {
     const auto stuck = stuck_behind(waiting);
-    std::unordered_map<const worker*, std::size_t> stuck_at;
-    running.for_each([&](const call& each) { stuck_at[each.at] += stuck.count(&each); });
     std::size_t all = 0;
     std::size_t held = 0;
     places.for_each_worker([&](const worker& each) {
+        std::size_t stuck_there = 0;
+        each.for_each_call([&](const call& its) {
+            stuck_there += its.state == call_state::running ? stuck.count(&its) : 0;
+        });
         all += each.capacity();
-        held += std::min(stuck_at[&each], each.capacity());
+        held += std::min(stuck_there, each.capacity());
     });
     return all > 0 && held == all;
 }

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "pool/calls_in_flight.hpp"
 #include "pool/placement.hpp"
 #include "pool/wait_queue.hpp"
 
@@ -18,7 +17,7 @@ inline const call* outer_of(const call& inner) noexcept {
 
 /// Whether every place is held by a call that can only end after one of its tools' calls, or of their tools', has had a
 /// place, which all those in `waiting` that tools have made wait for.
-bool waits_for_itself(wait_queue& waiting, calls_in_flight& running, const placement& places);
+bool waits_for_itself(wait_queue& waiting, const placement& places);
 
 /// How a tool came to make the call: "predict -> tool lookup -> embed".
 std::string trail_of(const call& made_by_tool);

@@ -54,7 +54,7 @@ bool is_abortion(const std::exception_ptr& problem) {
 } // namespace
 
 conversation::conversation(const strand& executor, host_connection connection, std::size_t capacity,
-                           const work& what)
+                           std::size_t threads, const work& what)
     : executor_(executor),
       connection_(std::move(connection)),
       capacity_(capacity),
@@ -71,7 +71,12 @@ conversation::conversation(const strand& executor, host_connection connection, s
       reading_(executor, give_up),
       welcomed_(executor),
       stop_(executor),
-      terminate_(executor, SIGTERM) {}
+      idle_(executor),
+      terminate_(executor, SIGTERM) {
+    if (threads > 0) {
+        threads_.emplace(threads);
+    }
+}
 
 asio::awaitable<int> conversation::run(std::string& previous_exit) {
     terminate_.async_wait([this](boost::system::error_code ec, int) {
@@ -101,6 +106,10 @@ asio::awaitable<int> conversation::run(std::string& previous_exit) {
     co_await stop_.wait();
     co_await reading_.join();
     co_await calls_.join();
+    while (!running_.empty()) { // on threads
+        idle_.close();
+        co_await idle_.wait();
+    }
     services_.out.send();
     co_await run_stop_hooks();
     co_return status_;
@@ -302,11 +311,39 @@ void conversation::begin(call_message&& message) {
             call->run_by(calls_.spawn(nullptr, serve(call, *async)));
             return;
         }
-        value = std::get<detail::plain_handler>(handler)(call->face());
+        const auto& plain = std::get<detail::plain_handler>(handler);
+        if (threads_) {
+            running_.emplace(call->message().id, call);
+            run_on_thread(call, plain);
+            return;
+        }
+        value = plain(call->face());
     } catch (...) {
         problem = std::current_exception();
     }
     finish(*call, std::move(value), problem);
+}
+
+void conversation::run_on_thread(std::shared_ptr<served_call> call, const detail::plain_handler& handler) {
+    asio::post(*threads_, [this, call = std::move(call), &handler] {
+        json::value value;
+        std::exception_ptr problem;
+        try {
+            if (call->is_cancelled()) { // before a thread was free
+                throw cancelled_failure();
+            }
+            value = handler(call->face());
+        } catch (...) {
+            problem = std::current_exception();
+        }
+        asio::post(executor_, [this, call, value = std::move(value), problem = std::move(problem)]() mutable {
+            try {
+                finish(*call, std::move(value), problem);
+            } catch (...) {
+                give_up(std::current_exception());
+            }
+        });
+    });
 }
 
 asio::awaitable<void> conversation::serve(std::shared_ptr<served_call> call,
@@ -349,6 +386,9 @@ void conversation::finish(served_call& call, json::value value, const std::excep
         ++counters_.completed;
     }
     running_.erase(id);
+    if (is_stopping_ && running_.empty()) {
+        idle_.open();
+    }
     begin_waiting();
 }
 

@@ -11,6 +11,7 @@
 #include "server/served_call.hpp"
 
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,9 @@ namespace skep {
 /// strand.
 class conversation {
 public:
-    conversation(const strand& executor, host_connection connection, std::size_t capacity, const work& what);
+    /// Plain handlers run on `threads` threads of their own, if that is not 0.
+    conversation(const strand& executor, host_connection connection, std::size_t capacity,
+                 std::size_t threads, const work& what);
 
     /// All of it; returns the status that the process is to exit with. `previous_exit` is set before the first hook runs.
     asio::awaitable<int> run(std::string& previous_exit);
@@ -57,6 +60,7 @@ private:
     void accept(call_message&& call);
     void begin_waiting();
     void begin(call_message&& message);
+    void run_on_thread(std::shared_ptr<served_call> call, const detail::plain_handler& handler);
     void finish(served_call& call, boost::json::value value, const std::exception_ptr& problem);
     const command_handler& handler_for(const served_call& call) const;
     std::optional<time_point> deadline_of(const call_message& call) const;
@@ -86,8 +90,11 @@ private:
     std::deque<call_message> waiting_; ///< for a place
     bool is_beginning_ = false;
     std::unordered_map<std::uint64_t, std::shared_ptr<served_call>> running_;
+    gate idle_; ///< opens when none of these is left
     asio::basic_signal_set<strand> terminate_;
-    std::unique_ptr<listener> listener_; ///< the last: its thread uses what is above
+    // The last, as their threads use what is above.
+    std::optional<asio::thread_pool> threads_;
+    std::unique_ptr<listener> listener_;
 };
 
 } // namespace skep

@@ -7,6 +7,7 @@
 #include "wire/answer_messages.hpp"
 #include "wire/attachments.hpp"
 
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/json/object.hpp>
 
@@ -156,7 +157,22 @@ void served_call::progress(double fraction, std::string_view text) {
     if (std::isnan(fraction)) {
         throw std::invalid_argument("the fraction of a progress is not a number");
     }
-    report_ = report{std::clamp(fraction, 0.0, 1.0), std::string(text)};
+    {
+        const std::lock_guard lock(news_mutex_);
+        news_ = report{std::clamp(fraction, 0.0, 1.0), std::string(text)};
+        if (std::exchange(has_told_news_, true)) {
+            return;
+        }
+    }
+    asio::dispatch(services_.executor, [self = shared_from_this()] { self->take_news(); });
+}
+
+void served_call::take_news() {
+    {
+        const std::lock_guard lock(news_mutex_);
+        report_ = std::move(news_);
+        has_told_news_ = false;
+    }
     if (is_report_due_) {
         send_report();
     }

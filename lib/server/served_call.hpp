@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -32,7 +33,8 @@ struct call_services {
     welcome_message welcome;
 };
 
-/// One call that a worker is at, behind the worker_call that its handler sees. Used on the strand.
+/// One call that a worker is at, behind the worker_call that its handler sees. Used on the strand, but for attach() and
+/// progress(), which belong to the handler, and what does not change.
 class served_call : public std::enable_shared_from_this<served_call> {
 public:
     served_call(call_message&& message, std::optional<time_point> deadline, call_services& services);
@@ -72,6 +74,7 @@ private:
     void end_if_cancelled() const;
     std::shared_ptr<tool_call> begin_tool_call(const std::string& name, const boost::json::value& args,
                                                const std::vector<blob>& attachments);
+    void take_news();
     void send_report();
     void append_report();
     condition& changed();
@@ -87,7 +90,10 @@ private:
     std::optional<boost::json::array> collected_;
     std::size_t open_tool_calls_ = 0;
     std::optional<condition> changed_; ///< credit, or room for tool calls; seldom waited for
-    std::optional<report> report_;     ///< to be sent, at the latest before the answer
+    std::mutex news_mutex_;
+    report news_;                  ///< the newest, which the handler may make on a thread of its own
+    bool has_told_news_ = false;   ///< and take_news() is on its way
+    std::optional<report> report_; ///< to be sent, at the latest before the answer
     std::optional<timer> next_report_;
     bool is_report_due_ = true;
 };

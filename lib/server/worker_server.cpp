@@ -24,13 +24,14 @@ constexpr int exit_not_started_by_pool = 64;
 
 class worker_server::impl {
 public:
-    explicit impl(const worker_options& options) {
-        if (options.capacity() == std::size_t(0)) {
-            throw std::invalid_argument("the capacity of a worker is 1 or more");
+    explicit impl(const worker_options& options) : threads_(options.threads().value_or(0)) {
+        if (options.capacity() == std::size_t(0) || options.threads() == std::size_t(0)) {
+            throw std::invalid_argument("the capacity of a worker is 1 or more, and so are its threads");
         }
         try {
             connection_ = take_host_connection();
-            capacity_ = options.capacity().value_or(std::max<std::size_t>(connection_->threads, 1));
+            const auto at_once = options.threads().value_or(std::max<std::size_t>(connection_->threads, 1));
+            capacity_ = options.capacity().value_or(at_once);
             slot_ = connection_->worker.substr(0, connection_->worker.rfind('#'));
         } catch (const not_started_by_pool& problem) { // no reason to fail yet
             why_not_connected_ = problem.what();
@@ -61,7 +62,7 @@ public:
             write_to_standard_error("skep: " + why_not_connected_ + "\n");
             return exit_not_started_by_pool;
         }
-        conversation talk(executor_, std::move(*connection_), capacity_, work_);
+        conversation talk(executor_, std::move(*connection_), capacity_, threads_, work_);
         std::exception_ptr problem;
         int status = 0;
         asio::co_spawn(executor_, talk.run(previous_exit_),
@@ -88,6 +89,7 @@ private:
     strand executor_{context_.get_executor()};
     std::optional<host_connection> connection_;
     std::string why_not_connected_;
+    const std::size_t threads_;
     std::size_t capacity_ = 1;
     std::string slot_;
     std::string previous_exit_;

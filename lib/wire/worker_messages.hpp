@@ -30,8 +30,8 @@ inline constexpr std::size_t longest_traceback = 256u << 10;
 
 inline constexpr std::size_t longest_progress_text = 4u << 10;
 
-/// Of one call, that have not been answered.
-inline constexpr std::size_t most_tool_calls = 64;
+/// Of one call, that have not been answered: while the worker reads nothing, so many answers pile up, each a frame.
+inline constexpr std::size_t most_tool_calls = 16;
 
 /// What a worker may send.
 struct hello_message {

@@ -71,6 +71,13 @@ public:
     /// The call that it may have begun as it answered another; null if it has just begun none.
     call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->second.sent.get() : nullptr; }
 
+    /// Calls `act` for each, the first sent first, but for no more than `most`.
+    template <class Act>
+    void for_each(std::size_t most, Act&& act) const {
+        std::for_each(entries_.begin(), at(std::min(load(), most)),
+                      [&](const auto& each) { act(*each.second.sent); });
+    }
+
     /// True if it can have begun no call whose caller still waits, unless an answer of it is on its way.
     bool is_drained() const noexcept {
         return std::all_of(entries_.begin(), at(std::min(load(), capacity_)), is_given_up);
@@ -82,8 +89,9 @@ public:
 private:
     using map = boost::container::flat_map<std::uint64_t, entry>;
 
+    /// Nobody of the pool waits for it.
     static bool is_given_up(const map::value_type& each) noexcept {
-        return each.second.sent->state == call_state::abandoned;
+        return each.second.sent->state == call_state::abandoned || each.second.sent->is_private;
     }
 
     map::const_iterator at(std::size_t index) const noexcept {

@@ -93,11 +93,14 @@ asio::awaitable<std::string> health_check::probe_by_command() {
         probe_call->encode(config_.limits);
         probe_call->deadline = context_.now() + limit;
         patient_.assign_private(*probe_call);
-        unanswered_ = true;
+        unanswered_ = probe_call;
         patient_.tell_room(); // it has less now
     }
     patient_deadline deadline(after_limit(context_.now(), limit), limit);
     co_await probe_over_.wait_until(deadline);
+    if (unanswered_) {
+        patient_.abandon_private(*unanswered_);
+    }
     co_return complaint_;
 }
 
@@ -107,7 +110,7 @@ void health_check::put_failure(std::unique_ptr<error> failure) noexcept {
 }
 
 void health_check::wake() {
-    unanswered_ = false;
+    unanswered_.reset();
     probe_over_.open();
 }
 

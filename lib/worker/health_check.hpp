@@ -7,7 +7,7 @@
 #include "policy/health_monitor.hpp"
 #include "runtime/pool_context.hpp"
 #include "wire/worker_messages.hpp"
-#include "worker/call_sink.hpp"
+#include "worker/call.hpp"
 #include <skep/pool_config.hpp>
 
 #include <memory>
@@ -45,7 +45,7 @@ public:
     void failed_call(const error_message& error, time_point now);
 
     /// The worker has a probe that it has not answered.
-    bool is_probing() const noexcept { return unanswered_; }
+    bool is_probing() const noexcept { return unanswered_ != nullptr; }
 
 private:
     asio::awaitable<std::string> probe();
@@ -67,7 +67,7 @@ private:
     std::string command_;
     bool own_ = false;
     bool begun_ = false;
-    bool unanswered_ = false;
+    call_ptr unanswered_; ///< a probe
     std::string complaint_;
     gate look_now_;
     gate probe_over_;

@@ -105,7 +105,7 @@ void tool_desk::go_on(const std::shared_ptr<tool_desk>& self) {
 
 void tool_desk::begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine) {
     mine->has_begun = true;
-    if (mine->caller->state == call_state::abandoned && !mine->caller->is_private) {
+    if (mine->caller->state == call_state::abandoned) {
         refuse(mine, "skep.Cancelled", nobody_waits);
         return;
     }

@@ -19,11 +19,14 @@ public:
     warm_up_call(request&& what, const strand& executor)
         : call(std::move(what), static_cast<call_sink*>(this)), over_(executor) {}
 
-    /// False if its time is over.
-    asio::awaitable<bool> wait() {
-        const auto limit = after_limit(submitted, req.timeout().value_or(duration::zero()));
-        return over_.wait_until(std::min(limit, req.deadline().value_or(time_point::max())));
+    /// When its caller's patience ends, if it is sent now.
+    time_point limit(time_point now) const {
+        return std::min(after_limit(now, req.timeout().value_or(duration::zero())),
+                        req.deadline().value_or(time_point::max()));
     }
+
+    /// False if its time is over.
+    asio::awaitable<bool> wait() { return over_.wait_until(limit(submitted)); }
 
     reply take(const worker_id& id) {
         if (failure_) {
@@ -89,11 +92,13 @@ void warm_up_calls::send(warm_up_call& fresh) {
         throw fresh.error_of(errc::cancelled, id_, "the warm-up that it belongs to is over");
     }
     fresh.encode(limits_);
+    fresh.deadline = std::min(fresh.limit(clock::now()), to->life().deadline());
     to->assign_private(fresh);
 }
 
-void warm_up_calls::give_up(const warm_up_call& sent) {
+void warm_up_calls::give_up(warm_up_call& sent) {
     if (const auto at = worker_.lock(); at && !at->life().is_over()) {
+        at->abandon_private(sent);
         at->cancel(sent);
     }
 }

@@ -18,6 +18,9 @@ namespace {
 // A dozen small calls. More in one write would save little, and leave the worker waiting for it.
 constexpr std::size_t batch_bytes = 1500;
 
+// With more calls at a time, a line of output tells nothing of any of them, and must not cost much.
+constexpr std::size_t most_listed = 64;
+
 /// Tells the calls of one worker from those of others, in all likelihood.
 std::string make_correlation(double chance) {
     std::array<char, 10> text{};
@@ -69,7 +72,7 @@ void worker::assign(call& next, time_point now) {
 
 void worker::assign_private(call& next) {
     next.is_private = true;
-    next.state = call_state::abandoned; // nobody of the pool waits for it
+    next.state = call_state::running;
     next.attempts = 1;
     next.submitted = next.dispatched = around_.context.now();
     assign(next, next.submitted);
@@ -78,6 +81,13 @@ void worker::assign_private(call& next) {
 std::string worker::correlation_id_of(const call& sent) const {
     return sent.req.correlation_id().empty() ? correlation_ + std::to_string(sent.id)
                                              : sent.req.correlation_id();
+}
+
+std::vector<std::string> worker::correlation_ids() const {
+    std::vector<std::string> ids;
+    const auto most = std::min(calls_.capacity(), most_listed); // the rest is pipelined
+    calls_.for_each(most, [&](const call& each) { ids.push_back(correlation_id_of(each)); });
+    return ids;
 }
 
 void worker::cancel(const call& given_up) noexcept {

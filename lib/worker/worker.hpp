@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace skep {
 
@@ -99,17 +100,32 @@ public:
     /// from nothing.
     void assign_private(call& next);
 
+    /// Nobody waits for that one any more: no tool works for it. The worker is not told, unless by cancel().
+    void abandon_private(call& given_up) noexcept {
+        given_up.state = call_state::abandoned;
+        tools_.cancel(given_up);
+    }
+
     /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker answers.
     void cancel(const call& given_up) noexcept;
 
     /// Lets the worker send more chunks of a stream that it has.
     void grant(const call& stream, stream_credit more) noexcept;
 
+    /// Private ones, and those that were given up, too.
+    template <class Act>
+    void for_each_call(Act&& act) const {
+        calls_.for_each(calls_.load(), act);
+    }
+
     /// Whether it waits for a tool during that call.
     bool is_asking(const call& caller) const noexcept { return tools_.is_asked_by(caller); }
 
     /// The request's, or the one made for it.
     std::string correlation_id_of(const call& sent) const;
+
+    /// Of the calls that it is at, as far as can be known; see output_line.
+    std::vector<std::string> correlation_ids() const;
 
     /// After calls_lost: the calls that get no answer, last sent first.
     std::optional<lost_call_notice> take_lost_call();

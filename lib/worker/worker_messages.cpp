@@ -216,8 +216,8 @@ void worker::count_answer() {
         tell(used_up{});
     }
     auto* const begun = calls_.just_begun();
-    if (begun != nullptr && begun->state == call_state::abandoned && !begun->is_private &&
-        begun->heap_place == deadline_node::outside) {
+    const bool is_in_vain = begun != nullptr && begun->state == call_state::abandoned && !begun->is_private;
+    if (is_in_vain && begun->heap_place == deadline_node::outside) {
         around_.answers.on_begun_in_vain(*begun);
     }
 }

@@ -13,6 +13,7 @@ struct printed {
     std::string worker;
     bool is_stderr;
     std::string text;
+    std::vector<std::string> calls;
 };
 
 /// Takes down what its pool's handler gets.
@@ -20,7 +21,9 @@ class listener {
 public:
     output_handler handler() {
         return [this](const output_line& line) {
-            lines_.push_back({to_string(line.worker), line.is_stderr, std::string(line.text)});
+            const auto& ids = line.correlation_ids;
+            lines_.push_back(
+                {to_string(line.worker), line.is_stderr, std::string(line.text), {ids.begin(), ids.end()}});
         };
     }
 
@@ -122,6 +125,26 @@ BOOST_AUTO_TEST_CASE(without_a_line_end_arrives_at_the_end_of_the_worker) {
     const auto out = ears.texts(false);
     const texts expected{"unfinished"};
     BOOST_TEST(out == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(bears_the_id_of_the_call_that_printed_it) {
+    listener ears;
+    with_pool(listening(python_pool("integration/workers/tools.py"), ears),
+              [&](pool& workers) -> asio::awaitable<void> {
+                  workers.register_tool("wait", [&ears](tool_call) -> asio::awaitable<tool_reply> {
+                      const bool arrived = co_await ears.has(2);
+                      co_return tool_reply(arrived);
+                  });
+                  auto call =
+                      request("say_and_ask").arg("text", "busy").arg("name", "wait").correlation_id("mine");
+                  const bool heard = co_await workers.execute<bool>(std::move(call));
+                  BOOST_TEST(heard);
+              });
+    BOOST_REQUIRE(ears.lines().size() == 2u);
+    BOOST_TEST(ears.lines()[0].text == "up");
+    BOOST_TEST(ears.lines()[0].calls.empty());
+    BOOST_TEST(ears.lines()[1].text == "busy");
+    BOOST_TEST(ears.lines()[1].calls == texts{"mine"}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(survives_a_handler_that_throws) {

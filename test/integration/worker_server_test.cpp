@@ -47,6 +47,30 @@ asio::awaitable<void> expect_unharmed(pool& workers) {
     BOOST_TEST(status.counters.workers_started == 1u);
 }
 
+/// That one worker is at 16 calls of half a second at once.
+void expect_at_once(const std::string& option, const std::string& command) {
+    auto config = cpp_pool({option});
+    config.capacity = 16;
+    with_pool(config, [&command](pool& workers) -> asio::awaitable<void> {
+        const auto executor = co_await asio::this_coro::executor;
+        const auto began = std::chrono::steady_clock::now();
+        int ended = 0;
+        const auto wait = [&]() -> asio::awaitable<void> {
+            auto call = request(command).arg("ms", 500);
+            co_await workers.execute(std::move(call));
+            ++ended;
+        };
+        for (int i = 0; i < 16; ++i) {
+            asio::co_spawn(executor, wait(), asio::detached);
+        }
+        auto have_all_ended = [&] { return ended == 16; };
+        auto ending = eventually(have_all_ended);
+        const bool all_ended = co_await std::move(ending);
+        BOOST_TEST(all_ended);
+        BOOST_TEST((std::chrono::steady_clock::now() - began < 16 * 500ms));
+    });
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(worker_servers)
@@ -71,27 +95,12 @@ BOOST_AUTO_TEST_CASE(calls) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(several_calls_at_once) {
-    auto config = cpp_pool({"capacity=16"});
-    config.capacity = 16;
-    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
-        const auto executor = co_await asio::this_coro::executor;
-        const auto began = std::chrono::steady_clock::now();
-        int ended = 0;
-        const auto wait = [&]() -> asio::awaitable<void> {
-            auto call = request("slow").arg("ms", 500);
-            co_await workers.execute(std::move(call));
-            ++ended;
-        };
-        for (int i = 0; i < 16; ++i) {
-            asio::co_spawn(executor, wait(), asio::detached);
-        }
-        auto have_all_ended = [&] { return ended == 16; };
-        auto ending = eventually(have_all_ended);
-        const bool all_ended = co_await std::move(ending);
-        BOOST_TEST(all_ended);
-        BOOST_TEST((std::chrono::steady_clock::now() - began < 16 * 500ms));
-    });
+BOOST_AUTO_TEST_CASE(several_coroutines_at_once) {
+    expect_at_once("capacity=16", "slow");
+}
+
+BOOST_AUTO_TEST_CASE(several_plain_functions_at_once_on_threads) {
+    expect_at_once("threads=16", "block");
 }
 
 BOOST_AUTO_TEST_CASE(errors) {

@@ -170,13 +170,62 @@ class BlockingHandlerTest(CppWorkerCase):
         self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
 
     def test_it_ends_with_its_host(self):
-        for channel in ("data", "control"):
-            with self.subTest(channel):
-                host = self.start_program()
+        for channel, *options in (("data",), ("control",), ("data", "threads=2"), ("control", "threads=2")):
+            with self.subTest(channel=channel, options=options):
+                host = self.start_program(*options)
                 host.send_call("block", {"ms": 100_000})
                 host.until_busy()
                 getattr(host, channel).close()
                 self.assertIn(host.process.wait(timeout=5), (70, -signal.SIGKILL))
+
+
+class ThreadsTest(CppWorkerCase):
+    def test_plain_functions_run_on_them_and_coroutines_do_not(self):
+        host = self.start_program("threads=2", ready=False)
+        self.assertEqual(host.handshake()["capacity"], 2)
+        host = self.start_program("threads=2", "capacity=4")
+        blocked = [host.send_call("block", {"ms": 100_000}) for _ in range(2)]
+        self.assertEqual(host.call("add_later", {"a": 1, "b": 2}), 3)
+        added = host.send_call("add", {"a": 1, "b": 2})  # waits for a thread
+        host.tell({"type": "cancel", "id": blocked[1]})
+        self.assertEqual([host.receive()["id"] for _ in range(2)], [blocked[1], added])
+        host.tell({"type": "cancel", "id": blocked[0]})
+        self.assertEqual(host.receive()["value"], "cancelled")
+        self.assertEqual(host.call_error("fail", {"how": "caller"})["code"], "bad_input")
+
+    def test_a_call_that_is_cancelled_before_a_thread_is_free_does_not_begin(self):
+        host = self.start_program("threads=1", "capacity=2")
+        first, second = (host.send_call("block", {"ms": 100_000}) for _ in range(2))
+        while host.ping()["in_flight"] < 2:
+            pass
+        host.tell({"type": "cancel", "id": second})
+        host.tell({"type": "cancel", "id": first})
+        self.assertEqual(host.receive()["value"], "cancelled")
+        self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
+
+    def test_progress_from_a_thread(self):
+        host = self.start_program("threads=1")
+        host.send_call("report_busily", {"steps": 100_000})
+        messages = [host.receive()]
+        while messages[-1]["type"] == "progress":
+            messages.append(host.receive())
+        *reports, result = messages
+        self.assertEqual(result["value"], {"$attachment": 0})
+        self.assertEqual(reports[-1]["fraction"], 1.0)
+        self.assertLess(len(reports), 1000)
+
+    def test_it_ends_when_they_have_ended(self):
+        for by_signal in (False, True):
+            host = self.start_program("threads=2")
+            host.send_call("block", {"ms": 300})
+            host.until_busy()
+            if by_signal:
+                host.signal(signal.SIGTERM)
+            else:
+                host.tell({"type": "shutdown", "grace_ms": 5000})
+            self.assertEqual(host.receive()["value"], "done")
+            status, printed, _ = host.finish()
+            self.assertEqual((status, printed), (0, "hello from stdout\nstopped in order\n"))
 
 
 class EndTest(CppWorkerCase):

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A worker in C++ with a command for each thing that tests want of one. Arguments of the program: capacity=N, and faults:
-// start_fails, stop_fails, unhealthy.
+// A worker in C++ with a command for each thing that tests want of one. Arguments of the program: capacity=N, threads=N, and
+// faults: start_fails, stop_fails, unhealthy.
 
 #include <skep/worker_server.hpp>
 
@@ -189,6 +189,15 @@ asio::awaitable<int> report(skep::worker_call& call) {
     co_return steps;
 }
 
+/// The same without letting anybody else run, as fast as it goes.
+json::value report_busily(skep::worker_call& call) {
+    const auto steps = call.arg<int>("steps");
+    for (int i = 1; i <= steps; ++i) {
+        call.progress(static_cast<double>(i) / steps, "step " + std::to_string(i));
+    }
+    return call.attach(skep::blob(std::vector<std::byte>(1)));
+}
+
 json::value big(skep::worker_call& call) {
     const auto bytes = call.arg<std::size_t>("bytes");
     if (call.arg<std::optional<bool>>("attached").value_or(false)) {
@@ -226,6 +235,9 @@ int main(int count, char** values) {
         if (value.starts_with("capacity=")) {
             options.capacity(std::strtoul(value.substr(9).data(), nullptr, 10));
         }
+        if (value.starts_with("threads=")) {
+            options.threads(std::strtoul(value.substr(8).data(), nullptr, 10));
+        }
     }
     skep::worker_server server(options);
     std::cout << "hello from stdout" << std::endl;
@@ -241,6 +253,7 @@ int main(int count, char** values) {
         .on("ask", ask)
         .on("ask_all", ask_all)
         .on("report", report)
+        .on("report_busily", report_busily)
         .on("big", big)
         .on("strange", strange);
     server.on("crash", [](skep::worker_call&) { std::abort(); });

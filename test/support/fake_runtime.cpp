@@ -229,8 +229,8 @@ asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
 }
 
 manual_pool::manual_pool(pool_config config) {
-    const auto make = [this](const pool_context& found, const pool_config&, output_handler) {
-        auto fakes = std::make_unique<fake_runtime>(found.executor);
+    const auto make = [this](const pool_context& found, const pool_config&, output_handler sink) {
+        auto fakes = std::make_unique<fake_runtime>(found.executor, std::move(sink));
         runtime_ = fakes.get();
         return fakes;
     };

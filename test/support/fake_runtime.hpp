@@ -117,7 +117,11 @@ std::uint64_t id_of(const boost::json::object& message);
 /// Starts fake workers.
 class fake_runtime final : public runtime {
 public:
-    explicit fake_runtime(const strand& executor) : executor_(executor) {}
+    explicit fake_runtime(const strand& executor, output_handler sink = {})
+        : print(std::move(sink)), executor_(executor) {}
+
+    /// What takes the lines that workers print.
+    const output_handler print;
 
     /// Called for each new worker; by default it shakes hands at once. May throw error(spawn_failed).
     std::function<void(fake_worker&)> on_start = [](fake_worker& fresh) { fresh.shake_hands(); };

@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
           {"json_depth", 345},
           {"tree_bytes", 4567890},
           {"attachments", 65536},
-          {"tool_calls", 64}}},
+          {"tool_calls", 16}}},
         {"capacity", 4},
         {"correlation", "7f3a9c1b-"},
         {"previous_exit", "segfault"}};

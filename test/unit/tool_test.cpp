@@ -3,9 +3,9 @@
 
 // What workers ask of the service, and what they report on the way.
 
-#include "support/fake_runtime.hpp"
+#include "support/asking_pool.hpp"
 
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
@@ -23,70 +23,8 @@ namespace {
 
 constexpr auto every_type = asio::cancellation_type::all;
 
-/// A pool of fakes whose workers ask for tools.
-class asking : public running_pool {
-public:
-    explicit asking(pool_config config = fake_config(1)) : running_pool(std::move(config)) {}
-
-    /// The worker at the call asks for something.
-    void ask(std::uint64_t call, std::uint64_t number, const std::string& name, json::object args = {},
-             std::size_t index = 0) {
-        worker(index).send_data({{"type", "tool_call"},
-                                 {"id", call},
-                                 {"tool_call", number},
-                                 {"name", name},
-                                 {"args", std::move(args)}});
-        settle();
-    }
-
-    void report(std::uint64_t call, double fraction, const std::string& text) {
-        worker(0).send_data({{"type", "progress"}, {"id", call}, {"fraction", fraction}, {"text", text}});
-        settle();
-    }
-
-    /// The value that the only tool call since the last look was answered with.
-    json::value result(std::size_t index = 0) {
-        const auto answers = worker(index).take_controls("tool_result");
-        BOOST_REQUIRE(answers.size() == 1u);
-        return answers[0].at("value");
-    }
-
-    /// The error that it was answered with.
-    json::object failure(std::size_t index = 0) {
-        const auto answers = worker(index).take_controls("tool_error");
-        BOOST_REQUIRE(answers.size() == 1u);
-        return answers[0].at("error").as_object();
-    }
-
-    bool is_answered(std::size_t index = 0) {
-        return !worker(index).take_controls("tool_result").empty() ||
-               !worker(index).take_controls("tool_error").empty();
-    }
-};
-
 asio::awaitable<tool_reply> add(tool_call asked) {
     co_return tool_reply(asked.args.at("a").to_number<int>() + asked.args.at("b").to_number<int>());
-}
-
-/// Waits until it is cancelled, and says so.
-tool_handler patient(bool& was_cancelled) {
-    return [&was_cancelled](tool_call) -> asio::awaitable<tool_reply> {
-        asio::steady_timer never(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
-        try {
-            co_await never.async_wait(asio::use_awaitable);
-        } catch (const boost::system::system_error&) {
-            was_cancelled = true;
-        }
-        co_return tool_reply();
-    };
-}
-
-/// Calls the command of that name in the same pool.
-tool_handler calling(asking& pool, std::string command) {
-    return [&pool, command](tool_call) -> asio::awaitable<tool_reply> {
-        const reply inner = co_await pool.facade().execute(command);
-        co_return tool_reply(inner.value);
-    };
 }
 
 } // namespace
@@ -269,14 +207,14 @@ BOOST_AUTO_TEST_CASE(rules_that_a_worker_must_keep) {
         pool.ask(id, 5, "wait");
     }));
     BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) {
-        for (std::uint64_t number = 1; number <= 65; ++number) {
+        for (std::uint64_t number = 1; number <= 17; ++number) {
             pool.ask(id, number, "wait");
         }
     }));
     BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) { pool.report(id + 1, 0.5, ""); }));
     BOOST_TEST(is_ended_for([](asking& pool, std::uint64_t id) { pool.report(id, 1.5, ""); }));
     BOOST_TEST(!is_ended_for([](asking& pool, std::uint64_t id) {
-        for (std::uint64_t number = 1; number <= 64; ++number) {
+        for (std::uint64_t number = 1; number <= 16; ++number) {
             pool.ask(id, number, "wait");
         }
     }));

@@ -16,7 +16,7 @@ class Limits(NamedTuple):
     json_depth: int = _NO_LIMIT  # of that object: {} has 1, {"value":[]} has 2
     tree_bytes: int = _NO_LIMIT  # what the object takes in the host's memory, by the formula of the protocol
     attachments: int = _NO_LIMIT
-    tool_calls: int = 64  # of one call, unanswered at a time
+    tool_calls: int = 16  # of one call, unanswered at a time
 
     @classmethod
     def told(cls, limits: Dict[str, Any]) -> "Limits":

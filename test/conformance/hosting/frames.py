@@ -15,7 +15,7 @@ LIMITS = {
     "json_depth": 512,
     "tree_bytes": 512 << 20,
     "attachments": 65536,
-    "tool_calls": 64,
+    "tool_calls": 16,
 }
 
 

@@ -11,6 +11,18 @@ worker = skep.Worker()
 _cleanups = 0
 
 
+@worker.on_start
+def announce():
+    print("up")
+
+
+@worker.command
+def say_and_ask(text, name):
+    """The tool may wait until the text has been heard."""
+    print(text)
+    return skep.call_host(name)
+
+
 @worker.command
 def ask(name, args):
     return skep.call_host(name, **args)
