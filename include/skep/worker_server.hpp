@@ -146,9 +146,10 @@ private:
 /// pool_config::launch.
 ///
 /// Handlers run on the thread that is in run(), one at a time; coroutines take turns with each other where they await
-/// something. A handler that blocks keeps the others waiting, unless it is a plain function and has threads to run on, see
-/// worker_options::threads: coroutines, hooks and the health check stay on the one thread all the same. Pings are answered all the same, cancellation shows in
-/// worker_call::cancelled(), and if the host dies the process ends at once, as another thread sees to these.
+/// something. A handler that blocks keeps the others waiting, unless it is a plain function and has threads to run on
+/// (worker_options::threads): coroutines, hooks and the health check stay on the one thread all the same. Pings are answered
+/// all the same, cancellation shows in worker_call::cancelled(), and if the host dies the process ends at once, as another
+/// thread sees to these.
 ///
 /// Results must keep to the limits of the host: one that does not is an error of that one call (skep.ResultTooLarge,
 /// skep.UnserializableResult). No exception of a handler costs the worker its life.
