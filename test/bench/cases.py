@@ -162,17 +162,17 @@ def attachments(with_):
 def streams(with_):
     """A generator of short strings. gRPC serves and is listened to from Python, each stream by a thread or all by an event
     loop, over a Unix socket, and what its client costs stands beside what its server does: on two cores the slower of the
-    two sets the pace. Four streams come from as many processes on both sides. A hundred do from as many workers, but gRPC
-    is at its best with a process per core for them. The raw side sends 4 KiB of JSON a write, to a host in C that only
-    counts."""
-    for count, workers, servers in ((1, 1, 1), (4, 4, 4), (100, 100, 2)):
+    two sets the pace. Four streams come from as many processes on both sides, a hundred from two, which have a thread for
+    each. The raw side sends 4 KiB of JSON a write, to a host in C that only counts."""
+    for count, processes in ((1, 1), (4, 4), (100, 2)):
         load = (f"streams={count}", with_.span(1))
+        skep = (*load, f"workers={processes}", f"worker_threads={count // processes}")
         sides = {
-            "skep": with_.skep("streams", *PYTHON_WORKER, *load, f"workers={workers}"),
-            "threads": grpc("threads", *load, f"servers={servers}"),
-            "asyncio": grpc("asyncio", *load, f"servers={servers}"),
+            "skep": with_.skep("streams", *PYTHON_WORKER, *skep),
+            "threads": grpc("threads", *load, f"servers={processes}"),
+            "asyncio": grpc("asyncio", *load, f"servers={processes}"),
         }
-        what = f"streams: {count}, {workers} worker{'s' * (workers > 1)}"
+        what = f"streams: {count}, {processes} worker{'s' * (processes > 1)}"
         kinds = (("", "chunks/s", "chunks_per_s"), (", worker CPU", "us", "worker_cpu_us"), (", host CPU", "us", "cpu_us"))
         figures = [
             Figure(what + kind, unit, "skep", key, [("gRPC, threads", "threads", key), ("gRPC, asyncio", "asyncio", key)])

@@ -137,6 +137,7 @@ pool_config make_config(const arguments& args) {
     config.workers = args.number("workers", 1);
     config.min_ready = config.workers;
     config.pipeline_depth = args.number("pipeline", 0);
+    config.threads_per_worker = args.number("worker_threads", 1);
     config.queue.timeout = duration::zero();
     return config;
 }

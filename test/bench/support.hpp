@@ -61,7 +61,7 @@ seconds cpu_time(pid_t process);
 double resident_bytes();
 
 /// A pool of SDK workers, or of the C++ echo worker if one is given: worker=PATH, or script=PATH and
-/// python=PROGRAM; workers=N, capacity=N and pipeline=N if other than 1, 1 and 0.
+/// python=PROGRAM; workers=N, capacity=N, worker_threads=N and pipeline=N if other than 1, 1, 1 and 0.
 pool_config make_config(const arguments& args);
 
 } // namespace skep::bench

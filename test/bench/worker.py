@@ -5,7 +5,7 @@ import time
 import skep
 from tokens import tokens
 
-worker = skep.Worker()
+worker = skep.Worker(thread_safe=True)
 memory = []
 
 
