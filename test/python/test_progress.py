@@ -1,5 +1,7 @@
 """Commands report how far they are: skep.progress(). And ids that follow a call: skep.current().correlation_id."""
 
+import signal
+import socket
 import unittest
 
 from host import HostCase
@@ -106,6 +108,24 @@ class Reports(HostCase):
         host.send_call("join")
         reports, answer = self.receive_all(host)
         self.assertEqual(answer["type"], "result")  # such a thread works for the call that runs now
+
+    def test_a_signal_handler_reports_in_the_middle_of_a_message(self):
+        host = self.start(
+            "import signal, time\n"
+            "signal.signal(signal.SIGALRM, lambda *_: (skep.progress(0.5), print('reported', flush=True)))\n"
+            "@worker.command\ndef blocks():\n"
+            "    yield bytes(10_000_000)\n"
+            "    time.sleep(1000)\n"
+        )
+        call_id = host.send_call("blocks", stream={"chunks": 9, "bytes": 1 << 30})
+        host.data.recv(1, socket.MSG_PEEK)
+        host.signal(signal.SIGALRM)
+        self.assertEqual(host.process.stdout.readline(), b"reported\n")
+        host.cancel(call_id)
+        host.ping()
+        self.assertEqual(host.receive()["type"], "chunk")  # a whole one
+        _, answer = self.receive_all(host)
+        self.assertEqual(answer["error"]["type"], "skep.Cancelled")
 
 
 class Correlation(HostCase):

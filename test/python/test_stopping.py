@@ -141,6 +141,19 @@ class Stopping(HostCase):
         self.assertIsNone(host.receive())
         self.assertEqual(host.finish(), (0, HOOKS_RAN, ""))
 
+    def test_a_command_may_report_while_it_unwinds(self):
+        host = self.start(
+            SLEEP + "@worker.command\ndef unwind():\n"
+            "    try: time.sleep(1000)\n"
+            "    finally:\n"
+            "        skep.progress(1)\n"
+            "        print('cleaned up')\n"
+        )
+        host.send_call("unwind")
+        host.until_busy()
+        host.signal(signal.SIGTERM)
+        self.assertEqual(host.finish(), (0, "cleaned up\n" + HOOKS_RAN, ""))
+
     def test_sigterm_after_shutdown_interrupts_the_call_it_waits_for(self):
         host = self.start(SLEEP)
         host.send_call("sleep")

@@ -87,8 +87,9 @@ class Interrupts(Window):
         if self._terminate or self._cancelled:
             self._on_interrupt()
 
-    def close(self) -> None:
-        self._open = False
+    def close(self) -> bool:
+        was_open, self._open = self._open, False
+        return was_open
 
     def finish(self, call_id: int) -> None:
         """The call is answered; a cancel for it, or for an earlier one, means nothing any more."""

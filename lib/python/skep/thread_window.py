@@ -53,15 +53,16 @@ class ThreadWindow(CallWindow):
             self._was_raised = True
             raise self._due
 
-    def close(self) -> None:
+    def close(self) -> bool:
         if not self._is_open:
-            return
+            return False
         self._is_open = False  # first: if the exception is raised in here, there is nothing left to be done
         try:
             self._right.pop()
         except IndexError:
             self._interrupted.get()
             set_async_exception(self.thread, no_exception)
+        return True
 
     # --- any thread
 

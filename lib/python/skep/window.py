@@ -18,8 +18,10 @@ class Window:
         """Opens the window; raises what was asked for before. Pair it with close() in a try block that catches what
         open() raises, too."""
 
-    def close(self) -> None:
-        """Closes the window. Of a thread that is no main thread, this may be where the interrupt arrives."""
+    def close(self) -> bool:
+        """Closes the window; whether it was open. Of a thread that is no main thread, this may be where the interrupt
+        arrives."""
+        return False
 
     def is_cancelled(self, call_id: int) -> bool:
         """Whether a call that is not answered has been cancelled."""
@@ -47,10 +49,14 @@ def window_here(call: "Call") -> Window:
 
 @contextmanager
 def uninterrupted(call: "Call") -> Iterator[None]:
-    """Closes the window of the call while the block runs, which is not to be left half done."""
+    """Closes the window of the call while the block runs, which is not to be left half done.
+
+    One that was closed stays so: signal handlers and finalizers come here from the middle of what is not to be interrupted.
+    """
     window = window_here(call)
-    window.close()
+    was_open = window.close()
     try:
         yield
     finally:
-        window.open(call.id)
+        if was_open:
+            window.open(call.id)
