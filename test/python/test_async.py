@@ -63,6 +63,17 @@ async def slow_tokens():
         print("cleaned up", flush=True)
 
 @worker.command
+async def deaf_tokens():
+    try:
+        while True:
+            try: await asyncio.sleep(0.05)
+            except asyncio.CancelledError: pass
+            yield 1
+    finally:
+        await asyncio.sleep(0)
+        print("cleaned up", flush=True)
+
+@worker.command
 async def block(seconds): time.sleep(seconds)
 
 @worker.command
@@ -277,6 +288,18 @@ class Async(HostCase):
             self.assertEqual(self.host.receive()["error"]["type"], "skep.Cancelled")
         self.host.tell({"type": "shutdown", "grace_ms": 1000})
         self.assertEqual(self.host.finish(), (0, "cleaned up\n" * 2, ""))
+
+    def test_a_generator_that_goes_on_when_it_is_cancelled_is_closed(self):
+        self.start_async()
+        call_id = self.host.send_call("deaf_tokens", stream={"chunks": 5, "bytes": 1000})
+        self.host.receive()
+        self.host.cancel(call_id)
+        answer = self.host.receive()
+        while answer["type"] == "chunk":
+            answer = self.host.receive()
+        self.assertEqual(answer["error"]["type"], "skep.Cancelled")
+        self.host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertEqual(self.host.finish(), (0, "cleaned up\n", ""))
 
     def test_tools_and_progress(self):
         self.start_async()

@@ -54,6 +54,13 @@ def unsendable():
 
 
 @worker.command
+def farewell():
+    try:
+        while True: yield 0
+    finally:
+        yield "bye"
+
+@worker.command
 def tidy():
     try:
         while True:
@@ -155,6 +162,13 @@ class Streams(HostCase):
         self.receive_values(1)
         self.host.tell({"type": "cancel", "id": call_id})
         self.assertEqual(self.host.receive(), {"type": "result", "id": call_id, "value": "put away"})
+
+    def test_a_generator_that_yields_when_it_is_cancelled_waits_for_no_credit(self):
+        call_id = self.start_stream("farewell", {"chunks": 1, "bytes": 1000})
+        self.receive_values(1)
+        self.host.cancel(call_id)
+        self.assertEqual(self.host.receive()["error"]["type"], "skep.Cancelled")
+        self.assertEqual(self.host.call("plain"), "plain")
 
     def test_sigterm_ends_a_generator_that_waits(self):
         self.start_stream("tokens", {"chunks": 1, "bytes": 1000}, count=5)

@@ -31,7 +31,7 @@ class AsyncAnswering:
             if credit is None:
                 answer = await do_async(self._work, call, self._answers)
             else:
-                answer = await self._stream(call, credit)
+                answer = await self._stream(call, window, credit)
         except (SystemExit, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -42,8 +42,8 @@ class AsyncAnswering:
             leave()
         return answer
 
-    async def _stream(self, call: Call, credit: Tuple[int, int]) -> Answer:
-        outlet = AsyncOutlet(call, credit, self._answers, self._host)
+    async def _stream(self, call: Call, window: LoopWindow, credit: Tuple[int, int]) -> Answer:
+        outlet = AsyncOutlet(call, window, credit, self._answers, self._host)
         try:
             return await do_async(self._work, call, self._answers, outlet.send)
         finally:

@@ -7,6 +7,7 @@ from .call import Call
 from .channel import frame_length
 from .collected import Collected
 from .loop_mailbox import LoopMailbox
+from .loop_window import LoopWindow
 from .messages import Answers
 from .pool_host import PoolHost
 
@@ -34,8 +35,11 @@ async def collect_async(generator: "AsyncGenerator[Any, None]", command: str) ->
 class AsyncOutlet:
     """Sends chunks to the consumer of a stream, no faster than it takes them. On the event loop."""
 
-    def __init__(self, call: Call, credit: Tuple[int, int], answers: Answers, host: PoolHost) -> None:
+    def __init__(
+        self, call: Call, window: LoopWindow, credit: Tuple[int, int], answers: Answers, host: PoolHost
+    ) -> None:
         self._call = call
+        self._window = window
         self._answers = answers
         self._batch = host.outbox.batch
         self._credit = host.credit
@@ -52,6 +56,12 @@ class AsyncOutlet:
         size = frame_length(body, attachments) - frame_length(())
         while not self._credit.spend(self._call.id, size):
             self._batch.flush()
+            self._end_if_cancelled()  # rather than wait for credit that nobody is going to give
             await self._mailbox.get()
         self._batch.add(body, attachments)
         await asyncio.sleep(0)  # a generator that never waits must not keep the loop for itself
+        self._end_if_cancelled()
+
+    def _end_if_cancelled(self) -> None:
+        if self._window.was_raised:  # and the generator has gone on all the same
+            raise asyncio.CancelledError

@@ -17,6 +17,7 @@ class LoopWindow(CallWindow):
         self._loop = loop
         self._task: "Optional[asyncio.Task[Any]]" = None
         self._is_cancelled = False
+        self.was_raised = False  # where the task waited
 
     def begin(self) -> None:
         """The running task is at the call; Cancelled if that is not wanted any more."""
@@ -37,4 +38,5 @@ class LoopWindow(CallWindow):
 
     def _cancel(self) -> None:
         if self._task is not None:
+            self.was_raised = True
             self._task.cancel()

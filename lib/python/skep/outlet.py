@@ -67,9 +67,13 @@ class Outlet:
         while not self._credit.spend(call.id, size):
             self._batch.flush()
             window.open(call.id)
+            self._end_if_cancelled()  # rather than wait for credit that nobody is going to give
             self._mailbox.get()
             window.close()
         self._batch.add(body, attachments)
         window.open(call.id)
-        if call.cancelled():  # and the generator has gone on all the same
+        self._end_if_cancelled()
+
+    def _end_if_cancelled(self) -> None:
+        if self._call.cancelled():  # and the generator has gone on all the same
             raise Cancelled
