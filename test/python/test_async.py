@@ -31,6 +31,14 @@ async def who():
     is_main = threading.current_thread() is threading.main_thread()
     return [call.id, call.correlation_id, bytes(skep.attachments()[0]).decode(), is_main]
 
+user = contextvars.ContextVar("user", default="nobody")
+@worker.command
+async def log_in(name):
+    before = user.get()
+    user.set(name)
+    await skep.call_host_async("tool")
+    return before
+
 @worker.command
 async def ask(n):
     skep.progress(0.5)
@@ -180,6 +188,17 @@ class Async(HostCase):
         answers = self.answers(200)
         for n, call_id in enumerate(ids):
             self.assertEqual(answers[call_id]["value"], [call_id, f"c{n}", str(n), True])
+
+    def test_no_call_sees_the_variables_of_another(self):
+        self.start_async("concurrency=1")
+        first = self.host.send_call("log_in", {"name": "Ada"})
+        asked = self.host.receive_tool_call()
+        second = self.host.send_call("log_in", {"name": "Eve"})  # which begins when the first one ends
+        self.host.ping()
+        self.host.answer_tool(asked)
+        self.assertEqual(self.host.receive()["id"], first)
+        self.host.answer_tool(self.host.receive_tool_call())
+        self.assertEqual(self.host.receive(), {"type": "result", "id": second, "value": "nobody"})
 
     def test_errors(self):
         self.start_async()

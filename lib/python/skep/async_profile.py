@@ -4,6 +4,7 @@ The loop runs on the main thread. Another thread takes the calls from the host.
 """
 
 import asyncio
+import contextvars
 import os
 import threading
 from typing import Any, Callable, Optional, Set
@@ -44,6 +45,8 @@ class AsyncProfile(ConcurrentProfile):
     def serve(self) -> None:
         self._answering = AsyncAnswering(self.work, self.host)
         self._turns = Turns(self.capacity, self._begin)
+        # Of each call: it may be begun by the task of another one, whose variables are none of its business.
+        self._context = contextvars.copy_context()
         self._interrupts.on_terminate = lambda: self._in_loop(self._terminate)
         threading.Thread(target=self._take_calls, name="skep-calls", daemon=True).start()
         self._loop.run_until_complete(self._end)
@@ -107,7 +110,7 @@ class AsyncProfile(ConcurrentProfile):
 
     def _begin(self, call: Call) -> None:
         if isinstance(call.window, LoopWindow):
-            self._in_loop(self._start, call, call.window)
+            self._in_loop(self._context.run, self._start, call, call.window)
         else:
             self._threads.put(call)
 
