@@ -38,6 +38,8 @@ class Hiding(skep.Error):
     @data.setter
     def data(self, value): pass
 class UnknownCommand(Exception): pass
+class Payload(Exception):
+    def __getattr__(self, name): return {}[name]
 def fail(kind=Exception): raise kind
 @worker.command
 def blame(code, message="", data="None"): raise skep.Error(code, message, eval(data))
@@ -93,6 +95,19 @@ class Names(HostCase):
         ):
             with self.subTest(error):
                 self.assertEqual(host.call_error("throw", {"error": error})["type"], name)
+
+    def test_one_that_python_itself_cannot_print(self):
+        host = self.start(RAISING)
+        for error, said in (
+            ("Payload('empty')", "Payload: empty"),
+            ("SyntaxError('bad', ('file', 1, 'column', 'text'))", "SyntaxError: bad"),
+        ):
+            with self.subTest(error):
+                traceback = host.call_error("throw", {"error": error})["traceback"]
+                self.assertTrue(traceback.startswith("Traceback (most recent call last):\n  File"), traceback)
+                self.assertIn(", in throw\n", traceback)
+                self.assertIn(said, traceback)
+        self.assertEqual(host.call("echo", {"value": 1}), 1)
 
     def test_what_the_sdk_says_itself_has_no_traceback(self):
         host = self.start(RAISING)

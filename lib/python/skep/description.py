@@ -58,7 +58,13 @@ def user_frames(error: BaseException) -> Optional[TracebackType]:
 
 def user_traceback(error: BaseException) -> str:
     """The user_frames() as Python prints a traceback."""
-    return "".join(traceback.format_exception(type(error), error, user_frames(error)))
+    frames = user_frames(error)
+    try:
+        lines = traceback.format_exception(type(error), error, frames)
+    except Exception:  # it is asked for more than it has: a __getattr__ of its own, say, or a SyntaxError of odd parts
+        last = f"{type_name(type(error))}: {_message(error)}\n"
+        lines = ["Traceback (most recent call last):\n", *traceback.format_tb(frames), last]
+    return "".join(lines)
 
 
 def show_traceback(error: BaseException) -> None:
