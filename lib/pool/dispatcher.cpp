@@ -94,7 +94,7 @@ void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
         events_.on_waiting();
     }
     if (outer_of(waiting) != nullptr && !events_.may_get_more_workers()) {
-        refuse_circle(waiting);
+        is_refused_as_circle(waiting);
     }
 }
 
@@ -108,17 +108,34 @@ bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
     return false;
 }
 
-void dispatcher::refuse_circle(call& made_by_tool) {
+void dispatcher::refuse_circles() {
+    auto* newest = newest_made_by_tool();
+    while (newest != nullptr && !events_.may_get_more_workers() && is_refused_as_circle(*newest)) {
+        newest = newest_made_by_tool();
+    }
+}
+
+call* dispatcher::newest_made_by_tool() {
+    call* newest = nullptr;
+    queue_.for_each([&](claim& each) {
+        auto& waiting = static_cast<call&>(each);
+        newest = outer_of(waiting) != nullptr ? &waiting : newest;
+    });
+    return newest;
+}
+
+bool dispatcher::is_refused_as_circle(call& made_by_tool) {
     error_info info;
     try {
         if (!waits_for_itself(queue_, placement_)) {
-            return;
+            return false;
         }
         info.detail = "it would wait for ever: " + trail_of(made_by_tool);
     } catch (const std::bad_alloc&) { // it waits, and ends by its timeouts
-        return;
+        return false;
     }
     leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
+    return true;
 }
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {

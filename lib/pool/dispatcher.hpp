@@ -89,6 +89,9 @@ public:
     /// Destroys what would resume the callers. For when no coroutine will ever run again.
     void forget_callers() noexcept;
 
+    /// Workers that were to come may not: tools' calls that have waited for them may wait for each other alone.
+    void refuse_circles();
+
     /// Acts on deadlines until it is cancelled.
     asio::awaitable<void> watch_deadlines() { return deadlines_.run(); }
 
@@ -118,7 +121,8 @@ private:
     void fail_for_memory(call& unsent, const std::exception& problem);
     void place(call& fresh);
     void enqueue(call& waiting, bool at_front, time_point now);
-    void refuse_circle(call& made_by_tool);
+    bool is_refused_as_circle(call& made_by_tool);
+    call* newest_made_by_tool();
     void dispatch(call& next, worker& to, time_point now);
     void give_back(worker& gone, const lost_call_notice& notice);
     void delay(call& lost, duration wait);

@@ -84,6 +84,7 @@ void pool_core::apply(worker& subject, const left_service&) {
     dispatcher_.remove(subject);
     supervisor_.on_left_service(subject);
     give_up_queue_if_hopeless();
+    dispatcher_.refuse_circles();
 }
 
 void pool_core::apply(worker& subject, const calls_lost&) {
@@ -98,6 +99,7 @@ void pool_core::apply(worker& subject, const ended&) {
     record_end(subject);
     supervisor_.on_ended(subject);
     give_up_queue_if_hopeless();
+    dispatcher_.refuse_circles();
     if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
         dispatcher_.fail_queue(errc::unavailable, last_cause());
     }

@@ -14,6 +14,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 namespace skep {
@@ -49,6 +50,7 @@ struct tool_desk::errand {
     tool_call asked;
     asio::cancellation_signal cancellation; ///< on the lane
     bool has_begun = false;
+    std::atomic<bool> is_stopped = false; ///< it need not begin on the lane
 };
 
 tool_desk::tool_desk(const pool_context& context, const limit_options& limits, const tool_table& tools)
@@ -66,6 +68,9 @@ void tool_desk::take(const std::shared_ptr<tool_desk>& self, const call_ptr& cal
                                  std::to_string(last_number_) + ": their numbers must rise");
     }
     last_number_ = asked.number;
+    if (answers_ == nullptr) { // the worker's calls are lost to it already
+        return;
+    }
     const auto is_callers = [&](const errand_ptr& each) { return each->caller == caller; };
     if (std::count_if(open_.begin(), open_.end(), is_callers) ==
         static_cast<std::ptrdiff_t>(most_tool_calls)) {
@@ -143,6 +148,10 @@ void tool_desk::run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mi
     };
     // Never from within this function: the tool may call the pool at once.
     auto start = [executor, mine, answer = std::move(answer), on_end = std::move(on_end)]() mutable {
+        if (mine->is_stopped) {
+            on_end(nullptr, {});
+            return;
+        }
         try {
             asio::co_spawn(executor, std::move(answer),
                            asio::bind_cancellation_slot(mine->cancellation.slot(), on_end));
@@ -216,12 +225,14 @@ void tool_desk::cancel(const call& given_up) noexcept {
 }
 
 void tool_desk::close() noexcept {
+    answers_ = nullptr;
     std::for_each(open_.begin(), open_.end(), stop);
     open_.clear();
 }
 
 /// Without memory for that, it goes on, and its answer is dropped.
 void tool_desk::stop(const errand_ptr& mine) noexcept {
+    mine->is_stopped = true;
     auto cancel = [mine] {
         try {
             mine->cancellation.emit(asio::cancellation_type::terminal);

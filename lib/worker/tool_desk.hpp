@@ -65,7 +65,7 @@ private:
     const pool_context& context_;
     const limit_options& limits_;
     const tool_table& tools_;
-    channel* answers_ = nullptr;
+    channel* answers_ = nullptr; ///< null before open() and after close()
     const worker_id* asker_ = nullptr;
     std::uint64_t last_number_ = 0;
     std::vector<errand_ptr> open_; ///< not answered yet, in the order asked

@@ -179,7 +179,7 @@ private:
     void check_tools();
     void check_tool(const tool_record& which);
     void check_tools_are_over();
-    void check_cancelled_for_tools();
+    void check_ended_for_tools();
     void check_circle(const pool_status& status);
     std::set<const call_record*> calls_that_wait_for_others() const;
     bool may_have_nobody_left() const;
@@ -198,9 +198,8 @@ private:
     std::map<std::uint32_t, std::vector<sim_worker*>> by_slot_;
     std::set<std::size_t> open_; ///< numbers of the calls that are
     std::deque<tool_record> tools_;
-    std::vector<tool_record*> open_tools_; ///< and some that are not
-    std::vector<const call_record*>
-        cancelled_for_tools_; ///< as nobody waited for the tool, which is to be checked
+    std::vector<tool_record*> open_tools_;            ///< and some that are not
+    std::vector<const call_record*> ended_for_tools_; ///< as nobody waited for their tools; to be checked
     size_limits limits_;
     std::size_t expected_size_ = 0;
     scaling_seen last_scaling_;

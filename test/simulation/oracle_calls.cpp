@@ -290,7 +290,7 @@ void oracle::check_code(const call_record& call, const error& failure) {
     case errc::timeout: check_time(call, failure); break;
     case errc::cancelled:
         if (call.outer != nullptr) {
-            cancelled_for_tools_.push_back(&call);
+            ended_for_tools_.push_back(&call);
         } else {
             unless(call.cancelled.has_value() && !is_past_cancelling(call));
         }
@@ -302,9 +302,10 @@ void oracle::check_code(const call_record& call, const error& failure) {
     case errc::not_started: unless(!running_ || start_failed_); break;
     case errc::start_failed: unless(start_asked_.has_value()); break;
     case errc::shutting_down:
+        if (call.outer != nullptr) {
+            ended_for_tools_.push_back(&call);
+        }
         unless(shutting_down_ && !is_to_be_drained(call));
-        unless(call.outer == nullptr || !call.outer->is_open() || !is_to_be_drained(*call.outer) ||
-               may_have_nobody_left());
         break;
     case errc::unavailable: unless(may_be_unavailable()); break;
     case errc::poisonous_request: unless(has_crashed_workers(call)); break;

@@ -112,7 +112,7 @@ void oracle::check_tools() {
     for (const auto* each : open_tools_) {
         check_tool(*each);
     }
-    check_cancelled_for_tools();
+    check_ended_for_tools();
 }
 
 /// It is done and answered as long as its call waits for it, and cancelled with that.
@@ -146,14 +146,20 @@ void oracle::check_tools_are_over() {
     }
 }
 
-/// A call that a tool has made is cancelled with the tool, and not before.
-void oracle::check_cancelled_for_tools() {
-    for (const auto* each : std::exchange(cancelled_for_tools_, {})) {
+/// A call that a tool has made is cancelled with the tool, and not before, and drained with the call that the tool serves.
+void oracle::check_ended_for_tools() {
+    for (const auto* each : std::exchange(ended_for_tools_, {})) {
         const auto& outer = *each->outer;
         const bool is_lost = std::any_of(outer.visits.begin(), outer.visits.end(),
                                          [](const auto& stay) { return stay.at->is_lost(); });
-        if (outer.is_open() && !is_lost && !shutting_down_ && !late() && !out_of_memory()) {
+        if (!outer.is_open() || is_lost || late() || out_of_memory()) {
+            continue;
+        }
+        if (each->code == errc::cancelled && !shutting_down_) {
             wrong(about(*each) + " was cancelled, though " + about(outer) + " waits for it");
+        }
+        if (each->code == errc::shutting_down && is_to_be_drained(outer) && !may_have_nobody_left()) {
+            wrong(about(*each) + " was refused, though " + about(outer) + " waits for it");
         }
     }
 }
@@ -176,8 +182,8 @@ std::set<const call_record*> oracle::calls_that_wait_for_others() const {
 void oracle::check_circle(const pool_status& status) {
     const bool may_get_more = status.starting + status.retiring > 0 || limits_.min < limits_.max ||
                               status.breaker != circuit_state::closed || status.live < status.desired;
-    if (may_get_more || status.phase != pool_phase::running || status.suspended || out_of_memory() ||
-        late()) {
+    if (may_get_more || pool_suspension_asked_ || !suspended_.empty() ||
+        status.phase != pool_phase::running || status.suspended || out_of_memory() || late()) {
         return;
     }
     const auto waiting = calls_that_wait_for_others();
@@ -185,7 +191,10 @@ void oracle::check_circle(const pool_status& status) {
     std::size_t places = 0;
     for (const auto& each : status.workers) {
         const auto* const real = find(each.id);
-        if (real == nullptr || real->did_wrong || !is_running(each.state) || real->has_had_backlog()) {
+        const bool may_be_doubted =
+            real != nullptr && real->plan().has_probe && config_.health_check.error_streak > 0;
+        if (real == nullptr || may_be_doubted || real->did_wrong || !is_running(each.state) ||
+            each.state == worker_state::degraded || real->has_had_backlog()) {
             return; // who knows what it has
         }
         const auto is_held = [&](const auto& entry) {
@@ -202,10 +211,15 @@ void oracle::check_circle(const pool_status& status) {
 
 /// Whether what waits in a pool that shuts down may be without a worker that would ever take it.
 bool oracle::may_have_nobody_left() const {
-    return pool_suspension_asked_ || !suspended_.empty() ||
-           std::none_of(workers_.begin(), workers_.end(), [this](const auto& each) {
-               return each->ready_seen && !each->is_lost() && !was_overdue(*each) && !was_sick(*each);
-           });
+    const auto may_have_left = [this](const auto& each) {
+        return each->did_wrong || each->has_had_backlog() || was_overdue(*each) || was_sick(*each);
+    };
+    const bool scales = limits_.min < limits_.max || resized_;
+    const bool recycles = restarts_ || config_.recycle.age > duration(0) || config_.recycle.calls > 0 ||
+                          config_.recycle.soft_memory > 0 || config_.recycle.hard_memory > 0;
+    return pool_suspension_asked_ || !suspended_.empty() || scales || recycles ||
+           config_.health_check.error_streak > 0 ||
+           std::any_of(workers_.begin(), workers_.end(), may_have_left);
 }
 
 /// One that is well and has had nothing to do since the call was made.

@@ -50,6 +50,10 @@ asio::awaitable<void> sim_tools::act(const tool_record& which) {
     }
     case tool_deed::pauses: co_await pause(); break;
     case tool_deed::calls: {
+        const auto cancellation = co_await asio::this_coro::cancellation_state;
+        if (cancellation.cancelled() != asio::cancellation_type::none) { // the call would reset it
+            break;
+        }
         auto inner = users_.call_for(*which.call);
         co_await std::move(inner);
         break;

@@ -397,6 +397,23 @@ BOOST_AUTO_TEST_CASE(a_successor_that_starts_may_make_room) {
     pool.settle();
 }
 
+BOOST_AUTO_TEST_CASE(a_successor_that_does_not_come_makes_no_room) {
+    asking pool;
+    pool.facade().register_tool("nested", calling(pool, "inner"));
+    pool.execute(request("outer"));
+    const auto id = pool.worker(0).take_call();
+    pool.runtime().on_start = [](fake_worker&) {};
+    const auto restarting = pool.begin(pool.facade().restart(pool.status().workers.at(0).id));
+    pool.ask(id, 1, "nested");
+    BOOST_TEST(!pool.is_answered());
+    pool.worker(1).exit(exit_status::exited(1));
+    pool.settle();
+    check_mentions(json::value_to<std::string>(pool.failure().at("message")),
+                   "outer -> tool nested -> inner");
+    pool.worker(0).reply(id);
+    pool.settle();
+}
+
 BOOST_AUTO_TEST_CASE(a_worker_that_reads_no_answers_gets_no_more) {
     auto config = fake_config(1);
     config.cancel_grace = 1h;
