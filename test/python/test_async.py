@@ -107,10 +107,10 @@ async def stubborn():
 async def leave(): raise SystemExit(5)
 
 @worker.command
-async def forks():
-    import os
+async def forks(end="pass"):
+    import os, sys
     child = os.fork()
-    return os.waitpid(child, 0)[1] if child else None
+    return os.waitpid(child, 0)[1] >> 8 if child else exec(end)
 """
 PLAIN = """
 @worker.command
@@ -410,7 +410,19 @@ class Async(HostCase):
 
     def test_a_forked_child_ends_where_it_comes_back(self):
         self.start_async()
-        self.assertEqual(self.host.call("forks"), 0)
+        for end, status in (("pass", 0), ("sys.exit(5)", 5), ("sys.exit('mine')", 1), ("raise ValueError", 1)):
+            self.assertEqual(self.host.call("forks", {"end": end}), status)
+            self.assertEqual(self.host.call("echo", {"value": 1}), 1)
+        self.host.tell({"type": "shutdown", "grace_ms": 1000})
+        status, _, stderr = self.host.finish()
+        self.assertEqual((status, stderr.count("Traceback"), stderr.count("mine\n")), (0, 1, 1))
+
+    def test_a_child_of_a_hook_leaves_the_loop_to_the_worker(self):
+        self.start_async(
+            more="import os, sys\n@worker.on_start\ndef fork():\n"
+            "    if not os.fork(): sys.exit()\n"
+            "    os.wait()\n"
+        )
         self.assertEqual(self.host.call("echo", {"value": 1}), 1)
 
     def test_the_host_is_gone(self):

@@ -55,10 +55,10 @@ def meet():
 def leave(): raise SystemExit(5)
 
 @worker.command
-def forks():
-    import os
+def forks(end="pass"):
+    import os, sys
     child = os.fork()
-    return os.waitpid(child, 0)[1] if child else None
+    return os.waitpid(child, 0)[1] >> 8 if child else exec(end)
 """
 
 
@@ -231,8 +231,12 @@ class Threads(HostCase):
 
     def test_a_forked_child_ends_where_it_comes_back(self):
         self.start_threads()
-        self.assertEqual(self.host.call("forks"), 0)
-        self.assertEqual(self.host.call("echo", {"value": 1}), 1)
+        for end, status in (("pass", 0), ("sys.exit(5)", 5), ("sys.exit('mine')", 1), ("raise ValueError", 1)):
+            self.assertEqual(self.host.call("forks", {"end": end}), status)
+            self.assertEqual(self.host.call("echo", {"value": 1}), 1)
+        self.host.tell({"type": "shutdown", "grace_ms": 1000})
+        status, _, stderr = self.host.finish()
+        self.assertEqual((status, stderr.count("Traceback"), stderr.count("mine\n")), (0, 1, 1))
 
     def test_the_host_is_gone(self):
         self.start_threads()

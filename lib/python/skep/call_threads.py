@@ -8,6 +8,7 @@ from typing import Callable, Optional
 from .answering import Answering
 from .call import Call, set_running_here
 from .concurrent_profile import ConcurrentProfile
+from .forked import leave
 from .interrupts import Terminate
 from .thread_window import ThreadWindow
 
@@ -58,6 +59,8 @@ class CallThreads:
         except Terminate:
             pass
         except SystemExit as end:
+            if self._profile.host.is_gone:
+                leave(end)
             self._exit(end)
         finally:
             self._ended.put(None)

@@ -5,17 +5,34 @@ import sys
 from typing import NoReturn, Optional
 
 from .description import show_traceback
+from .interrupts import Terminate
 
 
 def leave(error: Optional[BaseException] = None) -> NoReturn:
     """Ends a forked child that comes back from user code, perhaps with an error, as Python would.
 
-    At once: what is still to happen in the conversation, in the script and atexit is the worker's own affair.
+    At once: what is still to happen in the conversation, in the script and atexit is the worker's own affair. An event
+    loop that the child closed would hear nothing any more in the worker, as they share what it waits with.
     """
+    status = 1
     try:
-        if error is not None:
+        if error is None or isinstance(error, Terminate):
+            status = 0
+        elif isinstance(error, SystemExit):
+            status = _status(error.code)
+        else:
             show_traceback(error)
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
     finally:
-        os._exit(0 if error is None else 1)
+        os._exit(status)
+
+
+def _status(code: object) -> int:
+    """What sys.exit(code) ends a process with; says what is no number."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1

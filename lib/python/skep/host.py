@@ -33,7 +33,7 @@ def call_host(name: str, timeout: Optional[float] = None, /, **args: Any) -> Any
     attachments, a list of these.
     Waits for at most `timeout` seconds (more than 0, None: no limit of its own), and in no case beyond the deadline
     of the call. May be used by the thread that runs the command, and by threads that work for it. Of more requests than
-    the host takes of one call at a time (64 by default), the later ones wait until an earlier one is answered.
+    the host takes of one call at a time (16 by default), the later ones wait until an earlier one is answered.
     Raises skep.HostError if the tool fails or there is none of that name, TimeoutError, ValueError if the arguments
     cannot be sent or are too large, RuntimeError outside of a call, after its end, in a forked child, and on an event
     loop that the SDK runs (use call_host_async() there). skep.Cancelled if the call is, or was, cancelled.

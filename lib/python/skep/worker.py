@@ -160,8 +160,8 @@ class Worker:
         Call it last, on the main thread, and under `if __name__ == "__main__":` if tests import the script. Exit
         status: 0 after an orderly stop, 1 if a start or stop hook failed, 64 if no pool has started the script,
         70 if the host is gone, 76 if it broke the protocol, 78 if the script cannot do what its pool wants (stderr has
-        the reason). A child that a command or hook forks, and that comes
-        back from it, ends there: with 0, or with 1 after an error.
+        the reason). A child that a command or hook forks, and that comes back from it, ends there, without its atexit
+        handlers: with 0, with 1 after an error, or with what it has given to sys.exit().
         A script that a pool has started, and that comes to its end without this call, is told so on stderr and
         exits with 120.
         """
@@ -179,10 +179,13 @@ class Worker:
                     sys.exit(EXIT_HOOK_FAILED)
             try:
                 conversation.serve()
+            except (Terminate, SystemExit) as end:
+                if conversation.host.is_gone:  # a child that exits leaves the worker serving
+                    leave(end)
+                raise
             finally:
-                if not conversation.host.is_gone:  # a child that exits leaves the worker serving
-                    stopped = [self._run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
-                    status = 0 if all(stopped) else EXIT_HOOK_FAILED
+                stopped = [self._run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
+                status = 0 if all(stopped) else EXIT_HOOK_FAILED
         except Terminate:
             pass  # an orderly end like any other
         except ProtocolError as error:
@@ -217,11 +220,11 @@ class Worker:
         """Whether the hook ran without an error; an error goes to stderr."""
         try:
             self._event_loop.run_hook(hook)
-        except (Terminate, SystemExit):
-            raise
         except BaseException as error:
             if conversation.host.is_gone:
                 leave(error)
+            if isinstance(error, (Terminate, SystemExit)):
+                raise
             show_traceback(error)
             return False
         if conversation.host.is_gone:
