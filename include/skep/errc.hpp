@@ -43,6 +43,9 @@ enum class errc {
     initialization_failed, ///< a function of the user's initialization_delegate refused the worker, or the start
     tool_cycle,            ///< a tool's call could only run once the workers are done that wait for it
     type_mismatch, ///< a value does not fit the type it was to become: see value_as; the call itself has succeeded
+    session_quota_exceeded, ///< there are as many sessions as session_options::quota allows
+    session_not_found,      ///< there is no session of that id, or it has expired
+    invalid_session,        ///< a session's id or ttl breaks its rule; the text names the rule
 };
 
 /// Whether the same call may succeed if it is made again after a while, because the failure says nothing about the
@@ -51,8 +54,9 @@ enum class errc {
 SKEP_API bool retryable(errc code) noexcept;
 
 /// Whether it was the caller who did something wrong, so that neither pool nor worker can help it: unknown_command,
-/// invalid_arguments, invalid_request, frame_too_large, poisonous_request, unknown_worker and invalid_config. Of a
-/// remote_error only the error itself can tell: see is_callers_fault(const error&).
+/// invalid_arguments, invalid_request, frame_too_large, poisonous_request, unknown_worker, invalid_config,
+/// session_not_found and invalid_session. Of a remote_error only the error itself can tell: see
+/// is_callers_fault(const error&).
 SKEP_API bool is_callers_fault(errc code) noexcept;
 
 /// The category of errc, named "skep". Its messages are a short phrase for each code, fit for counters and labels;

@@ -22,6 +22,9 @@
 #include <skep/retry_policy.hpp>
 #include <skep/run.hpp>
 #include <skep/scheduler.hpp>
+#include <skep/session.hpp>
+#include <skep/session_backend.hpp>
+#include <skep/session_store.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/time.hpp>
 #include <skep/tool.hpp>

@@ -53,6 +53,10 @@ explanation explain(errc code) noexcept {
     case errc::unknown_worker: return {"no worker of that id is alive", "see status()"};
     case errc::initialization_failed: return {"the initialization delegate refused"};
     case errc::type_mismatch: return {"the value does not fit the type it was to become"};
+    case errc::session_quota_exceeded:
+        return {"too many sessions", "remove some, let them expire sooner, or raise session_options::quota"};
+    case errc::session_not_found: return {"there is no such session, or it has expired"};
+    case errc::invalid_session: return {"invalid session"};
     case errc::tool_cycle:
         return {"every worker waits for a call of its tools", "raise workers, or call another pool"};
     case errc::illegal_transition: return {"the worker's lifecycle does not allow this change of state"};
@@ -206,7 +210,9 @@ bool is_callers_fault(errc code) noexcept {
     case errc::frame_too_large:
     case errc::poisonous_request:
     case errc::unknown_worker:
-    case errc::invalid_config: return true;
+    case errc::invalid_config:
+    case errc::session_not_found:
+    case errc::invalid_session: return true;
     default: return false;
     }
 }

@@ -227,6 +227,24 @@ def queue(with_):
     yield Comparison(sides, figures, with_.rounds(5))
 
 
+def sessions(with_):
+    """Sessions in this process: one among many, and a clean-up of many that have expired beside many that live."""
+    sizes = (1_000, 1_000_000)
+    sides = {str(size): with_.skep("sessions", f"sessions={size}") for size in sizes}
+    figures = [
+        figure
+        for name, key in (("create", "create_ns"), ("look up", "look_up_ns"), ("touch", "touch_ns"))
+        for figure in scaling(f"sessions: {name}", key, "ns", sizes, "sessions")
+    ]
+    yield Comparison(sides, figures, with_.rounds(5))
+    sizes = (1_000, 100_000)
+    living = f"living={with_.pick(1_000_000, 100_000)}"
+    sides = {str(size): with_.skep("session-cleanup", f"expired={size}", living) for size in sizes}
+    figures = [Figure("sessions: longest turn of a clean-up", "us", str(sizes[-1]), "longest_us")]
+    figures += scaling("sessions: clean-up", "sweep_ns", "ns/session", sizes, "expired")
+    yield Comparison(sides, figures, with_.rounds(5))
+
+
 def start(with_):
     """Until all workers are ready, with everything as it is by default."""
     for count, rounds in with_.pick(((1, 7), (16, 5), (100, 3)), ((1, 1), (16, 1))):
@@ -313,6 +331,7 @@ CASES = {
     "streams": streams,
     "working-set": working_set,
     "queue": queue,
+    "sessions": sessions,
     "start": start,
     "idle": idle,
     "large-host": large_host,

@@ -16,6 +16,8 @@ int main(int count, char** values) {
                      {"streams", measure_streams},
                      {"queue", measure_queue},
                      {"schedulers", measure_schedulers},
+                     {"sessions", measure_sessions},
+                     {"session-cleanup", measure_session_cleanup},
                      {"start", measure_start},
                      {"idle", measure_idle}});
 }

@@ -35,6 +35,13 @@ figures measure_queue(const arguments& args);
 /// workers=: CPU nanoseconds per pick of each scheduler, and of the host per call.
 figures measure_schedulers(const arguments& args);
 
+/// sessions=: CPU nanoseconds to create one, and to look up and to touch any of so many.
+figures measure_sessions(const arguments& args);
+
+/// expired=, living=: nanoseconds per session that a clean-up takes, and the longest time in microseconds for which it
+/// keeps others from their turn.
+figures measure_session_cleanup(const arguments& args);
+
 /// workers=, repeats=, ballast_mib=: milliseconds until start() returns, in a host with that much more memory.
 figures measure_start(const arguments& args);
 

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_SUITE(error_test)
 
 BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
     std::set<std::string> messages;
-    constexpr int last = static_cast<int>(errc::type_mismatch);
+    constexpr int last = static_cast<int>(errc::invalid_session);
     for (int code = 1; code <= last; ++code) {
         const auto ec = make_error_code(static_cast<errc>(code));
         BOOST_TEST(ec.failed());
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
 
 BOOST_AUTO_TEST_CASE(conditions) {
     namespace generic = boost::system::errc;
-    constexpr int last = static_cast<int>(errc::type_mismatch);
+    constexpr int last = static_cast<int>(errc::invalid_session);
     for (int code = 1; code <= last; ++code) {
         const auto value = static_cast<errc>(code);
         const auto ec = make_error_code(value);
@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(every_code_is_somebodys_to_act_on) {
                                   errc::unavailable,    errc::timeout,       errc::worker_lost};
     const std::set<errc> mistakes{errc::unknown_command, errc::invalid_arguments, errc::invalid_request,
                                   errc::frame_too_large, errc::poisonous_request, errc::unknown_worker,
-                                  errc::invalid_config};
-    for (int value = 1; value <= static_cast<int>(errc::type_mismatch); ++value) {
+                                  errc::invalid_config,  errc::session_not_found, errc::invalid_session};
+    for (int value = 1; value <= static_cast<int>(errc::invalid_session); ++value) {
         const auto code = static_cast<errc>(value);
         BOOST_TEST(retryable(code) == may_pass.contains(code), make_error_code(code).message());
         BOOST_TEST(is_callers_fault(code) == mistakes.contains(code), make_error_code(code).message());

@@ -1,0 +1,68 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "session/session_table.hpp"
+#include <skep/session_backend.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+/// Sessions in this process, in parts that are locked one by one, so that threads seldom meet and the table that has to
+/// grow is a small one. Nothing waits for more than that.
+class memory_backend final : public session_backend {
+public:
+    static constexpr std::size_t default_parts = 16;
+
+    /// Has room for about so many at once.
+    explicit memory_backend(std::size_t expected, std::size_t parts = default_parts);
+
+    awaitable<session_insertion> insert(std::string id, session_data data, session::wall_time created_at,
+                                        std::size_t quota) override;
+    awaitable<std::optional<session>> find(std::string id, session_access access) override;
+    awaitable<session_replacement> replace(session seen, session_data data) override;
+    awaitable<bool> touch(std::string id) override;
+    awaitable<bool> remove(std::string id) override;
+    awaitable<session_sweep> sweep(std::size_t most) override;
+    awaitable<session_usage> usage() override;
+
+private:
+    struct alignas(64) part {
+        explicit part(std::size_t expected) : table(expected) {}
+
+        std::mutex guard;
+        session_table table;
+    };
+
+    part& part_of(const session_key& key) noexcept { return *parts_[key.hash % parts_.size()]; }
+
+    /// One more session, if there are fewer than `quota`.
+    bool take_place(std::size_t quota) noexcept;
+
+    /// None if there are as many as there may be.
+    std::optional<session_insertion> try_insert(const session_entry_ptr& added, std::size_t quota);
+
+    /// Takes expired ones out of one part, looking at `most`; whether there are more.
+    bool sweep(part& swept, std::vector<session_entry_ptr>& dropped, std::size_t& most);
+    session_sweep sweep_now(std::size_t most);
+
+    /// `function(table, entry, now)` with the entry, or what `otherwise` is if there is none.
+    template <class Result, class Function>
+    Result with_entry(const std::string& id, Result otherwise, Function function);
+
+    std::vector<std::unique_ptr<part>> parts_;
+    std::atomic<std::size_t> count_{0};      ///< sessions in all parts
+    std::atomic<std::size_t> next_swept_{0}; ///< the part that the next sweep begins with
+};
+
+} // namespace skep

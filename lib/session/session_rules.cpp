@@ -1,0 +1,57 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "session/session_rules.hpp"
+
+#include "core/range_check.hpp"
+#include "core/utf8.hpp"
+#include <skep/error.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace skep {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration shortest_ttl = 1ms;
+constexpr duration longest_ttl = 24h * 365;
+constexpr std::size_t longest_id = 256;
+
+[[noreturn]] void refuse(std::string problem) {
+    error_info info;
+    info.detail = std::move(problem);
+    throw error(errc::invalid_session, std::move(info));
+}
+
+} // namespace
+
+void check(const session_options& options) {
+    range_check range;
+    range.group("sessions", [&] {
+        range.time("ttl", options.ttl, shortest_ttl, longest_ttl);
+        range.time("cleanup_interval", options.cleanup_interval, 10ms, 24h);
+        range.number("quota", options.quota, 1, 10'000'000);
+    });
+}
+
+void check_session_id(std::string_view id) {
+    if (id.empty() || id.size() > longest_id) {
+        refuse("its id has " + std::to_string(id.size()) + " bytes: must be 1.." +
+               std::to_string(longest_id));
+    }
+    if (!is_utf8(id)) {
+        refuse("its id is no UTF-8");
+    }
+}
+
+void check_session_ttl(duration ttl) {
+    if (ttl < shortest_ttl || ttl > longest_ttl) {
+        refuse("its ttl = " + in_milliseconds(ttl) + ": must be " + in_milliseconds(shortest_ttl) + ".." +
+               in_milliseconds(longest_ttl) + ", or 0 for session_options::ttl");
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,271 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "session/memory_backend.hpp"
+#include "session/quota_watch.hpp"
+#include "session/session_rules.hpp"
+#include "session/turns.hpp"
+#include <skep/error.hpp>
+#include <skep/session_store.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <atomic>
+#include <utility>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+/// Sessions looked at before others have their turn. Freeing one that holds a thousand values takes about 20 us.
+constexpr std::size_t portion = 128;
+
+[[noreturn]] void throw_not_found() {
+    throw error(errc::session_not_found, {});
+}
+
+} // namespace
+
+/// What the operations under way share with the store, or have of it.
+class session_service {
+public:
+    using ptr = std::shared_ptr<session_service>;
+
+    template <class T>
+    using awaitable = asio::awaitable<T>;
+
+    session_service(session_options what, std::shared_ptr<session_backend> where)
+        : options(std::move(what)), backend_(std::move(where)), quota_(options.quota) {}
+
+    static awaitable<session> create(ptr self, std::string id, session_data initial);
+    static awaitable<std::optional<session>> find(ptr self, std::string id, session_access access);
+    static awaitable<session> update(ptr self, std::string id, std::function<void(session_data&)> change);
+    static awaitable<bool> touch(ptr self, std::string id);
+    static awaitable<bool> remove(ptr self, std::string id);
+    static awaitable<void> put_program(ptr self, std::string id, std::string name, json::value program);
+    static awaitable<std::optional<json::value>> get_program(ptr self, std::string id, std::string name);
+    static awaitable<bool> delete_program(ptr self, std::string id, std::string name);
+    static awaitable<std::size_t> cleanup_expired(ptr self);
+    static awaitable<session_store_stats> stats(ptr self);
+
+    const session_options options;
+
+private:
+    /// What a session may hold, its ttl given or not.
+    void settle(session_data& data) const;
+    void warn_of(std::size_t count) noexcept;
+
+    std::shared_ptr<session_backend> backend_;
+    quota_watch quota_;
+    std::atomic<std::uint64_t> created_{0};
+    std::atomic<std::uint64_t> deleted_{0};
+    std::atomic<std::uint64_t> cleanup_runs_{0};
+};
+
+void session_service::settle(session_data& data) const {
+    if (data.ttl() == duration::zero()) {
+        data.ttl(options.ttl);
+    }
+    check_session_ttl(data.ttl());
+}
+
+void session_service::warn_of(std::size_t count) noexcept {
+    if (quota_.warns_at(count) && options.on_quota_warning) {
+        try {
+            options.on_quota_warning(count, options.quota);
+        } catch (...) {} // as its docstring says
+    }
+}
+
+auto session_service::create(ptr self, std::string id, session_data initial) -> awaitable<session> {
+    check_session_id(id);
+    self->settle(initial);
+    const auto now = std::chrono::system_clock::now();
+    auto inserting = self->backend_->insert(std::move(id), std::move(initial), now, self->options.quota);
+    session_insertion result = co_await std::move(inserting);
+    if (!result.stored) {
+        error_info info;
+        info.detail = std::to_string(result.count) + " of " + std::to_string(self->options.quota);
+        throw error(errc::session_quota_exceeded, std::move(info));
+    }
+    if (result.is_new) {
+        ++self->created_;
+        self->warn_of(result.count);
+    }
+    co_return std::move(*result.stored);
+}
+
+auto session_service::find(ptr self, std::string id, session_access access)
+    -> awaitable<std::optional<session>> {
+    check_session_id(id);
+    auto finding = self->backend_->find(std::move(id), access);
+    std::optional<session> found = co_await std::move(finding);
+    co_return found;
+}
+
+auto session_service::update(ptr self, std::string id, std::function<void(session_data&)> change)
+    -> awaitable<session> {
+    check_session_id(id);
+    for (;;) {
+        auto finding = self->backend_->find(id, session_access::look);
+        const std::optional<session> found = co_await std::move(finding);
+        if (!found) {
+            throw_not_found();
+        }
+        auto data = found->data(); // a copy, for the sake of those that read the session
+        change(data);
+        self->settle(data);
+        const auto before_replacing = co_await asio::this_coro::cancellation_state;
+        heed(before_replacing);
+        auto replacing = self->backend_->replace(*found, std::move(data));
+        session_replacement result = co_await std::move(replacing);
+        if (result.stored) {
+            co_return std::move(*result.stored);
+        }
+        if (result.is_gone) {
+            throw_not_found();
+        }
+        const auto before_turn = co_await asio::this_coro::cancellation_state;
+        heed(before_turn); // which would else be thrown by its own name
+        co_await end_turn();
+        const auto before_next_attempt = co_await asio::this_coro::cancellation_state;
+        heed(before_next_attempt);
+    }
+}
+
+auto session_service::touch(ptr self, std::string id) -> awaitable<bool> {
+    check_session_id(id);
+    auto touching = self->backend_->touch(std::move(id));
+    const bool is_there = co_await std::move(touching);
+    co_return is_there;
+}
+
+auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
+    check_session_id(id);
+    auto removing = self->backend_->remove(std::move(id));
+    const bool was_there = co_await std::move(removing);
+    self->deleted_ += was_there ? 1 : 0;
+    co_return was_there;
+}
+
+auto session_service::put_program(ptr self, std::string id, std::string name, json::value program)
+    -> awaitable<void> {
+    auto put = [&](session_data& data) { data.put_program(name, program); };
+    auto updating = update(std::move(self), std::move(id), put);
+    co_await std::move(updating);
+}
+
+auto session_service::get_program(ptr self, std::string id, std::string name)
+    -> awaitable<std::optional<json::value>> {
+    auto finding = find(std::move(self), std::move(id), session_access::touch);
+    const std::optional<session> found = co_await std::move(finding);
+    if (!found) {
+        throw_not_found();
+    }
+    const auto* const program = found->program(name);
+    co_return program == nullptr ? std::nullopt : std::optional<json::value>(*program);
+}
+
+auto session_service::delete_program(ptr self, std::string id, std::string name) -> awaitable<bool> {
+    bool was_there = false;
+    auto drop = [&](session_data& data) { was_there = data.delete_program(name); };
+    auto updating = update(std::move(self), std::move(id), drop);
+    co_await std::move(updating);
+    co_return was_there;
+}
+
+auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
+    std::size_t total = 0;
+    for (;;) {
+        auto sweeping = self->backend_->sweep(portion);
+        const session_sweep swept = co_await std::move(sweeping);
+        total += swept.removed;
+        if (swept.is_done) {
+            ++self->cleanup_runs_;
+            co_return total;
+        }
+        const auto before_turn = co_await asio::this_coro::cancellation_state;
+        heed(before_turn);
+        co_await end_turn();
+        const auto before_next = co_await asio::this_coro::cancellation_state;
+        heed(before_next);
+    }
+}
+
+auto session_service::stats(ptr self) -> awaitable<session_store_stats> {
+    auto asking = self->backend_->usage();
+    const session_usage usage = co_await std::move(asking);
+    session_store_stats result;
+    result.current = usage.count;
+    result.created = self->created_;
+    result.deleted = self->deleted_;
+    result.expired = usage.expired;
+    result.cleanup_runs = self->cleanup_runs_;
+    result.memory_bytes = usage.memory_bytes;
+    co_return result;
+}
+
+session_backend::~session_backend() = default;
+
+session_store::session_store(session_options options, std::shared_ptr<session_backend> backend) {
+    check(options);
+    if (!backend) {
+        backend = std::make_shared<memory_backend>(options.quota);
+    }
+    self_ = std::make_shared<session_service>(std::move(options), std::move(backend));
+}
+
+session_store::~session_store() = default;
+
+auto session_store::create(std::string id, session_data initial) -> awaitable<session> {
+    return session_service::create(self_, std::move(id), std::move(initial));
+}
+
+auto session_store::get(std::string id) -> awaitable<std::optional<session>> {
+    return session_service::find(self_, std::move(id), session_access::touch);
+}
+
+auto session_store::peek(std::string id) -> awaitable<std::optional<session>> {
+    return session_service::find(self_, std::move(id), session_access::look);
+}
+
+auto session_store::update(std::string id, std::function<void(session_data&)> change) -> awaitable<session> {
+    return session_service::update(self_, std::move(id), std::move(change));
+}
+
+auto session_store::touch(std::string id) -> awaitable<bool> {
+    return session_service::touch(self_, std::move(id));
+}
+
+auto session_store::remove(std::string id) -> awaitable<bool> {
+    return session_service::remove(self_, std::move(id));
+}
+
+auto session_store::put_program(std::string id, std::string name, json::value program) -> awaitable<void> {
+    return session_service::put_program(self_, std::move(id), std::move(name), std::move(program));
+}
+
+auto session_store::get_program(std::string id, std::string name) -> awaitable<std::optional<json::value>> {
+    return session_service::get_program(self_, std::move(id), std::move(name));
+}
+
+auto session_store::delete_program(std::string id, std::string name) -> awaitable<bool> {
+    return session_service::delete_program(self_, std::move(id), std::move(name));
+}
+
+auto session_store::cleanup_expired() -> awaitable<std::size_t> {
+    return session_service::cleanup_expired(self_);
+}
+
+auto session_store::stats() -> awaitable<session_store_stats> {
+    return session_service::stats(self_);
+}
+
+const session_options& session_store::options() const noexcept {
+    return self_->options;
+}
+
+} // namespace skep

@@ -1,0 +1,74 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "session/expiry_order.hpp"
+#include "session/session_entry.hpp"
+#include <skep/session_backend.hpp>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace skep {
+
+/// Sessions by id and by when they expire. Neither locks nor looks at a clock: `now` must not run backwards. What it
+/// drops it hands out, so that it can be destroyed when no lock is held: that may take its time.
+class session_table {
+public:
+    /// Has room for so many at once, without a pause when there are that many.
+    explicit session_table(std::size_t expected) { entries_.reserve(expected); }
+    ~session_table();
+    session_table(const session_table&) = delete;
+    session_table& operator=(const session_table&) = delete;
+
+    /// Null if there is none, or it has expired; then `dropped` is what there was.
+    session_entry* find(const session_key& key, time_point now, session_entry_ptr& dropped) noexcept;
+
+    /// There must be none of that id. Strong exception guarantee.
+    void insert(const session_entry_ptr& added, time_point now);
+
+    /// Strong exception guarantee.
+    void touch(session_entry& accessed, time_point now) { order_.access(accessed, now); }
+
+    /// Puts `added` in the place of an entry of the same id, which becomes `added`. Strong exception guarantee.
+    void replace(session_entry& replaced, session_entry_ptr& added, time_point now);
+
+    session_entry_ptr remove(session_entry& removed) noexcept;
+
+    /// Looks at one that may have expired, which is `dropped` if so. False if there is none to look at.
+    bool sweep_one(time_point now, session_entry_ptr& dropped);
+
+    static session read(const session_entry& entry, time_point now) noexcept;
+
+    session_usage usage() const noexcept { return {entries_.size(), expired_, bytes_}; }
+
+private:
+    struct slot {
+        mutable session_entry_ptr entry; ///< another one of the same id may take its place
+    };
+    struct hash {
+        using is_transparent = void;
+        std::size_t operator()(const slot& of) const noexcept { return of.entry->hash; }
+        std::size_t operator()(const session_key& key) const noexcept { return key.hash; }
+    };
+    struct equal {
+        using is_transparent = void;
+        bool operator()(const slot& a, const slot& b) const noexcept { return a.entry == b.entry; }
+        bool operator()(const session_key& key, const slot& of) const noexcept { return of.entry->is(key); }
+        bool operator()(const slot& of, const session_key& key) const noexcept { return of.entry->is(key); }
+    };
+    using set = boost::unordered_flat_set<slot, hash, equal>;
+
+    set::iterator place_of(const session_entry& entry) noexcept;
+
+    set entries_;
+    expiry_order order_;
+    std::uint64_t last_version_ = 0; ///< of any session, so that none has one twice
+    std::uint64_t expired_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+} // namespace skep

@@ -1,0 +1,32 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace skep {
+
+namespace asio = boost::asio;
+
+/// Throws error(errc::cancelled) if that is the coroutine's state.
+inline void heed(const asio::cancellation_state& state) {
+    if (state.cancelled() != asio::cancellation_type::none) {
+        throw error(errc::cancelled, {});
+    }
+}
+
+/// Leaves the executor to others for a turn.
+inline asio::awaitable<void> end_turn() {
+    const auto executor = co_await asio::this_coro::executor;
+    co_await asio::post(executor, asio::use_awaitable);
+}
+
+} // namespace skep

@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "core/clock.hpp"
+#include "support/complete.hpp"
+#include <skep/session_store.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A store with sessions that have all expired but one.
+struct left_behind {
+    static constexpr std::size_t many = 10'000;
+
+    left_behind() {
+        session_options options;
+        options.quota = many + 1;
+        store.emplace(options);
+        for (std::size_t i = 0; i < many; ++i) {
+            complete(store->create(std::to_string(i), session_data().ttl(10s)));
+        }
+        complete(store->create("lives", session_data().ttl(20s)));
+        time.advance(11s);
+    }
+
+    manual_time time;
+    std::optional<session_store> store;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(session_cleanup_test)
+
+BOOST_AUTO_TEST_CASE(a_cleanup_drops_what_has_expired_and_counts_it) {
+    left_behind of;
+    BOOST_TEST(complete(of.store->stats()).current == of.many + 1);
+    BOOST_TEST(complete(of.store->cleanup_expired()) == of.many);
+    auto stats = complete(of.store->stats());
+    BOOST_TEST(stats.current == 1u);
+    BOOST_TEST(stats.expired == of.many);
+    BOOST_TEST(stats.cleanup_runs == 1u);
+    BOOST_TEST(complete(of.store->cleanup_expired()) == 0u);
+    stats = complete(of.store->stats());
+    BOOST_TEST(stats.cleanup_runs == 2u);
+    BOOST_TEST(complete(of.store->remove("lives")));
+    BOOST_TEST(complete(of.store->stats()).memory_bytes == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(others_have_their_turn_during_a_cleanup) {
+    left_behind of;
+    asio::io_context context(1);
+    bool done = false;
+    asio::co_spawn(context, of.store->cleanup_expired(),
+                   [&](const std::exception_ptr&, std::size_t) { done = true; });
+    int turns = 0;
+    std::function<void()> take_turns = [&] {
+        if (!done) {
+            ++turns;
+            asio::post(context, take_turns);
+        }
+    };
+    asio::post(context, take_turns);
+    context.run();
+    BOOST_TEST(turns >= 78); // 10,000 in portions of 128
+    BOOST_TEST(complete(of.store->stats()).current == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cleanup_can_be_cancelled_and_what_was_swept_stays_swept) {
+    left_behind of;
+    asio::io_context context(1);
+    asio::cancellation_signal cancel;
+    std::exception_ptr problem;
+    asio::co_spawn(context, of.store->cleanup_expired(),
+                   asio::bind_cancellation_slot(
+                       cancel.slot(), [&](std::exception_ptr error, std::size_t) { problem = error; }));
+    for (int i = 0; i < 6; ++i) {
+        context.run_one();
+    }
+    cancel.emit(asio::cancellation_type::terminal);
+    context.run();
+    BOOST_REQUIRE(problem);
+    BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
+                          [](const error& failure) { return failure.errc() == errc::cancelled; });
+    const auto stats = complete(of.store->stats());
+    BOOST_TEST(stats.current < of.many + 1);
+    BOOST_TEST(stats.current > of.many / 2);
+    BOOST_TEST(stats.cleanup_runs == 0u);
+    BOOST_TEST(complete(of.store->cleanup_expired()) == stats.current - 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
