@@ -94,6 +94,9 @@ async def blames(): raise skep.Error("code", "no", data={"n": 1})
 async def gives_up(): raise asyncio.CancelledError
 
 @worker.command
+async def interrupts(): raise KeyboardInterrupt
+
+@worker.command
 async def odd(): return object()
 
 @worker.command
@@ -207,6 +210,7 @@ class Async(HostCase):
             ("missing", "skep.UnknownCommand"),
             ("odd", "skep.UnserializableResult"),
             ("gives_up", "asyncio.exceptions.CancelledError"),
+            ("interrupts", "KeyboardInterrupt"),
             ("echo", "skep.InvalidArguments"),
         ):
             self.assertEqual(self.host.call_error(command)["type"], kind)

@@ -23,8 +23,8 @@ class AsyncAnswering:
         self._answers = Answers(host.limits)
 
     async def answer_to(self, call: Call, window: LoopWindow) -> Answer:
-        """The answer to a call. Only SystemExit and KeyboardInterrupt come through, and a forked child that comes back
-        from user code ends here. Once it has been made there is nothing left to be cancelled."""
+        """The answer to a call. Only SystemExit comes through, and a forked child that comes back from user code ends
+        here. Once it has been made there is nothing left to be cancelled."""
         try:
             window.begin()
             credit = call.credit
@@ -32,7 +32,7 @@ class AsyncAnswering:
                 answer = await do_async(self._work, call, self._answers)
             else:
                 answer = await self._stream(call, window, credit)
-        except (SystemExit, KeyboardInterrupt):
+        except SystemExit:
             raise
         except BaseException as error:
             if self._host.is_gone:
