@@ -89,8 +89,8 @@ public:
     std::optional<time_point> deadline() const noexcept;
     std::optional<duration> remaining() const noexcept;
 
-    /// Whether nobody waits for the answer any more. The handler's coroutine is cancelled then too (terminal): this is for
-    /// code that computes without awaiting anything. On any thread.
+    /// Whether nobody waits for the answer any more, or SIGTERM has come. The handler's coroutine is cancelled then too
+    /// (terminal): this is for code that computes without awaiting anything. On any thread.
     bool cancelled() const noexcept;
 
     /// Adds bytes to the result, and returns what stands for them in its value: {"$attachment": index}.

@@ -41,16 +41,6 @@ void report(const std::string& what, const std::exception_ptr& problem) {
     }
 }
 
-bool is_abortion(const std::exception_ptr& problem) {
-    try {
-        std::rethrow_exception(problem);
-    } catch (const boost::system::system_error& error) {
-        return error.code() == asio::error::operation_aborted;
-    } catch (...) {
-        return false;
-    }
-}
-
 } // namespace
 
 conversation::conversation(const strand& executor, host_connection connection, std::size_t capacity,
@@ -173,6 +163,7 @@ void conversation::on_terminate() {
     stop();
     hooks_.cancel();
     for (const auto& [id, call] : running_) {
+        services_.cancelled.add(id); // for handlers on threads, which look
         call->interrupt();
     }
 }
@@ -374,11 +365,10 @@ asio::awaitable<json::value> conversation::check_health(worker_call& call) {
 void conversation::finish(served_call& call, json::value value, const std::exception_ptr& problem) {
     const auto id = call.message().id;
     services_.tools.forget(call);
-    if (!problem) {
-        call.answer(std::move(value));
-    } else if (!is_terminating_ ||
-               !is_abortion(problem)) { // else it is lost, and may be sent to another worker
-        call.answer(problem);
+    // What a handler makes of a SIGTERM is no answer. Its call is lost, and may be sent to another worker.
+    const bool is_lost = is_terminating_ && call.was_interrupted();
+    if (!is_lost) {
+        problem ? call.answer(problem) : call.answer(std::move(value));
     }
     services_.cancelled.remove(id);
     --counters_.in_flight;

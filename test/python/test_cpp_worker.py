@@ -215,17 +215,24 @@ class ThreadsTest(CppWorkerCase):
         self.assertLess(len(reports), 1000)
 
     def test_it_ends_when_they_have_ended(self):
-        for by_signal in (False, True):
-            host = self.start_program("threads=2")
-            host.send_call("block", {"ms": 300})
-            host.until_busy()
-            if by_signal:
-                host.signal(signal.SIGTERM)
-            else:
-                host.tell({"type": "shutdown", "grace_ms": 5000})
-            self.assertEqual(host.receive()["value"], "done")
-            status, printed, _ = host.finish()
-            self.assertEqual((status, printed), (0, "hello from stdout\nstopped in order\n"))
+        host = self.start_program("threads=2")
+        host.send_call("block", {"ms": 300})
+        host.until_busy()
+        host.tell({"type": "shutdown", "grace_ms": 5000})
+        self.assertEqual(host.receive()["value"], "done")
+        status, printed, _ = host.finish()
+        self.assertEqual((status, printed), (0, "hello from stdout\nstopped in order\n"))
+
+    def test_sigterm_shows_as_cancellation_and_answers_nothing(self):
+        host = self.start_program("threads=1", "capacity=2")
+        for _ in range(2):  # one of which waits for the thread
+            host.send_call("block", {"ms": 100_000})
+        while host.ping()["in_flight"] < 2:
+            pass
+        host.signal(signal.SIGTERM)
+        self.assertIsNone(host.receive())
+        status, printed, _ = host.finish()
+        self.assertEqual((status, printed), (0, "hello from stdout\nstopped in order\n"))
 
 
 class EndTest(CppWorkerCase):
