@@ -67,9 +67,14 @@ int row(const std::string& title, std::size_t workers, std::size_t threads) {
 
 int main() try {
     std::cout << calls << " calls of 50 ms by\n";
-    const int failed =
-        row("1 process", 1, 1) + row("4 processes", 4, 1) + row("1 process of 4 threads", 1, 4);
-    return failed == 0 ? 0 : 1;
+    int status = row("1 process", 1, 1);
+    if (status == 0) { // it is 130 after Ctrl-C
+        status = row("4 processes", 4, 1);
+    }
+    if (status == 0) {
+        status = row("1 process of 4 threads", 1, 4);
+    }
+    return status;
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';
     return 1;
