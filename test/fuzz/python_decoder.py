@@ -11,6 +11,7 @@ something else came out of.
 import argparse
 import json
 import pathlib
+import queue
 import random
 import struct
 import sys
@@ -23,8 +24,11 @@ sys.path.insert(0, str(ROOT / "lib" / "python"))
 
 from skep.call import Call  # noqa: E402
 from skep.channel import Channel  # noqa: E402
-from skep.conversation import Conversation  # noqa: E402
+from skep.control import Control  # noqa: E402
 from skep.errors import ProtocolError  # noqa: E402
+from skep.pool_host import PoolHost  # noqa: E402
+from skep.request import Request, value_in  # noqa: E402
+from skep.window import Window  # noqa: E402
 
 LIMIT = 64 * 1024
 MOST_FRAMES = 8
@@ -107,10 +111,28 @@ def channel_reading(data):
 class Decoders:
     """What the SDK does with a frame, up to where user code or the process would be concerned."""
 
+    WELCOME = {"type": "welcome", "limits": {"frame_bytes": LIMIT}}
+    CALL = {"type": "call", "id": 1, "command": "ask", "args": {}}
+    OPEN_REQUESTS = 4
+
     def __init__(self):
-        sink = SimpleNamespace(send=lambda body: None)
-        connection = SimpleNamespace(data=sink, control=None, stop_receiving=lambda: None)
-        self._conversation = Conversation(connection, None)
+        sink = SimpleNamespace(send=lambda body, attachments=(): None)
+        connection = SimpleNamespace(data=sink, control=sink, calls=None, stop_receiving=lambda: None)
+        self._host = PoolHost(connection)
+        self._host.interrupt = lambda call_id: None
+        self._host.accept_welcome(self.WELCOME)
+        profile = SimpleNamespace(in_flight=0, completed=0)
+        self._control = Control(connection, SimpleNamespace(stopping=False), self._host, profile)
+        self._answers = queue.SimpleQueue()
+        self._ask()
+
+    def _ask(self):
+        """Somebody waits for the answers of some tools."""
+        call = Call(self.CALL, [], self._host, Window())
+        for _ in range(self.OPEN_REQUESTS):
+            request = Request(call, "tool", None, self._answers)
+            request.encode({}, self._host.limits)
+            self._host.tools.submit(request)
 
     def take(self, received):
         message = received.message
@@ -119,22 +141,25 @@ class Decoders:
         if kind == "call":
             self._take_call(received)
         elif kind == "welcome":
-            self._conversation._accept_welcome(message)
+            self._host.accept_welcome(message)
         else:
-            self._conversation._control.handle(message)
+            self._control.handle(received)
+        while not self._answers.empty():
+            answer = self._answers.get()
+            if not isinstance(answer, BaseException):
+                value_in(answer)
 
-    @staticmethod
-    def _take_call(received):
-        call = Call(received.message, received.attachments, lambda call_id: False, time.monotonic())
+    def _take_call(self, received):
+        call = Call(received.message, received.attachments, self._host, Window())
         assert type(call.id) is int and type(call.command) is str and type(call.args) is dict
         assert call.remaining is None or call.remaining >= 0
         assert all(type(part) is memoryview and part.readonly for part in call.attachments)
         assert not call.cancelled()
 
 
-def try_input(decoders, data):
+def try_input(data):
     """How many frames were taken, and whether the rest was refused."""
-    channel, count = channel_reading(data), 0
+    decoders, channel, count = Decoders(), channel_reading(data), 0
     try:
         while True:
             received = channel.receive()
@@ -150,13 +175,13 @@ def try_input(decoders, data):
 
 
 def fuzz(seconds, seed, findings):
-    dice, messages, decoders = random.Random(seed), list(examples()), Decoders()
+    dice, messages = random.Random(seed), list(examples())
     inputs = frames = refused = 0
     begin = time.monotonic()
     while time.monotonic() < begin + seconds:
         data = b"".join(frame(dice, dice.choice(messages)) for _ in range(dice.randrange(1, MOST_FRAMES)))
         try:
-            count, is_refused = try_input(decoders, data)
+            count, is_refused = try_input(data)
         except Exception:
             traceback.print_exc()
             findings.mkdir(parents=True, exist_ok=True)
@@ -179,7 +204,7 @@ def main():
     given = parser.parse_args()
     if given.file is None:
         return fuzz(given.seconds, given.seed, given.findings)
-    print(try_input(Decoders(), given.file.read_bytes()))
+    print(try_input(given.file.read_bytes()))
     return 0
 
 
