@@ -120,7 +120,8 @@ void oracle::check_tool(const tool_record& which) {
     const auto& call = *which.call;
     const auto& stay = call.visits[which.visit_index];
     const auto& by = *which.by;
-    const bool is_wanted = call.is_open() && !stay.delivered && by.is_held_by_pool();
+    const bool has_answer = stay.delivered && !by.did_wrong; // of a liar the pool may not listen to it
+    const bool is_wanted = call.is_open() && !has_answer && by.is_held_by_pool();
     if (which.begun && !which.ended && which.deed != tool_deed::is_stubborn && !is_wanted &&
         !out_of_memory()) {
         wrong(about(which) + " goes on though nobody waits for it");
@@ -164,13 +165,15 @@ void oracle::check_ended_for_tools() {
     }
 }
 
-/// Those that cannot go on before a call has been sent that waits.
+/// Those that cannot go on before a call has been sent that waits in the queue: one that is to be sent again may be delayed.
 std::set<const call_record*> oracle::calls_that_wait_for_others() const {
     std::set<const call_record*> result;
     for (const auto number : open_) {
         const auto& each = calls_[number - 1];
+        const bool is_sent_again_at_once = config_.retry.backoff.front() == duration(0);
         const bool waits =
-            each.is_open() && (each.visits.empty() || !each.visits.back().at->is_held_by_pool());
+            each.is_open() &&
+            (each.visits.empty() || (is_sent_again_at_once && !each.visits.back().at->is_held_by_pool()));
         for (const auto* outer = each.outer; waits && outer != nullptr; outer = outer->outer) {
             result.insert(outer);
         }
@@ -231,7 +234,10 @@ bool oracle::has_idle_worker(const call_record& refused) const {
                !each->did_wrong && !each->is_lost() && !each->plan().has_probe && each->load() == 0 &&
                std::none_of(each->calls().begin(), each->calls().end(), [&](const auto& entry) {
                    const auto& stay = entry.first->visits[entry.second];
-                   return !stay.delivered || *stay.delivered >= refused.submitted;
+                   const bool may_be_overdue = stay.delivered &&
+                                               stay.told_to_stop && // its worker is replaced, then
+                                               *stay.delivered - *stay.told_to_stop >= config_.cancel_grace;
+                   return !stay.delivered || *stay.delivered >= refused.submitted || may_be_overdue;
                });
     });
 }

@@ -4,6 +4,7 @@
 #include "simulation/sim_tools.hpp"
 
 #include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -69,7 +70,13 @@ asio::awaitable<void> sim_tools::pause() {
         const spared_by_faults here; // to make a strand without memory is more than Asio survives
         until.emplace(strand(executor), world_.now() + world_.chance.between(0ms, 1s));
     }
-    co_await until->async_wait(asio::use_awaitable);
+    // Redirected, for the same reason: a code that Asio throws itself takes memory outside of any coroutine.
+    boost::system::error_code cancelled;
+    auto token = asio::redirect_error(asio::use_awaitable, cancelled);
+    co_await until->async_wait(std::move(token));
+    if (cancelled) {
+        throw boost::system::system_error(cancelled);
+    }
 }
 
 } // namespace skep::simulation

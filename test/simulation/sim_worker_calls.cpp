@@ -90,6 +90,10 @@ void sim_worker::ask(job& which) {
                  std::to_string(fresh.key) + "}}",
              {}, &which);
     }
+    if (!exited && world_.chance.chance(0.1)) { // it does not care for the answers
+        which.tools.clear();
+        later(which.step, [this, id = which.id] { go_on(id); });
+    }
 }
 
 void sim_worker::take_tool_answer(std::uint64_t number) {
