@@ -59,14 +59,12 @@ using members_of =
 template <class T>
 std::optional<misfit> misfit_in_members(const boost::json::object& object) {
     std::optional<misfit> found;
-    std::size_t known = 0;
     boost::mp11::mp_for_each<members_of<T>>([&](auto member) {
         using type = std::remove_cvref_t<decltype(std::declval<T&>().*member.pointer)>;
-        const auto* const value = object.if_contains(member.name);
-        known += value != nullptr;
         if (found) {
             return;
         }
+        const auto* const value = object.if_contains(member.name);
         if (value == nullptr) {
             found = misfit{std::string("/") + member.name, "missing"};
         } else if (auto inner = find_misfit<type>(*value)) {

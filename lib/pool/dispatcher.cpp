@@ -4,7 +4,6 @@
 #include "pool/dispatcher.hpp"
 
 #include "core/clock.hpp"
-#include "core/config_path.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/tool_cycle.hpp"
 #include "worker/answers.hpp"
@@ -16,14 +15,6 @@ namespace skep {
 namespace {
 
 constexpr duration before_next_attempt = std::chrono::milliseconds(100);
-
-/// When a call that a worker has is to be looked at again.
-time_point next_look(const call& running) {
-    if (running.stream == nullptr) {
-        return running.deadline;
-    }
-    return std::min(running.deadline, after_limit(running.stream->heard, running.stream->idle_timeout));
-}
 
 /// Of a call that no worker has had, the request's, which may have none.
 std::string correlation_id_of(const call& failed) {
@@ -109,9 +100,10 @@ bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
 }
 
 void dispatcher::refuse_circles() {
-    auto* newest = newest_made_by_tool();
-    while (newest != nullptr && !events_.may_get_more_workers() && is_refused_as_circle(*newest)) {
-        newest = newest_made_by_tool();
+    bool may_be_more = true;
+    while (may_be_more && !events_.may_get_more_workers()) { // first: it takes no look at the whole queue
+        auto* const newest = newest_made_by_tool();
+        may_be_more = newest != nullptr && is_refused_as_circle(*newest);
     }
 }
 
@@ -136,6 +128,15 @@ bool dispatcher::is_refused_as_circle(call& made_by_tool) {
     }
     leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
     return true;
+}
+
+/// What has waited behind a call that could not be pipelined may be.
+void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
+    const bool has_held_up_others = !waiting.is_pipelinable;
+    fail(waiting, code, std::move(info));
+    if (has_held_up_others) {
+        serve_all();
+    }
 }
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
@@ -322,12 +323,6 @@ void dispatcher::delay(call& lost, duration wait) {
     deadlines_.set(lost, std::min(lost.deadline, context_.now() + wait));
 }
 
-void dispatcher::resume_delayed(call& delayed) {
-    const auto keep = delayed_.remove(delayed);
-    enqueue(delayed, true, context_.now());
-    serve_all();
-}
-
 void dispatcher::fail_queue(errc code, const error_info& info) {
     while (!queue_.empty()) {
         fail(static_cast<call&>(queue_.oldest()), code, info);
@@ -365,82 +360,6 @@ asio::awaitable<void> dispatcher::drain(time_point limit) {
     }
 }
 
-void dispatcher::on_due(claim& due) {
-    auto& late = static_cast<call&>(due);
-    const auto state = late.state;
-    events_.settle();
-    if (late.state != state || late.heap_place != deadline_node::outside) {
-        return; // it is further on by now
-    }
-    switch (late.state) {
-    case call_state::queued: fail_waiting(late); break;
-    case call_state::delayed:
-        late.deadline > context_.now() ? resume_delayed(late) : fail(late, errc::timeout);
-        break;
-    case call_state::running: late.deadline > context_.now() ? look_after_quiet(late) : time_out(late); break;
-    case call_state::stranded: fail(late, errc::worker_lost); break;
-    case call_state::abandoned: look_after_overdue(late); break;
-    default: break;
-    }
-}
-
-void dispatcher::time_out(call& running, error_info info) {
-    auto& at = *running.at;
-    if (!at.is_pipelined(running)) {
-        events_.on_timeout(at, running);
-    }
-    abandon(running, errc::timeout, std::move(info));
-}
-
-/// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
-void dispatcher::look_after_quiet(call& stream) {
-    const auto now = context_.now();
-    if (stream.stream->window.is_exhausted() || stream.at->is_asking(stream)) {
-        stream.stream->heard = now;
-    }
-    if (next_look(stream) > now) {
-        deadlines_.set(stream, next_look(stream));
-        return;
-    }
-    error_info info;
-    info.detail = "no chunk came for " + in_milliseconds(stream.stream->idle_timeout) +
-                  ", its idle_timeout, though the worker might have sent one";
-    time_out(stream, std::move(info));
-}
-
-void dispatcher::look_after_overdue(call& abandoned) {
-    if (abandoned.overdue.has_passed(context_.now())) {
-        events_.on_overdue(*abandoned.at);
-    } else {
-        deadlines_.set(abandoned, abandoned.overdue.due());
-    }
-}
-
-/// Its time was over before a worker took it.
-void dispatcher::fail_waiting(call& waiting) {
-    error_info info;
-    info.detail = events_.shortage();
-    if (!placement_.is_any_up()) {
-        leave_queue(waiting, errc::no_worker, std::move(info));
-    } else if (waiting.deadline <= context_.now()) {
-        leave_queue(waiting, errc::timeout, std::move(info));
-    } else {
-        if (info.detail.empty()) {
-            info.detail = "all were busy; raise workers, queue.timeout or the request's queue_timeout";
-        }
-        leave_queue(waiting, errc::queue_timeout, std::move(info));
-    }
-}
-
-/// What has waited behind a call that could not be pipelined may be.
-void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
-    const bool has_held_up_others = !waiting.is_pipelinable;
-    fail(waiting, code, std::move(info));
-    if (has_held_up_others) {
-        serve_all();
-    }
-}
-
 /// Answers the caller now; the worker has cancel_grace to notice.
 void dispatcher::abandon(call& running, errc code, error_info info) {
     const call_ptr keep(&running);
@@ -456,12 +375,6 @@ void dispatcher::abandon(call& running, errc code, error_info info) {
     if (!at.is_pipelined(running)) { // else the worker will skip it, and nothing is wrong with the worker
         grant_grace(running);
     }
-}
-
-/// From now on the worker has that long to end the call.
-void dispatcher::grant_grace(call& abandoned) {
-    abandoned.overdue = {context_.now() + config_.cancel_grace, config_.cancel_grace};
-    deadlines_.set(abandoned, abandoned.overdue.due());
 }
 
 void dispatcher::fail(call& failed, errc code, error_info info) {

@@ -128,6 +128,7 @@ private:
     void delay(call& lost, duration wait);
     void resume_delayed(call& delayed);
     void settle_late(worker& sender, call& answered);
+    static time_point next_look(const call& running);
     void time_out(call& running, error_info info = {});
     void look_after_quiet(call& stream);
     void look_after_overdue(call& abandoned);

@@ -5,7 +5,6 @@ The loop runs on the main thread. Another thread takes the calls from the host.
 
 import asyncio
 import contextvars
-import os
 import threading
 from typing import Any, Callable, Optional, Set
 
@@ -14,7 +13,7 @@ from .call import Call, set_running_here
 from .call_threads import CallThreads
 from .concurrent_profile import ConcurrentProfile
 from .connection import leave_with_group
-from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
+from .control import leave_for_protocol_error
 from .errors import ProtocolError
 from .event_loop import EventLoop
 from .interrupts import Terminate
@@ -90,9 +89,7 @@ class AsyncProfile(ConcurrentProfile):
         except OSError:
             leave_with_group()
         except ProtocolError as error:
-            # os._exit: this is not the main thread, and user code may be busy there for any time.
-            report_protocol_error(error)
-            os._exit(EXIT_PROTOCOL_ERROR)
+            leave_for_protocol_error(error)
         self._in_loop(self._stop)
 
     def _take(self, call: Call) -> None:

@@ -4,6 +4,7 @@ import os
 import select
 import sys
 import threading
+from typing import NoReturn
 
 from .channel import Frame
 from .connection import Connection, leave_with_group
@@ -71,9 +72,7 @@ class Control:
         except OSError:
             leave_with_group()
         except ProtocolError as error:
-            # os._exit: this is not the main thread, and user code may be busy there for any time.
-            report_protocol_error(error)
-            os._exit(EXIT_PROTOCOL_ERROR)
+            leave_for_protocol_error(error)
 
     def _send(self, body: bytes) -> None:
         self._channel.send((body,))
@@ -92,6 +91,12 @@ class Control:
                 interrupts.interrupt()
             if self._connection.control_fd in ready:
                 return
+
+
+def leave_for_protocol_error(error: ProtocolError) -> NoReturn:
+    """Ends the worker from a thread that is not the main one: user code may be busy there for any time."""
+    report_protocol_error(error)
+    os._exit(EXIT_PROTOCOL_ERROR)
 
 
 def report_protocol_error(error: ProtocolError) -> None:
