@@ -46,10 +46,12 @@ enum class errc {
     session_quota_exceeded, ///< there are as many sessions as session_options::quota allows
     session_not_found,      ///< there is no session of that id, or it has expired
     invalid_session,        ///< a session's id or ttl breaks its rule; the text names the rule
+    worker_busy, ///< the worker that serves the session has no room, and the request's affinity allows no wait
+    session_worker_unavailable, ///< the worker that served the session is gone, and the request's affinity no other
 };
 
 /// Whether the same call may succeed if it is made again after a while, because the failure says nothing about the
-/// request: pool_saturated, queue_timeout, no_worker, unavailable, timeout and worker_lost. After the last two the call
+/// request: pool_saturated, queue_timeout, no_worker, worker_busy, unavailable, timeout and worker_lost. After the last two the call
 /// may have run, or still be running: make it again only if it may be done twice.
 SKEP_API bool retryable(errc code) noexcept;
 

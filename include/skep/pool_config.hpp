@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/affinity.hpp>
 #include <skep/export.hpp>
 #include <skep/initialization_delegate.hpp>
 #include <skep/launch_options.hpp>
@@ -168,6 +169,7 @@ struct SKEP_API pool_config {
     start_options start;
     initialization_options initialization;
     queue_options queue;
+    affinity_options affinity;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     stream_options stream;
     duration cancel_grace = std::chrono::seconds(2); ///< for a cancelled call to end before its worker is

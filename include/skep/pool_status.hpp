@@ -87,6 +87,7 @@ struct pool_status {
     std::size_t queued = 0;   ///< calls that wait, for a worker or for a retry
     duration oldest_wait{};   ///< of the first call in the queue
     std::size_t in_flight = 0;
+    std::size_t sessions = 0; ///< of which it is known which worker serves them, or has: see affinity_options
     circuit_state breaker = circuit_state::closed; ///< of starting workers; see restart_options::limit
     std::size_t restarts_left = 0;                 ///< unplanned ends that its window tolerates
     double retry_tokens = 0;                       ///< see retry_options::budget

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/affinity.hpp>
 #include <skep/blob.hpp>
 #include <skep/export.hpp>
 #include <skep/progress.hpp>
@@ -61,8 +62,12 @@ public:
     request& attach(std::span<const std::byte> bytes) &;
     request& attach(std::span<const unsigned char> bytes) &;
 
-    /// Names the session this call belongs to; it travels to the worker with the call.
+    /// Names the session this call belongs to. It travels to the worker with the call, and calls of one session meet the
+    /// same worker, as far as `affinity` has it.
     request& session(std::string id) &;
+
+    /// How it is bound to the worker that serves its session. Of no effect without a session. Without it: pool_config::affinity.
+    request& affinity(affinity_mode mode) &;
 
     /// Limits the whole call: queue, dispatch and execution. Default: pool_config::request_timeout. 0 = no
     /// limit.
@@ -119,6 +124,7 @@ public:
     request&& attach(std::span<const std::byte> bytes) && { return std::move(attach(bytes)); }
     request&& attach(std::span<const unsigned char> bytes) && { return std::move(attach(bytes)); }
     request&& session(std::string id) && { return std::move(session(std::move(id))); }
+    request&& affinity(affinity_mode mode) && { return std::move(affinity(mode)); }
     request&& timeout(duration limit) && { return std::move(timeout(limit)); }
     request&& deadline(time_point moment) && { return std::move(deadline(moment)); }
     request&& idle_timeout(duration limit) && { return std::move(idle_timeout(limit)); }
@@ -142,6 +148,7 @@ public:
     const boost::json::value& args() const noexcept { return args_; }
     const std::vector<blob>& attachments() const noexcept { return attachments_; }
     const std::string& session() const noexcept { return session_; }
+    std::optional<affinity_mode> affinity() const noexcept { return affinity_; }
     std::optional<duration> timeout() const noexcept { return timeout_; }
     std::optional<time_point> deadline() const noexcept { return deadline_; }
     std::optional<duration> queue_timeout() const noexcept { return queue_timeout_; }
@@ -159,6 +166,7 @@ private:
     boost::json::value args_;
     std::vector<blob> attachments_;
     std::string session_;
+    std::optional<affinity_mode> affinity_;
     std::optional<duration> timeout_;
     std::optional<time_point> deadline_;
     std::optional<duration> queue_timeout_;

@@ -94,6 +94,11 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.number("limit", config.queue.limit, 0, 10'000'000);
         visit.time("timeout", config.queue.timeout, 0s, 24h);
     });
+    visit.group("affinity", [&] {
+        visit.choice("mode", config.affinity.mode, {"hint", "strict_queue", "strict_fail_fast"});
+        visit.time("ttl", config.affinity.ttl, 1ms, 365 * 24h);
+        visit.choice("on_recycle", config.affinity.on_recycle, {"wait", "move"});
+    });
     visit.time("request_timeout", config.request_timeout, 0s, 24h);
     visit.group("stream", [&] {
         visit.number("window", config.stream.window, 1, 65'536);

@@ -55,6 +55,13 @@ explanation explain(errc code) noexcept {
     case errc::type_mismatch: return {"the value does not fit the type it was to become"};
     case errc::session_quota_exceeded:
         return {"too many sessions", "remove some, let them expire sooner, or raise session_options::quota"};
+    case errc::worker_busy:
+        return {"the worker of the session is busy",
+                "retry later, or let it wait: affinity_mode::strict_queue"};
+    case errc::session_worker_unavailable:
+        return {"the worker that served the session is gone, and with it what it knew of the session",
+                "begin anew: co_await pool.forget_session(id), or another session; affinity_mode::hint does "
+                "by itself"};
     case errc::session_not_found: return {"there is no such session, or it has expired"};
     case errc::invalid_session: return {"invalid session"};
     case errc::tool_cycle:
@@ -195,6 +202,7 @@ bool retryable(errc code) noexcept {
     case errc::pool_saturated:
     case errc::queue_timeout:
     case errc::no_worker:
+    case errc::worker_busy:
     case errc::unavailable:
     case errc::timeout:
     case errc::worker_lost: return true;

@@ -104,6 +104,7 @@ json::object to_json(const pool_status& status) {
                         {"queued", status.queued},
                         {"oldest_wait_ms", milliseconds(status.oldest_wait)},
                         {"in_flight", status.in_flight},
+                        {"sessions", status.sessions},
                         {"breaker", to_string(status.breaker)},
                         {"restarts_left", status.restarts_left},
                         {"retry_tokens", status.retry_tokens}};

@@ -50,6 +50,11 @@ request& request::session(std::string id) & {
     return *this;
 }
 
+request& request::affinity(affinity_mode mode) & {
+    affinity_ = mode;
+    return *this;
+}
+
 request& request::timeout(duration limit) & {
     timeout_ = limit;
     return *this;

@@ -42,6 +42,15 @@ public:
     void push_front(pointer added) noexcept { list_.push_front(*added.detach()); }
     pointer pop_front() noexcept { return remove(front()); }
 
+    /// Before those of a higher order.
+    void insert(pointer added) noexcept {
+        auto next = list_.empty() || list_.back().order < added->order ? list_.end() : list_.begin();
+        while (next != list_.end() && next->order < added->order) {
+            ++next;
+        }
+        list_.insert(next, *added.detach());
+    }
+
     /// `removed` must be in this list.
     pointer remove(Claim& removed) noexcept {
         list_.erase(list_.iterator_to(removed));

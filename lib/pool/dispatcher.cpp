@@ -30,9 +30,11 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
       context_(context),
       events_(events),
       placement_(config, log),
+      sessions_(config.affinity),
       deadlines_(context),
       losses_(config, context),
-      drained_(context.executor) {}
+      drained_(context.executor),
+      has_sessions_(context.executor) {}
 
 void dispatcher::submit(call& fresh, admission_facts pool) {
     ++counters_.submitted;
@@ -67,12 +69,21 @@ void dispatcher::take_on(call& fresh, admission_facts pool) {
 }
 
 void dispatcher::place(call& fresh) {
+    fresh.has_session() ? settle_in_session(fresh, nullptr) : place_anywhere(fresh);
+}
+
+void dispatcher::place_anywhere(call& fresh) {
     // What cannot be pipelined may wait where this could be: it is not overtaken.
     auto* const free = placement_.pick(fresh, queue_.is_common_empty());
-    switch (admit(free != nullptr, queue_.size(), config_.queue.limit)) {
-    case admission::dispatch: dispatch(fresh, *free, fresh.submitted); break;
-    case admission::queue: enqueue(fresh, false, fresh.submitted); break;
-    case admission::saturated: fail(fresh, errc::pool_saturated); break;
+    free != nullptr ? dispatch(fresh, *free, fresh.submitted) : queue_up(fresh);
+}
+
+void dispatcher::queue_up(call& fresh) {
+    const bool has_place = false;
+    if (admit(has_place, queue_.size(), config_.queue.limit) == admission::queue) {
+        enqueue(fresh, false, fresh.submitted);
+    } else {
+        fail(fresh, errc::pool_saturated);
     }
 }
 
@@ -84,7 +95,8 @@ void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
     if (queue_.size() == 1) {
         events_.on_waiting();
     }
-    if (outer_of(waiting) != nullptr && !events_.may_get_more_workers()) {
+    const bool may_be_helped = !waiting.slot && events_.may_get_more_workers();
+    if (outer_of(waiting) != nullptr && !may_be_helped) {
         is_refused_as_circle(waiting);
     }
 }
@@ -119,7 +131,7 @@ call* dispatcher::newest_made_by_tool() {
 bool dispatcher::is_refused_as_circle(call& made_by_tool) {
     error_info info;
     try {
-        if (!waits_for_itself(queue_, placement_)) {
+        if (!waits_for_itself(made_by_tool, queue_, placement_)) {
             return false;
         }
         info.detail = "it would wait for ever: " + trail_of(made_by_tool);
@@ -146,6 +158,9 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
     running_.begin(next);
     try {
         deadlines_.reserve_one();
+        if (next.has_session()) {
+            bind_session(next, to, now);
+        }
         to.assign(next, now);
         if (next.stream != nullptr) {
             next.stream->heard = now;
@@ -169,7 +184,8 @@ void dispatcher::fail_for_memory(call& unsent, const std::exception& problem) {
 }
 
 void dispatcher::on_granted(claim& granted, worker& place, time_point now) {
-    dispatch(static_cast<call&>(granted), place, now);
+    auto& next = static_cast<call&>(granted);
+    next.has_session() ? settle_in_session(next, &place) : dispatch(next, place, now);
 }
 
 void dispatcher::enlist(worker& fresh) {
@@ -304,6 +320,11 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
         return;
     }
+    if (is_lost_to_session(lost)) {
+        const auto code = notice.may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
+        fail(lost, code, std::move(cause.info));
+        return;
+    }
     deadlines_.reserve_one();
     running_.end(lost, now);
     ++counters_.retried;
@@ -412,7 +433,10 @@ void dispatcher::count_failure(errc code) noexcept {
 void dispatcher::take_out(call& over, time_point now) {
     const call_ptr keep(&over);
     switch (over.state) {
-    case call_state::queued: queue_.remove(over); break;
+    case call_state::queued:
+        queue_.remove(over);
+        end_wait_for_home(over);
+        break;
     case call_state::delayed: delayed_.remove(over); break;
     case call_state::running:
     case call_state::stranded: running_.end(over, now); break;

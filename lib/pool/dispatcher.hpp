@@ -5,10 +5,12 @@
 
 #include "async/gate.hpp"
 #include "policy/admission.hpp"
+#include "policy/affinity_rule.hpp"
 #include "pool/calls_in_flight.hpp"
 #include "pool/deadline_watch.hpp"
 #include "pool/lost_call_policy.hpp"
 #include "pool/placement.hpp"
+#include "pool/session_affinity.hpp"
 #include "pool/wait_queue.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -60,9 +62,9 @@ public:
     /// The caller no longer waits.
     void cancel(call& given_up, asio::cancellation_type type);
 
-    /// The worker takes calls from now on, or none any more.
+    /// The worker takes calls from now on, or none any more: calls that have waited for it alone go elsewhere, or fail.
     void enlist(worker& fresh);
-    void remove(worker& gone) { placement_.remove(gone); }
+    void remove(worker& gone);
 
     /// Calls that wait are given to the worker, as far as it has room, or to any worker.
     void serve(worker& place);
@@ -109,6 +111,15 @@ public:
     duration work_done(time_point now) noexcept { return running_.work_done(now); }
     std::size_t in_flight() const noexcept { return running_.size(); }
 
+    /// False if no worker is known to serve the session. The next call of it may go to any.
+    bool forget_session(const std::string& session);
+
+    /// Those that a worker is known to serve, or to have served.
+    std::size_t session_count() const noexcept { return sessions_.size(); }
+
+    /// Forgets sessions that have not been used for their time, until it is cancelled.
+    asio::awaitable<void> expire_sessions();
+
     /// Whether a tool has made it for a call that a worker of this pool is at, directly or by way of others.
     bool is_part_of_running_call(const call& fresh) const noexcept;
     const pool_counters& counters() const noexcept { return counters_; }
@@ -120,6 +131,17 @@ private:
     void take_on(call& fresh, admission_facts pool);
     void fail_for_memory(call& unsent, const std::exception& problem);
     void place(call& fresh);
+    void place_anywhere(call& fresh);
+    void queue_up(call& fresh);
+    void settle_bound_to(std::uint32_t slot);
+    void settle_in_session(call& next, worker* place);
+    affinity_step step_of_session(const call& wanting, worker*& home);
+    void bind_session(const call& assigned, worker& to, time_point now);
+    void end_wait_for_home(call& waiting) noexcept;
+    void go_anywhere(call& next);
+    void wait_for(call& next, worker& home);
+    void refuse_in_session(call& refused, affinity_step why, const worker* home);
+    bool is_lost_to_session(const call& lost);
     void enqueue(call& waiting, bool at_front, time_point now);
     bool is_refused_as_circle(call& made_by_tool);
     call* newest_made_by_tool();
@@ -144,12 +166,14 @@ private:
     const pool_context& context_;
     dispatcher_events& events_;
     placement placement_;
+    session_affinity sessions_;
     wait_queue queue_;
     claim_list<call> delayed_;
     calls_in_flight running_;
     deadline_watch deadlines_;
     lost_call_policy losses_;
     gate drained_;
+    gate has_sessions_;
     pool_counters counters_;
 };
 

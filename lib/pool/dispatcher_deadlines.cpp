@@ -80,7 +80,10 @@ void dispatcher::fail_waiting(call& waiting) {
         leave_queue(waiting, errc::timeout, std::move(info));
     } else {
         if (info.detail.empty()) {
-            info.detail = "all were busy; raise workers, queue.timeout or the request's queue_timeout";
+            info.detail =
+                waiting.slot
+                    ? "the worker of its session was busy; raise queue.timeout or the request's queue_timeout"
+                    : "all were busy; raise workers, queue.timeout or the request's queue_timeout";
         }
         leave_queue(waiting, errc::queue_timeout, std::move(info));
     }

@@ -143,13 +143,15 @@ asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
     co_await std::move(waiting);
 }
 
-asio::awaitable<pool_status> run_status(core_ptr core) {
-    pool_status result;
+/// What `ask` returns of the pool, on its strand.
+template <class Ask, class Answer = std::invoke_result_t<const Ask&, pool_core&>>
+asio::awaitable<Answer> one_hop(core_ptr core, Ask ask) {
+    Answer result{};
     std::exception_ptr problem;
-    auto start = [core = std::move(core), &result, &problem](std::unique_ptr<suspended_caller> caller) {
-        auto look = [core, &result, &problem, caller = std::move(caller)] {
+    auto start = [core = std::move(core), &ask, &result, &problem](std::unique_ptr<suspended_caller> caller) {
+        auto look = [core, &ask, &result, &problem, caller = std::move(caller)] {
             try {
-                result = core->status();
+                result = ask(*core);
             } catch (const std::exception&) { // out of memory
                 problem = std::current_exception();
             }
@@ -214,7 +216,11 @@ asio::awaitable<reply_stream> pool::stream(request call) {
 }
 
 asio::awaitable<pool_status> pool::status() {
-    return run_status(core_);
+    return one_hop(core_, [](pool_core& target) { return target.status(); });
+}
+
+asio::awaitable<bool> pool::forget_session(std::string id) {
+    return one_hop(core_, [id = std::move(id)](pool_core& target) { return target.forget_session(id); });
 }
 
 asio::awaitable<shutdown_report> pool::shutdown() {

@@ -206,6 +206,7 @@ pool_status pool_core::status() {
     result.phase = phase_;
     result.queued = dispatcher_.queued();
     result.in_flight = dispatcher_.in_flight();
+    result.sessions = dispatcher_.session_count();
     const auto now = context_.now();
     result.oldest_wait =
         dispatcher_.is_queue_empty() ? duration::zero() : duration(now - dispatcher_.oldest());

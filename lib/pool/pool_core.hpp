@@ -62,6 +62,8 @@ public:
     }
     void require_running();
 
+    bool forget_session(const std::string& id) { return dispatcher_.forget_session(id); }
+
     user_waits& waits() noexcept { return waits_; }
     tool_table& tools() noexcept { return tools_; }
 

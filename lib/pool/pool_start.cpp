@@ -55,6 +55,7 @@ asio::awaitable<void> pool_core::bring_up() {
     supervisor_.reset();
     suspension_.reset();
     run_in(demand_, [this] { return dispatcher_.watch_deadlines(); });
+    run_in(demand_, [this] { return dispatcher_.expire_sessions(); });
     const bool is_prepared = co_await prepare();
     if (is_prepared) {
         co_await launch_until_ready();

@@ -88,7 +88,8 @@ void replacement::begin_due(time_point now) {
 bool replacement::may_begin(const slot& in, time_point now) const {
     const bool is_free_to = in.wanted && in.serves() && !in.current->life().is(obstacle::leaving) &&
                             !in.successor && in.plan.due() <= now;
-    return is_free_to && (!in.restarts.empty() || !in.current->life().is(obstacle::suspended));
+    return is_free_to && !in.current->is_held() &&
+           (!in.restarts.empty() || !in.current->life().is(obstacle::suspended));
 }
 
 /// Until the last trace of the old one is gone.
@@ -108,18 +109,26 @@ bool replacement::limits_memory() const noexcept {
     return config_.recycle.soft_memory != 0 || config_.recycle.hard_memory != 0;
 }
 
-/// A worker that was suspended meanwhile keeps its place, and its memory.
+/// A worker that was suspended meanwhile keeps its place, and its memory; so does one that a session was bound to.
 void replacement::succeed(slot& in) {
     if (in.current->life().is(obstacle::suspended) && in.restarts.empty()) {
-        retirement why{retirement::kind::surplus, "the one it was to replace is suspended"};
-        const auto spare = std::move(in.successor);
-        spare->retire(std::move(why));
+        dismiss_successor(in, "the one it was to replace is suspended");
+        return;
+    }
+    if (in.current->is_held()) {
+        dismiss_successor(in, "the one it was to replace serves a session");
+        want(in.current->id().slot, in.why_recycled);
         return;
     }
     const auto old = std::exchange(in.current, std::move(in.successor));
     forget(old->id().slot);
     log_(log_level::info, [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; });
     old->retire({retirement::kind::recycle, std::move(in.why_recycled)}); // nothing here may fail
+}
+
+void replacement::dismiss_successor(slot& in, std::string reason) {
+    const auto spare = std::move(in.successor);
+    spare->retire({retirement::kind::surplus, std::move(reason)});
 }
 
 /// The old one goes on serving.

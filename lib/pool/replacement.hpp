@@ -50,6 +50,7 @@ private:
     void judge_memory_of_leavers(time_point now);
     void begin_due(time_point now);
     void want(std::size_t index, std::string reason);
+    static void dismiss_successor(slot& in, std::string reason);
     void break_off_restarts(std::size_t index, const worker& because_of);
     bool may_begin(const slot& in, time_point now) const;
     bool limits_memory() const noexcept;

@@ -4,6 +4,7 @@
 #include "pool/sizing.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace skep {
 
@@ -42,13 +43,15 @@ bool sizing::retire_unstarted() {
     return true;
 }
 
-/// The one that has been idle longest, so that the caches of the others stay warm.
+/// The one that has been idle longest, so that the caches of the others stay warm; one that sessions are bound to comes last.
 worker* sizing::most_dispensable(bool idle_only) const noexcept {
-    const auto worth = [](const worker& each) { return std::pair(!each.is_idle(), each.last_assigned()); };
+    const auto worth = [](const worker& each) {
+        return std::tuple(each.is_held(), !each.is_idle(), each.last_assigned());
+    };
     worker* best = nullptr;
     for (const auto& slot : roster_.slots()) {
         auto* const each = slot.wanted && slot.serves() ? slot.current.get() : nullptr;
-        if (each == nullptr || (idle_only && !each->is_idle())) {
+        if (each == nullptr || (idle_only && (!each->is_idle() || each->is_held()))) {
             continue;
         }
         best = best == nullptr || worth(*each) < worth(*best) ? each : best;

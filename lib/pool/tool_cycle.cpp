@@ -4,6 +4,7 @@
 #include "pool/tool_cycle.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 namespace skep {
@@ -12,11 +13,11 @@ namespace {
 
 using call_set = std::unordered_set<const call*>;
 
-/// The calls that cannot end before those do which wait.
-call_set stuck_behind(wait_queue& waiting) {
+/// The calls that cannot end before those do which wait: for the worker in a slot, or for any.
+call_set stuck_behind(wait_queue& waiting, std::optional<std::uint32_t> slot) {
     call_set stuck;
     waiting.for_each([&](const claim& each) {
-        const auto* outer = outer_of(static_cast<const call&>(each));
+        const auto* outer = !slot || each.slot == slot ? outer_of(static_cast<const call&>(each)) : nullptr;
         for (; outer != nullptr; outer = outer_of(*outer)) {
             stuck.insert(outer);
         }
@@ -26,11 +27,15 @@ call_set stuck_behind(wait_queue& waiting) {
 
 } // namespace
 
-bool waits_for_itself(wait_queue& waiting, const placement& places) {
-    const auto stuck = stuck_behind(waiting);
+bool waits_for_itself(const call& made_by_tool, wait_queue& waiting, const placement& places) {
+    const auto slot = made_by_tool.slot;
+    const auto stuck = stuck_behind(waiting, slot);
     std::size_t all = 0;
     std::size_t held = 0;
     places.for_each_worker([&](const worker& each) {
+        if (slot && each.id().slot != *slot) {
+            return;
+        }
         std::size_t stuck_there = 0;
         each.for_each_call([&](const call& its) {
             stuck_there += its.state == call_state::running ? stuck.count(&its) : 0;

@@ -15,9 +15,9 @@ inline const call* outer_of(const call& inner) noexcept {
     return inner.ties && inner.ties->within ? inner.ties->within->outer.get() : nullptr;
 }
 
-/// Whether every place is held by a call that can only end after one of its tools' calls, or of their tools', has had a
-/// place, which all those in `waiting` that tools have made wait for.
-bool waits_for_itself(wait_queue& waiting, const placement& places);
+/// Whether every place that would do for the call, which a tool has made, is held by a call that can only end after one of
+/// its tools' calls, or of their tools', has had such a place, which those in `waiting` wait for.
+bool waits_for_itself(const call& made_by_tool, wait_queue& waiting, const placement& places);
 
 /// How a tool came to make the call: "predict -> tool lookup -> embed".
 std::string trail_of(const call& made_by_tool);

@@ -24,8 +24,18 @@ claim_ptr wait_queue::remove(claim& removed) noexcept {
     return list_of(removed).remove(removed);
 }
 
+void wait_queue::put_back(claim_ptr removed) {
+    auto& list = list_of(*removed);
+    list.insert(std::move(removed));
+    ++size_;
+}
+
+claim* wait_queue::first_bound_to(std::uint32_t slot) noexcept {
+    return slot < by_slot_.size() && !by_slot_[slot].empty() ? &by_slot_[slot].front() : nullptr;
+}
+
 claim* wait_queue::next_for(std::uint32_t slot) noexcept {
-    claim* const own = slot < by_slot_.size() && !by_slot_[slot].empty() ? &by_slot_[slot].front() : nullptr;
+    claim* const own = first_bound_to(slot);
     claim* const common = common_.empty() ? nullptr : &common_.front();
     if (own == nullptr || common == nullptr) {
         return own != nullptr ? own : common;

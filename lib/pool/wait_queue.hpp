@@ -12,7 +12,7 @@
 namespace skep {
 
 /// Claims that wait for a place, first come, first served: those that any worker will do for, and for each slot those
-/// that only its worker will do for. Every operation but oldest() is O(1) and, for a claim on any worker, allocates
+/// that only its worker will do for. Every operation but oldest() and put_back() is O(1) and, for a claim on any worker, allocates
 /// nothing.
 class wait_queue {
 public:
@@ -29,6 +29,12 @@ public:
 
     /// `removed` must be in the queue.
     claim_ptr remove(claim& removed) noexcept;
+
+    /// To where it has been in the order of arrival, with another slot perhaps.
+    void put_back(claim_ptr removed);
+
+    /// The first of those that only the worker in `slot` will do for; null if there is none.
+    claim* first_bound_to(std::uint32_t slot) noexcept;
 
     /// The claim that is next at a place in `slot`; null if there is none.
     claim* next_for(std::uint32_t slot) noexcept;

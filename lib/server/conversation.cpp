@@ -270,7 +270,8 @@ void conversation::accept(call_message&& call) {
     if (is_stopping_) {
         return;
     }
-    if (waiting_.empty() && running_.size() < capacity_) {
+    const bool is_cancelled = services_.cancelled.contains(call.id); // it may be known before the call is
+    if (is_cancelled || (waiting_.empty() && running_.size() < capacity_)) {
         begin(std::move(call));
     } else {
         waiting_.push_back(std::move(call));

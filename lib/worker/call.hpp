@@ -60,6 +60,8 @@ struct call : claim {
     /// Null if it has none.
     const request_hooks* hooks() const noexcept { return req.hooks_.get(); }
 
+    bool has_session() const noexcept { return !req.session().empty(); }
+
     claim_view view() const noexcept override { return {req.command(), req.session(), attempts}; }
 
     request req;

@@ -158,6 +158,15 @@ public:
     }
     std::uint64_t follows() const noexcept { return predecessor_.generation; }
 
+    // Sessions that are strictly bound to it.
+    void bind_session() noexcept { ++bound_sessions_; }
+    void release_session() noexcept { --bound_sessions_; }
+
+    /// Whether it is to stay for their sake.
+    bool is_held() const noexcept {
+        return bound_sessions_ > 0 && around_.config.affinity.on_recycle == affinity_on_recycle::wait;
+    }
+
     // For its health check.
 
     /// Work in progress is a sign of life, and a probe would have to wait behind it; one that is wanted needs a free
@@ -272,6 +281,7 @@ private:
     std::optional<loss> loss_;
     std::string stacks_;
     time_point welcomed_;
+    std::size_t bound_sessions_ = 0;
     bool told_that_it_left_ = false;
     bool lingers_ = false;
     gate wake_;          ///< something that live() waits for may have happened

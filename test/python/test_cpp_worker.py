@@ -76,6 +76,17 @@ class CallsTest(CppWorkerCase):
             self.assertEqual((reply["id"], reply["error"]["type"]), (call, "skep.Cancelled"))
         self.assertEqual(host.call("cleanups"), 2)
 
+    def test_a_cancel_that_comes_before_its_call_which_would_have_to_wait(self):
+        host = self.start_program()
+        first = host.send_call("slow", {"ms": 100_000})
+        while host.ping()["in_flight"] < 1:
+            pass
+        host.tell({"type": "cancel", "id": first + 1})
+        host.ping()
+        second = host.send_call("slow", {"ms": 100_000})
+        reply = host.receive()
+        self.assertEqual((reply["id"], reply["error"]["type"]), (second, "skep.Cancelled"))
+
 
 class StreamsTest(CppWorkerCase):
     def test_credit(self):

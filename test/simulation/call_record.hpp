@@ -65,6 +65,8 @@ struct call_record {
     bool has_timeout = false;                  ///< of its own
     bool has_queue_timeout = false;
     std::optional<time_point> deadline_given;
+    std::string session; ///< empty if it is of none
+    affinity_mode mode = affinity_mode::hint;
 
     bool begun = false; ///< execute() was called
     time_point submitted;
@@ -82,6 +84,7 @@ struct call_record {
     boost::asio::cancellation_signal cancel;
 
     bool is_open() const noexcept { return begun && !completed; }
+    bool is_strict() const noexcept { return !session.empty() && mode != affinity_mode::hint; }
     time_point deadline() const noexcept;
 };
 

@@ -215,6 +215,7 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
         newest_sent_ = std::max(newest_sent_, call.submitted);
     }
     check_retry(call);
+    check_session(call, to);
     visit fresh;
     fresh.at = &to;
     fresh.id = id;

@@ -70,6 +70,7 @@ public:
     void expect_size(std::size_t workers) { expected_size_ = workers; }
     void on_resize_asked(size_limits limits);
     void on_restart_asked() { restarts_ = true; }
+    void on_forget_asked(const std::string& session);
     void on_suspension_asked() { known_suspended_ = false; }
     void on_suspension_asked(const worker_id& which);
     void on_pool_suspension_asked();
@@ -126,6 +127,11 @@ private:
         std::uint64_t sent;
     };
     using idle_workers = std::map<worker_id, idle_since>;
+    struct session_record {
+        sim_worker* home = nullptr; ///< that was sent its last call
+        time_point used;
+        std::optional<time_point> forgotten; ///< at the latest
+    };
     struct scaling_seen {
         std::size_t desired = 0;
         std::uint64_t ups = 0;
@@ -181,6 +187,12 @@ private:
     void check_tools_are_over();
     void check_ended_for_tools();
     void check_circle(const pool_status& status);
+    void check_session(const call_record& call, sim_worker& to);
+    bool may_be_anew(const session_record& known) const;
+    bool is_surely_serving(const sim_worker& which) const;
+    void check_lost_to_session(const call_record& call);
+    void check_session_order(const pool_status& status);
+    std::size_t sessions_in_use() const;
     std::set<const call_record*> calls_that_wait_for_others() const;
     bool may_have_nobody_left() const;
     bool has_idle_worker(const call_record& refused) const;
@@ -197,6 +209,7 @@ private:
     std::map<worker_id, sim_worker*> by_id_;
     std::map<std::uint32_t, std::vector<sim_worker*>> by_slot_;
     std::set<std::size_t> open_; ///< numbers of the calls that are
+    std::map<std::string, session_record> sessions_;
     std::deque<tool_record> tools_;
     std::vector<tool_record*> open_tools_;            ///< and some that are not
     std::vector<const call_record*> ended_for_tools_; ///< as nobody waited for their tools; to be checked

@@ -297,6 +297,8 @@ void oracle::check_code(const call_record& call, const error& failure) {
         break;
     case errc::tool_cycle: unless(call.outer != nullptr && !has_idle_worker(call)); break;
     case errc::worker_lost: check_lost(call); break;
+    case errc::worker_busy: unless(call.is_strict() && call.mode == affinity_mode::strict_fail_fast); break;
+    case errc::session_worker_unavailable: check_lost_to_session(call); break;
     case errc::invalid_request:
     case errc::frame_too_large: unless(!call.sendable && call.visits.empty()); break;
     case errc::not_started: unless(!running_ || start_failed_); break;
@@ -355,8 +357,8 @@ void oracle::check_lost(const call_record& call) {
     }
     const bool may_have_chunks =
         call.is_stream && !call.visits.empty() && call.visits.back().chunks_delivered > 0;
-    const bool would_be_retried = call.idempotent && !may_have_chunks && config_.retry.budget == 0 &&
-                                  !shutting_down_ && running_ &&
+    const bool would_be_retried = call.idempotent && !call.is_strict() && !may_have_chunks &&
+                                  config_.retry.budget == 0 && !shutting_down_ && running_ &&
                                   call.visits.size() < static_cast<std::size_t>(config_.retry.attempts);
     if (is_lost && !may_be_unseen && !out_of_memory() && would_be_retried) {
         wrong(about(call) + " was not sent again after " + std::to_string(call.visits.size()) + " of " +

@@ -20,12 +20,15 @@ void oracle::check_free_workers(const pool_status& status) {
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
                                            [](const auto& each) { return each->has_had_backlog(); });
     const call_record* waiting = nullptr;
+    bool is_any_bound = false;
     for (const auto number : open_) {
         const auto& each = calls_[number - 1];
-        waiting = each.is_open() && each.visits.empty() ? &each : waiting;
+        is_any_bound = is_any_bound || (each.is_open() && each.is_strict());
+        waiting = each.is_open() && each.visits.empty() && !each.is_strict() ? &each : waiting;
     }
-    const bool is_queued = status.oldest_wait > 0s || (waiting != nullptr && !may_be_unseen &&
-                                                       !may_be_at_dead(*waiting) && status.queued > 0);
+    const bool is_queued =
+        (status.oldest_wait > 0s && !is_any_bound) ||
+        (waiting != nullptr && !may_be_unseen && !may_be_at_dead(*waiting) && status.queued > 0);
     const bool is_any_made_by_tool = std::any_of(open_.begin(), open_.end(), [this](auto number) {
         return calls_[number - 1].outer != nullptr; // it is not pipelined, nor overtaken
     });

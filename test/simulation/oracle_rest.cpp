@@ -64,7 +64,7 @@ void oracle::check_open_call(const call_record& call) {
     if (!is_seen && !may_be_unseen && !may_be_at_dead(call) && !world_.is_in_time(longest, now)) {
         wrong(about(call) + " still waits for a worker, though its queue timeout has passed");
     }
-    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call)) {
+    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_strict()) {
         wrong(about(call) + " still waits for a worker, though one that was made later was sent to one");
     }
     if (is_seen && call.visits.back().owed) {

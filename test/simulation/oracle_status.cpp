@@ -43,6 +43,7 @@ void oracle::check_status(const pool_status& status) {
     check_workers(status);
     check_free_workers(status);
     check_order(status);
+    check_session_order(status);
     check_vacancies(status);
     check_waits(status);
     check_circle(status);

@@ -57,6 +57,13 @@ public:
             script_.tools = world_.chance.pick({0.1, 0.5, 0.9});
             script_.config.threads_per_worker = world_.chance.among(1, 4);
         }
+        constexpr std::uint64_t worlds_per_sessions = 4;
+        if (seed % worlds_per_sessions == 1 && !script_.steady) {
+            script_.sessions = world_.chance.among(1, 8);
+            script_.config.affinity.ttl = world_.chance.pick<duration>({50ms, 1s, 1h});
+            script_.config.affinity.on_recycle =
+                world_.chance.pick({affinity_on_recycle::wait, affinity_on_recycle::move});
+        }
     }
 
     std::uint64_t steps() const noexcept { return world_.steps(); }

@@ -50,6 +50,9 @@ void users::schedule() {
                            [this](std::exception_ptr) { --open_; });
         });
     }
+    for (std::size_t i = 0; i < script_.sessions; ++i) {
+        forget_session(chance.between(0ms, script_.length));
+    }
     for (std::size_t i = 0; i < script_.changes; ++i) {
         change(chance.between(0ms, script_.length));
     }
@@ -126,6 +129,11 @@ void users::draw_call(call_record& fresh) {
         fresh.queue_timeout = chance.chance(0.2) ? duration(0) : chance.between(1ms, 3s);
         fresh.has_queue_timeout = true;
     }
+    if (script_.sessions > 0 && fresh.outer == nullptr && chance.chance(0.7)) {
+        const auto which = chance.below(script_.sessions);
+        fresh.session = "s" + std::to_string(which);
+        fresh.mode = static_cast<affinity_mode>(which % 3);
+    }
     if (chance.chance(0.1)) {
         fresh.deadline_given = world_.now() + chance.between(0ms, 5s) - (chance.chance(0.1) ? 1s : 0s);
     }
@@ -176,6 +184,9 @@ request users::to_request(call_record& call) const {
     }
     if (call.asks > 0 && call.number % 3 == 0) {
         result.tool("help", help_);
+    }
+    if (!call.session.empty()) {
+        result.session(call.session).affinity(call.mode);
     }
     if (call.has_timeout) {
         result.timeout(call.timeout);
@@ -302,6 +313,19 @@ asio::awaitable<void> users::run_operation(std::string name, operation what, out
         const error aborted(errc::cancelled, {}); // by Asio
         ended(failure ? &*failure : problem ? &aborted : nullptr);
     }
+}
+
+void users::forget_session(duration when) {
+    world_.after(when, [this] {
+        const auto session = "s" + std::to_string(world_.chance.below(script_.sessions));
+        const auto forget = [this, session](pool& of) -> asio::awaitable<void> {
+            oracle_.on_forget_asked(session);
+            auto forgetting = of.forget_session(session);
+            co_await std::move(forgetting);
+            oracle_.on_forget_asked(session);
+        };
+        begin("forget " + session, forget, nullptr);
+    });
 }
 
 void users::begin(std::string name, operation what, outcome ended) {

@@ -62,6 +62,7 @@ private:
     void begin_wait(oracle::wait wait, std::string name, operation what);
     void resume();
     void change(duration when);
+    void forget_session(duration when);
     worker_id some_worker() const;
     void end();
     void destroy();

@@ -1,0 +1,41 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/time.hpp>
+
+#include <chrono>
+
+namespace skep {
+
+/// How a call of a session is bound to the worker that serves the session: the one that was assigned the session's last
+/// call, whose memory may hold what was computed for it.
+enum class affinity_mode {
+    /// That worker if it has room, any other if it is busy or gone; the session is served by that one from then on.
+    hint,
+
+    /// That worker only: the call waits for it, and calls of others may overtake it. If the worker is gone, what it knew
+    /// of the session is lost: the call ends with errc::session_worker_unavailable.
+    strict_queue,
+
+    /// That worker only, and at once: errc::worker_busy if it has no room; the rest as strict_queue.
+    strict_fail_fast
+};
+
+/// What becomes of the sessions that are strictly bound to a worker which is to be recycled or restarted.
+enum class affinity_on_recycle {
+    wait, ///< it goes on serving until none is left: they are forgotten, or have not been used for affinity_options::ttl
+    move ///< their next calls go to any worker, as those of a new session: what they need is not in its memory alone
+};
+
+/// Sessions and their workers: see request::session.
+struct affinity_options {
+    affinity_mode mode = affinity_mode::hint; ///< of requests that say nothing else
+
+    /// How long it is known which worker serves a session, from when that was assigned the session's last call, 1 ms..365 days.
+    duration ttl = std::chrono::hours(1);
+    affinity_on_recycle on_recycle = affinity_on_recycle::wait;
+};
+
+} // namespace skep

@@ -1,0 +1,37 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/affinity.hpp>
+
+namespace skep {
+
+/// The worker that serves a session.
+enum class session_home {
+    none, ///< there is none yet, or not any more
+    free, ///< has room for the call
+    busy, ///< has none
+    lost  ///< is gone, and what it knew of the session with it
+};
+
+/// Where a call of a session goes.
+enum class affinity_step { anywhere, go_home, wait_for_home, refuse_as_busy, refuse_as_lost };
+
+constexpr affinity_step step_of(affinity_mode mode, session_home home) noexcept {
+    const bool is_strict = mode != affinity_mode::hint;
+    switch (home) {
+    case session_home::free: return affinity_step::go_home;
+    case session_home::lost: return is_strict ? affinity_step::refuse_as_lost : affinity_step::anywhere;
+    case session_home::busy:
+        if (is_strict) {
+            return mode == affinity_mode::strict_queue ? affinity_step::wait_for_home
+                                                       : affinity_step::refuse_as_busy;
+        }
+        break;
+    case session_home::none: break;
+    }
+    return affinity_step::anywhere;
+}
+
+} // namespace skep

@@ -1,0 +1,97 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Calls of sessions: which worker they go to, in which order, and when they may be refused.
+
+#include "simulation/oracle.hpp"
+
+#include <algorithm>
+
+namespace skep::simulation {
+
+void oracle::on_forget_asked(const std::string& session) {
+    sessions_[session].forgotten = world_.now();
+}
+
+/// A strict call goes to the worker of its session, and after those that were made before it.
+void oracle::check_session(const call_record& call, sim_worker& to) {
+    if (!call.is_strict()) {
+        return;
+    }
+    auto& known = sessions_[call.session];
+    const bool may_be_unseen = to.has_had_backlog() || out_of_memory();
+    if (known.home != nullptr && known.home != &to && !may_be_unseen && !may_be_anew(known)) {
+        wrong(about(call) + " was sent to " + to.name() + ", though " + known.home->name() +
+              " serves its session");
+    }
+    for (const auto number : open_) {
+        const auto& other = calls_[number - 1];
+        const bool is_before = other.session == call.session && other.submitted < call.submitted;
+        if (is_before && other.mode == affinity_mode::strict_queue && other.visits.empty() &&
+            other.is_open() && !other.cancelled && !may_be_at_lost(other) && !may_be_unseen) {
+            wrong(about(call) + " has overtaken " + about(other) + " of the same session");
+        }
+    }
+    known.home = &to;
+    known.used = world_.now();
+}
+
+/// Whether the session's next call may go to any worker.
+bool oracle::may_be_anew(const session_record& known) const {
+    const bool may_have_moved =
+        config_.affinity.on_recycle == affinity_on_recycle::move && may_stop_workers();
+    const bool is_forgotten = known.forgotten && *known.forgotten >= known.used;
+    return may_have_moved || is_forgotten || world_.now() - known.used > config_.affinity.ttl || late();
+}
+
+/// Whether nothing can have taken the worker out of service.
+bool oracle::is_surely_serving(const sim_worker& which) const {
+    return which.ready_seen && which.is_alive() && !which.did_wrong && !which.is_lost() &&
+           which.is_held_by_pool() && which.stopped_at_step == 0 && !may_stop_workers() &&
+           !was_overdue(which) && !was_sick(which) && !which.plan().has_probe && !which.has_had_backlog() &&
+           !late();
+}
+
+void oracle::check_lost_to_session(const call_record& call) {
+    const auto found = sessions_.find(call.session);
+    const auto* const home = found == sessions_.end() ? nullptr : found->second.home;
+    const bool is_there = home != nullptr && is_surely_serving(*home);
+    const bool is_any_gone = std::any_of(workers_.begin(), workers_.end(),
+                                         [this](const auto& each) { return !is_surely_serving(*each); });
+    if ((!call.is_strict() || is_there || !is_any_gone) && !out_of_memory()) {
+        wrong(about(call) + " was told that the worker of its session is gone");
+    }
+}
+
+void oracle::check_session_order(const pool_status& status) {
+    if (status.sessions > sessions_in_use()) {
+        wrong("the pool knows of " + std::to_string(status.sessions) + " sessions");
+    }
+    for (const auto number : open_) {
+        const auto& call = calls_[number - 1];
+        const auto found = sessions_.find(call.session);
+        if (!call.is_open() || !call.is_strict() || !call.visits.empty() || found == sessions_.end() ||
+            may_be_at_lost(call)) {
+            continue;
+        }
+        const auto* const home = found->second.home;
+        const auto is_its = [&](const auto& shown) { return home != nullptr && find(shown.id) == home; };
+        const auto shown = std::find_if(status.workers.begin(), status.workers.end(), is_its);
+        if (shown != status.workers.end() && shown->state == worker_state::ready && shown->load == 0 &&
+            !shown->retiring && is_surely_serving(*home) && suspended_.empty()) {
+            wrong(about(call) + " waits, though " + home->name() + ", which serves its session, is free");
+        }
+    }
+}
+
+std::size_t oracle::sessions_in_use() const {
+    std::set<std::string> names;
+    for (const auto& each : calls_) {
+        if (each.begun && !each.session.empty()) {
+            names.insert(each.session);
+        }
+    }
+    return names.size();
+}
+
+} // namespace skep::simulation

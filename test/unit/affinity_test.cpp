@@ -1,0 +1,388 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Sessions and the workers that serve them, on virtual time.
+
+#include "policy/affinity_rule.hpp"
+#include "support/fake_runtime.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <string>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto hint = affinity_mode::hint;
+constexpr auto strict_queue = affinity_mode::strict_queue;
+constexpr auto strict_fail_fast = affinity_mode::strict_fail_fast;
+
+pool_config affine_config(affinity_mode mode, std::size_t workers = 2) {
+    auto config = fake_config(workers);
+    config.affinity.mode = mode;
+    config.recycle.jitter = 0;
+    return config;
+}
+
+/// Its workers are all free, and session "s" has been served by the first.
+class pool_with_session : public running_pool {
+public:
+    explicit pool_with_session(pool_config config) : running_pool(std::move(config)) {
+        const auto first = call("first");
+        home = index_of_busy();
+        serve(home);
+        BOOST_REQUIRE(first->value.has_value());
+    }
+    explicit pool_with_session(affinity_mode mode, std::size_t workers = 2)
+        : pool_with_session(affine_config(mode, workers)) {}
+
+    std::shared_ptr<outcome<reply>> call(std::string command, std::string session = "s") {
+        return execute(request(std::move(command)).session(std::move(session)));
+    }
+
+    /// Which worker has a call.
+    std::size_t index_of_busy() {
+        for (const auto& each : status().workers) {
+            if (each.load > 0) {
+                return each.id.slot;
+            }
+        }
+        BOOST_FAIL("no worker is at a call");
+        return 0;
+    }
+
+    /// Keeps the worker of the session busy with a call of it.
+    std::uint64_t occupy_home() {
+        call("occupy");
+        return worker(home).take_call();
+    }
+
+    void kill_home() {
+        worker(home).exit(exit_status::signalled(SIGKILL));
+        settle();
+    }
+
+    std::size_t other() const noexcept { return 1 - home; }
+    std::size_t home = 0;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(affinity)
+
+BOOST_AUTO_TEST_CASE(the_rule) {
+    using step = affinity_step;
+    for (const auto mode : {hint, strict_queue, strict_fail_fast}) {
+        BOOST_TEST((step_of(mode, session_home::none) == step::anywhere));
+        BOOST_TEST((step_of(mode, session_home::free) == step::go_home));
+    }
+    static_assert(step_of(hint, session_home::busy) == step::anywhere);
+    static_assert(step_of(hint, session_home::lost) == step::anywhere);
+    static_assert(step_of(strict_queue, session_home::busy) == step::wait_for_home);
+    static_assert(step_of(strict_queue, session_home::lost) == step::refuse_as_lost);
+    static_assert(step_of(strict_fail_fast, session_home::busy) == step::refuse_as_busy);
+    static_assert(step_of(strict_fail_fast, session_home::lost) == step::refuse_as_lost);
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_a_session_meet_the_same_worker) {
+    for (const auto mode : {hint, strict_queue, strict_fail_fast}) {
+        pool_with_session pool(mode);
+        for (int i = 0; i < 3; ++i) {
+            pool.execute(request("busy"));
+            pool.execute(request("busy"));
+            pool.serve(pool.home);
+            pool.serve(pool.other()); // the last one used, which others would be sent to
+            pool.call("mine");
+            BOOST_TEST(pool.serve(pool.home) == "mine");
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(two_quick_first_calls_meet_the_same_worker) {
+    running_pool pool(affine_config(strict_queue));
+    const auto first = pool.execute(request("first").session("s"));
+    const auto second = pool.execute(request("second").session("s"));
+    BOOST_TEST(pool.status().queued == 1u);
+    BOOST_TEST(pool.status().sessions == 1u);
+    const auto home = pool.status().workers[0].load > 0 ? 0 : 1;
+    BOOST_TEST(pool.serve(home) == "first");
+    BOOST_TEST(pool.serve(home) == "second");
+    BOOST_TEST((first->value->worker == second->value->worker));
+}
+
+BOOST_AUTO_TEST_CASE(first_calls_that_have_waited_meet_the_same_worker_in_order) {
+    running_pool pool(affine_config(strict_queue));
+    pool.execute(request("busy"));
+    pool.execute(request("busy"));
+    const auto first = pool.execute(request("first").session("s"));
+    const auto second = pool.execute(request("second").session("s"));
+    pool.serve(0);
+    const auto third = pool.execute(request("third").session("s"));
+    pool.serve(1); // free now, but the session is served by the other
+    BOOST_TEST(pool.status().queued == 2u);
+    BOOST_TEST(pool.serve(0) == "first");
+    BOOST_TEST(pool.serve(0) == "second");
+    BOOST_TEST(pool.serve(0) == "third");
+    BOOST_TEST((first->value->worker == third->value->worker));
+}
+
+BOOST_AUTO_TEST_CASE(a_hint_falls_back_to_another_which_serves_the_session_from_then_on) {
+    pool_with_session pool(hint);
+    const auto id = pool.occupy_home();
+    const auto second = pool.call("second");
+    BOOST_TEST(pool.serve(pool.other()) == "second");
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    pool.call("third");
+    BOOST_TEST(pool.serve(pool.other()) == "third");
+}
+
+BOOST_AUTO_TEST_CASE(a_hint_waits_for_whoever_is_free_first) {
+    pool_with_session pool(hint);
+    pool.occupy_home();
+    pool.execute(request("busy"));
+    const auto waiting = pool.call("waiting");
+    pool.serve(pool.other());
+    BOOST_TEST(pool.serve(pool.other()) == "waiting");
+    BOOST_TEST(waiting->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_hint_goes_elsewhere_if_its_worker_is_gone) {
+    pool_with_session pool(hint);
+    pool.kill_home();
+    pool.call("next");
+    BOOST_TEST(pool.serve(pool.other()) == "next");
+}
+
+BOOST_AUTO_TEST_CASE(a_strict_call_waits_for_its_worker_and_others_overtake_it) {
+    pool_with_session pool(strict_queue);
+    const auto id = pool.occupy_home();
+    const auto waiting = pool.call("waiting");
+    const auto overtaker = pool.execute(request("overtaker"));
+    BOOST_TEST(pool.serve(pool.other()) == "overtaker");
+    BOOST_TEST(!waiting->done);
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    BOOST_TEST(pool.serve(pool.home) == "waiting");
+}
+
+BOOST_AUTO_TEST_CASE(a_strict_call_waits_for_its_queue_timeout) {
+    pool_with_session pool(strict_queue);
+    pool.occupy_home();
+    const auto waiting = pool.execute(request("waiting").session("s").queue_timeout(1s));
+    pool.advance(1s);
+    BOOST_TEST(waiting->code() == errc::queue_timeout);
+    BOOST_TEST(waiting->text().find("the worker of its session was busy") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_strict_call_counts_against_the_limit_of_the_queue) {
+    auto config = affine_config(strict_queue);
+    config.queue.limit = 1;
+    pool_with_session pool(config);
+    pool.occupy_home();
+    pool.call("waiting");
+    BOOST_TEST(pool.call("too many")->code() == errc::pool_saturated);
+}
+
+BOOST_AUTO_TEST_CASE(fail_fast_tells_that_the_worker_is_busy) {
+    pool_with_session pool(strict_fail_fast);
+    pool.occupy_home();
+    const auto refused = pool.call("refused");
+    BOOST_TEST(refused->code() == errc::worker_busy);
+    BOOST_TEST((refused->info().worker->slot == pool.home));
+    BOOST_TEST(retryable(refused->code()));
+    BOOST_TEST(pool.status().queued == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(strict_calls_are_refused_once_their_worker_is_gone_until_the_session_is_forgotten) {
+    for (const auto mode : {strict_queue, strict_fail_fast}) {
+        pool_with_session pool(mode);
+        pool.kill_home();
+        pool.advance(1s);
+        for (int i = 0; i < 2; ++i) {
+            const auto refused = pool.call("refused");
+            BOOST_TEST(refused->code() == errc::session_worker_unavailable);
+            BOOST_TEST(refused->text().find("session 's'") != std::string::npos);
+        }
+        std::optional<bool> was_known;
+        auto forget = [&]() -> asio::awaitable<void> {
+            auto forgetting = pool.facade().forget_session("s");
+            was_known = co_await std::move(forgetting);
+        };
+        pool.begin(forget());
+        BOOST_TEST((was_known == true));
+        pool.begin(forget());
+        BOOST_TEST((was_known == false));
+        const auto anew = pool.call("anew");
+        BOOST_TEST(anew->code() == errc());
+        BOOST_TEST(pool.status().in_flight == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(strict_calls_that_wait_fail_at_once_when_their_worker_goes) {
+    pool_with_session pool(strict_queue);
+    const auto running = pool.call("running");
+    const auto waiting = pool.call("waiting");
+    const auto other = pool.call("of another", "t");
+    pool.worker(pool.home).take_calls();
+    pool.kill_home();
+    BOOST_TEST(running->code() == errc::worker_lost);
+    BOOST_TEST(waiting->code() == errc::session_worker_unavailable);
+    BOOST_TEST(pool.serve(pool.other()) == "of another");
+    BOOST_TEST(other->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_idempotent_strict_call_is_not_sent_to_another_worker) {
+    pool_with_session pool(strict_queue);
+    const auto running = pool.execute(request("running").session("s").idempotent(true));
+    pool.worker(pool.home).take_calls();
+    pool.kill_home();
+    BOOST_TEST(running->code() == errc::worker_lost);
+    const auto elsewhere = pool.execute(request("hint").session("t").idempotent(true).affinity(hint));
+    BOOST_TEST(pool.serve(pool.other()) == "hint");
+    BOOST_TEST(elsewhere->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_idempotent_call_with_a_hint_is) {
+    pool_with_session pool(hint);
+    const auto running = pool.execute(request("running").session("s").idempotent(true));
+    pool.worker(pool.home).take_calls();
+    pool.kill_home();
+    BOOST_TEST(pool.serve(pool.other()) == "running");
+    BOOST_TEST(running->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_request_decides_before_the_pool) {
+    pool_with_session pool(hint);
+    const auto id = pool.occupy_home();
+    BOOST_TEST(pool.execute(request("r").session("s").affinity(strict_fail_fast))->code() ==
+               errc::worker_busy);
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_is_not_used_is_forgotten) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 10s;
+    pool_with_session pool(config);
+    pool.kill_home();
+    pool.advance(9s);
+    BOOST_TEST(pool.call("lost")->code() == errc::session_worker_unavailable);
+    pool.advance(2s); // being refused is no use
+    BOOST_TEST(pool.status().sessions == 0u);
+    const auto anew = pool.call("anew");
+    BOOST_TEST(anew->code() == errc());
+}
+
+BOOST_AUTO_TEST_CASE(a_session_of_which_a_call_waits_is_in_use) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 10s;
+    config.queue.timeout = 1min;
+    pool_with_session pool(config);
+    const auto id = pool.occupy_home();
+    pool.call("waiting");
+    pool.advance(30s);
+    pool.call("next");
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    BOOST_TEST(pool.serve(pool.home) == "waiting");
+    BOOST_TEST(pool.serve(pool.home) == "next");
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_a_session_that_is_forgotten_go_elsewhere_in_order) {
+    pool_with_session pool(strict_queue);
+    pool.occupy_home();
+    pool.execute(request("busy"));
+    pool.call("first");
+    pool.call("second");
+    auto forget = [&]() -> asio::awaitable<void> {
+        auto forgetting = pool.facade().forget_session("s");
+        co_await std::move(forgetting);
+    };
+    pool.begin(forget());
+    pool.call("third");
+    BOOST_TEST(pool.serve(pool.other()) == "busy");
+    for (const auto* each : {"first", "second", "third"}) {
+        BOOST_TEST(pool.serve(pool.other()) == each);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_call_that_is_assigned_is_a_use) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 10s;
+    pool_with_session pool(config);
+    for (int i = 0; i < 3; ++i) {
+        pool.advance(9s);
+        BOOST_TEST(pool.status().sessions == 1u);
+        pool.call("use");
+        BOOST_TEST(pool.serve(pool.home) == "use");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_sessions_are_strictly_bound_to_is_not_restarted_before_they_are_over) {
+    auto config = affine_config(strict_queue, 1);
+    config.affinity.ttl = 30s;
+    pool_with_session pool(config);
+    const auto restart = pool.begin(pool.facade().rolling_restart());
+    pool.advance(20s);
+    BOOST_TEST(pool.launched() == 1u);
+    pool.call("still there");
+    BOOST_TEST(pool.serve(0) == "still there");
+    pool.advance(35s);
+    BOOST_TEST(pool.launched() == 2u);
+    BOOST_TEST(restart->done);
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_comes_while_the_successor_starts_keeps_its_worker) {
+    auto config = affine_config(strict_queue, 1);
+    config.affinity.ttl = 30s;
+    running_pool pool(config);
+    pool.runtime().on_start = [](fake_worker&) {};
+    pool.begin(pool.facade().rolling_restart());
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 2u);
+    pool.execute(request("bound").session("s"));
+    pool.worker(1).shake_hands();
+    BOOST_TEST(pool.serve(0) == "bound");
+    pool.execute(request("again").session("s"));
+    BOOST_TEST(pool.serve(0) == "again");
+}
+
+BOOST_AUTO_TEST_CASE(sessions_move_on_when_a_worker_is_restarted_if_that_is_wanted) {
+    auto config = affine_config(strict_queue, 1);
+    config.affinity.on_recycle = affinity_on_recycle::move;
+    pool_with_session pool(config);
+    const auto id = pool.occupy_home();
+    const auto waiting = pool.call("waiting");
+    const auto restart = pool.begin(pool.facade().rolling_restart());
+    pool.advance(1s);
+    BOOST_TEST(pool.launched() == 2u);
+    BOOST_TEST(pool.serve(1) == "waiting");
+    pool.worker(0).reply(id);
+    pool.advance(1s);
+    BOOST_TEST(restart->done);
+    pool.call("next");
+    BOOST_TEST(pool.serve(1) == "next");
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_loses_sessions_even_if_they_may_move) {
+    auto config = affine_config(strict_queue);
+    config.affinity.on_recycle = affinity_on_recycle::move;
+    pool_with_session pool(config);
+    pool.kill_home();
+    BOOST_TEST(pool.call("lost")->code() == errc::session_worker_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(streams_of_a_session_meet_its_worker) {
+    pool_with_session pool(strict_queue);
+    const auto stream = pool.stream(request("stream").session("s"));
+    BOOST_TEST(pool.worker(pool.home).take_calls().size() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
