@@ -15,6 +15,17 @@ namespace skep {
 
 namespace json = boost::json;
 
+namespace {
+
+std::string shown(const json::value& value) {
+    if (value.is_structured()) {
+        return {};
+    }
+    return value.is_double() ? in_decimals(value.get_double()) : json::serialize(value);
+}
+
+} // namespace
+
 /// Converts all items, so that each that is wrong is rejected.
 template <class Item, class Convert>
 config_reader::maybe<std::vector<Item>> config_reader::to_array(const node& at, const char* rule,
@@ -220,8 +231,7 @@ config_reader::maybe<std::vector<std::string>> config_reader::to_strings(const n
 }
 
 void config_reader::reject(const node& at, const std::string& rule) const {
-    const bool is_shown = !is_secret_ && !at.value.is_structured();
-    range_.where().reject(at.place, is_shown ? json::serialize(at.value) : "", rule);
+    range_.where().reject(at.place, is_secret_ ? "" : shown(at.value), rule);
 }
 
 } // namespace skep
