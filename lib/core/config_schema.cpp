@@ -3,6 +3,7 @@
 
 #include "core/config_fields.hpp"
 #include "core/config_path.hpp"
+#include "core/config_writer.hpp"
 #include "core/duration_text.hpp"
 #include "core/name_rule.hpp"
 
@@ -79,14 +80,8 @@ public:
     }
 
     void times(std::string_view field, const std::vector<duration>& values, duration low, duration high) {
-        json::array counts;
-        json::array texts;
-        for (const auto value : values) {
-            counts.push_back(value / std::chrono::milliseconds(1));
-            texts.emplace_back(to_text(value));
-        }
-        add(milliseconds_key(field), not_empty(array_of(milliseconds_of(low, high))), std::move(counts));
-        add(field, not_empty(array_of(text_of(low, high))), std::move(texts));
+        add(milliseconds_key(field), not_empty(array_of(milliseconds_of(low, high))), counts_of(values));
+        add(field, not_empty(array_of(text_of(low, high))), texts_of(values));
         exclude(field);
     }
 
@@ -148,8 +143,8 @@ void add_rules_of_texts(json::object& schema) {
     auto& program = launch["properties"].as_object()["program"].as_object();
     program.erase("default");
     program["minLength"] = 1;
-    launch["required"] = {"program"};
-    schema["required"] = {"launch"};
+    launch["required"] = json::array{"program"};
+    schema["required"] = json::array{"launch"};
 }
 
 } // namespace

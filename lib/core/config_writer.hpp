@@ -24,6 +24,23 @@
 
 namespace skep {
 
+/// In milliseconds, of which each is a whole number.
+inline boost::json::array counts_of(const std::vector<duration>& values) {
+    boost::json::array counts;
+    for (const auto value : values) {
+        counts.push_back(value / std::chrono::milliseconds(1));
+    }
+    return counts;
+}
+
+inline boost::json::array texts_of(const std::vector<duration>& values) {
+    boost::json::array texts;
+    for (const auto value : values) {
+        texts.emplace_back(to_text(value));
+    }
+    return texts;
+}
+
 /// A visitor of fields that makes a JSON object of them, for config_reader to read.
 class config_writer {
 public:
@@ -64,16 +81,10 @@ public:
     }
 
     void times(std::string_view field, const std::vector<duration>& values, duration, duration) {
-        boost::json::array counts;
-        boost::json::array texts;
-        for (const auto value : values) {
-            counts.push_back(value / std::chrono::milliseconds(1));
-            texts.emplace_back(to_text(value));
-        }
         if (std::all_of(values.begin(), values.end(), is_whole)) {
-            object_[milliseconds_key(field)] = std::move(counts);
+            object_[milliseconds_key(field)] = counts_of(values);
         } else {
-            object_[field] = std::move(texts);
+            object_[field] = texts_of(values);
         }
     }
 

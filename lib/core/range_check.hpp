@@ -4,8 +4,10 @@
 #pragma once
 
 #include "core/config_path.hpp"
+#include "core/duration_text.hpp"
 #include <skep/time.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -36,7 +38,9 @@ public:
 
     bool time(std::string_view field, duration value, duration low, duration high) const {
         const bool is_kept = value >= low && value <= high;
-        return verdict(is_kept, field, in_milliseconds(value), in_milliseconds(low), in_milliseconds(high));
+        const bool is_whole = value % std::chrono::milliseconds(1) == duration(); // else it might look kept
+        return verdict(is_kept, field, is_whole ? in_milliseconds(value) : to_text(value),
+                       in_milliseconds(low), in_milliseconds(high));
     }
 
     const config_path& where() const noexcept { return path_; }

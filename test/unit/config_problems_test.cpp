@@ -40,6 +40,14 @@ BOOST_AUTO_TEST_CASE(a_single_problem_is_one_line) {
                head + "restart.jitter = 1.5: must be 0..1");
 }
 
+BOOST_AUTO_TEST_CASE(what_breaks_a_rule_by_less_than_a_millisecond_is_told_so) {
+    auto config = runnable();
+    config.queue.timeout = 24h + 1us;
+    BOOST_TEST(complaint(config) == head + "queue.timeout = 86400000001us: must be 0 ms..86400000 ms");
+    config.queue.timeout = -1us;
+    BOOST_TEST(complaint(config) == head + "queue.timeout = -1us: must be 0 ms..86400000 ms");
+}
+
 BOOST_AUTO_TEST_CASE(validate_names_all_broken_rules_at_once) {
     pool_config config;
     config.name = "a b";

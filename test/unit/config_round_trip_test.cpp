@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(the_effective_configuration_has_every_field) {
     BOOST_TEST(document.at("scaling").as_object().at("up").as_double() == 0.8);
     BOOST_TEST(document.at("launch").as_object().at("inherit_environment").as_bool());
     BOOST_TEST(document.at("launch").as_object().at("args").as_array().empty());
-    BOOST_TEST((document.at("retry").as_object().at("backoff_ms") == json::value{0, 100, 200, 400, 800}));
+    BOOST_TEST((document.at("retry").as_object().at("backoff_ms") == json::array{0, 100, 200, 400, 800}));
 }
 
 BOOST_AUTO_TEST_CASE(durations_are_in_milliseconds_unless_that_would_round_them) {
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(durations_are_in_milliseconds_unless_that_would_round_them)
     BOOST_TEST(!document.contains("request_timeout"));
     BOOST_TEST(document.at("queue").as_object().at("timeout").as_string() == "1500us");
     BOOST_TEST(!document.at("queue").as_object().contains("timeout_ms"));
-    BOOST_TEST((document.at("retry").as_object().at("backoff") == json::value{"1s", "1us"}));
+    BOOST_TEST((document.at("retry").as_object().at("backoff") == json::array{"1s", "1us"}));
     BOOST_TEST(!document.at("retry").as_object().contains("backoff_ms"));
 }
 

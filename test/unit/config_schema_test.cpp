@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(the_committed_file_is_what_the_fields_make) {
 BOOST_AUTO_TEST_CASE(it_is_a_schema_of_an_object_that_needs_a_program) {
     const auto schema = pool_config::json_schema();
     BOOST_TEST(schema.at("$schema") == text("https://json-schema.org/draft/2020-12/schema"));
-    BOOST_TEST((schema.at("required") == json::value{"launch"}));
-    BOOST_TEST((schema_at("launch").at("required") == json::value{"program"}));
+    BOOST_TEST((schema.at("required") == json::array{"launch"}));
+    BOOST_TEST((schema_at("launch").at("required") == json::array{"program"}));
     BOOST_TEST((schema_at("launch.program") == json::object{{"type", "string"}, {"minLength", 1}}));
     BOOST_TEST((schema_at("$schema") == json::object{{"type", "string"}}));
 }
