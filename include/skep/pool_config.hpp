@@ -13,6 +13,7 @@
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
 #include <cstddef>
@@ -192,14 +193,27 @@ struct SKEP_API pool_config {
     /// A pool of Python workers running `script` (a file that ends in worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");
 
-    /// Reads the same fields from JSON: nested objects by the member names above, durations as integer keys
-    /// with the suffix _ms ("request_timeout_ms": 500), enums by name. Unknown keys and wrong types are
-    /// rejected with errc::invalid_config naming the path. Handlers, delegates and custom schedulers cannot be given
-    /// in JSON.
+    /// Reads the same fields from JSON: nested objects by the member names above, enums by name, and durations either as
+    /// text with a unit ("request_timeout": "1.5s"; ns, us, ms, s, m, h and d) or as an integer of milliseconds, whose key
+    /// has the suffix _ms ("request_timeout_ms": 1500). "$schema" at the top is left to editors. Handlers, delegates and
+    /// custom schedulers cannot be given in JSON. Throws error(errc::invalid_config) that lists all that is wrong: unknown
+    /// keys, with the one that was probably meant, wrong types, and what validate() finds; each by its JSON path, value
+    /// and rule. Values of environments are never shown.
     static pool_config from_json(const boost::json::value& document);
 
-    /// Throws error(errc::invalid_config) naming the field, its value and the rule.
+    /// The JSON Schema (draft 2020-12) of what from_json() reads, by which editors complete and check it: types, ranges,
+    /// names of enums, defaults. Rules between fields, and the ranges of durations in text, are not in it. The same is
+    /// installed as share/skep-VERSION/pool_config.schema.json.
+    static boost::json::object json_schema();
+
+    /// Throws error(errc::invalid_config) that lists all broken rules: field, value and rule.
     void validate() const;
 };
+
+/// All that from_json() can read, so that from_json(to_json(config)) is `config` again, but for its handlers, delegate
+/// and custom scheduler; durations in whole milliseconds by their keys with _ms, others as text ("1500us"). Holds the
+/// values of launch.environment and launch.slot_environment, which may be secrets: take them out of what is logged or
+/// shown.
+SKEP_API boost::json::object to_json(const pool_config& config);
 
 } // namespace skep

@@ -3,8 +3,10 @@
 
 #pragma once
 
-#include <skep/error.hpp>
+#include "core/config_problems.hpp"
 
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -14,6 +16,8 @@ namespace skep {
 /// Where in a configuration a visitor is, for messages such as "queue.limit = -1: must be 0..10000000".
 class config_path {
 public:
+    explicit config_path(config_problems& problems) : problems_(problems) {}
+
     template <class Function>
     void inside(std::string_view group, Function&& function) {
         const auto length = prefix_.size();
@@ -24,16 +28,19 @@ public:
 
     std::string of(std::string_view field) const { return prefix_ + std::string(field); }
 
-    [[noreturn]] void reject(std::string_view field, const std::string& value,
-                             const std::string& rule) const {
-        error_info info;
-        info.detail = of(field) + (value.empty() ? "" : " = " + value) + ": " + rule;
-        throw error(errc::invalid_config, std::move(info));
+    void reject(std::string_view field, const std::string& value, const std::string& rule) const {
+        problems_.add(of(field), value, rule);
     }
 
 private:
+    config_problems& problems_;
     std::string prefix_;
 };
+
+/// The JSON key of a time in whole milliseconds; as text with a unit, its key is `field`.
+inline std::string milliseconds_key(std::string_view field) {
+    return std::string(field) + "_ms";
+}
 
 inline std::string in_quotes(std::string_view text) {
     std::string quoted(1, '"');
@@ -44,6 +51,13 @@ inline std::string in_quotes(std::string_view text) {
 
 inline std::string in_milliseconds(std::chrono::nanoseconds span) {
     return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(span).count()) + " ms";
+}
+
+/// The shortest text that means the same number.
+inline std::string in_decimals(double number) {
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    return {text.data(), end};
 }
 
 } // namespace skep

@@ -21,6 +21,8 @@ namespace {
 /// Checks each field of a configuration against its own range.
 class field_check : public range_check {
 public:
+    using range_check::range_check;
+
     template <class Enum>
     void choice(std::string_view field, Enum value, std::initializer_list<std::string_view> names) {
         if (static_cast<std::size_t>(value) >= names.size()) {
@@ -49,72 +51,88 @@ public:
     void path(std::string_view, const std::filesystem::path&) {}
 };
 
-void check_name(const std::string& name) {
-    if (!is_name(name)) {
-        config_path().reject("name", in_quotes(name), name_rule);
-    }
-}
-
 bool holds_nul(const std::string& text) {
     return text.find('\0') != std::string::npos;
 }
 
-void check_args(const std::string& field, const std::vector<std::string>& args) {
+void check_args(const std::string& field, const std::vector<std::string>& args, config_problems& problems) {
     for (std::size_t i = 0; i < args.size(); ++i) {
-        if (holds_nul(args[i])) {
-            config_path().reject(field + "[" + std::to_string(i) + "]", "", "must not hold a NUL character");
+        problems.expect(!holds_nul(args[i]), {field + "[" + std::to_string(i) + "]"}, "",
+                        "must not hold a NUL character");
+    }
+}
+
+void check_slot_args(const std::vector<std::vector<std::string>>& lists, config_problems& problems) {
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        check_args("launch.slot_args[" + std::to_string(i) + "]", lists[i], problems);
+    }
+}
+
+/// All of an environment's variables have the place of the environment.
+void check_variable(const std::string& place, const std::string& name, const std::string& value,
+                    config_problems& problems) {
+    if (name.empty() || name.find('=') != std::string::npos || holds_nul(name) || holds_nul(value)) {
+        problems.add(place, in_quotes(name), "a name must not be empty or hold '=' or NUL, a value no NUL");
+    } else if (name.starts_with("SKEP_")) {
+        problems.add(place, in_quotes(name), "names starting with SKEP_ are reserved");
+    }
+}
+
+void check_environments(const launch_options& launch, config_problems& problems) {
+    for (const auto& [name, value] : launch.environment) {
+        check_variable("launch.environment", name, value, problems);
+    }
+    for (const auto& [name, values] : launch.slot_environment) {
+        if (values.empty()) {
+            problems.add("launch.slot_environment", in_quotes(name), "needs at least one value");
+        }
+        for (const auto& value : values) {
+            check_variable("launch.slot_environment", name, value, problems);
         }
     }
 }
 
-void check_variable(std::string_view field, const std::string& name, const std::string& value) {
-    const config_path path;
-    if (name.empty() || name.find('=') != std::string::npos || holds_nul(name) || holds_nul(value)) {
-        path.reject(field, in_quotes(name), "a name must not be empty or hold '=' or NUL, a value no NUL");
-    }
-    if (name.starts_with("SKEP_")) {
-        path.reject(field, in_quotes(name), "names starting with SKEP_ are reserved");
-    }
-}
-
-void check_directory(const std::filesystem::path& directory) {
-    std::error_code ec;
-    if (!directory.empty() && !std::filesystem::is_directory(directory, ec)) {
-        config_path().reject("launch.working_directory", in_quotes(directory.string()), "is not a directory");
-    }
-}
-
-void check_size(const pool_config& config, std::size_t workers) {
-    const config_path path;
-    const auto size = size_of(config.scaling, workers);
-    if (config.scaling.max != 0 && config.scaling.min > config.scaling.max) {
-        path.reject("scaling.min", std::to_string(config.scaling.min), "must not exceed scaling.max");
-    }
-    if (config.scaling.initial != 0 &&
-        (config.scaling.initial < size.limits.min || config.scaling.initial > size.limits.max)) {
-        path.reject("scaling.initial", std::to_string(config.scaling.initial),
-                    "must be " + std::to_string(size.limits.min) + ".." + std::to_string(size.limits.max));
-    }
-    if (config.min_ready > size.initial) {
-        path.reject("min_ready", std::to_string(config.min_ready),
-                    "must not exceed the initial number of workers (" + std::to_string(size.initial) + ")");
-    }
-}
-
-void check_prefix(const launch_options& launch) {
-    const config_path path;
-    check_args("launch.prefix", launch.prefix);
-    if (!launch.prefix.empty() && launch.prefix.front().empty()) {
-        path.reject("launch.prefix[0]", in_quotes(""), "must name a program");
-    }
-    if (launch.remote_shell && !is_forwarded(launch)) {
-        path.reject("launch.remote_shell", "true",
-                    "needs a launch.prefix, and \"stdio\" as launch.transport");
-    }
-    if (is_forwarded(launch) && launch.program.find('=') != std::string::npos) {
-        path.reject("launch.program", in_quotes(launch.program),
+void check_program(const launch_options& launch, config_problems& problems) {
+    const auto& program = launch.program;
+    problems.expect(!program.empty(), {"launch.program"}, in_quotes(""),
+                    "is required: the program that runs a worker, e.g. \"python3\"");
+    problems.expect(!holds_nul(program), {"launch.program"}, "", "must not hold a NUL character");
+    problems.expect(!is_forwarded(launch) || program.find('=') == std::string::npos,
+                    {"launch.program", "launch.prefix", "launch.transport"}, in_quotes(program),
                     "must not hold '=' behind a launch.prefix over stdio: env would take it for a variable");
-    }
+}
+
+void check_prefix(const launch_options& launch, config_problems& problems) {
+    check_args("launch.prefix", launch.prefix, problems);
+    problems.expect(launch.prefix.empty() || !launch.prefix.front().empty(), {"launch.prefix[0]"},
+                    in_quotes(""), "must name a program");
+    problems.expect(!launch.remote_shell || is_forwarded(launch),
+                    {"launch.remote_shell", "launch.prefix", "launch.transport"}, "true",
+                    "needs a launch.prefix, and \"stdio\" as launch.transport");
+}
+
+void check_directory(const std::filesystem::path& directory, config_problems& problems) {
+    std::error_code ec;
+    problems.expect(directory.empty() || std::filesystem::is_directory(directory, ec),
+                    {"launch.working_directory"}, in_quotes(directory.string()), "is not a directory");
+}
+
+void check_size(const pool_config& config, std::size_t workers, config_problems& problems) {
+    const auto& scaling = config.scaling;
+    const auto [initial, limits] = size_of(scaling, workers);
+    const auto is_within = scaling.initial >= limits.min && scaling.initial <= limits.max;
+    problems.expect(scaling.max == 0 || scaling.min <= scaling.max, {"scaling.min", "scaling.max"},
+                    std::to_string(scaling.min), "must not exceed scaling.max");
+    problems.expect(scaling.initial == 0 || is_within,
+                    {"scaling.initial", "scaling.min", "scaling.max", "workers"},
+                    std::to_string(scaling.initial),
+                    "must be " + std::to_string(limits.min) + ".." + std::to_string(limits.max));
+    problems.expect(config.min_ready <= initial,
+                    {"min_ready", "scaling.initial", "scaling.min", "scaling.max", "workers"},
+                    std::to_string(config.min_ready),
+                    "must not exceed the initial number of workers (" + std::to_string(initial) + ")");
+    problems.expect(scaling.down <= scaling.up, {"scaling.down", "scaling.up"}, in_decimals(scaling.down),
+                    "must not exceed scaling.up");
 }
 
 bool is_exit_code(const std::string& text) {
@@ -123,86 +141,71 @@ bool is_exit_code(const std::string& text) {
     return digits && std::stoi(text) <= 255 && (text.size() == 1 || text.front() != '0');
 }
 
-void check_crash_barrier(const crash_barrier_options& barrier) {
-    const config_path path;
+void check_crash_barrier(const crash_barrier_options& barrier, config_problems& problems) {
     for (const auto& name : barrier.taint_on) {
         if (!exit_class_of(name) && !is_exit_code(name)) {
-            path.reject("crash_barrier.taint_on", in_quotes(name),
-                        "is neither the name of an exit_class nor an exit code (0..255)");
+            problems.add("crash_barrier.taint_on", in_quotes(name),
+                         "is neither the name of an exit_class nor an exit code (0..255)");
         }
     }
-    if (barrier.max_taint < barrier.taint) {
-        path.reject("crash_barrier.max_taint", in_milliseconds(barrier.max_taint),
-                    "must not be less than crash_barrier.taint");
-    }
+    problems.expect(barrier.max_taint >= barrier.taint, {"crash_barrier.max_taint", "crash_barrier.taint"},
+                    in_milliseconds(barrier.max_taint), "must not be less than crash_barrier.taint");
 }
 
-void check_relations(const pool_config& config) {
-    const config_path path;
-    if (!is_utf8(config.health_check.command)) {
-        path.reject("health_check.command", in_quotes(""), "must be UTF-8");
-    }
-    if (config.restart.max_backoff < config.restart.initial_backoff) {
-        path.reject("restart.max_backoff", in_milliseconds(config.restart.max_backoff),
-                    "must not be less than restart.initial_backoff");
-    }
-    if (config.limits.json_bytes > config.limits.frame_bytes) {
-        path.reject("limits.json_bytes", std::to_string(config.limits.json_bytes),
-                    "must not exceed limits.frame_bytes");
-    }
-    if (config.scaling.down > config.scaling.up) {
-        path.reject("scaling.down", std::to_string(config.scaling.down), "must not exceed scaling.up");
-    }
-    if (config.launch.transport == transport::stdio &&
-        (config.recycle.soft_memory != 0 || config.recycle.hard_memory != 0)) {
-        path.reject(
-            config.recycle.soft_memory != 0 ? "recycle.soft_memory" : "recycle.hard_memory", "",
-            "needs \"socket\" as launch.transport: the memory of a worker over stdio is not measured");
-    }
-    if (config.recycle.hard_memory != 0 && config.recycle.hard_memory < config.recycle.soft_memory) {
-        path.reject("recycle.hard_memory", std::to_string(config.recycle.hard_memory),
+void check_memory(const pool_config& config, config_problems& problems) {
+    const auto& recycle = config.recycle;
+    const std::string unmeasured =
+        "needs \"socket\" as launch.transport: the memory of a worker over stdio is not measured";
+    const bool is_measured = config.launch.transport != transport::stdio;
+    problems.expect(recycle.soft_memory == 0 || is_measured, {"recycle.soft_memory", "launch.transport"}, "",
+                    unmeasured);
+    problems.expect(recycle.hard_memory == 0 || is_measured, {"recycle.hard_memory", "launch.transport"}, "",
+                    unmeasured);
+    problems.expect(recycle.hard_memory == 0 || recycle.hard_memory >= recycle.soft_memory,
+                    {"recycle.hard_memory", "recycle.soft_memory"}, std::to_string(recycle.hard_memory),
                     "must not be less than recycle.soft_memory");
-    }
+}
+
+void check_restart(const restart_options& restart, config_problems& problems) {
+    problems.expect(restart.max_backoff >= restart.initial_backoff,
+                    {"restart.max_backoff", "restart.initial_backoff"}, in_milliseconds(restart.max_backoff),
+                    "must not be less than restart.initial_backoff");
+}
+
+void check_limits(const limit_options& limits, config_problems& problems) {
+    problems.expect(limits.json_bytes <= limits.frame_bytes, {"limits.json_bytes", "limits.frame_bytes"},
+                    std::to_string(limits.json_bytes), "must not exceed limits.frame_bytes");
+}
+
+void check_rules_of_launch(const launch_options& launch, config_problems& problems) {
+    check_program(launch, problems);
+    check_args("launch.args", launch.args, problems);
+    check_prefix(launch, problems);
+    check_slot_args(launch.slot_args, problems);
+    check_environments(launch, problems);
 }
 
 } // namespace
 
 void check_launch(const launch_options& launch) {
-    const config_path path;
-    if (launch.program.empty()) {
-        path.reject("launch.program", in_quotes(""),
-                    "is required: the program that runs a worker, e.g. \"python3\"");
-    }
-    if (holds_nul(launch.program)) {
-        path.reject("launch.program", "", "must not hold a NUL character");
-    }
-    check_args("launch.args", launch.args);
-    check_prefix(launch);
-    for (std::size_t i = 0; i < launch.slot_args.size(); ++i) {
-        check_args("launch.slot_args[" + std::to_string(i) + "]", launch.slot_args[i]);
-    }
-    for (const auto& [name, value] : launch.environment) {
-        check_variable("launch.environment", name, value);
-    }
-    for (const auto& [name, values] : launch.slot_environment) {
-        if (values.empty()) {
-            path.reject("launch.slot_environment", in_quotes(name), "needs at least one value");
-        }
-        for (const auto& value : values) {
-            check_variable("launch.slot_environment", name, value);
-        }
-    }
+    config_problems problems;
+    check_rules_of_launch(launch, problems);
+    problems.raise();
 }
 
-void check_config(const pool_config& config, std::size_t workers) {
-    field_check check;
+void check_config(const pool_config& config, std::size_t workers, config_problems& problems) {
+    field_check check(problems);
     visit_fields(config, check);
-    check_name(config.name);
-    check_launch(config.launch);
-    check_directory(config.launch.working_directory);
-    check_size(config, workers);
-    check_crash_barrier(config.crash_barrier);
-    check_relations(config);
+    problems.expect(is_name(config.name), {"name"}, in_quotes(config.name), name_rule);
+    check_rules_of_launch(config.launch, problems);
+    check_directory(config.launch.working_directory, problems);
+    check_size(config, workers, problems);
+    problems.expect(is_utf8(config.health_check.command), {"health_check.command"}, in_quotes(""),
+                    "must be UTF-8");
+    check_memory(config, problems);
+    check_crash_barrier(config.crash_barrier, problems);
+    check_restart(config.restart, problems);
+    check_limits(config.limits, problems);
 }
 
 } // namespace skep

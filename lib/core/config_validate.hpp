@@ -3,14 +3,16 @@
 
 #pragma once
 
+#include "core/config_problems.hpp"
 #include <skep/pool_config.hpp>
 
 namespace skep {
 
-/// Throws error(invalid_config) naming field, value and rule. `workers` is what config.workers says or, by 0, means.
-void check_config(const pool_config& config, std::size_t workers);
+/// Adds the rules that are broken, of fields and between them. `workers` is what config.workers says or, by 0, means.
+void check_config(const pool_config& config, std::size_t workers, config_problems& problems);
 
-/// The same for what one worker is to be started with; but for its directory, as looking at that may block.
+/// Throws error(errc::invalid_config) naming what is wrong with what one worker is to be started with; but for its
+/// directory, as looking at that may block.
 void check_launch(const launch_options& launch);
 
 } // namespace skep

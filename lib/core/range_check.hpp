@@ -4,48 +4,66 @@
 #pragma once
 
 #include "core/config_path.hpp"
+#include "core/duration_text.hpp"
 #include <skep/time.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
 namespace skep {
 
-/// Checks values against inclusive ranges; throws error(errc::invalid_config) naming field, value and rule.
+/// Checks values against inclusive ranges. Each check tells whether the value keeps its rule, and adds to the problems
+/// if it does not: field, value and rule.
 class range_check {
 public:
+    explicit range_check(config_problems& problems) : path_(problems) {}
+
     template <class Function>
     void group(std::string_view name, Function&& function) {
         path_.inside(name, function);
     }
 
     template <class Integer>
-    void number(std::string_view field, Integer value, long long low, long long high) const {
-        if (static_cast<long long>(value) < low ||
-            static_cast<unsigned long long>(value) > static_cast<unsigned long long>(high)) {
-            path_.reject(field, std::to_string(value),
-                         "must be " + std::to_string(low) + ".." + std::to_string(high));
-        }
+    bool number(std::string_view field, Integer value, long long low, long long high) const {
+        const bool is_kept = static_cast<long long>(value) >= low &&
+                             static_cast<unsigned long long>(value) <= static_cast<unsigned long long>(high);
+        return verdict(is_kept, field, std::to_string(value), std::to_string(low), std::to_string(high));
     }
 
-    void real(std::string_view field, double value, double low, double high) const {
-        if (!(value >= low && value <= high)) {
-            path_.reject(field, std::to_string(value),
-                         "must be " + std::to_string(low) + ".." + std::to_string(high));
-        }
+    bool real(std::string_view field, double value, double low, double high) const {
+        const bool is_kept = value >= low && value <= high; // NaN keeps no rule
+        return verdict(is_kept, field, in_decimals(value), in_decimals(low), in_decimals(high));
     }
 
-    void time(std::string_view field, duration value, duration low, duration high) const {
-        if (value < low || value > high) {
-            path_.reject(field, in_milliseconds(value),
-                         "must be " + in_milliseconds(low) + ".." + in_milliseconds(high));
-        }
+    bool time(std::string_view field, duration value, duration low, duration high) const {
+        const bool is_kept = value >= low && value <= high;
+        const bool is_whole = value % std::chrono::milliseconds(1) == duration(); // else it might look kept
+        return verdict(is_kept, field, is_whole ? in_milliseconds(value) : to_text(value),
+                       in_milliseconds(low), in_milliseconds(high));
     }
 
     const config_path& where() const noexcept { return path_; }
 
 private:
+    bool verdict(bool is_kept, std::string_view field, const std::string& value, const std::string& low,
+                 const std::string& high) const {
+        if (!is_kept) {
+            path_.reject(field, value, "must be " + low + ".." + high);
+        }
+        return is_kept;
+    }
+
     config_path path_;
 };
+
+/// Throws error(errc::invalid_config) that lists what `check`, called with a range_check, has found wrong.
+template <class Check>
+void check_ranges(Check check) {
+    config_problems problems;
+    range_check range(problems);
+    check(range);
+    problems.raise();
+}
 
 } // namespace skep

@@ -9,6 +9,7 @@ install(TARGETS skep EXPORT skep-targets
   ARCHIVE COMPONENT skep_development
   FILE_SET HEADERS COMPONENT skep_development)
 install(TARGETS skep_guard DESTINATION ${skep_guard_dir} COMPONENT skep_runtime)
+install(FILES core/pool_config.schema.json DESTINATION ${skep_data_dir} COMPONENT skep_development)
 install(DIRECTORY python/skep DESTINATION ${skep_sdk_dir} COMPONENT skep_python PATTERN "__pycache__" EXCLUDE)
 
 # What a program that links the library has to find as well.

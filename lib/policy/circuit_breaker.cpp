@@ -12,12 +12,13 @@ namespace {
 
 void validate(const circuit_breaker_options& options) {
     using namespace std::chrono_literals;
-    range_check check;
-    check.group("circuit_breaker", [&] {
-        check.number("failures", options.failures, 1, 1'000'000);
-        check.time("open_time", options.open_time, 1ms, 24h);
-        check.number("trials", options.trials, 1, 1000);
-        check.time("trial_limit", options.trial_limit, 1ms, 24h);
+    check_ranges([&](range_check& check) {
+        check.group("circuit_breaker", [&] {
+            check.number("failures", options.failures, 1, 1'000'000);
+            check.time("open_time", options.open_time, 1ms, 24h);
+            check.number("trials", options.trials, 1, 1000);
+            check.time("trial_limit", options.trial_limit, 1ms, 24h);
+        });
     });
 }
 

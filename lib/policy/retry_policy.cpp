@@ -16,8 +16,7 @@ namespace {
 
 template <class Check>
 void validate(Check check) {
-    range_check range;
-    range.group("retry_policy", [&] { check(range); });
+    check_ranges([&](range_check& range) { range.group("retry_policy", [&] { check(range); }); });
 }
 
 } // namespace

@@ -127,17 +127,18 @@ asio::awaitable<void> run_start(core_ptr core) {
 }
 
 asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
-    range_check check;
-    check.number("limits.min", limits.min, 1, 10'000);
-    check.number("limits.max", limits.max, static_cast<long long>(limits.min), 10'000);
+    check_ranges([limits](const range_check& check) {
+        if (check.number("limits.min", limits.min, 1, 10'000)) {
+            check.number("limits.max", limits.max, static_cast<long long>(limits.min), 10'000);
+        }
+    });
     auto resizing =
         change(std::move(core), [limits](pool_core& target) { return target.scaling().resize(limits); });
     co_await std::move(resizing);
 }
 
 asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
-    range_check check;
-    check.number("ready(count)", count, 0, 10'000);
+    check_ranges([count](const range_check& check) { check.number("ready(count)", count, 0, 10'000); });
     auto waiting = wait_for<std::monostate>(std::move(core),
                                             [count](pool_core& target) { return done(target.ready(count)); });
     co_await std::move(waiting);

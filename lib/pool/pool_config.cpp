@@ -1,14 +1,44 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/config_json.hpp"
 #include "core/config_validate.hpp"
 #include "process/usable_cpus.hpp"
 #include <skep/pool_config.hpp>
 
 namespace skep {
 
+namespace {
+
+void check(const pool_config& config, config_problems& problems) {
+    check_config(config, config.workers != 0 ? config.workers : usable_cpus(), problems);
+}
+
+} // namespace
+
+pool_config pool_config::python(std::string script, std::string interpreter) {
+    pool_config config;
+    config.launch.program = std::move(interpreter);
+    config.launch.args = {std::move(script)};
+    return config;
+}
+
+pool_config pool_config::from_json(const boost::json::value& document) {
+    config_problems problems;
+    if (!document.is_object()) {
+        problems.add("the document", "", "must be a JSON object");
+        problems.raise();
+    }
+    auto config = read_config(document.get_object(), problems);
+    check(config, problems);
+    problems.raise();
+    return config;
+}
+
 void pool_config::validate() const {
-    check_config(*this, workers != 0 ? workers : usable_cpus());
+    config_problems problems;
+    check(*this, problems);
+    problems.raise();
 }
 
 } // namespace skep

@@ -29,11 +29,12 @@ constexpr std::size_t longest_id = 256;
 } // namespace
 
 void check(const session_options& options) {
-    range_check range;
-    range.group("sessions", [&] {
-        range.time("ttl", options.ttl, shortest_ttl, longest_ttl);
-        range.time("cleanup_interval", options.cleanup_interval, 10ms, 24h);
-        range.number("quota", options.quota, 1, 10'000'000);
+    check_ranges([&](range_check& range) {
+        range.group("sessions", [&] {
+            range.time("ttl", options.ttl, shortest_ttl, longest_ttl);
+            range.time("cleanup_interval", options.cleanup_interval, 10ms, 24h);
+            range.number("quota", options.quota, 1, 10'000'000);
+        });
     });
 }
 

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Any JSON is a configuration that keeps the rules, or refused with the path of what is wrong.
+// Any JSON is a configuration that keeps the rules, and is written as what is read as the same again, or refused with the
+// path of what is wrong.
 
 #include "check.hpp"
 #include <skep/error.hpp>
@@ -20,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return -1;
     }
     try {
-        pool_config::from_json(document);
+        const auto written = to_json(pool_config::from_json(document));
+        require(to_json(pool_config::from_json(written)) == written, "what is written is read as the same");
     } catch (const error& refusal) {
         require(refusal.errc() == errc::invalid_config, "it is refused as a configuration");
         require(!refusal.info.detail.empty(), "it is said what is wrong");

@@ -5,6 +5,8 @@
 
 #include "support/run.hpp"
 
+#include <boost/json/parse.hpp>
+
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -150,6 +152,15 @@ BOOST_AUTO_TEST_CASE(the_configuration_in_json) {
     const auto config = pool_config::from_json(json::parse(blocks("Configuration", "json").at(0)));
     BOOST_TEST(config.workers == 2u);
     BOOST_TEST((config.request_timeout == 500ms));
+    BOOST_TEST((config.queue.timeout == 1500ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_misspelt_key_of_a_configuration) {
+    const std::string text = "queue.timout: is not a known key; did you mean queue.timeout?";
+    BOOST_TEST(contains(readme(), text));
+    const auto document = json::parse(R"({"launch": {"program": "x"}, "queue": {"timout": "1s"}})");
+    BOOST_CHECK_EXCEPTION(pool_config::from_json(document), error,
+                          [&](const error& e) { return e.info.detail == text; });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

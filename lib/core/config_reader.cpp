@@ -1,0 +1,237 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "core/config_reader.hpp"
+
+#include "core/duration_text.hpp"
+#include "core/nearest_key.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string shown(const json::value& value) {
+    if (value.is_structured()) {
+        return {};
+    }
+    return value.is_double() ? in_decimals(value.get_double()) : json::serialize(value);
+}
+
+} // namespace
+
+/// Converts all items, so that each that is wrong is rejected.
+template <class Item, class Convert>
+config_reader::maybe<std::vector<Item>> config_reader::to_array(const node& at, const char* rule,
+                                                                Convert convert) const {
+    if (!at.value.is_array()) {
+        reject(at, rule);
+        return std::nullopt;
+    }
+    bool is_complete = true;
+    std::vector<Item> result;
+    for (const auto& each : at.value.get_array()) {
+        auto item = convert(node{at.place + "[" + std::to_string(result.size()) + "]", each});
+        is_complete = is_complete && item;
+        result.push_back(std::move(item).value_or(Item()));
+    }
+    return is_complete ? std::optional(std::move(result)) : std::nullopt;
+}
+
+template <class Item, class Convert>
+config_reader::maybe<std::map<std::string, Item>> config_reader::to_map(const node& at, const char* rule,
+                                                                        Convert convert) const {
+    if (!at.value.is_object()) {
+        reject(at, rule);
+        return std::nullopt;
+    }
+    bool is_complete = true;
+    std::map<std::string, Item> result;
+    for (const auto& [name, each] : at.value.get_object()) {
+        auto item = convert(node{at.place + "." + std::string(name), each});
+        is_complete = is_complete && item;
+        result.emplace(name, std::move(item).value_or(Item()));
+    }
+    return is_complete ? std::optional(std::move(result)) : std::nullopt;
+}
+
+template <class Target, class FromCount, class FromText>
+void config_reader::read_time(std::string_view field, Target& target, FromCount from_count,
+                              FromText from_text) {
+    const auto key = milliseconds_key(field);
+    read(key, target, from_count);
+    read(field, target, from_text);
+    if (object_->contains(key) && object_->contains(field)) {
+        range_.where().reject(key, "", "must not be given beside " + range_.where().of(field));
+    }
+}
+
+template <class Target, class Convert>
+void config_reader::read_secret(std::string_view field, Target& target, Convert convert) {
+    is_secret_ = true;
+    read(field, target, convert);
+    is_secret_ = false;
+}
+
+void config_reader::real(std::string_view field, double& target, double low, double high) {
+    read(field, target, [&](const node& at) -> maybe<double> {
+        if (!at.value.is_number()) {
+            reject(at, "must be a number");
+            return std::nullopt;
+        }
+        const auto number = at.value.to_number<double>();
+        return range_.real(at.place, number, low, high) ? std::optional(number) : std::nullopt;
+    });
+}
+
+void config_reader::time(std::string_view field, duration& target, duration low, duration high) {
+    read_time(
+        field, target, [&](const node& at) { return from_milliseconds(at, low, high); },
+        [&](const node& at) { return from_text(at, low, high); });
+}
+
+void config_reader::times(std::string_view field, std::vector<duration>& target, duration low,
+                          duration high) {
+    const auto from_counts = [&](const node& at) {
+        return to_array<duration>(at, "must be an array of integers",
+                                  [&](const node& item) { return from_milliseconds(item, low, high); });
+    };
+    const auto from_texts = [&](const node& at) {
+        return to_array<duration>(at, "must be an array of strings such as \"250ms\"",
+                                  [&](const node& item) { return from_text(item, low, high); });
+    };
+    read_time(field, target, from_counts, from_texts);
+}
+
+void config_reader::flag(std::string_view field, bool& target) {
+    read(field, target, [&](const node& at) -> maybe<bool> {
+        if (!at.value.is_bool()) {
+            reject(at, "must be true or false");
+            return std::nullopt;
+        }
+        return at.value.get_bool();
+    });
+}
+
+void config_reader::text(std::string_view field, std::string& target) {
+    read(field, target, [&](const node& at) { return to_string(at); });
+}
+
+void config_reader::path(std::string_view field, std::filesystem::path& target) {
+    read(field, target, [&](const node& at) { return to_string(at); });
+}
+
+void config_reader::strings(std::string_view field, std::vector<std::string>& target) {
+    read(field, target, [&](const node& at) { return to_strings(at); });
+}
+
+void config_reader::lists(std::string_view field, std::vector<std::vector<std::string>>& target) {
+    read(field, target, [&](const node& at) {
+        return to_array<std::vector<std::string>>(at, "must be an array of arrays of strings",
+                                                  [&](const node& item) { return to_strings(item); });
+    });
+}
+
+void config_reader::variables(std::string_view field, std::map<std::string, std::string>& target) {
+    read_secret(field, target, [&](const node& at) {
+        return to_map<std::string>(at, "must be an object of strings",
+                                   [&](const node& item) { return to_string(item); });
+    });
+}
+
+void config_reader::lists_by_name(std::string_view field,
+                                  std::map<std::string, std::vector<std::string>>& target) {
+    read_secret(field, target, [&](const node& at) {
+        return to_map<std::vector<std::string>>(at, "must be an object of arrays of strings",
+                                                [&](const node& item) { return to_strings(item); });
+    });
+}
+
+void config_reader::reject_unknown_keys() {
+    for (const auto& [key, value] : *object_) {
+        if (known_keys_.find(std::string_view(key)) != known_keys_.end()) {
+            continue;
+        }
+        std::string rule = "is not a known key";
+        if (const auto meant = nearest_key(key, known_keys_); !meant.empty()) {
+            const auto place = range_.where().of(meant);
+            rule += "; did you mean " + place + "?";
+            problems_.doubt(place);
+        }
+        range_.where().reject(key, "", rule);
+    }
+}
+
+config_reader::maybe<long long> config_reader::to_integer(const node& at, long long low,
+                                                          long long high) const {
+    boost::system::error_code ec;
+    const auto number = at.value.to_number<long long>(ec);
+    if (ec) {
+        reject(at, "must be an integer");
+        return std::nullopt;
+    }
+    return range_.number(at.place, number, low, high) ? std::optional(number) : std::nullopt;
+}
+
+config_reader::maybe<std::size_t> config_reader::to_index(
+    const node& at, std::initializer_list<std::string_view> names) const {
+    const auto name = to_string(at);
+    if (!name) {
+        return std::nullopt;
+    }
+    const auto* const found = std::find(names.begin(), names.end(), *name);
+    if (found != names.end()) {
+        return static_cast<std::size_t>(found - names.begin());
+    }
+    std::string known;
+    for (const auto each : names) {
+        known.append(known.empty() ? "" : ", ").append(each);
+    }
+    reject(at, "must be one of " + known);
+    return std::nullopt;
+}
+
+config_reader::maybe<duration> config_reader::from_milliseconds(const node& at, duration low,
+                                                                duration high) const {
+    using std::chrono::milliseconds;
+    const auto count = to_integer(at, low / milliseconds(1), high / milliseconds(1));
+    return count ? std::optional(milliseconds(*count)) : std::nullopt;
+}
+
+config_reader::maybe<duration> config_reader::from_text(const node& at, duration low, duration high) const {
+    const auto span = at.value.is_string() ? parse_duration(at.value.get_string()) : std::nullopt;
+    if (!span) {
+        reject(at, duration_rule);
+        return std::nullopt;
+    }
+    if (*span < low || *span > high) {
+        reject(at, "must be " + skep::to_text(low) + ".." + skep::to_text(high));
+        return std::nullopt;
+    }
+    return span;
+}
+
+config_reader::maybe<std::string> config_reader::to_string(const node& at) const {
+    if (!at.value.is_string()) {
+        reject(at, "must be a string");
+        return std::nullopt;
+    }
+    return std::string(at.value.get_string());
+}
+
+config_reader::maybe<std::vector<std::string>> config_reader::to_strings(const node& at) const {
+    return to_array<std::string>(at, "must be an array of strings",
+                                 [&](const node& item) { return to_string(item); });
+}
+
+void config_reader::reject(const node& at, const std::string& rule) const {
+    range_.where().reject(at.place, is_secret_ ? "" : shown(at.value), rule);
+}
+
+} // namespace skep

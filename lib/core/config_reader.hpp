@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "core/range_check.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace skep {
+
+/// A visitor of fields that fills them from a JSON object. A field that is not there, or wrong, stays as it is; what is
+/// wrong is added to the problems by its JSON path.
+class config_reader {
+public:
+    config_reader(const boost::json::object& object, config_problems& problems)
+        : problems_(problems), range_(problems), object_(&object) {}
+
+    template <class Function>
+    void group(std::string_view name, Function&& function) {
+        const auto* const value = take(name);
+        if (value == nullptr) {
+            return;
+        }
+        if (!value->is_object()) {
+            reject({std::string(name), *value}, "must be an object");
+            return;
+        }
+        const auto* const outer = std::exchange(object_, &value->get_object());
+        auto outer_keys = std::exchange(known_keys_, {});
+        range_.group(name, [&] {
+            function();
+            reject_unknown_keys();
+        });
+        object_ = outer;
+        known_keys_ = std::move(outer_keys);
+    }
+
+    template <class Integer>
+    void number(std::string_view field, Integer& target, long long low, long long high) {
+        read(field, target, [&](const node& at) { return to_integer(at, low, high); });
+    }
+
+    template <class Enum>
+    void choice(std::string_view field, Enum& target, std::initializer_list<std::string_view> names) {
+        read(field, target, [&](const node& at) { return to_index(at, names); });
+    }
+
+    void real(std::string_view field, double& target, double low, double high);
+    void time(std::string_view field, duration& target, duration low, duration high);
+    void times(std::string_view field, std::vector<duration>& target, duration low, duration high);
+    void flag(std::string_view field, bool& target);
+    void text(std::string_view field, std::string& target);
+    void path(std::string_view field, std::filesystem::path& target);
+    void strings(std::string_view field, std::vector<std::string>& target);
+    void lists(std::string_view field, std::vector<std::vector<std::string>>& target);
+    void variables(std::string_view field, std::map<std::string, std::string>& target);
+    void lists_by_name(std::string_view field, std::map<std::string, std::vector<std::string>>& target);
+
+    /// A key that is known, and says nothing to a visitor.
+    void skip(std::string_view key) { take(key); }
+
+    /// To be called after the last field of the whole object; groups do it by themselves.
+    void reject_unknown_keys();
+
+private:
+    struct node {
+        std::string place; ///< inside the group
+        const boost::json::value& value;
+    };
+
+    /// What is read, or nothing if that was wrong.
+    template <class Item>
+    using maybe = std::optional<Item>;
+
+    const boost::json::value* take(std::string_view key) {
+        known_keys_.emplace(key);
+        return object_->if_contains(key);
+    }
+
+    template <class Target, class Convert>
+    void read(std::string_view key, Target& target, Convert convert) {
+        if (const auto* const value = take(key)) {
+            if (auto converted = convert(node{std::string(key), *value})) {
+                target = static_cast<Target>(*std::move(converted));
+            }
+        }
+    }
+
+    template <class Target, class FromCount, class FromText>
+    void read_time(std::string_view field, Target& target, FromCount from_count, FromText from_text);
+
+    template <class Target, class Convert>
+    void read_secret(std::string_view field, Target& target, Convert convert);
+
+    template <class Item, class Convert>
+    maybe<std::vector<Item>> to_array(const node& at, const char* rule, Convert convert) const;
+
+    template <class Item, class Convert>
+    maybe<std::map<std::string, Item>> to_map(const node& at, const char* rule, Convert convert) const;
+
+    maybe<long long> to_integer(const node& at, long long low, long long high) const;
+    maybe<std::size_t> to_index(const node& at, std::initializer_list<std::string_view> names) const;
+    maybe<duration> from_milliseconds(const node& at, duration low, duration high) const;
+    maybe<duration> from_text(const node& at, duration low, duration high) const;
+    maybe<std::string> to_string(const node& at) const;
+    maybe<std::vector<std::string>> to_strings(const node& at) const;
+    void reject(const node& at, const std::string& rule) const;
+
+    config_problems& problems_;
+    range_check range_;
+    const boost::json::object* object_;
+    std::set<std::string, std::less<>> known_keys_; ///< of that object, as far as it was visited
+    bool is_secret_ = false;                        ///< values are not to be shown
+};
+
+} // namespace skep

@@ -1,0 +1,116 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "core/config_path.hpp"
+#include "core/duration_text.hpp"
+#include <skep/time.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value_from.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace skep {
+
+/// In milliseconds, of which each is a whole number.
+inline boost::json::array counts_of(const std::vector<duration>& values) {
+    boost::json::array counts;
+    for (const auto value : values) {
+        counts.push_back(value / std::chrono::milliseconds(1));
+    }
+    return counts;
+}
+
+inline boost::json::array texts_of(const std::vector<duration>& values) {
+    boost::json::array texts;
+    for (const auto value : values) {
+        texts.emplace_back(to_text(value));
+    }
+    return texts;
+}
+
+/// A visitor of fields that makes a JSON object of them, for config_reader to read.
+class config_writer {
+public:
+    boost::json::object result() && { return std::move(object_); }
+
+    template <class Function>
+    void group(std::string_view name, Function&& function) {
+        auto outer = std::exchange(object_, {});
+        function();
+        auto inner = std::exchange(object_, std::move(outer));
+        object_[name] = std::move(inner);
+    }
+
+    template <class Integer>
+    void number(std::string_view field, Integer value, long long, long long) {
+        object_[field] = value;
+    }
+
+    /// What is no value of the enumeration is written as its number, which is refused when it is read.
+    template <class Enum>
+    void choice(std::string_view field, Enum value, std::initializer_list<std::string_view> names) {
+        const auto index = static_cast<std::size_t>(value);
+        if (index < names.size()) {
+            object_[field] = names.begin()[index];
+        } else {
+            object_[field] = static_cast<int>(value);
+        }
+    }
+
+    void real(std::string_view field, double value, double, double) { object_[field] = value; }
+
+    void time(std::string_view field, duration value, duration, duration) {
+        if (is_whole(value)) {
+            object_[milliseconds_key(field)] = value / std::chrono::milliseconds(1);
+        } else {
+            object_[field] = to_text(value);
+        }
+    }
+
+    void times(std::string_view field, const std::vector<duration>& values, duration, duration) {
+        if (std::all_of(values.begin(), values.end(), is_whole)) {
+            object_[milliseconds_key(field)] = counts_of(values);
+        } else {
+            object_[field] = texts_of(values);
+        }
+    }
+
+    void flag(std::string_view field, bool value) { object_[field] = value; }
+    void text(std::string_view field, const std::string& value) { object_[field] = value; }
+    void path(std::string_view field, const std::filesystem::path& value) { object_[field] = value.string(); }
+    void strings(std::string_view field, const std::vector<std::string>& value) { convert(field, value); }
+    void lists(std::string_view field, const std::vector<std::vector<std::string>>& value) {
+        convert(field, value);
+    }
+    void variables(std::string_view field, const std::map<std::string, std::string>& value) {
+        convert(field, value);
+    }
+    void lists_by_name(std::string_view field, const std::map<std::string, std::vector<std::string>>& value) {
+        convert(field, value);
+    }
+
+private:
+    static bool is_whole(duration value) { return value % std::chrono::milliseconds(1) == duration(); }
+
+    template <class Value>
+    void convert(std::string_view field, const Value& value) {
+        object_[field] = boost::json::value_from(value);
+    }
+
+    boost::json::object object_;
+};
+
+} // namespace skep

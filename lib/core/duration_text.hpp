@@ -1,0 +1,26 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/time.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace skep {
+
+/// What parse_duration() takes, but for a sign, as an ECMA-262 regular expression.
+inline constexpr std::string_view duration_pattern = "^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h|d)$";
+
+inline constexpr const char* duration_rule = "must be text such as \"250ms\" or \"1.5s\" (units: ns, us, ms, "
+                                             "s, m, h, d); keys that end in _ms take integers";
+
+/// "250ms", "1.5s", "7d": rounded to nanoseconds, and to what a duration can hold. Nothing if it is no such text.
+std::optional<duration> parse_duration(std::string_view text);
+
+/// In the largest unit that leaves it whole: "90s", "2h", "1500us", "0s". parse_duration() reads it back.
+std::string to_text(duration span);
+
+} // namespace skep
