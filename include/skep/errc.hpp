@@ -47,6 +47,7 @@ enum class errc {
     session_not_found,      ///< there is no session of that id, or it has expired
     invalid_session,        ///< a session's id or ttl breaks its rule; the text names the rule
     worker_busy, ///< the worker that serves the session has no room, and the request's affinity allows no wait
+    pool_not_found,             ///< the pool_manager has no pool of that name; the text lists those it has
     session_worker_unavailable, ///< the worker that served the session is gone, and the request's affinity no other
 };
 
@@ -56,8 +57,8 @@ enum class errc {
 SKEP_API bool retryable(errc code) noexcept;
 
 /// Whether it was the caller who did something wrong, so that neither pool nor worker can help it: unknown_command,
-/// invalid_arguments, invalid_request, frame_too_large, poisonous_request, unknown_worker, invalid_config,
-/// session_not_found and invalid_session. Of a remote_error only the error itself can tell: see
+/// invalid_arguments, invalid_request, frame_too_large, poisonous_request, unknown_worker, pool_not_found,
+/// invalid_config, session_not_found and invalid_session. Of a remote_error only the error itself can tell: see
 /// is_callers_fault(const error&).
 SKEP_API bool is_callers_fault(errc code) noexcept;
 

@@ -18,12 +18,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace skep {
+
+class session_store;
 
 /// How the initial workers come up.
 struct start_options {
@@ -171,6 +174,10 @@ struct SKEP_API pool_config {
     initialization_options initialization;
     queue_options queue;
     affinity_options affinity;
+
+    /// If set: calls count as accesses of their sessions there, and a session that is removed there is forgotten here
+    /// (see pool::forget_session). A pool_manager sets it to its own.
+    std::shared_ptr<session_store> sessions;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     stream_options stream;
     duration cancel_grace = std::chrono::seconds(2); ///< for a cancelled call to end before its worker is

@@ -69,6 +69,10 @@ public:
     /// How it is bound to the worker that serves its session. Of no effect without a session. Without it: pool_config::affinity.
     request& affinity(affinity_mode mode) &;
 
+    /// The pool that is to run it, of those of a pool_manager: without it, the default one. A pool by itself does not
+    /// look at it.
+    request& pool(std::string name) &;
+
     /// Limits the whole call: queue, dispatch and execution. Default: pool_config::request_timeout. 0 = no
     /// limit.
     request& timeout(duration limit) &;
@@ -125,6 +129,7 @@ public:
     request&& attach(std::span<const unsigned char> bytes) && { return std::move(attach(bytes)); }
     request&& session(std::string id) && { return std::move(session(std::move(id))); }
     request&& affinity(affinity_mode mode) && { return std::move(affinity(mode)); }
+    request&& pool(std::string name) && { return std::move(pool(std::move(name))); }
     request&& timeout(duration limit) && { return std::move(timeout(limit)); }
     request&& deadline(time_point moment) && { return std::move(deadline(moment)); }
     request&& idle_timeout(duration limit) && { return std::move(idle_timeout(limit)); }
@@ -149,6 +154,7 @@ public:
     const std::vector<blob>& attachments() const noexcept { return attachments_; }
     const std::string& session() const noexcept { return session_; }
     std::optional<affinity_mode> affinity() const noexcept { return affinity_; }
+    const std::string& pool() const noexcept { return pool_; }
     std::optional<duration> timeout() const noexcept { return timeout_; }
     std::optional<time_point> deadline() const noexcept { return deadline_; }
     std::optional<duration> queue_timeout() const noexcept { return queue_timeout_; }
@@ -167,6 +173,7 @@ private:
     std::vector<blob> attachments_;
     std::string session_;
     std::optional<affinity_mode> affinity_;
+    std::string pool_;
     std::optional<duration> timeout_;
     std::optional<time_point> deadline_;
     std::optional<duration> queue_timeout_;

@@ -21,6 +21,7 @@
 
 namespace skep {
 
+class session_observer;
 class session_service;
 
 /// How many sessions there may be, and how long they live.
@@ -121,6 +122,8 @@ public:
     const session_options& options() const noexcept;
 
 private:
+    friend void observe(session_store& store, std::weak_ptr<session_observer> observer);
+
     std::shared_ptr<session_service> self_; ///< which operations under way share
 };
 

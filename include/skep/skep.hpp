@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/affinity.hpp>
 #include <skep/blob.hpp>
 #include <skep/call_interface.hpp>
 #include <skep/circuit_breaker.hpp>
@@ -13,6 +14,7 @@
 #include <skep/launch_options.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
+#include <skep/pool_manager.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/progress.hpp>
 #include <skep/reply.hpp>

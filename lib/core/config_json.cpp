@@ -7,12 +7,14 @@
 #include "core/config_reader.hpp"
 #include "core/config_writer.hpp"
 
+#include <utility>
+
 namespace skep {
 
 namespace json = boost::json;
 
-pool_config read_config(const json::object& document, config_problems& problems) {
-    pool_config config;
+pool_config read_config(const json::object& document, config_problems& problems, pool_config defaults) {
+    auto config = std::move(defaults);
     config_reader reader(document, problems);
     visit_fields(config, reader);
     reader.skip("$schema"); // by which editors find the schema of the document

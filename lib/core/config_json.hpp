@@ -10,8 +10,9 @@
 
 namespace skep {
 
-/// The fields that `document` gives, and the defaults of all others; what is wrong with it by itself, without the rules
+/// The fields that `document` gives, and those of `defaults` for all others; what is wrong with it by itself, without the rules
 /// between fields (see check_config), is added to the problems.
-pool_config read_config(const boost::json::object& document, config_problems& problems);
+pool_config read_config(const boost::json::object& document, config_problems& problems,
+                        pool_config defaults = {});
 
 } // namespace skep

@@ -44,6 +44,15 @@ bool config_problems::is_doubtful(std::string_view place) const {
     });
 }
 
+void config_problems::add_below(const std::string& place, const config_problems& part) {
+    for (const auto& each : part.lines_) {
+        lines_.push_back(place + "." + each);
+    }
+    if (!part.lines_.empty()) {
+        doubt(place.substr(0, place.find('[')));
+    }
+}
+
 void config_problems::raise() const {
     if (lines_.empty()) {
         return;

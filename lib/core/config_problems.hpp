@@ -26,6 +26,9 @@ public:
     /// The same place by its key in milliseconds, "queue.timeout_ms", is "queue.timeout".
     void doubt(std::string_view place);
 
+    /// Adds those of a part of the configuration.
+    void add_below(const std::string& place, const config_problems& part);
+
     /// Throws error(errc::invalid_config) that lists all problems, if there are any.
     void raise() const;
 

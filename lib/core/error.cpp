@@ -55,6 +55,7 @@ explanation explain(errc code) noexcept {
     case errc::type_mismatch: return {"the value does not fit the type it was to become"};
     case errc::session_quota_exceeded:
         return {"too many sessions", "remove some, let them expire sooner, or raise session_options::quota"};
+    case errc::pool_not_found: return {"there is no such pool"};
     case errc::worker_busy:
         return {"the worker of the session is busy",
                 "retry later, or let it wait: affinity_mode::strict_queue"};
@@ -213,6 +214,7 @@ bool retryable(errc code) noexcept {
 bool is_callers_fault(errc code) noexcept {
     switch (code) {
     case errc::unknown_command:
+    case errc::pool_not_found:
     case errc::invalid_arguments:
     case errc::invalid_request:
     case errc::frame_too_large:

@@ -55,6 +55,11 @@ request& request::affinity(affinity_mode mode) & {
     return *this;
 }
 
+request& request::pool(std::string name) & {
+    pool_ = std::move(name);
+    return *this;
+}
+
 request& request::timeout(duration limit) & {
     timeout_ = limit;
     return *this;

@@ -110,7 +110,6 @@ void dispatcher::end_wait_for_home(call& waiting) noexcept {
 void dispatcher::refuse_in_session(call& refused, affinity_step why, const worker* home) {
     refused.state = call_state::fresh; // it is in no list
     error_info info;
-    info.detail = "session '" + refused.req.session() + "'";
     if (why == affinity_step::refuse_as_busy) {
         info.worker = home->id();
         fail(refused, errc::worker_busy, std::move(info));
@@ -131,6 +130,7 @@ void dispatcher::bind_session(const call& assigned, worker& to, time_point now) 
     if (is_first) {
         has_sessions_.open();
     }
+    events_.on_session_used(assigned.req.session());
 }
 
 /// Some time after each: many may be dropped at a time.

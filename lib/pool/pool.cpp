@@ -176,6 +176,7 @@ pool::pool(asio::any_io_executor executor, pool_config config)
 
 pool make_pool(core_ptr core) {
     context_guard::enroll(core->executor().get_inner_executor(), core);
+    core->watch_sessions();
     return pool(std::move(core));
 }
 

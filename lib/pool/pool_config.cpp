@@ -3,18 +3,15 @@
 
 #include "core/config_json.hpp"
 #include "core/config_validate.hpp"
+#include "pool/config_check.hpp"
 #include "process/usable_cpus.hpp"
 #include <skep/pool_config.hpp>
 
 namespace skep {
 
-namespace {
-
 void check(const pool_config& config, config_problems& problems) {
     check_config(config, config.workers != 0 ? config.workers : usable_cpus(), problems);
 }
-
-} // namespace
 
 pool_config pool_config::python(std::string script, std::string interpreter) {
     pool_config config;

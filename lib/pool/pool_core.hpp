@@ -14,6 +14,7 @@
 #include "pool/user_waits.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
+#include "session/session_observer.hpp"
 #include "telemetry/log.hpp"
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
@@ -33,6 +34,7 @@ using runtime_factory =
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor, executor(), limits(), streams() and tools() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
+                        public session_observer,
                         private answer_handler,
                         private dispatcher_events {
 public:
@@ -62,6 +64,9 @@ public:
     }
     void require_running();
 
+    /// Follows what becomes of the sessions in its store, if it has one.
+    void watch_sessions();
+    void on_session_removed(const std::string& id) noexcept override;
     bool forget_session(const std::string& id) { return dispatcher_.forget_session(id); }
 
     user_waits& waits() noexcept { return waits_; }
@@ -117,6 +122,8 @@ private:
     error_info cause_of_refusal() const override;
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }
+    void on_session_used(const std::string& session) override;
+    asio::awaitable<void> touch(std::string session);
     bool may_get_more_workers() const override {
         const bool grows = roster_.out_of_rotation() > 0 || autoscaler_.may_grow();
         return roster_.starting() > 0 || (phase_ != pool_phase::stopping && grows);

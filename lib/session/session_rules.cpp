@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration shortest_ttl = 1ms;
-constexpr duration longest_ttl = 24h * 365;
 constexpr std::size_t longest_id = 256;
 
 [[noreturn]] void refuse(std::string problem) {
@@ -29,13 +27,8 @@ constexpr std::size_t longest_id = 256;
 } // namespace
 
 void check(const session_options& options) {
-    check_ranges([&](range_check& range) {
-        range.group("sessions", [&] {
-            range.time("ttl", options.ttl, shortest_ttl, longest_ttl);
-            range.time("cleanup_interval", options.cleanup_interval, 10ms, 24h);
-            range.number("quota", options.quota, 1, 10'000'000);
-        });
-    });
+    check_ranges(
+        [&](range_check& range) { range.group("sessions", [&] { visit_session_fields(options, range); }); });
 }
 
 void check_session_id(std::string_view id) {
@@ -49,9 +42,9 @@ void check_session_id(std::string_view id) {
 }
 
 void check_session_ttl(duration ttl) {
-    if (ttl < shortest_ttl || ttl > longest_ttl) {
-        refuse("its ttl = " + in_milliseconds(ttl) + ": must be " + in_milliseconds(shortest_ttl) + ".." +
-               in_milliseconds(longest_ttl) + ", or 0 for session_options::ttl");
+    if (ttl < shortest_session_ttl || ttl > longest_session_ttl) {
+        refuse("its ttl = " + in_milliseconds(ttl) + ": must be " + in_milliseconds(shortest_session_ttl) +
+               ".." + in_milliseconds(longest_session_ttl) + ", or 0 for session_options::ttl");
     }
 }
 

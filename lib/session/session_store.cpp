@@ -3,6 +3,7 @@
 
 #include "session/memory_backend.hpp"
 #include "session/quota_watch.hpp"
+#include "session/session_observers.hpp"
 #include "session/session_rules.hpp"
 #include "session/turns.hpp"
 #include <skep/error.hpp>
@@ -52,6 +53,7 @@ public:
     static awaitable<session_store_stats> stats(ptr self);
 
     const session_options options;
+    session_observers observers;
 
 private:
     /// What a session may hold, its ttl given or not.
@@ -145,9 +147,12 @@ auto session_service::touch(ptr self, std::string id) -> awaitable<bool> {
 
 auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
     check_session_id(id);
-    auto removing = self->backend_->remove(std::move(id));
+    auto removing = self->backend_->remove(id);
     const bool was_there = co_await std::move(removing);
-    self->deleted_ += was_there ? 1 : 0;
+    if (was_there) {
+        ++self->deleted_;
+        self->observers.tell(id);
+    }
     co_return was_there;
 }
 
@@ -219,6 +224,10 @@ session_store::session_store(session_options options, std::shared_ptr<session_ba
 }
 
 session_store::~session_store() = default;
+
+void observe(session_store& store, std::weak_ptr<session_observer> observer) {
+    store.self_->observers.add(std::move(observer));
+}
 
 auto session_store::create(std::string id, session_data initial) -> awaitable<session> {
     return session_service::create(self_, std::move(id), std::move(initial));

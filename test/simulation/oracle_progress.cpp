@@ -131,7 +131,8 @@ void oracle::check_age(const worker_status& shown) {
                                 config_.start.timeout < 3s || limits_.min < limits_.max || resized_ ||
                                 restarts_ || !suspended_.empty() || pool_suspension_asked_ || late() ||
                                 out_of_memory() || config_.initialization.delegate != nullptr;
-    if (config_.recycle.age == 0s || may_be_held_up || shown.retiring) {
+    const bool may_be_held = !sessions_.empty() && config_.affinity.on_recycle == affinity_on_recycle::wait;
+    if (config_.recycle.age == 0s || may_be_held_up || may_be_held || shown.retiring) {
         return;
     }
     const auto pipelined = static_cast<int>(config_.pipeline_depth);

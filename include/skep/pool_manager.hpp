@@ -1,0 +1,112 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/call_interface.hpp>
+#include <skep/export.hpp>
+#include <skep/pool.hpp>
+#include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
+#include <skep/reply_stream.hpp>
+#include <skep/session_store.hpp>
+#include <skep/shutdown_report.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/json/value.hpp>
+
+#include <concepts>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skep {
+
+/// Several pools and what they share.
+struct SKEP_API manager_config {
+    std::vector<pool_config> pools; ///< each of a name of its own
+
+    /// Where requests go that name no pool; empty: to the pool "default", or, without one, to the first.
+    std::string default_pool;
+    session_options sessions; ///< of the store that all pools share
+
+    /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}}: what pool_config::from_json
+    /// reads, where each pool begins with what `defaults` says, such as the mode of affinity. Throws
+    /// error(errc::invalid_config) that names all that is wrong, each with its path.
+    static manager_config from_json(const boost::json::value& document);
+};
+
+/// How the pools of a manager ended, by name.
+struct manager_report {
+    std::map<std::string, shutdown_report, std::less<>> pools;
+
+    /// True if it is known that no worker is left.
+    bool clean() const noexcept;
+};
+
+/// Several named pools behind one interface, and one session_store: a call goes to request::pool, or to the default pool.
+/// Pools are independent of each other: what one suffers does not touch the others.
+///
+/// Executor, thread safety and errors: as of a pool, whose operations these are. add() must not race with anything.
+/// Lifetime: as of a pool. The store is shared with whoever keeps it: it may outlive the manager.
+class SKEP_API pool_manager : public call_interface {
+public:
+    /// Makes the pools; starts nothing. Throws error(errc::invalid_config) as add() does, and where default_pool is no pool.
+    explicit pool_manager(boost::asio::any_io_executor executor, manager_config config = {},
+                          std::shared_ptr<session_backend> backend = nullptr);
+    template <std::derived_from<boost::asio::execution_context> ExecutionContext>
+    explicit pool_manager(ExecutionContext& context, manager_config config = {},
+                          std::shared_ptr<session_backend> backend = nullptr)
+        : pool_manager(boost::asio::any_io_executor(context.get_executor()), std::move(config),
+                       std::move(backend)) {}
+    ~pool_manager() override;
+    pool_manager(const pool_manager&) = delete;
+    pool_manager& operator=(const pool_manager&) = delete;
+
+    /// One more pool, which is valid as long as the manager; start it by itself if the others are running. Throws
+    /// error(errc::invalid_config): as pool::pool, and if there is one of that name.
+    pool& add(pool_config config);
+
+    /// The pool of that name; the default one if it is empty. Throws error(errc::pool_not_found), which lists those there are.
+    pool& get(std::string_view name = {});
+
+    /// In the order of the alphabet.
+    std::vector<std::string> names() const;
+
+    /// Shared by all pools. Sessions that have expired are swept every session_options::cleanup_interval.
+    session_store& sessions() noexcept;
+
+    /// Starts all pools at the same time. Throws error(errc::start_failed) if one could not start, or is started already,
+    /// when each has started or failed to: its text names those that have not, with what they threw. The others go on.
+    /// Cancellation: as of pool::start.
+    boost::asio::awaitable<void> start();
+
+    /// Shuts down all pools at the same time. See pool::shutdown.
+    boost::asio::awaitable<manager_report> shutdown();
+
+    /// Of all pools, in the order of names(), one after the other.
+    boost::asio::awaitable<std::vector<pool_status>> status();
+
+    /// As pool::execute and pool::stream of the request's pool. Throws error(errc::pool_not_found) too.
+    boost::asio::awaitable<reply> execute(request call) override;
+    using call_interface::execute;
+    boost::asio::awaitable<reply_stream> stream(request call);
+
+private:
+    class cleaner;
+
+    std::string_view default_pool() const noexcept;
+
+    boost::asio::any_io_executor executor_;
+    std::shared_ptr<session_store> sessions_;
+    std::shared_ptr<cleaner> cleaner_;
+    std::map<std::string, pool, std::less<>> pools_;
+    std::string default_pool_; ///< empty if none was named
+    std::string first_pool_;
+};
+
+} // namespace skep

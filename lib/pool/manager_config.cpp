@@ -1,0 +1,77 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "core/config_fields.hpp"
+#include "core/config_json.hpp"
+#include "core/config_reader.hpp"
+#include "pool/config_check.hpp"
+#include "session/session_rules.hpp"
+#include <skep/pool_manager.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string place_of(std::size_t index) {
+    return "pools[" + std::to_string(index) + "]";
+}
+
+void read_pools(const json::value& listed, const pool_config& defaults, manager_config& into,
+                config_problems& problems) {
+    if (!listed.is_array() || listed.get_array().empty()) {
+        problems.add("pools", "", "must be an array of at least one object");
+        return;
+    }
+    std::set<std::string> names;
+    for (const auto& each : listed.get_array()) {
+        const auto place = place_of(into.pools.size());
+        config_problems own;
+        auto& added = into.pools.emplace_back();
+        if (!each.is_object()) {
+            problems.add(place, "", "must be an object");
+            continue;
+        }
+        added = read_config(each.get_object(), own, defaults);
+        check(added, own);
+        own.expect(names.insert(added.name).second, {"name"}, in_quotes(added.name),
+                   "there is a pool of that name");
+        problems.add_below(place, own);
+    }
+}
+
+} // namespace
+
+manager_config manager_config::from_json(const json::value& document) {
+    config_problems problems;
+    if (!document.is_object()) {
+        problems.add("the document", "", "must be a JSON object");
+        problems.raise();
+    }
+    const auto& object = document.get_object();
+    manager_config config;
+    pool_config defaults;
+    config_reader reader(object, problems);
+    reader.skip("$schema");
+    reader.group("defaults", [&] { visit_fields(defaults, reader); });
+    reader.text("default_pool", config.default_pool);
+    reader.group("sessions", [&] { visit_session_fields(config.sessions, reader); });
+    reader.skip("pools");
+    reader.reject_unknown_keys();
+    const auto* const listed = object.if_contains("pools");
+    read_pools(listed == nullptr ? json::value() : *listed, defaults, config, problems);
+    const auto is_named = [&](const pool_config& each) { return each.name == config.default_pool; };
+    const bool is_known =
+        config.default_pool.empty() || std::any_of(config.pools.begin(), config.pools.end(), is_named);
+    problems.expect(is_known, {"default_pool", "pools"}, in_quotes(config.default_pool),
+                    "is the name of no pool");
+    problems.raise();
+    return config;
+}
+
+} // namespace skep

@@ -1,0 +1,242 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "async/task_group.hpp"
+#include "core/config_path.hpp"
+#include <skep/error.hpp>
+#include <skep/pool_manager.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+constexpr std::string_view usual_default = "default";
+
+[[noreturn]] void reject(const std::string& field, const std::string& value, const std::string& rule) {
+    config_problems problems;
+    problems.add(field, in_quotes(value), rule);
+    problems.raise();
+    std::terminate(); // not reached
+}
+
+/// What became of one pool's part of an operation on all.
+template <class Result>
+struct outcome {
+    std::optional<Result> result;
+    std::exception_ptr problem;
+};
+
+template <class Result>
+asio::awaitable<void> note(asio::awaitable<Result> running, outcome<Result>& where) {
+    try {
+        where.result = co_await std::move(running);
+    } catch (...) {
+        where.problem = std::current_exception();
+    }
+}
+
+/// Runs them at the same time; returns when all have ended. What cancels it cancels each.
+asio::awaitable<void> run_all(std::vector<asio::awaitable<void>> parts) {
+    const auto executor = co_await asio::this_coro::executor;
+    using operation = decltype(asio::co_spawn(executor, std::move(parts.front()), asio::deferred));
+    std::vector<operation> all;
+    for (auto& each : parts) {
+        all.push_back(asio::co_spawn(executor, std::move(each), asio::deferred));
+    }
+    if (!all.empty()) {
+        auto group = asio::experimental::make_parallel_group(std::move(all));
+        const asio::experimental::wait_for_all together;
+        auto waiting = group.async_wait(together, asio::use_awaitable);
+        co_await std::move(waiting);
+    }
+}
+
+/// So that its outcome has a value.
+asio::awaitable<bool> start_one(pool& which) {
+    auto starting = which.start();
+    co_await std::move(starting);
+    co_return true;
+}
+
+std::string text_of(const std::exception_ptr& problem) {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const std::exception& what) {
+        return what.what();
+    }
+}
+
+} // namespace
+
+bool manager_report::clean() const noexcept {
+    return std::all_of(pools.begin(), pools.end(), [](const auto& each) { return each.second.clean(); });
+}
+
+/// Sweeps a store until it is told to end.
+class pool_manager::cleaner : public std::enable_shared_from_this<cleaner> {
+public:
+    cleaner(const asio::any_io_executor& executor, std::shared_ptr<session_store> store)
+        : strand_(executor), store_(std::move(store)), tasks_(strand_, [](std::exception_ptr) {}) {}
+
+    void begin() {
+        asio::post(strand_, [self = shared_from_this()] { self->tasks_.spawn(self, self->sweep()); });
+    }
+
+    void end() {
+        asio::post(strand_, [self = shared_from_this()] { self->tasks_.cancel(); });
+    }
+
+private:
+    asio::awaitable<void> sweep() {
+        timer pause(strand_);
+        for (;;) {
+            pause.expires_after(store_->options().cleanup_interval);
+            co_await pause.async_wait(asio::use_awaitable);
+            try {
+                auto cleaning = store_->cleanup_expired();
+                co_await std::move(cleaning);
+            } catch (const error&) {} // the backend is out of reach: it is swept the next time
+        }
+    }
+
+    strand strand_;
+    std::shared_ptr<session_store> store_;
+    task_group tasks_;
+};
+
+pool_manager::pool_manager(asio::any_io_executor executor, manager_config config,
+                           std::shared_ptr<session_backend> backend)
+    : executor_(std::move(executor)),
+      sessions_(std::make_shared<session_store>(std::move(config.sessions), std::move(backend))),
+      cleaner_(std::make_shared<cleaner>(executor_, sessions_)),
+      default_pool_(std::move(config.default_pool)) {
+    for (auto& each : config.pools) {
+        add(std::move(each));
+    }
+    if (!default_pool_.empty() && !pools_.contains(default_pool_)) {
+        reject("default_pool", default_pool_, "is the name of no pool");
+    }
+    cleaner_->begin();
+}
+
+pool_manager::~pool_manager() {
+    cleaner_->end();
+}
+
+pool& pool_manager::add(pool_config config) {
+    if (pools_.contains(config.name)) {
+        reject("name", config.name, "there is a pool of that name");
+    }
+    auto name = config.name;
+    if (!config.sessions) {
+        config.sessions = sessions_;
+    }
+    auto& added = pools_.try_emplace(name, executor_, std::move(config)).first->second;
+    first_pool_ = first_pool_.empty() ? std::move(name) : first_pool_;
+    return added;
+}
+
+std::string_view pool_manager::default_pool() const noexcept {
+    if (!default_pool_.empty()) {
+        return default_pool_;
+    }
+    return pools_.contains(usual_default) ? usual_default : std::string_view(first_pool_);
+}
+
+pool& pool_manager::get(std::string_view name) {
+    const auto found = pools_.find(name.empty() ? default_pool() : name);
+    if (found != pools_.end()) {
+        return found->second;
+    }
+    error_info info;
+    info.detail = name.empty() ? "there is none" : in_quotes(name) + "; there are:";
+    for (const auto& each : names()) {
+        info.detail += " " + each;
+    }
+    throw error(errc::pool_not_found, std::move(info));
+}
+
+std::vector<std::string> pool_manager::names() const {
+    std::vector<std::string> result;
+    for (const auto& each : pools_) {
+        result.push_back(each.first);
+    }
+    return result;
+}
+
+session_store& pool_manager::sessions() noexcept {
+    return *sessions_;
+}
+
+asio::awaitable<void> pool_manager::start() {
+    std::map<std::string, outcome<bool>> outcomes;
+    std::vector<asio::awaitable<void>> parts;
+    for (auto& [name, each] : pools_) {
+        parts.push_back(note(start_one(each), outcomes[name]));
+    }
+    auto starting = run_all(std::move(parts));
+    co_await std::move(starting);
+    error_info info;
+    for (const auto& [name, each] : outcomes) {
+        if (each.problem) {
+            info.detail += (info.detail.empty() ? "" : "\n") + name + ": " + text_of(each.problem);
+        }
+    }
+    if (!info.detail.empty()) {
+        throw error(errc::start_failed, std::move(info));
+    }
+}
+
+asio::awaitable<manager_report> pool_manager::shutdown() {
+    std::map<std::string, outcome<shutdown_report>> outcomes;
+    std::vector<asio::awaitable<void>> parts;
+    for (auto& [name, each] : pools_) {
+        parts.push_back(note(each.shutdown(), outcomes[name]));
+    }
+    auto ending = run_all(std::move(parts));
+    co_await std::move(ending);
+    manager_report report;
+    for (auto& [name, each] : outcomes) {
+        if (each.problem) {
+            std::rethrow_exception(each.problem);
+        }
+        report.pools.emplace(name, std::move(*each.result));
+    }
+    co_return report;
+}
+
+asio::awaitable<std::vector<pool_status>> pool_manager::status() {
+    std::vector<pool_status> all;
+    for (auto& each : pools_) {
+        auto asking = each.second.status();
+        auto one = co_await std::move(asking);
+        all.push_back(std::move(one));
+    }
+    co_return all;
+}
+
+asio::awaitable<reply> pool_manager::execute(request call) {
+    auto running = get(call.pool()).execute(std::move(call));
+    reply answer = co_await std::move(running);
+    co_return answer;
+}
+
+asio::awaitable<reply_stream> pool_manager::stream(request call) {
+    auto opening = get(call.pool()).stream(std::move(call));
+    reply_stream stream = co_await std::move(opening);
+    co_return stream;
+}
+
+} // namespace skep

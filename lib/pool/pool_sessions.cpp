@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// A pool and the store of its sessions.
+
+#include "pool/pool_core.hpp"
+#include <skep/session_store.hpp>
+
+#include <boost/asio/post.hpp>
+
+namespace skep {
+
+void pool_core::watch_sessions() {
+    if (config_.sessions) {
+        observe(*config_.sessions, weak_from_this());
+    }
+}
+
+/// Without memory for it the session expires here by its time.
+void pool_core::on_session_removed(const std::string& id) noexcept {
+    try {
+        asio::post(context_.executor, [weak = weak_from_this(), id] {
+            if (const auto self = weak.lock()) {
+                self->forget_session(id);
+            }
+        });
+    } catch (const std::exception&) {}
+}
+
+void pool_core::on_session_used(const std::string& session) {
+    if (config_.sessions) {
+        waits_.others().spawn(shared_from_this(), touch(session));
+    }
+}
+
+/// It is all the same to the call whether there is such a session, and whether its backend can be reached.
+asio::awaitable<void> pool_core::touch(std::string session) {
+    try {
+        auto touching = config_.sessions->touch(std::move(session));
+        co_await std::move(touching);
+    } catch (const error&) {}
+}
+
+} // namespace skep
