@@ -46,14 +46,16 @@ enum class errc {
     session_quota_exceeded, ///< there are as many sessions as session_options::quota allows
     session_not_found,      ///< there is no session of that id, or it has expired
     invalid_session,        ///< a session's id or ttl breaks its rule; the text names the rule
-    worker_busy, ///< the worker that serves the session has no room, and the request's affinity allows no wait
+    session_backend_failed, ///< where the sessions are kept could not do it; the text names operation and cause
+    worker_busy,            ///< the session's worker has no room, and the request's affinity allows no wait
+    session_worker_unavailable, ///< the session's worker is gone, and the request's affinity allows no other
     pool_not_found,             ///< the pool_manager has no pool of that name; the text lists those it has
-    session_worker_unavailable, ///< the worker that served the session is gone, and the request's affinity no other
 };
 
 /// Whether the same call may succeed if it is made again after a while, because the failure says nothing about the
-/// request: pool_saturated, queue_timeout, no_worker, worker_busy, unavailable, timeout and worker_lost. After the last two the call
-/// may have run, or still be running: make it again only if it may be done twice.
+/// request: pool_saturated, queue_timeout, no_worker, worker_busy, unavailable, timeout, worker_lost and
+/// session_backend_failed. After the last three the call may have run, or still be running: make it again only if it
+/// may be done twice.
 SKEP_API bool retryable(errc code) noexcept;
 
 /// Whether it was the caller who did something wrong, so that neither pool nor worker can help it: unknown_command,

@@ -65,6 +65,7 @@ explanation explain(errc code) noexcept {
                 "by itself"};
     case errc::session_not_found: return {"there is no such session, or it has expired"};
     case errc::invalid_session: return {"invalid session"};
+    case errc::session_backend_failed: return {"the sessions cannot be reached", "retry later"};
     case errc::tool_cycle:
         return {"every worker waits for a call of its tools", "raise workers, or call another pool"};
     case errc::illegal_transition: return {"the worker's lifecycle does not allow this change of state"};
@@ -206,7 +207,8 @@ bool retryable(errc code) noexcept {
     case errc::worker_busy:
     case errc::unavailable:
     case errc::timeout:
-    case errc::worker_lost: return true;
+    case errc::worker_lost:
+    case errc::session_backend_failed: return true;
     default: return false;
     }
 }

@@ -8,6 +8,12 @@ install(TARGETS skep EXPORT skep-targets
   LIBRARY COMPONENT skep_runtime NAMELINK_COMPONENT skep_development
   ARCHIVE COMPONENT skep_development
   FILE_SET HEADERS COMPONENT skep_development)
+if(SKEP_BUILD_REDIS)
+  install(TARGETS skep_redis EXPORT skep-redis-targets COMPONENT skep_redis
+    FILE_SET HEADERS COMPONENT skep_redis)
+  install(EXPORT skep-redis-targets NAMESPACE skep:: DESTINATION ${skep_cmake_dir} COMPONENT skep_redis)
+  install(FILES package/find_hiredis.cmake DESTINATION ${skep_cmake_dir} COMPONENT skep_redis)
+endif()
 install(TARGETS skep_guard DESTINATION ${skep_guard_dir} COMPONENT skep_runtime)
 install(FILES core/pool_config.schema.json DESTINATION ${skep_data_dir} COMPONENT skep_development)
 install(DIRECTORY python/skep DESTINATION ${skep_sdk_dir} COMPONENT skep_python PATTERN "__pycache__" EXCLUDE)

@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_SUITE(error_test)
 
 BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
     std::set<std::string> messages;
-    constexpr int last = static_cast<int>(errc::invalid_session);
+    constexpr int last = static_cast<int>(errc::session_backend_failed);
     for (int code = 1; code <= last; ++code) {
         const auto ec = make_error_code(static_cast<errc>(code));
         BOOST_TEST(ec.failed());
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
 
 BOOST_AUTO_TEST_CASE(conditions) {
     namespace generic = boost::system::errc;
-    constexpr int last = static_cast<int>(errc::invalid_session);
+    constexpr int last = static_cast<int>(errc::session_backend_failed);
     for (int code = 1; code <= last; ++code) {
         const auto value = static_cast<errc>(code);
         const auto ec = make_error_code(value);
@@ -151,12 +151,13 @@ BOOST_AUTO_TEST_CASE(what_gives_advice_after_the_cause) {
 }
 
 BOOST_AUTO_TEST_CASE(every_code_is_somebodys_to_act_on) {
-    const std::set<errc> may_pass{errc::pool_saturated, errc::queue_timeout, errc::no_worker,
-                                  errc::unavailable,    errc::timeout,       errc::worker_lost};
+    const std::set<errc> may_pass{errc::pool_saturated,        errc::queue_timeout, errc::no_worker,
+                                  errc::unavailable,           errc::timeout,       errc::worker_lost,
+                                  errc::session_backend_failed};
     const std::set<errc> mistakes{errc::unknown_command, errc::invalid_arguments, errc::invalid_request,
                                   errc::frame_too_large, errc::poisonous_request, errc::unknown_worker,
                                   errc::invalid_config,  errc::session_not_found, errc::invalid_session};
-    for (int value = 1; value <= static_cast<int>(errc::invalid_session); ++value) {
+    for (int value = 1; value <= static_cast<int>(errc::session_backend_failed); ++value) {
         const auto code = static_cast<errc>(value);
         BOOST_TEST(retryable(code) == may_pass.contains(code), make_error_code(code).message());
         BOOST_TEST(is_callers_fault(code) == mistakes.contains(code), make_error_code(code).message());

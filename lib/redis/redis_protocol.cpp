@@ -1,0 +1,83 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "redis/redis_protocol.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+namespace skep {
+
+namespace {
+
+struct refusal {
+    std::string_view kind;
+    std::string_view meaning;
+};
+
+constexpr std::array<refusal, 10> known_refusals{{
+    {"WRONGTYPE", "a key under the prefix holds something else"},
+    {"OOM", "the server has no memory left"},
+    {"NOAUTH", "the server wants a password"},
+    {"WRONGPASS", "the server does not accept username and password"},
+    {"NOPERM", "the user may not do that"},
+    {"READONLY", "the server is a replica that does not take changes"},
+    {"LOADING", "the server is still loading its data"},
+    {"BUSY", "the server is busy with a script"},
+    {"MISCONF", "the server cannot save its data, and takes no changes"},
+    {"MOVED", "the server is part of a cluster"},
+}};
+
+bool is_capital(char letter) noexcept {
+    return letter >= 'A' && letter <= 'Z';
+}
+
+} // namespace
+
+std::string redis_command(const std::vector<std::string_view>& words) {
+    std::vector<const char*> texts;
+    std::vector<std::size_t> lengths;
+    for (const auto word : words) {
+        texts.push_back(word.data());
+        lengths.push_back(word.size());
+    }
+    char* formatted = nullptr;
+    const auto length =
+        ::redisFormatCommandArgv(&formatted, static_cast<int>(words.size()), texts.data(), lengths.data());
+    if (length < 0) {
+        throw std::bad_alloc();
+    }
+    const std::unique_ptr<char, decltype(&::redisFreeCommand)> owner(formatted, &::redisFreeCommand);
+    return {formatted, static_cast<std::size_t>(length)};
+}
+
+std::string redis_refusal(std::string_view message) {
+    for (const auto& [kind, meaning] : known_refusals) {
+        // Not only at the beginning: before Redis 7 the message of a script says first that it is one.
+        if (message.find(kind) != std::string_view::npos) {
+            return std::string(kind) + ": " + std::string(meaning);
+        }
+    }
+    const auto end = std::find_if_not(message.begin(), message.end(), is_capital);
+    return "the server refused it: " + std::string(message.begin(), end);
+}
+
+redis_parser::redis_parser() : reader_(::redisReaderCreate()) {
+    if (!reader_) {
+        throw std::bad_alloc();
+    }
+}
+
+bool redis_parser::feed(std::string_view bytes) noexcept {
+    return ::redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) == REDIS_OK;
+}
+
+bool redis_parser::take(redis_reply& next) noexcept {
+    void* reply = nullptr;
+    const bool is_good = ::redisReaderGetReply(reader_.get(), &reply) == REDIS_OK;
+    next.reset(static_cast<redisReply*>(reply));
+    return is_good;
+}
+
+} // namespace skep

@@ -1,0 +1,42 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "redis/redis_rules.hpp"
+
+#include "core/range_check.hpp"
+
+#include <chrono>
+
+namespace skep {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+void check_length(const range_check& range, std::string_view field, const std::string& text, std::size_t low,
+                  std::size_t high) {
+    if (text.size() < low || text.size() > high) {
+        range.where().reject(field, in_quotes(text),
+                             "must have " + std::to_string(low) + ".." + std::to_string(high) + " bytes");
+    }
+}
+
+} // namespace
+
+void check(const redis_options& options) {
+    range_check range;
+    range.group("redis", [&] {
+        check_length(range, "host", options.host, 1, 255);
+        range.number("port", options.port, 1, 65'535);
+        check_length(range, "unix_socket", options.unix_socket, 0, 107);
+        if (!options.username.empty() && options.password.empty()) {
+            range.where().reject("username", in_quotes(options.username), "needs a password");
+        }
+        range.number("database", options.database, 0, 65'535);
+        check_length(range, "prefix", options.prefix, 1, 128);
+        range.time("connect_timeout", options.connect_timeout, 1ms, 10min);
+        range.time("operation_timeout", options.operation_timeout, 1ms, 10min);
+    });
+}
+
+} // namespace skep

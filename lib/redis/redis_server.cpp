@@ -1,0 +1,91 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "redis/redis_server.hpp"
+
+#include "async/execute_surely.hpp"
+#include "session/turns.hpp"
+
+#include <boost/asio/cancellation_type.hpp>
+
+namespace skep {
+
+void throw_failed(std::string_view operation, const std::string& cause) {
+    error_info info;
+    info.detail = std::string(operation) + ": " + cause;
+    throw error(errc::session_backend_failed, std::move(info));
+}
+
+redis_server::redis_server(const asio::any_io_executor& executor, redis_options options)
+    : strand_(executor), options_(std::make_shared<const redis_options>(std::move(options))) {}
+
+asio::awaitable<redis_reply> redis_server::ask(ptr self, std::string_view operation, std::string command) {
+    const auto before = co_await asio::this_coro::cancellation_state;
+    heed(before);
+    redis_outcome outcome;
+    auto performing = perform(std::move(self), std::move(command), outcome);
+    co_await std::move(performing);
+    if (outcome.is_cancelled) {
+        throw error(errc::cancelled, {});
+    }
+    if (!outcome.reply) {
+        throw_failed(operation, outcome.problem);
+    }
+    if (outcome.reply->type == REDIS_REPLY_ERROR) {
+        throw_failed(operation, redis_refusal({outcome.reply->str, outcome.reply->len}));
+    }
+    co_return std::move(outcome.reply);
+}
+
+/// Suspends the caller until `outcome` is there. While he is, the exchange belongs to the connection alone, and he to it.
+asio::awaitable<void> redis_server::perform(ptr self, std::string command, redis_outcome& outcome) {
+    auto start = [self, added = std::make_shared<redis_exchange>(std::move(command), outcome)](
+                     std::unique_ptr<suspended_caller> caller) mutable {
+        auto on_cancelled = [server = std::weak_ptr(self), where = self->strand_,
+                             unwanted = std::weak_ptr(added)](asio::cancellation_type) {
+            auto give_up = [server, unwanted] {
+                const auto still_there = server.lock();
+                const auto still_waiting = unwanted.lock();
+                if (still_there && still_waiting) {
+                    still_there->cancel(still_waiting);
+                }
+            };
+            execute_surely(where, std::move(give_up));
+        };
+        auto slot = caller->cancellation();
+        if (slot.is_connected()) {
+            slot.assign(std::move(on_cancelled));
+        }
+        added->caller = std::move(caller);
+        const auto where = self->strand_;
+        auto begin = [self = std::move(self), added = std::move(added)]() mutable {
+            self->begin(std::move(added));
+        };
+        execute_surely(where, std::move(begin));
+    };
+    return suspend(std::move(start));
+}
+
+void redis_server::begin(exchange_ptr added) {
+    auto connection = connection_.lock();
+    if (!connection || !connection->is_usable()) {
+        auto keep = [server = weak_from_this()](redis_connection::ptr idle) {
+            if (const auto still_there = server.lock()) {
+                still_there->idle_ = std::move(idle);
+            }
+        };
+        connection = std::make_shared<redis_connection>(strand_, options_, std::move(keep));
+        connection_ = connection;
+        connection->open();
+    }
+    connection->send(std::move(added));
+    idle_.reset();
+}
+
+void redis_server::cancel(const exchange_ptr& unwanted) {
+    if (const auto connection = connection_.lock()) {
+        connection->cancel(unwanted);
+    }
+}
+
+} // namespace skep

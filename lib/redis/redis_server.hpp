@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "redis/redis_connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skep {
+
+/// The server as one that can be asked, from any thread. It is connected to when somebody asks, and again when somebody
+/// asks after the connection was lost.
+class redis_server : public std::enable_shared_from_this<redis_server> {
+public:
+    using ptr = std::shared_ptr<redis_server>;
+
+    redis_server(const asio::any_io_executor& executor, redis_options options);
+
+    /// The reply to a command, which is no refusal. Throws error: session_backend_failed, whose text names `operation`
+    /// and the cause; cancelled.
+    static asio::awaitable<redis_reply> ask(ptr self, std::string_view operation, std::string command);
+
+    const std::string& prefix() const noexcept { return options_->prefix; }
+
+private:
+    using exchange_ptr = redis_connection::exchange_ptr;
+
+    static asio::awaitable<void> perform(ptr self, std::string command, redis_outcome& outcome);
+    void begin(exchange_ptr added);
+    void cancel(const exchange_ptr& unwanted);
+
+    strand strand_;
+    std::shared_ptr<const redis_options> options_;
+    std::weak_ptr<redis_connection> connection_; ///< the latest one
+    redis_connection::ptr idle_;                 ///< the same, while nothing else keeps it
+};
+
+/// What an operation on the server ends with that failed for `cause`.
+[[noreturn]] void throw_failed(std::string_view operation, const std::string& cause);
+
+} // namespace skep

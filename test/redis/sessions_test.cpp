@@ -1,0 +1,201 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What a session_store does with its sessions in Redis.
+
+#include "support/redis_process.hpp"
+
+#include <limits>
+
+namespace skep::test {
+
+BOOST_AUTO_TEST_SUITE(redis_sessions_test)
+
+BOOST_AUTO_TEST_CASE(a_session_is_kept_as_it_is) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        auto initial =
+            session_data().ttl(30min).metadata("user", "Ada").put_program("p", json::array{1, 2.5});
+        const session made = co_await service.store.create("a b\"\n", initial);
+        BOOST_TEST(made.age() == 0ns);
+        const auto found = co_await service.store.get("a b\"\n");
+        BOOST_REQUIRE(found.has_value());
+        BOOST_TEST(found->id() == "a b\"\n");
+        BOOST_TEST((found->metadata() == json::object{{"user", "Ada"}}));
+        BOOST_TEST((found->programs() == json::object{{"p", {1, 2.5}}}));
+        BOOST_TEST((found->ttl() == 30min));
+        BOOST_TEST((found->created_at() == made.created_at()));
+        BOOST_TEST(found->version() == made.version());
+        BOOST_TEST((found->age() > 0ns && found->age() < 10s));
+        BOOST_TEST(found->idle_time() == 0ns);
+        const auto other = co_await service.store.get("b");
+        BOOST_TEST(!other.has_value());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_there_is_not_created_again) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service one(context, server.options());
+        redis_service other(context, server.options());
+        auto initial = session_data().metadata("n", 1);
+        co_await one.store.create("a", initial);
+        const session same = co_await other.store.create("a");
+        BOOST_TEST((same.metadata() == json::object{{"n", 1}}));
+        const auto stats = co_await other.store.stats();
+        BOOST_TEST(stats.created == 0u);
+        BOOST_TEST(stats.current == 1u);
+        BOOST_TEST(stats.memory_bytes == 0u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(sessions_are_changed_and_removed) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        auto& store = service.store;
+        co_await store.create("a");
+        const session once = co_await store.update("a", count_up);
+        const session twice = co_await store.update("a", count_up);
+        BOOST_TEST((twice.metadata() == json::object{{"n", 2}}));
+        BOOST_TEST(twice.version() > once.version());
+        co_await store.put_program("a", "p", "x=1");
+        const auto program = co_await store.get_program("a", "p");
+        BOOST_TEST((program == json::value("x=1")));
+        const bool was_there = co_await store.delete_program("a", "p");
+        BOOST_TEST(was_there);
+        const auto gone_program = co_await store.get_program("a", "p");
+        BOOST_TEST(!gone_program);
+        const bool was_removed = co_await store.remove("a");
+        const bool was_removed_again = co_await store.remove("a");
+        const bool was_touched = co_await store.touch("a");
+        BOOST_TEST((was_removed && !was_removed_again && !was_touched));
+        const auto failure = co_await failure_of(store.update("a", count_up));
+        BOOST_TEST(failure.errc() == errc::session_not_found);
+        const auto stats = co_await store.stats();
+        BOOST_TEST(stats.current == 0u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_version_never_comes_again) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        const session old = co_await service.store.create("a");
+        server.kill();
+        server.start();
+        const session anew = co_await service.store.create("a");
+        BOOST_TEST(anew.version() > old.version());
+        session_data data;
+        data.ttl(1h);
+        const auto replaced = co_await service.backend->replace(old, data);
+        BOOST_TEST((!replaced.stored && !replaced.is_gone));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(looking_is_no_access) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        auto& store = service.store;
+        co_await store.create("a");
+        co_await pause(50ms);
+        const auto before = co_await store.peek("a");
+        BOOST_TEST((before->idle_time() >= 50ms && before->idle_time() == before->age()));
+        co_await store.touch("a");
+        const auto after = co_await store.peek("a");
+        BOOST_TEST((after->idle_time() < before->idle_time() && after->age() > before->age()));
+        co_await pause(50ms);
+        co_await store.update("a", count_up);
+        const auto changed = co_await store.peek("a");
+        BOOST_TEST((changed->idle_time() < 50ms && changed->age() >= 100ms));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_expired_session_is_found_no_more) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        auto& store = service.store;
+        auto brief = session_data().ttl(150ms);
+        co_await store.create("touched", brief);
+        co_await store.create("left", brief);
+        co_await store.create("changed");
+        auto shorten = [](session_data& data) { data.ttl(1ms); };
+        co_await store.update("changed", shorten);
+        co_await pause(100ms);
+        const bool is_touched = co_await store.touch("touched");
+        BOOST_TEST(is_touched);
+        co_await pause(60ms);
+        const auto touched = co_await store.peek("touched");
+        const auto left = co_await store.get("left");
+        const auto changed = co_await store.get("changed");
+        const bool is_left = co_await store.remove("left");
+        BOOST_TEST((touched && !left && !changed && !is_left));
+        const auto before = co_await store.stats();
+        BOOST_TEST(before.current == 3u);
+        const auto swept = co_await store.cleanup_expired();
+        BOOST_TEST(swept == 2u);
+        const auto after = co_await store.stats();
+        BOOST_TEST((after.current == 1u && after.expired == 2u));
+        const session anew = co_await store.create("left");
+        BOOST_TEST(anew.age() == 0ns);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(expired_ones_are_swept_in_portions) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        const auto brief = session_data().ttl(200ms);
+        for (int i = 0; i < 25; ++i) {
+            co_await service.store.create(std::to_string(i), brief);
+        }
+        co_await pause(210ms);
+        const auto first = co_await service.backend->sweep(10);
+        BOOST_TEST((first.removed == 10u && !first.is_done));
+        const auto rest = co_await service.store.cleanup_expired();
+        BOOST_TEST(rest == 15u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_quota_is_that_of_all_services_together) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        session_options options;
+        options.quota = 3;
+        redis_service one(context, server.options(), options);
+        redis_service other(context, server.options(), options);
+        auto brief = session_data().ttl(100ms);
+        co_await one.store.create("a");
+        co_await other.store.create("b");
+        co_await one.store.create("c", brief);
+        const auto failure = co_await failure_of(other.store.create("d"));
+        BOOST_TEST(failure.errc() == errc::session_quota_exceeded);
+        BOOST_TEST(contains(failure.what(), "3 of 3"));
+        co_await other.store.create("a"); // is there
+        co_await pause(110ms);
+        co_await other.store.create("d"); // in the place of the one that expired
+        const auto once_more = co_await failure_of(one.store.create("e"));
+        BOOST_TEST(once_more.errc() == errc::session_quota_exceeded);
+        const auto stats = co_await other.store.stats();
+        BOOST_TEST((stats.current == 3u && stats.expired == 1u));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(what_json_cannot_hold_is_refused) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        auto infinite = session_data().metadata("x", std::numeric_limits<double>::infinity());
+        const auto failure = co_await failure_of(service.store.create("a", infinite));
+        BOOST_TEST(failure.errc() == errc::invalid_session);
+        json::value deep = "core";
+        for (int i = 0; i < 198; ++i) {
+            deep = json::array{std::move(deep)};
+        }
+        auto deepest = session_data().metadata("x", deep).metadata("raw", "\xff");
+        co_await service.store.create("a", deepest);
+        const auto found = co_await service.store.get("a");
+        BOOST_TEST((found->metadata() == deepest.metadata()));
+        auto too_deep = session_data().metadata("x", json::array{deep});
+        const auto refused = co_await failure_of(service.store.create("b", too_deep));
+        BOOST_TEST(refused.errc() == errc::invalid_session);
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test

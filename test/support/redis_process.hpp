@@ -1,0 +1,143 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "support/run.hpp"
+#include <skep/redis_sessions.hpp>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include <csignal>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+namespace skep::test {
+
+/// A Redis server of the test's own, which keeps nothing when it ends; on a Unix socket, or on a port of its choice.
+class redis_process {
+public:
+    explicit redis_process(bool is_local = true, std::vector<std::string> more = {}) {
+        if (is_local) {
+            options_.unix_socket = folder_ / "socket";
+        } else {
+            options_.port = free_port();
+        }
+        arguments_ = {SKEP_REDIS_SERVER,
+                      "--save",
+                      "",
+                      "--appendonly",
+                      "no",
+                      "--dir",
+                      folder_.path().string(),
+                      "--bind",
+                      "127.0.0.1",
+                      "--port",
+                      is_local ? "0" : std::to_string(options_.port)};
+        if (is_local) {
+            more.insert(more.end(), {"--unixsocket", options_.unix_socket});
+        }
+        arguments_.insert(arguments_.end(), more.begin(), more.end());
+        start();
+    }
+
+    ~redis_process() { kill(); }
+    redis_process(const redis_process&) = delete;
+    redis_process& operator=(const redis_process&) = delete;
+
+    /// How to reach it; with little patience.
+    redis_options options() const {
+        auto patient = options_;
+        patient.connect_timeout = 2s;
+        patient.operation_timeout = 2s;
+        return patient;
+    }
+
+    void start() {
+        std::vector<char*> pointers;
+        for (auto& each : arguments_) {
+            pointers.push_back(each.data());
+        }
+        pointers.push_back(nullptr);
+        ::posix_spawn_file_actions_t actions;
+        ::posix_spawn_file_actions_init(&actions);
+        ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+        const int problem = ::posix_spawn(&pid_, pointers[0], &actions, nullptr, pointers.data(), environ);
+        ::posix_spawn_file_actions_destroy(&actions);
+        BOOST_REQUIRE(problem == 0);
+        const auto end = std::chrono::steady_clock::now() + 20s;
+        while (!is_up()) {
+            BOOST_REQUIRE(std::chrono::steady_clock::now() < end);
+            std::this_thread::sleep_for(5ms);
+        }
+    }
+
+    void kill() {
+        if (pid_ > 0) {
+            ::kill(pid_, SIGKILL);
+            ::waitpid(pid_, nullptr, 0);
+            pid_ = 0;
+        }
+    }
+
+    void freeze() const { ::kill(pid_, SIGSTOP); }
+    void thaw() const { ::kill(pid_, SIGCONT); }
+
+private:
+    static unsigned free_port() {
+        asio::io_context context(1);
+        const asio::ip::tcp::endpoint any(asio::ip::address_v4::loopback(), 0);
+        return asio::ip::tcp::acceptor(context, any).local_endpoint().port();
+    }
+
+    bool is_up() const {
+        asio::io_context context(1);
+        boost::system::error_code ec;
+        if (options_.unix_socket.empty()) {
+            asio::ip::tcp::socket socket(context);
+            const auto port = static_cast<unsigned short>(options_.port);
+            socket.connect({asio::ip::address_v4::loopback(), port}, ec);
+        } else {
+            asio::local::stream_protocol::socket socket(context);
+            socket.connect(options_.unix_socket, ec);
+        }
+        return !ec;
+    }
+
+    scratch_folder folder_;
+    redis_options options_;
+    std::vector<std::string> arguments_;
+    ::pid_t pid_ = 0;
+};
+
+/// Runs `body(context, server)`, a coroutine, as run() does.
+template <class Body>
+void with_redis(Body body, int thread_count = 1) {
+    run(
+        [&](asio::io_context& context) -> asio::awaitable<void> {
+            redis_process server;
+            co_await body(context, server);
+        },
+        thread_count);
+}
+
+/// The sessions of one service on that server.
+struct redis_service {
+    redis_service(asio::io_context& context, const redis_options& where, session_options options = {})
+        : backend(std::make_shared<redis_sessions>(context.get_executor(), where)),
+          store(std::move(options), backend) {}
+
+    std::shared_ptr<redis_sessions> backend;
+    session_store store;
+};
+
+inline void count_up(session_data& data) {
+    const auto* const counted = data.metadata().if_contains("n");
+    data.metadata("n", counted == nullptr ? 1 : counted->as_int64() + 1);
+}
+
+} // namespace skep::test
