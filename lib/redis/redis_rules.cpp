@@ -24,18 +24,19 @@ void check_length(const range_check& range, std::string_view field, const std::s
 } // namespace
 
 void check(const redis_options& options) {
-    range_check range;
-    range.group("redis", [&] {
-        check_length(range, "host", options.host, 1, 255);
-        range.number("port", options.port, 1, 65'535);
-        check_length(range, "unix_socket", options.unix_socket, 0, 107);
-        if (!options.username.empty() && options.password.empty()) {
-            range.where().reject("username", in_quotes(options.username), "needs a password");
-        }
-        range.number("database", options.database, 0, 65'535);
-        check_length(range, "prefix", options.prefix, 1, 128);
-        range.time("connect_timeout", options.connect_timeout, 1ms, 10min);
-        range.time("operation_timeout", options.operation_timeout, 1ms, 10min);
+    check_ranges([&](range_check& range) {
+        range.group("redis", [&] {
+            check_length(range, "host", options.host, 1, 255);
+            range.number("port", options.port, 1, 65'535);
+            check_length(range, "unix_socket", options.unix_socket, 0, 107);
+            if (!options.username.empty() && options.password.empty()) {
+                range.where().reject("username", in_quotes(options.username), "needs a password");
+            }
+            range.number("database", options.database, 0, 65'535);
+            check_length(range, "prefix", options.prefix, 1, 128);
+            range.time("connect_timeout", options.connect_timeout, 1ms, 10min);
+            range.time("operation_timeout", options.operation_timeout, 1ms, 10min);
+        });
     });
 }
 

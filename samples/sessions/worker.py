@@ -1,0 +1,26 @@
+"""Counts what each visitor says, in its own memory: fast, and gone with the process."""
+
+import os
+import signal
+
+import skep
+
+worker = skep.Worker()
+said = {}
+
+
+@worker.command
+def say(text):
+    """How often this visitor has said something to this process."""
+    lines = said.setdefault(skep.current().session, [])
+    lines.append(text)
+    return len(lines)
+
+
+@worker.command
+def crash():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    worker.run()

@@ -1,0 +1,127 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "support/run.hpp"
+#include <skep/pool_manager.hpp>
+
+#include <boost/json/parse.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+namespace skep::test {
+
+namespace json = boost::json;
+
+namespace {
+
+pool_config named(std::string name) {
+    auto config = pool_config::python("worker.py");
+    config.name = std::move(name);
+    config.workers = 1;
+    return config;
+}
+
+manager_config of(std::vector<std::string> names) {
+    manager_config config;
+    for (auto& each : names) {
+        config.pools.push_back(named(std::move(each)));
+    }
+    return config;
+}
+
+std::string text_of_failure(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const error& failure) {
+        return failure.what();
+    }
+    return "";
+}
+
+std::string text_of_failure(const std::string& document) {
+    return text_of_failure([&] { manager_config::from_json(json::parse(document)); });
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(managing_pools)
+
+BOOST_AUTO_TEST_CASE(pools_are_found_by_name) {
+    asio::io_context context;
+    pool_manager manager(context, of({"text", "image"}));
+    BOOST_TEST((manager.names() == std::vector<std::string>{"image", "text"}));
+    BOOST_TEST(&manager.get("text") != &manager.get("image"));
+    const auto text = text_of_failure([&] { manager.get("sound"); });
+    BOOST_TEST(contains(text, "\"sound\"; there are: image text"), text);
+}
+
+BOOST_AUTO_TEST_CASE(the_default_pool) {
+    asio::io_context context;
+    pool_manager none(context);
+    BOOST_TEST(contains(text_of_failure([&] { none.get(); }), "there is no such pool"));
+    pool_manager first(context, of({"text", "image"}));
+    BOOST_TEST(&first.get() == &first.get("text"));
+    pool_manager by_name(context, of({"text", "default"}));
+    BOOST_TEST(&by_name.get() == &by_name.get("default"));
+    auto chosen = of({"text", "default", "image"});
+    chosen.default_pool = "image";
+    pool_manager by_choice(context, chosen);
+    BOOST_TEST(&by_choice.get() == &by_choice.get("image"));
+    chosen.default_pool = "sound";
+    BOOST_TEST(contains(text_of_failure([&] { pool_manager(context, chosen); }),
+                        "default_pool = \"sound\": is the name of no pool"));
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_cannot_be_made_does_not_touch_the_others) {
+    asio::io_context context;
+    pool_manager manager(context, of({"text"}));
+    BOOST_TEST(contains(text_of_failure([&] { manager.add(named("text")); }),
+                        "name = \"text\": there is a pool of that name"));
+    auto bad = named("bad");
+    bad.capacity = 0;
+    BOOST_TEST(contains(text_of_failure([&] { manager.add(bad); }), "capacity = 0"));
+    BOOST_TEST((manager.names() == std::vector<std::string>{"text"}));
+    BOOST_TEST(&manager.add(named("image")) == &manager.get("image"));
+}
+
+BOOST_AUTO_TEST_CASE(a_configuration_of_several_pools) {
+    const auto config = manager_config::from_json(json::parse(R"({
+        "defaults": {"launch": {"program": "python3"}, "workers": 2, "affinity": {"mode": "strict_queue"}},
+        "pools": [{"name": "text"}, {"name": "image", "workers": 3, "affinity": {"mode": "hint"}}],
+        "default_pool": "image",
+        "sessions": {"ttl": "5m", "quota": 10}})"));
+    BOOST_REQUIRE(config.pools.size() == 2u);
+    BOOST_TEST(config.pools[0].workers == 2u);
+    BOOST_TEST((config.pools[0].affinity.mode == affinity_mode::strict_queue));
+    BOOST_TEST(config.pools[1].workers == 3u);
+    BOOST_TEST((config.pools[1].affinity.mode == affinity_mode::hint));
+    BOOST_TEST(config.pools[1].launch.program == "python3");
+    BOOST_TEST(config.default_pool == "image");
+    BOOST_TEST((config.sessions.ttl == std::chrono::minutes(5)));
+    BOOST_TEST(config.sessions.quota == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(all_that_is_wrong_with_several_pools_is_told_at_once) {
+    const auto text = text_of_failure(R"({
+        "defaults": {"launch": {"program": "python3"}},
+        "pools": [{"name": "a", "queue": {"limit": -1}}, {"name": "a"}, 5],
+        "sessions": {"quota": 0},
+        "defualt_pool": "a"})");
+    for (const auto* line :
+         {"pools[0].queue.limit = -1: must be 0..10000000",
+          "pools[1].name = \"a\": there is a pool of that name", "pools[2]: must be an object",
+          "sessions.quota = 0: must be 1..10000000", "did you mean default_pool?"}) {
+        BOOST_TEST(contains(text, line), text);
+    }
+    BOOST_TEST(contains(text_of_failure("{}"), "pools: must be an array of at least one object"));
+    BOOST_TEST(contains(text_of_failure("[]"), "must be a JSON object"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
