@@ -51,7 +51,8 @@ struct redis_options {
 ///
 /// All operations share one connection, and none waits for another's answer. It is made by the first operation, and
 /// again by the next one after it was lost; an operation that was under way fails then, and may have been done.
-/// Nothing runs, and nothing keeps the executor at work, while no operation is under way.
+/// Nothing keeps the executor at work while no operation is under way. The host is looked up on the thread that Asio has
+/// for that.
 ///
 /// Errors: each operation throws error(errc::session_backend_failed) when the server cannot be reached, does not answer in
 /// time, ends the connection or refuses the operation; the text names operation and cause, and neither data nor

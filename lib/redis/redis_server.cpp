@@ -58,28 +58,38 @@ asio::awaitable<void> redis_server::perform(ptr self, std::string command, redis
         }
         added->caller = std::move(caller);
         const auto where = self->strand_;
-        auto begin = [self = std::move(self), added = std::move(added)]() mutable {
-            self->begin(std::move(added));
-        };
+        auto begin = [self = std::move(self), added = std::move(added)] { self->begin(added); };
         execute_surely(where, std::move(begin));
     };
     return suspend(std::move(start));
 }
 
-void redis_server::begin(exchange_ptr added) {
-    auto connection = connection_.lock();
-    if (!connection || !connection->is_usable()) {
-        auto keep = [server = weak_from_this()](redis_connection::ptr idle) {
-            if (const auto still_there = server.lock()) {
-                still_there->idle_ = std::move(idle);
-            }
-        };
-        connection = std::make_shared<redis_connection>(strand_, options_, std::move(keep));
-        connection_ = connection;
-        connection->open();
+void redis_server::begin(const exchange_ptr& added) {
+    try {
+        connection()->send(added);
+        idle_.reset();
+    } catch (const std::exception& problem) { // no memory, or no thread to look the host up on
+        if (added->caller) {
+            added->outcome.problem = problem.what();
+            added->end();
+        }
     }
-    connection->send(std::move(added));
-    idle_.reset();
+}
+
+redis_connection::ptr redis_server::connection() {
+    auto latest = connection_.lock();
+    if (latest && latest->is_usable()) {
+        return latest;
+    }
+    auto keep = [server = weak_from_this()](redis_connection::ptr idle) {
+        if (const auto still_there = server.lock()) {
+            still_there->idle_ = std::move(idle);
+        }
+    };
+    latest = std::make_shared<redis_connection>(strand_, options_, std::move(keep));
+    latest->open();
+    connection_ = latest;
+    return latest;
 }
 
 void redis_server::cancel(const exchange_ptr& unwanted) {

@@ -32,7 +32,10 @@ private:
     using exchange_ptr = redis_connection::exchange_ptr;
 
     static asio::awaitable<void> perform(ptr self, std::string command, redis_outcome& outcome);
-    void begin(exchange_ptr added);
+    void begin(const exchange_ptr& added);
+
+    /// One that can be used.
+    redis_connection::ptr connection();
     void cancel(const exchange_ptr& unwanted);
 
     strand strand_;

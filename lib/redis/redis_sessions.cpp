@@ -83,16 +83,14 @@ session to_session(std::string_view operation, std::string id, const redisReply&
     const auto at = [&](std::size_t index) -> const redisReply& { return element(operation, fields, index); };
     const std::chrono::nanoseconds ttl(number_of(operation, at(1)));
     const std::chrono::nanoseconds created(number_of(operation, at(2)));
-    session_data data;
-    try {
-        data = to_session_data(text_of(at(3)), ttl);
-    } catch (const boost::system::system_error&) {
+    auto data = to_session_data(text_of(at(3)), ttl);
+    if (!data) {
         throw_foreign(operation);
     }
     const auto version = number_of<std::uint64_t>(operation, at(0));
     const auto when = std::chrono::duration_cast<session::wall_time::duration>(created);
     return {std::move(id),
-            std::move(data),
+            std::move(*data),
             session::wall_time(when),
             microseconds(operation, at(4)),
             microseconds(operation, at(5)),

@@ -24,6 +24,8 @@ constexpr std::size_t deepest = 200;
     throw error(errc::invalid_session, std::move(info));
 }
 
+void check(const json::object& held, std::size_t depth);
+
 /// Boost.JSON writes what it does not read again.
 void check(const json::value& held, std::size_t depth) {
     if (depth > deepest) {
@@ -33,9 +35,7 @@ void check(const json::value& held, std::size_t depth) {
         refuse("it holds a number that is not finite");
     }
     if (const auto* const object = held.if_object()) {
-        for (const auto& member : *object) {
-            check(member.value(), depth + 1);
-        }
+        check(*object, depth);
     } else if (const auto* const array = held.if_array()) {
         for (const auto& element : *array) {
             check(element, depth + 1);
@@ -43,26 +43,46 @@ void check(const json::value& held, std::size_t depth) {
     }
 }
 
+void check(const json::object& held, std::size_t depth) {
+    for (const auto& member : held) {
+        check(member.value(), depth + 1);
+    }
+}
+
+/// Null if there is none.
+json::object* object_in(json::value& held, std::string_view name) noexcept {
+    auto* const outer = held.if_object();
+    auto* const inner = outer == nullptr ? nullptr : outer->if_contains(name);
+    return inner == nullptr ? nullptr : inner->if_object();
+}
+
 } // namespace
 
 std::string to_text(const session_data& data) {
-    const json::value held{{"metadata", data.metadata()}, {"programs", data.programs()}};
-    check(held, 0);
-    return json::serialize(held);
+    check(data.metadata(), 0);
+    check(data.programs(), 0);
+    return R"({"metadata":)" + json::serialize(data.metadata()) + R"(,"programs":)" +
+           json::serialize(data.programs()) + "}";
 }
 
-session_data to_session_data(std::string_view text, duration ttl) {
+std::optional<session_data> to_session_data(std::string_view text, duration ttl) {
     json::parse_options options;
-    options.max_depth = deepest + 1;
+    options.max_depth = deepest + 2;   // and the two around metadata and programs
     options.allow_invalid_utf8 = true; // it comes back as it was given
-    const auto held = json::parse(text, {}, options);
+    boost::system::error_code ec;
+    auto held = json::parse(text, ec, {}, options);
+    auto* const metadata = object_in(held, "metadata");
+    auto* const programs = object_in(held, "programs");
+    if (ec || metadata == nullptr || programs == nullptr) {
+        return std::nullopt;
+    }
     session_data data;
     data.ttl(ttl);
-    for (const auto& fact : held.at("metadata").as_object()) {
-        data.metadata(fact.key(), fact.value());
+    for (auto& fact : *metadata) {
+        data.metadata(fact.key(), std::move(fact.value()));
     }
-    for (const auto& program : held.at("programs").as_object()) {
-        data.put_program(program.key(), program.value());
+    for (auto& program : *programs) {
+        data.put_program(program.key(), std::move(program.value()));
     }
     return data;
 }

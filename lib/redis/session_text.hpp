@@ -5,6 +5,7 @@
 
 #include <skep/session.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,7 @@ namespace skep {
 /// What a session holds, but for its ttl, as JSON. Throws error(errc::invalid_session) for what JSON cannot hold.
 std::string to_text(const session_data& data);
 
-/// The way back. Throws boost::system::system_error if the text is something else.
-session_data to_session_data(std::string_view text, duration ttl);
+/// The way back; none if the text is something else.
+std::optional<session_data> to_session_data(std::string_view text, duration ttl);
 
 } // namespace skep

@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(what_json_cannot_hold_is_refused) {
         const auto failure = co_await failure_of(service.store.create("a", infinite));
         BOOST_TEST(failure.errc() == errc::invalid_session);
         json::value deep = "core";
-        for (int i = 0; i < 198; ++i) {
+        for (int i = 0; i < 199; ++i) {
             deep = json::array{std::move(deep)};
         }
         auto deepest = session_data().metadata("x", deep).metadata("raw", "\xff");

@@ -167,6 +167,14 @@ BOOST_AUTO_TEST_CASE(keys_of_others_are_left_alone) {
         command(server, "hset skep:session:b version 1 ttl 1 created x born 1 seen 1 data secret");
         const auto foreign = co_await failure_of(service.store.peek("b"));
         expect_failed(foreign, "find: what a key under the prefix holds is no session");
+        for (const std::string text : {"[]", "{}", "1", "\\{\\\"metadata\\\":1\\}"}) {
+            command(server, "hset skep:session:b created 1 data " + text);
+            const auto odd = co_await failure_of(service.store.peek("b"));
+            expect_failed(odd, "find: what a key under the prefix holds is no session");
+        }
+        command(server, "hdel skep:session:b seen");
+        const auto in_part = co_await failure_of(service.store.peek("b"));
+        expect_failed(in_part, "find: the server refused it: ERR");
         command(server, "set skep:index x");
         const auto in_stats = co_await failure_of(service.store.stats());
         expect_failed(in_stats, "usage" + meaning);

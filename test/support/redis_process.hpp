@@ -18,7 +18,8 @@
 
 namespace skep::test {
 
-/// A Redis server of the test's own, which keeps nothing when it ends; on a Unix socket, or on a port of its choice.
+/// A Redis server of the test's own, which keeps nothing when it ends, and ends with the test at the latest; on a Unix
+/// socket, or on a free port.
 class redis_process {
 public:
     explicit redis_process(bool is_local = true, std::vector<std::string> more = {}) {
@@ -27,7 +28,10 @@ public:
         } else {
             options_.port = free_port();
         }
-        arguments_ = {SKEP_REDIS_SERVER,
+        arguments_ = {"/usr/bin/setpriv",
+                      "--pdeathsig",
+                      "KILL",
+                      SKEP_REDIS_SERVER,
                       "--save",
                       "",
                       "--appendonly",
@@ -66,6 +70,7 @@ public:
         ::posix_spawn_file_actions_t actions;
         ::posix_spawn_file_actions_init(&actions);
         ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+        ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
         const int problem = ::posix_spawn(&pid_, pointers[0], &actions, nullptr, pointers.data(), environ);
         ::posix_spawn_file_actions_destroy(&actions);
         BOOST_REQUIRE(problem == 0);
