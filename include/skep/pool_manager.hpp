@@ -26,6 +26,8 @@
 
 namespace skep {
 
+class session_cleaner;
+
 /// Several pools and what they share.
 struct SKEP_API manager_config {
     std::vector<pool_config> pools; ///< each of a name of its own
@@ -41,7 +43,7 @@ struct SKEP_API manager_config {
 };
 
 /// How the pools of a manager ended, by name.
-struct manager_report {
+struct SKEP_API manager_report {
     std::map<std::string, shutdown_report, std::less<>> pools;
 
     /// True if it is known that no worker is left.
@@ -97,13 +99,11 @@ public:
     boost::asio::awaitable<reply_stream> stream(request call);
 
 private:
-    class cleaner;
-
     std::string_view default_pool() const noexcept;
 
     boost::asio::any_io_executor executor_;
     std::shared_ptr<session_store> sessions_;
-    std::shared_ptr<cleaner> cleaner_;
+    std::shared_ptr<session_cleaner> cleaner_;
     std::map<std::string, pool, std::less<>> pools_;
     std::string default_pool_; ///< empty if none was named
     std::string first_pool_;

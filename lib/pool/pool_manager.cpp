@@ -85,9 +85,9 @@ bool manager_report::clean() const noexcept {
 }
 
 /// Sweeps a store until it is told to end.
-class pool_manager::cleaner : public std::enable_shared_from_this<cleaner> {
+class session_cleaner : public std::enable_shared_from_this<session_cleaner> {
 public:
-    cleaner(const asio::any_io_executor& executor, std::shared_ptr<session_store> store)
+    session_cleaner(const asio::any_io_executor& executor, std::shared_ptr<session_store> store)
         : strand_(executor), store_(std::move(store)), tasks_(strand_, [](std::exception_ptr) {}) {}
 
     void begin() {
@@ -120,7 +120,7 @@ pool_manager::pool_manager(asio::any_io_executor executor, manager_config config
                            std::shared_ptr<session_backend> backend)
     : executor_(std::move(executor)),
       sessions_(std::make_shared<session_store>(std::move(config.sessions), std::move(backend))),
-      cleaner_(std::make_shared<cleaner>(executor_, sessions_)),
+      cleaner_(std::make_shared<session_cleaner>(executor_, sessions_)),
       default_pool_(std::move(config.default_pool)) {
     for (auto& each : config.pools) {
         add(std::move(each));
