@@ -23,10 +23,12 @@ class SkepConan(ConanFile):
     options = {
         "shared": [True, False],
         "fPIC": [True, False],
+        "with_redis": [True, False],
     }
     default_options = {
         "shared": False,
         "fPIC": True,
+        "with_redis": False,
     }
     implements = ["auto_shared_fpic"]
 
@@ -55,6 +57,8 @@ class SkepConan(ConanFile):
     def requirements(self):
         # asio::awaitable, any_io_executor and json::value are part of the interface.
         self.requires("boost/[>=1.81 <2]", transitive_headers=True, transitive_libs=True)
+        if self.options.with_redis:
+            self.requires("hiredis/[>=0.14 <2]")
 
     def validate(self):
         if self.settings.os != "Linux":
@@ -79,6 +83,7 @@ class SkepConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["SKEP_BUILD_TESTS"] = False
         toolchain.cache_variables["SKEP_BUILD_SAMPLES"] = False
+        toolchain.cache_variables["SKEP_BUILD_REDIS"] = bool(self.options.with_redis)
         toolchain.generate()
         CMakeDeps(self).generate()
 
@@ -97,10 +102,19 @@ class SkepConan(ConanFile):
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "skep")
-        self.cpp_info.set_property("cmake_target_name", "skep::skep")
-        self.cpp_info.set_property("pkg_config_name", "skep")
-        self.cpp_info.libs = ["skep"]
-        self.cpp_info.requires = ["boost::headers", "boost::json", "boost::log"]
-        self.cpp_info.system_libs = ["dl", "pthread"]
+        core = self.cpp_info
+        if self.options.with_redis:  # components need a Boost from Conan; without them a platform's will do
+            self.cpp_info.set_property("cmake_target_name", "skep::all")
+            self.cpp_info.set_property("pkg_config_name", "skep-all")
+            core = self.cpp_info.components["core"]
+            redis = self.cpp_info.components["redis"]
+            redis.set_property("cmake_target_name", "skep::redis")
+            redis.libs = ["skep_redis"]
+            redis.requires = ["core", "hiredis::hiredis"]
+        core.set_property("cmake_target_name", "skep::skep")
+        core.set_property("pkg_config_name", "skep")
+        core.libs = ["skep"]
+        core.requires = ["boost::headers", "boost::json", "boost::log"]
+        core.system_libs = ["dl", "pthread"]
         if not self.options.shared:
-            self.cpp_info.defines = ["SKEP_STATIC_DEFINE"]
+            core.defines = ["SKEP_STATIC_DEFINE"]
