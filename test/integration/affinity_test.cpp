@@ -64,7 +64,8 @@ BOOST_AUTO_TEST_CASE(every_call_of_a_session_runs_on_one_worker_in_the_order_of_
         for (int i = 0; i < callers; ++i) {
             asio::co_spawn(executor, call_often(), asio::detached);
         }
-        const bool all_ended = co_await eventually([&] { return running == 0; }, 100s);
+        const auto is_over = [&] { return running == 0; };
+        const bool all_ended = co_await eventually(is_over, 100s);
         BOOST_TEST(all_ended);
     });
     int total = 0;
@@ -79,7 +80,11 @@ BOOST_AUTO_TEST_CASE(a_session_whose_worker_was_killed_is_told_and_begins_anew_w
         session_story story;
         co_await follow(workers, "s", story);
         kill(story.process.to_number<pid_t>(), SIGKILL);
-        co_await is_healed(workers, 2);
+        const auto is_noticed = [&]() -> asio::awaitable<bool> {
+            const auto status = co_await workers.status();
+            co_return status.counters.workers_lost > 0;
+        };
+        co_await eventually(is_noticed);
         auto call = request("follow").arg("number", 2).session("s");
         const auto refusal = co_await failure_of(workers.execute(std::move(call)));
         BOOST_TEST(refusal.errc() == errc::session_worker_unavailable);

@@ -86,7 +86,8 @@ BOOST_AUTO_TEST_CASE(a_pool_that_cannot_be_made_does_not_touch_the_others) {
     bad.capacity = 0;
     BOOST_TEST(contains(text_of_failure([&] { manager.add(bad); }), "capacity = 0"));
     BOOST_TEST((manager.names() == std::vector<std::string>{"text"}));
-    BOOST_TEST(&manager.add(named("image")) == &manager.get("image"));
+    const auto& added = manager.add(named("image"));
+    BOOST_TEST(&added == &manager.get("image"));
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_of_several_pools) {
