@@ -111,34 +111,36 @@ std::string indented(const std::string& text) {
 }
 
 void append_facts(std::string& text, const error_info& info) {
-    std::string facts;
-    const auto add = [&facts](const std::string& fact) { facts += (facts.empty() ? "" : ", ") + fact; };
+    std::string_view before = " [";
+    const auto add = [&](const auto&... parts) {
+        text += before;
+        ((text += parts), ...);
+        before = ", ";
+    };
     if (!info.command.empty()) {
-        add("command '" + info.command + "'");
+        add("command '", info.command, "'");
     }
     if (info.worker) {
-        add("worker " + to_string(*info.worker));
+        add("worker ", to_string(*info.worker));
     } else if (!info.pool.empty()) {
-        add("pool " + info.pool);
+        add("pool ", info.pool);
     }
     if (info.pid != 0) {
-        add("pid " + std::to_string(info.pid));
+        add("pid ", std::to_string(info.pid));
     }
     if (info.status.known() || info.status.was_taken()) {
-        add("ended by " + to_string(info.status));
+        add("ended by ", to_string(info.status));
     }
     if (info.wait_time >= std::chrono::milliseconds(1)) {
-        add("waited " + milliseconds(info.wait_time));
+        add("waited ", milliseconds(info.wait_time));
     }
     if (info.queue_depth > 0) {
-        add(std::to_string(info.queue_depth) + " calls queued");
+        add(std::to_string(info.queue_depth), " calls queued");
     }
     if (info.attempts > 1) {
-        add("attempt " + std::to_string(info.attempts));
+        add("attempt ", std::to_string(info.attempts));
     }
-    if (!facts.empty()) {
-        text += " [" + facts + "]";
-    }
+    text += before == ", " ? "]" : "";
 }
 
 /// The type says what the code does not.
@@ -162,14 +164,17 @@ std::string cause_of_end(const error_info& info) {
 }
 
 std::string compose(errc code, const error_info& info) {
+    constexpr std::size_t usual_length = 256;
     const auto [what, advice] = explain(code);
-    std::string text = what;
+    std::string text;
+    text.reserve(usual_length);
+    text += what;
     if (!info.detail.empty()) {
         text += ": " + info.detail;
     }
     text += remote_story(code, info);
     if (*advice != '\0') {
-        text += std::string("; ") + advice;
+        text.append("; ").append(advice);
     }
     append_facts(text, info);
     const auto cause = cause_of_end(info);

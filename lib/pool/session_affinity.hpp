@@ -47,7 +47,7 @@ public:
     /// False if nothing is known of the session.
     bool forget(const std::string& session);
 
-    /// Drops what has not been used for its ttl.
+    /// Drops what has not been used for its ttl: so much of it at a time that nobody has to wait for that.
     void drop_expired(time_point now);
 
     /// When there will be something to drop.

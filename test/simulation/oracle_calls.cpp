@@ -27,7 +27,7 @@ void oracle::on_begun_call(call_record& call) {
     call.submitted = world_.now();
     call.born_at_step = world_.steps();
     open_.insert(call.number);
-    world_.trace(call.token + " is made");
+    world_.trace(call.token + " is made" + (call.session.empty() ? "" : ", of " + call.session));
 }
 
 void oracle::on_failed(call_record& call, const std::exception_ptr& problem) {

@@ -3,6 +3,7 @@
 
 // Calls of sessions: which worker they go to, in which order, and when they may be refused.
 
+#include "core/clock.hpp"
 #include "simulation/oracle.hpp"
 
 #include <algorithm>
@@ -27,13 +28,16 @@ void oracle::check_session(const call_record& call, sim_worker& to) {
     for (const auto number : open_) {
         const auto& other = calls_[number - 1];
         const bool is_before = other.session == call.session && other.submitted < call.submitted;
-        if (is_before && other.mode == affinity_mode::strict_queue && other.visits.empty() &&
-            other.is_open() && !other.cancelled && !may_be_at_lost(other) && !may_be_unseen) {
+        const auto longest = std::min(other.deadline(), after_limit(other.submitted, other.queue_timeout));
+        const bool may_have_ended = longest <= world_.now(); // and its caller has not heard of it
+        if (is_before && !may_have_ended && other.mode == affinity_mode::strict_queue &&
+            other.visits.empty() && other.is_open() && !other.cancelled && !may_be_at_lost(other) &&
+            !may_be_unseen) {
             wrong(about(call) + " has overtaken " + about(other) + " of the same session");
         }
     }
     known.home = &to;
-    known.used = world_.now();
+    known.used = call.submitted; // at the earliest: its frame may have taken its time
 }
 
 /// Whether the session's next call may go to any worker.
