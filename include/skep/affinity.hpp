@@ -23,7 +23,7 @@ enum class affinity_mode {
     strict_fail_fast
 };
 
-/// What becomes of the sessions that are strictly bound to a worker which is to be recycled or restarted.
+/// What becomes of the sessions that are strictly bound to a worker which is to be recycled, restarted or scaled away.
 enum class affinity_on_recycle {
     wait, ///< it goes on serving until none is left: they are forgotten, or have not been used for affinity_options::ttl
     move ///< their next calls go to any worker, as those of a new session: what they need is not in its memory alone

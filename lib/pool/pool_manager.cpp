@@ -24,11 +24,10 @@ namespace {
 
 constexpr std::string_view usual_default = "default";
 
-[[noreturn]] void reject(const std::string& field, const std::string& value, const std::string& rule) {
+void reject(const std::string& field, const std::string& value, const std::string& rule) {
     config_problems problems;
     problems.add(field, in_quotes(value), rule);
     problems.raise();
-    std::terminate(); // not reached
 }
 
 /// What became of one pool's part of an operation on all.
