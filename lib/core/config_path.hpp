@@ -7,7 +7,6 @@
 
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -47,10 +46,6 @@ inline std::string in_quotes(std::string_view text) {
     quoted.append(text);
     quoted += '"';
     return quoted;
-}
-
-inline std::string in_milliseconds(std::chrono::nanoseconds span) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(span).count()) + " ms";
 }
 
 /// The shortest text that means the same number.

@@ -38,7 +38,7 @@ json::object milliseconds_of(duration low, duration high) {
 }
 
 /// A pattern cannot tell times in a range from others: that is left to who reads.
-json::object text_of(duration low, duration high) {
+json::object duration_between(duration low, duration high) {
     return {{"type", "string"},
             {"pattern", duration_pattern},
             {"description", to_text(low) + ".." + to_text(high)}};
@@ -75,13 +75,13 @@ public:
 
     void time(std::string_view field, duration value, duration low, duration high) {
         add(milliseconds_key(field), milliseconds_of(low, high), value / std::chrono::milliseconds(1));
-        add(field, text_of(low, high), json::string(to_text(value)));
+        add(field, duration_between(low, high), json::string(to_text(value)));
         exclude(field);
     }
 
     void times(std::string_view field, const std::vector<duration>& values, duration low, duration high) {
         add(milliseconds_key(field), not_empty(array_of(milliseconds_of(low, high))), counts_of(values));
-        add(field, not_empty(array_of(text_of(low, high))), texts_of(values));
+        add(field, not_empty(array_of(duration_between(low, high))), texts_of(values));
         exclude(field);
     }
 

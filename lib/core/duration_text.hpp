@@ -5,6 +5,7 @@
 
 #include <skep/time.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,5 +23,10 @@ std::optional<duration> parse_duration(std::string_view text);
 
 /// In the largest unit that leaves it whole: "90s", "2h", "1500us", "0s". parse_duration() reads it back.
 std::string to_text(duration span);
+
+/// Whole milliseconds: "1500 ms".
+inline std::string in_milliseconds(duration span) {
+    return std::to_string(span / std::chrono::milliseconds(1)) + " ms";
+}
 
 } // namespace skep

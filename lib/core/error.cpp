@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/duration_text.hpp"
 #include <skep/error.hpp>
 
 #include <algorithm>
@@ -92,10 +93,6 @@ public:
     }
 };
 
-std::string milliseconds(duration span) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(span).count()) + " ms";
-}
-
 std::string indented(const std::string& text) {
     std::string out = "    ";
     for (const char c : text) {
@@ -132,7 +129,7 @@ void append_facts(std::string& text, const error_info& info) {
         add("ended by ", to_string(info.status));
     }
     if (info.wait_time >= std::chrono::milliseconds(1)) {
-        add("waited ", milliseconds(info.wait_time));
+        add("waited ", in_milliseconds(info.wait_time));
     }
     if (info.queue_depth > 0) {
         add(std::to_string(info.queue_depth), " calls queued");

@@ -3,6 +3,8 @@
 
 #include "policy/scaler.hpp"
 
+#include "core/duration_text.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,10 +20,6 @@ double in_seconds(duration span) {
 
 std::string in_percent(double share) {
     return std::to_string(std::lround(100 * share)) + " %";
-}
-
-std::string in_milliseconds(duration span) {
-    return std::to_string(span / std::chrono::milliseconds(1)) + " ms";
 }
 
 std::size_t within(const size_limits& limits, std::size_t desired) {

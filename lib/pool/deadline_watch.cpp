@@ -3,6 +3,8 @@
 
 #include "pool/deadline_watch.hpp"
 
+#include "pool/next_attempt.hpp"
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -12,8 +14,6 @@ namespace {
 
 // After this many deadlines others get their turn: a storm of them must not block the strand.
 constexpr int most_per_turn = 256;
-
-constexpr duration before_next_attempt = std::chrono::milliseconds(100);
 
 } // namespace
 

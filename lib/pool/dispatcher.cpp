@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "policy/remote_error.hpp"
+#include "pool/next_attempt.hpp"
 #include "pool/tool_cycle.hpp"
 #include "worker/answers.hpp"
 
@@ -13,8 +14,6 @@
 namespace skep {
 
 namespace {
-
-constexpr duration before_next_attempt = std::chrono::milliseconds(100);
 
 /// Of a call that no worker has had, the request's, which may have none.
 std::string correlation_id_of(const call& failed) {

@@ -4,7 +4,7 @@
 // What a dispatcher does when the time of a call has come.
 
 #include "core/clock.hpp"
-#include "core/config_path.hpp"
+#include "core/duration_text.hpp"
 #include "pool/dispatcher.hpp"
 
 #include <algorithm>

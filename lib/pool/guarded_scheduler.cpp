@@ -10,7 +10,7 @@ namespace skep {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& problem) {
+[[noreturn]] void refuse_scheduler(const std::string& problem) {
     error_info info;
     info.detail = "custom_scheduler " + problem;
     throw error(errc::invalid_config, std::move(info));
@@ -25,7 +25,7 @@ std::unique_ptr<scheduler> made_by(const scheduler_factory& make) {
         problem = "threw: " + text_of(std::current_exception());
     }
     if (!made) {
-        refuse(problem);
+        refuse_scheduler(problem);
     }
     return made;
 }

@@ -5,6 +5,7 @@
 
 #include "core/pool_size.hpp"
 #include "policy/remote_error.hpp"
+#include "pool/next_attempt.hpp"
 #include "process/usable_cpus.hpp"
 
 #include <boost/asio/cancellation_state.hpp>
@@ -25,8 +26,6 @@ pool_config completed(pool_config config) {
     config.capacity = std::max(config.capacity, config.threads_per_worker);
     return config;
 }
-
-constexpr duration before_next_attempt = std::chrono::milliseconds(100);
 
 std::string log_text(const output_line& line) {
     auto text = to_string(line.worker) + (line.is_stderr ? " stderr" : " stdout");

@@ -3,6 +3,7 @@
 
 #include "async/task_group.hpp"
 #include "core/config_path.hpp"
+#include "core/exception_text.hpp"
 #include <skep/error.hpp>
 #include <skep/pool_manager.hpp>
 
@@ -67,14 +68,6 @@ asio::awaitable<bool> start_one(pool& which) {
     auto starting = which.start();
     co_await std::move(starting);
     co_return true;
-}
-
-std::string text_of(const std::exception_ptr& problem) {
-    try {
-        std::rethrow_exception(problem);
-    } catch (const std::exception& what) {
-        return what.what();
-    }
 }
 
 } // namespace

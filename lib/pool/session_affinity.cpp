@@ -10,7 +10,7 @@ namespace skep {
 namespace {
 
 /// Takes well below a millisecond.
-constexpr int portion = 1000;
+constexpr int expired_per_turn = 1000;
 
 bool moves_its_sessions(const worker& gone, affinity_on_recycle rule) {
     const auto& why = gone.life().why_retired();
@@ -91,7 +91,7 @@ bool session_affinity::forget(const std::string& session) {
 }
 
 void session_affinity::drop_expired(time_point now) {
-    for (int i = 0; i < portion && !by_use_.empty() && has_expired(by_use_.front(), now); ++i) {
+    for (int i = 0; i < expired_per_turn && !by_use_.empty() && has_expired(by_use_.front(), now); ++i) {
         auto& oldest = by_use_.front();
         oldest.waiting > 0 ? use(oldest, now) : drop(bonds_.find(*oldest.session));
     }

@@ -14,7 +14,7 @@ namespace skep {
 
 namespace {
 
-constexpr std::chrono::milliseconds before_next_look(10);
+constexpr std::chrono::milliseconds before_next_wait(10);
 
 exit_status to_status(const siginfo_t& info) noexcept {
     switch (info.si_code) {
@@ -46,7 +46,7 @@ bool ends_before(int pidfd, std::chrono::steady_clock::time_point deadline) noex
         pollfd end{pidfd, POLLIN, 0};
         if (::poll(&end, 1,
                    static_cast<int>(std::min<std::chrono::milliseconds::rep>(left.count(), 60'000))) > 0) {
-            std::this_thread::sleep_for(has_ended(pidfd) ? std::chrono::milliseconds(0) : before_next_look);
+            std::this_thread::sleep_for(has_ended(pidfd) ? std::chrono::milliseconds(0) : before_next_wait);
         }
     }
     return true;

@@ -3,7 +3,7 @@
 
 #include "redis/redis_connection.hpp"
 
-#include "core/config_path.hpp"
+#include "core/duration_text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>

@@ -258,7 +258,7 @@ void conversation::take(tool_error_message error) {
     take_tool_answer(number, std::move(error));
 }
 
-void conversation::take_tool_answer(std::uint64_t number, decltype(tool_call::answer) answer) {
+void conversation::take_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer) {
     if (const auto answered = services_.tools.end(number)) {
         answered->answer = std::move(answer);
         answered->outer.take_tool_answer(*answered);

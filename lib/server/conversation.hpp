@@ -55,7 +55,7 @@ private:
     void take(tool_error_message error);
     void take(ping_message) noexcept {} // the listener's
     void take(shutdown_message) { stop(); }
-    void take_tool_answer(std::uint64_t number, decltype(tool_call::answer) answer);
+    void take_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer);
 
     void accept(call_message&& call);
     void begin_waiting();

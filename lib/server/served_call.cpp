@@ -132,8 +132,8 @@ asio::awaitable<host_reply> served_call::call_host(std::string name, json::value
     co_return reply;
 }
 
-std::shared_ptr<tool_call> served_call::begin_tool_call(const std::string& name, const json::value& args,
-                                                        const std::vector<blob>& attachments) {
+std::shared_ptr<open_tool_call> served_call::begin_tool_call(const std::string& name, const json::value& args,
+                                                             const std::vector<blob>& attachments) {
     auto& out = services_.out;
     const auto number = services_.tools.next_number();
     try {
@@ -147,7 +147,7 @@ std::shared_ptr<tool_call> served_call::begin_tool_call(const std::string& name,
     return services_.tools.begin(number, *this);
 }
 
-void served_call::take_tool_answer(tool_call& answered) {
+void served_call::take_tool_answer(open_tool_call& answered) {
     --open_tool_calls_;
     answered.answered.open();
     notify();

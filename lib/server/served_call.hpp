@@ -53,7 +53,7 @@ public:
 
     // For the conversation.
     void grant(stream_credit more);
-    void take_tool_answer(tool_call& answered);
+    void take_tool_answer(open_tool_call& answered);
     void run_by(task_group::task_handle handler) noexcept { handler_ = std::move(handler); }
     void interrupt();
     bool was_interrupted() const noexcept { return was_interrupted_; }
@@ -72,8 +72,8 @@ private:
     void send_chunk(const boost::json::value& value, const std::vector<blob>& attachments);
     void collect(boost::json::value value, const std::vector<blob>& attachments);
     void end_if_cancelled() const;
-    std::shared_ptr<tool_call> begin_tool_call(const std::string& name, const boost::json::value& args,
-                                               const std::vector<blob>& attachments);
+    std::shared_ptr<open_tool_call> begin_tool_call(const std::string& name, const boost::json::value& args,
+                                                    const std::vector<blob>& attachments);
     void take_news();
     void send_report();
     void append_report();

@@ -17,8 +17,8 @@ namespace skep {
 class served_call;
 
 /// A tool call that is on its way.
-struct tool_call {
-    tool_call(const strand& executor, served_call& of) : outer(of), answered(executor) {}
+struct open_tool_call {
+    open_tool_call(const strand& executor, served_call& of) : outer(of), answered(executor) {}
 
     served_call& outer;
     gate answered;
@@ -32,12 +32,12 @@ public:
 
     std::uint64_t next_number() noexcept { return ++last_; }
 
-    std::shared_ptr<tool_call> begin(std::uint64_t number, served_call& outer) {
-        return open_.emplace(number, std::make_shared<tool_call>(executor_, outer)).first->second;
+    std::shared_ptr<open_tool_call> begin(std::uint64_t number, served_call& outer) {
+        return open_.emplace(number, std::make_shared<open_tool_call>(executor_, outer)).first->second;
     }
 
     /// Takes it out; null if there is none of that number, as its call has been answered.
-    std::shared_ptr<tool_call> end(std::uint64_t number) {
+    std::shared_ptr<open_tool_call> end(std::uint64_t number) {
         const auto node = open_.extract(number);
         return node ? node.mapped() : nullptr;
     }
@@ -50,7 +50,7 @@ public:
 private:
     strand executor_;
     std::uint64_t last_ = 0;
-    std::unordered_map<std::uint64_t, std::shared_ptr<tool_call>> open_;
+    std::unordered_map<std::uint64_t, std::shared_ptr<open_tool_call>> open_;
 };
 
 } // namespace skep

@@ -13,7 +13,7 @@ namespace skep {
 namespace {
 
 /// Sessions looked at before others have their turn, to find a place for a new one.
-constexpr std::size_t portion = 32;
+constexpr std::size_t swept_per_insertion = 32;
 
 } // namespace
 
@@ -81,7 +81,7 @@ auto memory_backend::insert(std::string id, session_data data, session::wall_tim
         if (auto done = try_insert(added, quota)) {
             co_return std::move(*done);
         }
-        const auto swept = sweep_now(portion);
+        const auto swept = sweep_now(swept_per_insertion);
         if (swept.removed == 0 && swept.is_done) {
             co_return session_insertion{std::nullopt, false, count_};
         }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t longest_id = 256;
 
-[[noreturn]] void refuse(std::string problem) {
+[[noreturn]] void refuse_session(std::string problem) {
     error_info info;
     info.detail = std::move(problem);
     throw error(errc::invalid_session, std::move(info));
@@ -33,18 +33,19 @@ void check(const session_options& options) {
 
 void check_session_id(std::string_view id) {
     if (id.empty() || id.size() > longest_id) {
-        refuse("its id has " + std::to_string(id.size()) + " bytes: must be 1.." +
-               std::to_string(longest_id));
+        refuse_session("its id has " + std::to_string(id.size()) + " bytes: must be 1.." +
+                       std::to_string(longest_id));
     }
     if (!is_utf8(id)) {
-        refuse("its id is no UTF-8");
+        refuse_session("its id is no UTF-8");
     }
 }
 
 void check_session_ttl(duration ttl) {
     if (ttl < shortest_session_ttl || ttl > longest_session_ttl) {
-        refuse("its ttl = " + in_milliseconds(ttl) + ": must be " + in_milliseconds(shortest_session_ttl) +
-               ".." + in_milliseconds(longest_session_ttl) + ", or 0 for session_options::ttl");
+        refuse_session("its ttl = " + in_milliseconds(ttl) + ": must be " +
+                       in_milliseconds(shortest_session_ttl) + ".." + in_milliseconds(longest_session_ttl) +
+                       ", or 0 for session_options::ttl");
     }
 }
 

@@ -22,7 +22,7 @@ namespace json = boost::json;
 namespace {
 
 /// Sessions looked at before others have their turn. Freeing one that holds a thousand values takes about 20 us.
-constexpr std::size_t portion = 128;
+constexpr std::size_t swept_per_turn = 128;
 
 [[noreturn]] void throw_not_found() {
     throw error(errc::session_not_found, {});
@@ -185,7 +185,7 @@ auto session_service::delete_program(ptr self, std::string id, std::string name)
 auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
     std::size_t total = 0;
     for (;;) {
-        auto sweeping = self->backend_->sweep(portion);
+        auto sweeping = self->backend_->sweep(swept_per_turn);
         const session_sweep swept = co_await std::move(sweeping);
         total += swept.removed;
         if (swept.is_done) {

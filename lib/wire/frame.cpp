@@ -17,7 +17,7 @@ namespace endian = boost::endian;
 
 namespace {
 
-constexpr std::size_t read_size = 64u << 10;
+constexpr std::size_t receive_size = 64u << 10;
 constexpr std::size_t large_payload = 64u << 10; // not to be copied
 
 std::size_t load_length(const char* bytes) noexcept {
@@ -56,13 +56,13 @@ std::span<char> frame_decoder::prepare() {
     handed_over_.reset();
     if (begin_ == end_) {
         begin_ = end_ = 0;
-        if (capacity_ > 16 * read_size) {
+        if (capacity_ > 16 * receive_size) {
             buffer_.reset(); // one huge frame must not pin its memory for ever
             capacity_ = 0;
         }
     }
-    if (capacity_ - end_ < read_size / 4) {
-        make_room(std::max(read_size, std::min(wanted(), 2 * available() + read_size)));
+    if (capacity_ - end_ < receive_size / 4) {
+        make_room(std::max(receive_size, std::min(wanted(), 2 * available() + receive_size)));
     }
     return {buffer_.get() + end_, capacity_ - end_};
 }
@@ -108,11 +108,11 @@ std::optional<frame_view> frame_decoder::next() {
 /// Gives the buffer away, with a frame that fills most of it, and goes on in another one.
 std::shared_ptr<const void> frame_decoder::hand_over() {
     const auto rest = available();
-    decltype(buffer_) next(allocate(nullptr, std::max(read_size, rest)));
+    decltype(buffer_) next(allocate(nullptr, std::max(receive_size, rest)));
     std::memcpy(next.get(), buffer_.get() + begin_, rest);
     handed_over_ = std::move(buffer_);
     buffer_ = std::move(next);
-    capacity_ = std::max(read_size, rest);
+    capacity_ = std::max(receive_size, rest);
     begin_ = 0;
     end_ = rest;
     return handed_over_;
@@ -130,7 +130,7 @@ void frame_decoder::make_room(std::size_t count) {
         end_ = available();
         begin_ = 0;
     }
-    const auto size = std::max(count, end_ + read_size / 4);
+    const auto size = std::max(count, end_ + receive_size / 4);
     if (size > capacity_) {
         auto* const larger = allocate(buffer_.get(), size);
         buffer_.release();

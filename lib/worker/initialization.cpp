@@ -26,7 +26,7 @@ asio::awaitable<void> run_warm_up(std::shared_ptr<initialization_delegate> deleg
     co_await std::move(running);
 }
 
-[[noreturn]] void refuse(std::string why) {
+[[noreturn]] void refuse_launch(std::string why) {
     error_info info;
     info.detail = "before_launch: " + std::move(why);
     throw error(errc::initialization_failed, std::move(info));
@@ -47,12 +47,12 @@ asio::awaitable<launch_options> initialization::plan_launch() {
     const patient_deadline none(time_point::max(), {});
     const guest_outcome outcome = co_await guests_.run(std::move(body), none);
     if (const auto complaint = outcome.complaint(); !complaint.empty()) {
-        refuse(complaint);
+        refuse_launch(complaint);
     }
     try {
         check_launch(*plan);
     } catch (const error& objection) {
-        refuse(objection.what());
+        refuse_launch(objection.what());
     }
     co_return std::move(*plan);
 }

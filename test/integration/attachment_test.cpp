@@ -16,14 +16,6 @@ namespace {
 constexpr std::size_t mebibyte = 1u << 20;
 constexpr std::size_t gibibyte = 1u << 30;
 
-blob pattern(std::size_t size) {
-    std::vector<std::byte> bytes(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        bytes[i] = static_cast<std::byte>(i * 31 + i / 256);
-    }
-    return blob(std::move(bytes));
-}
-
 /// Takes no memory as long as nobody looks at them.
 blob zeros(std::size_t size) {
     const std::shared_ptr<void> owner(std::calloc(size, 1), std::free);

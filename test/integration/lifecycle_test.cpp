@@ -16,7 +16,7 @@ namespace skep::test {
 
 namespace {
 
-asio::awaitable<json::value> echo(pool& workers, json::value value) {
+asio::awaitable<json::value> echo_when_free(pool& workers, json::value value) {
     request call = request("echo").arg("value", std::move(value)).queue_timeout(60s);
     auto result = co_await value_of(workers, std::move(call));
     co_return result;
@@ -61,7 +61,7 @@ int live_once(const pool_config& config) {
         pool workers(context.get_executor(), config);
         co_await workers.start();
         result = 2;
-        const auto answer = co_await echo(workers, "still here");
+        const auto answer = co_await echo_when_free(workers, "still here");
         result = answer == "still here" ? 3 : 4;
         const auto report = co_await workers.shutdown();
         result = result == 3 && report.clean() && report.workers.size() == config.workers ? 0 : result;
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(two_pools_at_once_do_not_meet) {
         }
         const auto first_report = co_await first.shutdown();
         BOOST_TEST(first_report.workers.size() == 2u);
-        const auto alone = co_await echo(second, "alone");
+        const auto alone = co_await echo_when_free(second, "alone");
         BOOST_TEST(alone == "alone");
         const auto second_report = co_await second.shutdown();
         BOOST_TEST(second_report.clean());
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(several_threads_may_call_one_pool) {
             co_await workers.start();
             auto caller = [&](int number) -> asio::awaitable<void> {
                 for (int i = 0; i < calls; ++i) {
-                    const auto answer = co_await echo(workers, number * calls + i);
+                    const auto answer = co_await echo_when_free(workers, number * calls + i);
                     right += answer == number * calls + i ? 1 : 0;
                 }
             };
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_call_completes_on_the_executor_of_its_caller) {
 
         const auto strand = asio::make_strand(context);
         auto on_strand = [&]() -> asio::awaitable<bool> {
-            const auto answer = co_await echo(workers, 1);
+            const auto answer = co_await echo_when_free(workers, 1);
             co_return answer == 1 && strand.running_in_this_thread();
         };
         const bool stayed_on_strand = co_await asio::co_spawn(strand, on_strand, asio::use_awaitable);
@@ -214,9 +214,9 @@ BOOST_AUTO_TEST_CASE(a_call_completes_on_the_executor_of_its_caller) {
         auto work = asio::make_work_guard(other);
         std::thread runner([&other] { other.run(); });
         auto on_other = [&]() -> asio::awaitable<bool> {
-            const auto answer = co_await echo(workers, 1);
+            const auto answer = co_await echo_when_free(workers, 1);
             const auto status = co_await workers.status();
-            auto failing = echo(workers, "\xFF");
+            auto failing = echo_when_free(workers, "\xFF");
             const auto e = co_await failure_of(std::move(failing));
             const bool all_well =
                 answer == 1 && status.workers.size() == 1 && e.code() == errc::invalid_request;

@@ -65,13 +65,6 @@ asio::awaitable<void> expect_first_generation(pool& workers) {
     BOOST_TEST(now.workers.at(0).id.generation == 1u);
 }
 
-asio::awaitable<tool_reply> wait_for_ever(tool_call) {
-    const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer never(executor, asio::steady_timer::time_point::max());
-    co_await never.async_wait(asio::use_awaitable);
-    co_return tool_reply();
-}
-
 /// Two calls wait in one worker; each is cancelled there without harm to the other.
 void expect_to_cancel_one_of_two(const pool_config& config) {
     with_context_and_pool(config, [](asio::io_context& context, pool& workers) -> asio::awaitable<void> {

@@ -31,12 +31,6 @@ asio::awaitable<bool> is_replaced(pool& workers, pid_t old) {
     co_return is;
 }
 
-asio::awaitable<bool> is_gone(pid_t pid) {
-    auto gone = [pid] { return !is_alive(pid); };
-    const bool is = co_await eventually(gone, 5s);
-    co_return is;
-}
-
 pool_config with_fast_heartbeat(pool_config config) {
     config.heartbeat.interval = 50ms;
     config.heartbeat.timeout = 250ms;

@@ -38,12 +38,6 @@ pool_config forwarded(pool_config config, std::vector<std::string> options = {})
     return config;
 }
 
-asio::awaitable<bool> is_gone(pid_t process) {
-    auto has_ended = [process] { return !is_alive(process); };
-    const bool gone = co_await eventually(has_ended);
-    co_return gone;
-}
-
 /// Starts a pool that cannot come up, and returns why.
 error start_failure(const pool_config& config) {
     std::optional<error> problem;

@@ -30,11 +30,6 @@ asio::awaitable<int> read_all(reply_stream& from) {
     co_return expected;
 }
 
-asio::awaitable<int> cleanups(pool& workers) {
-    const auto count = co_await workers.execute<int>("cleanups");
-    co_return count;
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(streams)

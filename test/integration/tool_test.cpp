@@ -27,13 +27,6 @@ asio::awaitable<tool_reply> add(tool_call asked) {
     co_return tool_reply(asked.args.at("a").to_number<int>() + asked.args.at("b").to_number<int>());
 }
 
-asio::awaitable<tool_reply> wait_for_ever(tool_call) {
-    const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer never(executor, asio::steady_timer::time_point::max());
-    co_await never.async_wait(asio::use_awaitable);
-    co_return tool_reply();
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(tools)

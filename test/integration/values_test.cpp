@@ -32,14 +32,6 @@ asio::awaitable<json::value> echo(pool& workers, json::value value) {
     co_return result;
 }
 
-blob pattern(std::size_t size) {
-    std::vector<std::byte> bytes(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        bytes[i] = static_cast<std::byte>(i * 31 + i / 256);
-    }
-    return blob(std::move(bytes));
-}
-
 blob reversed(const blob& bytes) {
     return blob(std::vector<std::byte>(std::make_reverse_iterator(bytes.end()),
                                        std::make_reverse_iterator(bytes.begin())));

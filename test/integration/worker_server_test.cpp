@@ -33,11 +33,6 @@ asio::awaitable<error> failure_of_call(pool& workers, request call) {
     co_return failure;
 }
 
-asio::awaitable<int> cleanups(pool& workers) {
-    const auto count = co_await workers.execute<int>("cleanups");
-    co_return count;
-}
-
 /// That it is still the first worker of its pool, and serves.
 asio::awaitable<void> expect_unharmed(pool& workers) {
     auto call = request("add").arg("a", 1).arg("b", 2);

@@ -212,6 +212,16 @@ public:
     explicit running_pool(pool_config config);
 };
 
+inline const exit_status exit_3 = exit_status::exited(3);
+
+inline void crash_worker(manual_pool& pool, std::size_t index, exit_status how = exit_3) {
+    pool.worker(index).exit(how);
+    pool.settle();
+}
+
+/// For fake_runtime::on_start.
+inline void never_ready(fake_worker&) {}
+
 /// Fails the test, and shows the text, if `part` is not in it.
 void check_mentions(const std::string& text, const std::string& part);
 

@@ -244,4 +244,33 @@ inline std::string write_file(const std::string& path, const std::string& text, 
     return path;
 }
 
+inline asio::awaitable<bool> is_gone(pid_t process) {
+    auto gone = [process] { return !is_alive(process); };
+    const bool is = co_await eventually(gone);
+    co_return is;
+}
+
+/// A tool.
+inline asio::awaitable<tool_reply> wait_for_ever(tool_call) {
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer never(executor, asio::steady_timer::time_point::max());
+    co_await never.async_wait(asio::use_awaitable);
+    co_return tool_reply();
+}
+
+/// How many generators the worker has closed.
+inline asio::awaitable<int> cleanups(pool& workers) {
+    const auto count = co_await workers.execute<int>("cleanups");
+    co_return count;
+}
+
+/// Bytes that repeat late.
+inline blob pattern(std::size_t size) {
+    std::vector<std::byte> bytes(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        bytes[i] = static_cast<std::byte>(i * 31 + i / 256);
+    }
+    return blob(std::move(bytes));
+}
+
 } // namespace skep::test

@@ -11,7 +11,7 @@ namespace skep::test {
 
 namespace {
 
-struct tally {
+struct outcome_tally {
     std::atomic<int> succeeded{0};
     std::atomic<int> lost{0};
     std::atomic<int> other{0};
@@ -19,7 +19,8 @@ struct tally {
 };
 
 /// Takes numbers from `next` until `count` and has each echoed; every second call is idempotent and must succeed.
-asio::awaitable<void> call_in_a_row(pool& workers, std::atomic<int>& next, int count, tally& results) {
+asio::awaitable<void> call_in_a_row(pool& workers, std::atomic<int>& next, int count,
+                                    outcome_tally& results) {
     for (int number = next++; number < count; number = next++) {
         const bool idempotent = number % 2 == 0;
         request call = request("echo").arg("value", number).idempotent(idempotent).queue_timeout(60s);
@@ -72,7 +73,7 @@ int chaos_calls() {
 
 /// Every call completes exactly once, whatever happens to the workers.
 void chaos(int thread_count, int count) {
-    tally results;
+    outcome_tally results;
     std::atomic<int> next{0};
     run(
         [&](asio::io_context& context) -> asio::awaitable<void> {

@@ -9,14 +9,14 @@ namespace skep::test {
 
 namespace {
 
-struct tally {
+struct failure_tally {
     std::atomic<int> open{0};
     std::atomic<int> refused{0};
     std::atomic<int> other{0};
 };
 
 /// Counts how an operation ends that is to fail with `code`, and changes its error, which nobody else has.
-asio::awaitable<void> fail_with(errc code, asio::awaitable<void> operation, tally& results) {
+asio::awaitable<void> fail_with(errc code, asio::awaitable<void> operation, failure_tally& results) {
     try {
         co_await std::move(operation);
         ++results.other;
@@ -28,7 +28,7 @@ asio::awaitable<void> fail_with(errc code, asio::awaitable<void> operation, tall
 
 /// Starts one pool after another that cannot be started: the launch fails on the spawner thread, the caller gets to
 /// know on whichever thread runs it, and both let go of what was told.
-asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, tally& results) {
+asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, failure_tally& results) {
     for (int i = 0; i < times; ++i) {
         auto config = basic_pool(2);
         config.launch.program = "/nonexistent/worker";
@@ -41,7 +41,7 @@ asio::awaitable<void> fail_in_a_row(asio::io_context& context, int times, tally&
 }
 
 /// The worker is at a call that does not end before the shutdown does.
-asio::awaitable<void> suspend_in_vain(pool& workers, tally& results) {
+asio::awaitable<void> suspend_in_vain(pool& workers, failure_tally& results) {
     auto suspending = workers.suspend();
     co_await fail_with(errc::shutting_down, std::move(suspending), results);
     --results.open;
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_SUITE(failure_suite)
 BOOST_AUTO_TEST_CASE(failed_launches_reach_callers_on_every_thread) {
     constexpr int callers = 8;
     constexpr int times = 100;
-    tally results;
+    failure_tally results;
     run(
         [&](asio::io_context& context) -> asio::awaitable<void> {
             for (int i = 0; i < callers; ++i) {
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(failed_launches_reach_callers_on_every_thread) {
 
 BOOST_AUTO_TEST_CASE(callers_that_wait_for_the_same_get_an_error_each) {
     constexpr int callers = 8;
-    tally results;
+    failure_tally results;
     std::shared_ptr<background_call> running;
     run(
         [&](asio::io_context& context) -> asio::awaitable<void> {

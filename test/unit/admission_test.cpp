@@ -10,6 +10,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(admission_test)
+
 namespace {
 
 using enum pool_phase;
@@ -44,8 +46,6 @@ std::string row(bool is_start_undone, bool is_unavailable, bool is_expired, bool
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(admission_test)
 
 BOOST_AUTO_TEST_CASE(what_belongs_to_a_call_is_drained_with_it) {
     admission_facts facts;

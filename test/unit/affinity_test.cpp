@@ -15,6 +15,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(affinity)
+
 namespace {
 
 constexpr auto hint = affinity_mode::hint;
@@ -71,8 +73,6 @@ public:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(affinity)
 
 BOOST_AUTO_TEST_CASE(the_rule) {
     using step = affinity_step;

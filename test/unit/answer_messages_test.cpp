@@ -18,6 +18,8 @@ using namespace skep;
 using skep::test::contains;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(answer_messages)
+
 namespace {
 
 /// What a host with these limits makes of a worker's frame.
@@ -65,8 +67,6 @@ bool fits(const json::value& value, const worker_limits& limits, const std::vect
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(answer_messages)
 
 BOOST_AUTO_TEST_CASE(hello_and_ready) {
     hello_message hello;

@@ -13,6 +13,8 @@
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(backoff_test)
+
 namespace {
 
 restart_options without_jitter() {
@@ -36,8 +38,6 @@ double in_ms(duration span) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(backoff_test)
 
 BOOST_AUTO_TEST_CASE(the_delay_doubles_with_the_streak_up_to_the_cap) {
     const auto options = without_jitter();

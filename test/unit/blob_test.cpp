@@ -27,6 +27,8 @@ static_assert(std::convertible_to<const blob&, std::span<const std::byte>>);
 static_assert(!std::convertible_to<blob&, std::span<std::byte>>);
 static_assert(!std::convertible_to<std::vector<std::byte>, blob>); // a hidden copy, were it of a named one
 
+BOOST_AUTO_TEST_SUITE(blobs)
+
 namespace {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -52,8 +54,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(blobs)
 
 BOOST_AUTO_TEST_CASE(without_bytes) {
     const auto owner = std::make_shared<int>(1);

@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 using skep::test::contains;
 namespace data = boost::unit_test::data;
 
+BOOST_AUTO_TEST_SUITE(call_messages)
+
 namespace {
 
 host_message decode(std::string_view text, std::string_view payload = {}) {
@@ -52,8 +54,6 @@ Message sent(const std::string& frames) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(call_messages)
 
 BOOST_AUTO_TEST_CASE(a_call_with_everything) {
     auto asked = request("add").arg("a", 1).attach("abc").attach("").session("ada").correlation_id("4bf9");

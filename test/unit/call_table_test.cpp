@@ -10,6 +10,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(call_table_test)
+
 namespace {
 
 /// A table of calls with ids 1, 2, ..., of which a worker takes `capacity` at a time.
@@ -39,8 +41,6 @@ struct trial {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(call_table_test)
 
 BOOST_AUTO_TEST_CASE(a_new_one_has_neither_calls_nor_room) {
     const call_table table;

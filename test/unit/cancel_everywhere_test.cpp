@@ -24,6 +24,8 @@
 
 namespace skep::test {
 
+BOOST_AUTO_TEST_SUITE(cancelling_everywhere)
+
 namespace {
 
 constexpr int chunks = 2;
@@ -325,8 +327,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(cancelling_everywhere)
 
 namespace {
 

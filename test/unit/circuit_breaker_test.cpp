@@ -24,6 +24,8 @@ std::ostream& operator<<(std::ostream& out, circuit_state state) {
 
 } // namespace skep
 
+BOOST_AUTO_TEST_SUITE(circuit_breaker_test)
+
 namespace {
 
 /// 3 failures open it for 10 s; one trial at a time, given up after 5 s.
@@ -58,8 +60,6 @@ struct fixture {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(circuit_breaker_test)
 
 BOOST_AUTO_TEST_CASE(it_is_closed_at_first_and_admits_everything) {
     fixture it;

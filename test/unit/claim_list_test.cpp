@@ -14,6 +14,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(claim_list_test)
+
 namespace {
 
 call_ptr make_call() {
@@ -21,8 +23,6 @@ call_ptr make_call() {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(claim_list_test)
 
 BOOST_AUTO_TEST_CASE(empty) {
     claim_list<call> list;

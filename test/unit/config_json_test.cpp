@@ -17,6 +17,8 @@ using namespace skep::test;
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(config_json_test)
+
 namespace {
 
 constexpr std::string_view every_key = R"({
@@ -49,8 +51,6 @@ constexpr std::string_view every_key = R"({
     "log": "off", "log_to": "boost_log"})";
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(config_json_test)
 
 BOOST_AUTO_TEST_CASE(every_key_of_json) {
     const auto config = pool_config::from_json(json::parse(every_key));

@@ -17,6 +17,8 @@ using namespace skep::test;
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(config_problems_test)
+
 namespace {
 
 const std::string head = "invalid configuration: ";
@@ -27,8 +29,6 @@ std::string complaint_of_members(const std::string& members) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(config_problems_test)
 
 BOOST_AUTO_TEST_CASE(a_single_problem_is_one_line) {
     auto config = runnable();

@@ -20,6 +20,8 @@ using namespace skep::test;
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(config_round_trip_test)
+
 namespace {
 
 /// Every field differs from its default, but for those that rules forbid to: see both functions below.
@@ -67,8 +69,6 @@ std::set<std::string> fields_at_default(const pool_config& config) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(config_round_trip_test)
 
 BOOST_AUTO_TEST_CASE(these_configurations_differ_from_the_default_in_every_field) {
     BOOST_TEST((fields_at_default(changed_at_home(1ms)) ==

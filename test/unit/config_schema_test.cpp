@@ -20,6 +20,8 @@ using namespace skep::test;
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(config_schema_test)
+
 namespace {
 
 const std::string committed = std::string(SKEP_TEST_DIR) + "/../lib/core/pool_config.schema.json";
@@ -54,8 +56,6 @@ void check_keys(const json::object& document, const json::object& schema) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(config_schema_test)
 
 BOOST_AUTO_TEST_CASE(the_committed_file_is_what_the_fields_make) {
     std::ifstream file(committed);

@@ -27,11 +27,6 @@ pool_config barrier_config(std::size_t workers) {
     return config;
 }
 
-void crash(manual_pool& pool, std::size_t index, exit_status how = segfault) {
-    pool.worker(index).exit(how);
-    pool.settle();
-}
-
 request poison() {
     return request("load").arg("path", "/tmp/bad.bin").idempotent(true);
 }
@@ -39,7 +34,7 @@ request poison() {
 /// Lets the worker that has received a call crash on it.
 void crash_on_call(manual_pool& pool, std::size_t index, exit_status how = segfault) {
     pool.worker(index).take_call();
-    crash(pool, index, how);
+    crash_worker(pool, index, how);
     pool.advance(1s); // retries included
 }
 
@@ -71,7 +66,7 @@ BOOST_AUTO_TEST_SUITE(crash_barrier)
 
 BOOST_AUTO_TEST_CASE(a_crashed_slot_is_held_back_for_the_taint_time) {
     running_pool pool(barrier_config(2));
-    crash(pool, 0);
+    crash_worker(pool, 0, segfault);
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 2u);
     const auto held = pool.worker_status_of(0);
@@ -87,10 +82,10 @@ BOOST_AUTO_TEST_CASE(a_crashed_slot_is_held_back_for_the_taint_time) {
 
 BOOST_AUTO_TEST_CASE(the_whole_pool_is_never_idled) {
     running_pool pool(barrier_config(2));
-    crash(pool, 0);
+    crash_worker(pool, 0, segfault);
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 2u);
-    crash(pool, 1);
+    crash_worker(pool, 1, segfault);
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 3u); // one comes back, the other is held
     BOOST_TEST(pool.status().live == 1u);
@@ -100,10 +95,10 @@ BOOST_AUTO_TEST_CASE(the_whole_pool_is_never_idled) {
 
 BOOST_AUTO_TEST_CASE(the_taint_grows_with_each_crash_in_a_row) {
     running_pool pool(barrier_config(2));
-    crash(pool, 0);
+    crash_worker(pool, 0, segfault);
     pool.advance(62s, 500ms);
     BOOST_TEST(pool.launched() == 3u);
-    crash(pool, 2);
+    crash_worker(pool, 2, segfault);
     pool.advance(62s, 500ms);
     BOOST_TEST(pool.launched() == 3u);
     pool.advance(60s, 500ms);
@@ -113,7 +108,7 @@ BOOST_AUTO_TEST_CASE(the_taint_grows_with_each_crash_in_a_row) {
 BOOST_AUTO_TEST_CASE(ends_of_other_kinds_do_not_taint) {
     for (const auto how : {exit_status::signalled(SIGKILL), exit_status::exited(3), exit_status::exited(0)}) {
         running_pool pool(barrier_config(2));
-        crash(pool, 0, how);
+        crash_worker(pool, 0, how);
         pool.advance(1s);
         BOOST_TEST(pool.launched() == 3u, to_string(how));
     }
@@ -123,11 +118,11 @@ BOOST_AUTO_TEST_CASE(an_exit_code_that_is_named_does) {
     auto config = barrier_config(3);
     config.crash_barrier.taint_on = {"77"};
     running_pool pool(config);
-    crash(pool, 0, exit_status::exited(77));
+    crash_worker(pool, 0, exit_status::exited(77));
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 3u);
     BOOST_TEST(pool.worker_status_of(0).held_for.has_value());
-    crash(pool, 1, exit_status::exited(7));
+    crash_worker(pool, 1, exit_status::exited(7));
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 4u);
 }
@@ -146,7 +141,7 @@ BOOST_AUTO_TEST_CASE(an_out_of_memory_kill_is_told_from_another) {
 BOOST_AUTO_TEST_CASE(without_the_barrier_a_crashed_worker_is_replaced_at_once) {
     running_pool pool(fake_config(2));
     pool.warm_up();
-    crash(pool, 0);
+    crash_worker(pool, 0, segfault);
     BOOST_TEST(pool.launched() == 3u);
 }
 
@@ -224,9 +219,9 @@ BOOST_AUTO_TEST_CASE(the_first_is_at_once_the_next_after_its_wait) {
     running_pool pool(config);
     const auto call = pool.execute(poison());
     pool.worker(0).take_call();
-    crash(pool, 0, exit_status::signalled(SIGKILL));
+    crash_worker(pool, 0, exit_status::signalled(SIGKILL));
     pool.worker(1).take_call();
-    crash(pool, 1, exit_status::signalled(SIGKILL));
+    crash_worker(pool, 1, exit_status::signalled(SIGKILL));
     BOOST_TEST(pool.worker(2).take_calls().empty());
     BOOST_TEST(pool.status().queued == 1u);
     pool.advance(499ms);
@@ -244,7 +239,7 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_with_the_calls_deadline_its_cancelling_and_the_
     for (std::size_t i = 0; i < 3; ++i) {
         calls.push_back(pool.execute(request("load").idempotent(true).timeout(i == 0 ? 2s : 1min)));
         pool.worker(i).take_call();
-        crash(pool, i, exit_status::signalled(SIGKILL));
+        crash_worker(pool, i, exit_status::signalled(SIGKILL));
     }
     BOOST_TEST(pool.status().queued == 3u);
     pool.advance(2s);
@@ -269,7 +264,7 @@ BOOST_AUTO_TEST_CASE(the_budget_keeps_them_from_doubling_an_overload) {
         while (pool.worker(holder).has_exited() || pool.worker(holder).take_calls().empty()) {
             ++holder; // throws at the end
         }
-        crash(pool, holder, exit_status::signalled(SIGKILL));
+        crash_worker(pool, holder, exit_status::signalled(SIGKILL));
     };
     for (int i = 0; i < 2; ++i) {
         const auto call = pool.execute(request("load").idempotent(true));
@@ -283,7 +278,7 @@ BOOST_AUTO_TEST_CASE(the_budget_keeps_them_from_doubling_an_overload) {
     while (pool.worker(holder).has_exited() || !holds(pool.worker(holder), "n")) {
         ++holder;
     }
-    crash(pool, holder, exit_status::signalled(SIGKILL));
+    crash_worker(pool, holder, exit_status::signalled(SIGKILL));
     BOOST_TEST(call->code() == errc::worker_lost);
     check_mentions(call->text(), "not retried");
     BOOST_TEST(pool.counters().retries_denied == 1u);
@@ -300,7 +295,7 @@ BOOST_AUTO_TEST_CASE(too_many_make_the_pool_unavailable_with_the_last_cause) {
     const auto waiting = pool.execute(request("work").queue_timeout(1h).timeout(1h));
     pool.worker(0).take_call();
     pool.runtime().on_start = exit_at_once;
-    crash(pool, 0);
+    crash_worker(pool, 0, segfault);
     const auto queued = pool.execute(request("work").queue_timeout(1h).timeout(1h));
     pool.advance(2s);
     BOOST_TEST(waiting->code() == errc::worker_lost);
@@ -320,7 +315,7 @@ BOOST_AUTO_TEST_CASE(trials_go_on_and_the_first_that_comes_up_ends_it) {
     running_pool pool(fragile_config(3));
     pool.runtime().on_start = exit_at_once;
     for (std::size_t i = 0; i < 3; ++i) {
-        crash(pool, i);
+        crash_worker(pool, i, segfault);
     }
     pool.advance(5s);
     const auto before = pool.launched();
@@ -342,7 +337,7 @@ BOOST_AUTO_TEST_CASE(trials_go_on_and_the_first_that_comes_up_ends_it) {
 BOOST_AUTO_TEST_CASE(a_trial_that_is_no_longer_needed_has_not_failed) {
     running_pool pool(fragile_config(2));
     pool.runtime().on_start = exit_at_once;
-    crash(pool, 0);
+    crash_worker(pool, 0, segfault);
     pool.advance(5s);
     const auto before = pool.launched();
     pool.runtime().on_start = [](fake_worker&) {}; // the trial takes its time
@@ -362,7 +357,7 @@ BOOST_AUTO_TEST_CASE(a_trial_that_is_no_longer_needed_has_not_failed) {
 BOOST_AUTO_TEST_CASE(while_a_worker_is_left_calls_are_served) {
     running_pool pool(fragile_config(2));
     pool.runtime().on_start = exit_at_once;
-    crash(pool, 0);
+    crash_worker(pool, 0, segfault);
     pool.advance(5s, 100ms);
     BOOST_TEST((pool.status().breaker == circuit_state::open));
     const auto call = pool.execute(request("work"));

@@ -16,6 +16,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(custom_scheduler)
+
 namespace {
 
 /// Picks what it is told to.
@@ -97,8 +99,6 @@ std::string refusal(const scheduler_factory& make) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(custom_scheduler)
 
 BOOST_AUTO_TEST_CASE(may_route_by_command) {
     std::vector<std::string> asked;

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/deadline_heap.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -15,9 +16,11 @@
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(deadline_heap_test)
+
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 /// Takes out everything due at `now`, in the order in which it comes.
 std::vector<deadline_node*> pop_all(deadline_heap& heap, time_point now) {
@@ -29,8 +32,6 @@ std::vector<deadline_node*> pop_all(deadline_heap& heap, time_point now) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(deadline_heap_test)
 
 BOOST_AUTO_TEST_CASE(empty) {
     deadline_heap heap;

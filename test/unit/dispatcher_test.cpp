@@ -14,6 +14,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(dispatching)
+
 namespace {
 
 class dispatch_bench final : public bench_with_workers, private dispatcher_events {
@@ -84,8 +86,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(dispatching)
 
 BOOST_AUTO_TEST_CASE(a_call_goes_to_a_free_worker_at_once) {
     dispatch_bench bench;

@@ -22,6 +22,8 @@ std::ostream& operator<<(std::ostream& out, exit_class kind) {
 
 } // namespace skep
 
+BOOST_AUTO_TEST_SUITE(exit_class_test)
+
 namespace {
 
 using enum exit_class;
@@ -40,8 +42,6 @@ exit_class class_of_words(std::string_view last_words, exit_status status = exit
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(exit_class_test)
 
 BOOST_AUTO_TEST_CASE(names_go_both_ways) {
     std::set<std::string_view> names;

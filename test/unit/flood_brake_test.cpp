@@ -9,14 +9,14 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(flood_brake_test)
+
 namespace {
 
 constexpr std::size_t kib = 1024;
 const time_point start = time_point() + 1h;
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(flood_brake_test)
 
 BOOST_AUTO_TEST_CASE(a_burst_passes) {
     flood_brake brake(256 * kib, 1024 * kib);

@@ -19,6 +19,8 @@
 using namespace skep;
 namespace data = boost::unit_test::data;
 
+BOOST_AUTO_TEST_SUITE(frame_test)
+
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -129,8 +131,6 @@ std::string complaint(std::uint64_t frame_length, std::uint64_t json_length, con
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(frame_test)
 
 BOOST_AUTO_TEST_CASE(begin_and_end_write_the_lengths_that_the_protocol_wants) {
     for (const auto& frame : small_frames()) {

@@ -19,6 +19,8 @@
 using namespace skep;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(golden_frames)
+
 namespace {
 
 const std::string folder = std::string(SKEP_TEST_DIR) + "/conformance/frames/";
@@ -83,8 +85,6 @@ void check_all(std::string_view direction, std::initializer_list<std::string_vie
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(golden_frames)
 
 BOOST_AUTO_TEST_CASE(from_workers) {
     worker_message_decoder decoder({limit("json_depth"), limit("tree_bytes")});

@@ -14,6 +14,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(handover)
+
 namespace {
 
 /// What the welcome of the worker that was started as number `index` says; empty if nothing.
@@ -23,8 +25,6 @@ std::string previous_exit(manual_pool& pool, std::size_t index) {
     const auto* const said = welcomes[0].if_contains("previous_exit");
     return said == nullptr ? "" : std::string(said->as_string());
 }
-
-void never_ready(fake_worker&) {}
 
 pool_config recycling_config() {
     auto config = fake_config();
@@ -45,8 +45,6 @@ public:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(handover)
 
 BOOST_AUTO_TEST_CASE(the_first_of_a_slot_is_told_nothing) {
     running_pool pool(fake_config(2));

@@ -12,9 +12,9 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
-namespace {
+BOOST_AUTO_TEST_SUITE(handshake)
 
-void never_ready(fake_worker&) {}
+namespace {
 
 void shake_hands(fake_worker& fresh) {
     fresh.shake_hands();
@@ -38,7 +38,6 @@ public:
 } // namespace
 
 /// Each way to fail a handshake, and what the error says about it.
-BOOST_AUTO_TEST_SUITE(handshake)
 
 namespace {
 

@@ -16,6 +16,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(healing)
+
 namespace {
 
 pool_config plain_config(std::size_t workers = 1) {
@@ -57,8 +59,6 @@ asio::awaitable<void> stubborn_probe(duration length) {
 void come_up_never(fake_worker&) {}
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(healing)
 
 BOOST_AUTO_TEST_CASE(a_hung_probe_is_found_although_a_call_was_pipelined_behind_it) {
     auto config = plain_config();

@@ -19,6 +19,8 @@ std::ostream& operator<<(std::ostream& out, health_verdict verdict) {
 
 } // namespace skep
 
+BOOST_AUTO_TEST_SUITE(health_monitor_test)
+
 namespace {
 
 /// The defaults: a probe every 30 s, every 5 s while degraded; 3 failures remove.
@@ -32,8 +34,6 @@ struct fixture {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(health_monitor_test)
 
 BOOST_FIXTURE_TEST_CASE(it_begins_well_and_the_first_probe_is_an_interval_away, fixture) {
     BOOST_TEST(!monitor.is_degraded());

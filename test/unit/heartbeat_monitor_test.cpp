@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/heartbeat.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -10,9 +11,11 @@
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(heartbeat_monitor_test)
+
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 double in_ms(duration span) {
     return std::chrono::duration<double, std::milli>(span).count();
@@ -32,8 +35,6 @@ duration time_to_loss(const heartbeat_options& options) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(heartbeat_monitor_test)
 
 BOOST_AUTO_TEST_CASE(the_first_tick_comes_after_the_initial_delay) {
     heartbeat_options options;

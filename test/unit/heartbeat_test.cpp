@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A pool of one worker that does not answer pings.
-class silent_pool : public running_pool {
+class mute_pool : public running_pool {
 public:
-    explicit silent_pool(pool_config config) : running_pool(std::move(config)) {
+    explicit mute_pool(pool_config config) : running_pool(std::move(config)) {
         worker(0).answers_pings = false;
     }
 };
@@ -35,7 +35,7 @@ pool_config with_heartbeat(duration interval, duration timeout, int misses) {
 BOOST_AUTO_TEST_SUITE(heartbeat)
 
 BOOST_AUTO_TEST_CASE(pings_come_at_once_and_then_an_interval_apart) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     BOOST_TEST(pool.worker(0).take_controls("ping").size() == 1u);
     pool.advance(1990ms);
     BOOST_TEST(pool.worker(0).take_controls("ping").empty());
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_worker_is_told_the_pace) {
 BOOST_AUTO_TEST_CASE(the_first_ping_waits_for_the_initial_delay) {
     auto config = fake_config();
     config.heartbeat.initial_delay = 5s;
-    silent_pool pool(config);
+    mute_pool pool(config);
     pool.advance(4990ms);
     BOOST_TEST(pool.worker(0).take_controls("ping").empty());
     pool.advance(10ms);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(the_first_ping_waits_for_the_initial_delay) {
 BOOST_AUTO_TEST_CASE(disabled_there_are_none) {
     auto config = fake_config();
     config.heartbeat.enabled = false;
-    silent_pool pool(config);
+    mute_pool pool(config);
     pool.advance(60s);
     BOOST_TEST(pool.worker(0).take_controls("ping").empty());
     BOOST_TEST(pool.launched() == 1u);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_silent_worker_is_lost_after_the_timeout_and_the_other_mis
     const std::vector<row> table{{2s, 10s, 3},      {2s, 10s, 1},    {1s, 1s, 1}, {1s, 1s, 5},
                                  {500ms, 100ms, 2}, {1s, 2500ms, 2}, {3s, 1s, 2}, {100ms, 10s, 10}};
     for (const auto& [interval, timeout, misses] : table) {
-        silent_pool pool(with_heartbeat(interval, timeout, misses));
+        mute_pool pool(with_heartbeat(interval, timeout, misses));
         // Looked at once an interval, so a timeout that is no multiple of it is noticed at the next.
         const auto first_miss = interval * ((timeout + interval - 1ns) / interval);
         const auto lost = first_miss + interval * (misses - 1);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_silent_worker_is_lost_after_the_timeout_and_the_other_mis
 BOOST_AUTO_TEST_CASE(the_initial_delay_comes_on_top) {
     auto config = fake_config();
     config.heartbeat.initial_delay = 5s;
-    silent_pool pool(config);
+    mute_pool pool(config);
     pool.advance(18990ms);
     BOOST_TEST(pool.worker(0).terminations == 0);
     pool.advance(10ms);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_initial_delay_comes_on_top) {
 }
 
 BOOST_AUTO_TEST_CASE(the_call_of_a_silent_worker_fails_and_the_error_names_the_pings) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     const auto call = pool.execute(request("x"));
     pool.advance(13990ms);
     BOOST_TEST(!call->done);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(the_call_of_a_silent_worker_fails_and_the_error_names_the_p
 }
 
 BOOST_AUTO_TEST_CASE(its_caller_does_not_wait_for_its_end) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     pool.worker(0).obeys_terminate = false;
     const auto call = pool.execute(request("x"));
     pool.advance(14s);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(an_idempotent_call_goes_to_another_worker) {
 }
 
 BOOST_AUTO_TEST_CASE(a_silent_worker_is_replaced) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     pool.warm_up();
     pool.advance(16s);
     BOOST_TEST(pool.launched() == 2u);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_silent_worker_is_replaced) {
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_worker_does_not_get_away) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     pool.worker(0).obeys_terminate = false;
     pool.advance(14s);
     BOOST_TEST(pool.worker(0).kills == 0);
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(one_that_answers_is_never_lost) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_answers_every_third_ping_is_never_lost) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     for (int i = 0; i < 20; ++i) {
         pool.advance(6s, 100ms);
         pool.worker(0).answer_pings();
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(one_that_answers_every_third_ping_is_never_lost) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_at_the_last_moment_saves_it) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     pool.advance(13990ms);
     BOOST_TEST(pool.counters().missed_pings == 2u);
     pool.worker(0).answer_pings();
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(an_answer_at_the_last_moment_saves_it) {
 }
 
 BOOST_AUTO_TEST_CASE(answers_to_calls_count_as_life) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     for (int i = 0; i < 10; ++i) {
         const auto call = pool.execute(request("x"));
         pool.advance(9s, 100ms);
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(answers_to_calls_count_as_life) {
 }
 
 BOOST_AUTO_TEST_CASE(any_bytes_count_as_life) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     const auto call = pool.execute(request("x").timeout(0s));
     std::string frame;
     const auto text = R"({"type":"result","id":1,"value":"a long answer, byte by byte"})";
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(any_bytes_count_as_life) {
 BOOST_AUTO_TEST_CASE(independent_it_only_counts) {
     auto config = fake_config();
     config.heartbeat.dependent = false;
-    silent_pool pool(config);
+    mute_pool pool(config);
     const auto call = pool.execute(request("x").timeout(0s));
     pool.advance(60s);
     BOOST_TEST(!call->done);
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(independent_it_only_counts) {
 BOOST_AUTO_TEST_CASE(independent_it_goes_on_pinging) {
     auto config = fake_config();
     config.heartbeat.dependent = false;
-    silent_pool pool(config);
+    mute_pool pool(config);
     pool.advance(60s);
     BOOST_TEST(pool.worker(0).take_controls("ping").size() == 31u);
 }
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(independent_it_goes_on_pinging) {
 BOOST_AUTO_TEST_SUITE(host_stall)
 
 BOOST_AUTO_TEST_CASE(a_stall_gives_the_worker_its_time_anew) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     pool.advance(13s);
     pool.advance(8s, 8s); // the host stands still
     BOOST_TEST(pool.worker(0).terminations == 0);
@@ -260,14 +260,14 @@ BOOST_AUTO_TEST_CASE(many_stalls_in_a_row_do_not_kill) {
 }
 
 BOOST_AUTO_TEST_CASE(a_tick_that_is_a_little_late_is_no_stall) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     pool.advance(13s);
     pool.advance(1900ms, 1900ms);
     BOOST_TEST(pool.worker(0).terminations == 1);
 }
 
 BOOST_AUTO_TEST_CASE(answers_that_waited_in_the_socket_are_heard) {
-    silent_pool pool(fake_config());
+    mute_pool pool(fake_config());
     pool.advance(13s);
     pool.worker(0).answer_pings();
     pool.time.advance(2s); // the answer and the third miss are noticed in the same turn

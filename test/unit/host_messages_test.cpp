@@ -27,6 +27,8 @@ using namespace std::chrono_literals;
 namespace data = boost::unit_test::data;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(host_messages_test)
+
 namespace {
 
 constexpr auto max_id = std::numeric_limits<std::uint64_t>::max();
@@ -101,8 +103,6 @@ errc refusal(const request& call, const limit_options& limits = {}) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(host_messages_test)
 
 BOOST_AUTO_TEST_CASE(a_request_takes_json_objects_only) {
     for (const auto& bad :

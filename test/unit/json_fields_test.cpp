@@ -25,6 +25,8 @@ using skep::test::contains;
 namespace data = boost::unit_test::data;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(json_fields_test)
+
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -101,8 +103,6 @@ std::size_t position_in(const std::string& complaint) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(json_fields_test)
 
 BOOST_AUTO_TEST_CASE(the_members_of_a_message_in_their_order) {
     json_field_reader reader(wide);

@@ -18,6 +18,8 @@
 using namespace skep;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(json_writer_test)
+
 namespace {
 
 std::string written(const json::value& value) {
@@ -93,8 +95,6 @@ json::value random_value(std::mt19937& random, int depth) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(json_writer_test)
 
 BOOST_AUTO_TEST_CASE(scalars) {
     BOOST_TEST(written(nullptr) == "null");

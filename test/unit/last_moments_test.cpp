@@ -13,6 +13,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(last_moments)
+
 namespace {
 
 /// One that has closed its data channel and lives on.
@@ -23,8 +25,6 @@ void break_down(manual_pool& pool) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(last_moments)
 
 BOOST_AUTO_TEST_CASE(what_a_lost_worker_still_says_is_not_held_against_it) {
     auto config = fake_config();

@@ -7,6 +7,8 @@
 
 namespace skep::test {
 
+BOOST_AUTO_TEST_SUITE(launch_commands)
+
 namespace {
 
 using words = std::vector<std::string>;
@@ -23,8 +25,6 @@ launch_options launched(words prefix, transport kind = transport::stdio) {
 const words environment{"SKEP_PROTOCOL=1", "GREETING=it's me"};
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(launch_commands)
 
 BOOST_AUTO_TEST_CASE(without_a_prefix_it_is_the_program) {
     const words expected{"python3", "worker.py", "two words"};

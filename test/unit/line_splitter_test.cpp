@@ -12,6 +12,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(line_splitter_test)
+
 namespace {
 
 using lines = std::vector<std::string>;
@@ -56,8 +58,6 @@ void check_every_split(std::string_view text, std::size_t limit) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(line_splitter_test)
 
 BOOST_AUTO_TEST_CASE(lines_come_out_whole) {
     check_every_split("one\ntwo\nthree\n", 80);

@@ -21,6 +21,8 @@
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(log_test)
+
 namespace {
 
 /// What is written to standard error while `body` runs.
@@ -41,8 +43,6 @@ std::string standard_error_of(Body body) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(log_test)
 
 BOOST_AUTO_TEST_CASE(a_line_has_time_level_pool_and_text) {
     const std::chrono::system_clock::time_point moment(1'780'000'000s + 7ms);

@@ -16,18 +16,7 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-const auto crash = exit_status::exited(3);
-
-void crash_worker(manual_pool& pool, std::size_t index, exit_status how = crash) {
-    pool.worker(index).exit(how);
-    pool.settle();
-}
-
-void never_ready(fake_worker&) {}
-
-} // namespace
+namespace {} // namespace
 
 BOOST_AUTO_TEST_SUITE(loss)
 
@@ -102,7 +91,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_not_idempotent_fails_with_the_whole_story) {
     const auto call = pool.execute(request("work"));
     crash_worker(pool, 0);
     BOOST_TEST(call->code() == errc::worker_lost);
-    BOOST_TEST((call->info().status == crash));
+    BOOST_TEST((call->info().status == exit_3));
     BOOST_TEST(call->info().attempts == 1);
     BOOST_TEST(call->info().pid == 1000000);
     for (const auto* const part :

@@ -19,6 +19,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(output_capture_test)
+
 namespace {
 
 /// Both streams of a worker that prints as much as it gets rid of.
@@ -89,8 +91,6 @@ private:
 constexpr std::size_t mib = 1u << 20;
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(output_capture_test)
 
 BOOST_AUTO_TEST_CASE(two_streams_that_flood_are_slowed_down_together) {
     flood both('x');

@@ -15,6 +15,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(output_line_test)
+
 namespace {
 
 using ids = std::vector<std::string>;
@@ -55,8 +57,6 @@ pool_config with_capacity(std::size_t capacity) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(output_line_test)
 
 BOOST_AUTO_TEST_CASE(one_that_is_printed_outside_a_call_bears_no_id) {
     printing_pool pool;

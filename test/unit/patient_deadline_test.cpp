@@ -9,13 +9,13 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(patient_deadline_test)
+
 namespace {
 
 const time_point start = time_point() + 1h;
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(patient_deadline_test)
 
 BOOST_AUTO_TEST_CASE(passes_when_it_is_looked_at_in_time) {
     patient_deadline deadline(start + 10s, 10s);

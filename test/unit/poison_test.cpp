@@ -2,15 +2,18 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/poison.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(poison_test)
+
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 crash_barrier_options after(int crashes) {
     crash_barrier_options options; // remembers for 10 min
@@ -19,8 +22,6 @@ crash_barrier_options after(int crashes) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(poison_test)
 
 BOOST_AUTO_TEST_CASE(nothing_is_poison_at_first) {
     poison_list list(after(2));

@@ -3,6 +3,7 @@
 
 #include "policy/rate_limit.hpp"
 #include "policy/stop_sequence.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -19,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 std::string path(const stop_sequence& sequence) {
     std::string names;

@@ -13,6 +13,8 @@ namespace skep::test {
 
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(managing_pools)
+
 namespace {
 
 pool_config named(std::string name) {
@@ -48,8 +50,6 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(managing_pools)
 
 BOOST_AUTO_TEST_CASE(pools_are_found_by_name) {
     asio::io_context context;

@@ -13,6 +13,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(pool_time)
+
 namespace {
 
 void check_sums(const pool_status& status) {
@@ -21,8 +23,6 @@ void check_sums(const pool_status& status) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(pool_time)
 
 BOOST_AUTO_TEST_CASE(a_call_is_answered) {
     running_pool pool(fake_config());

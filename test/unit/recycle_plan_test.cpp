@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/recycle_plan.hpp"
+#include "support/start_time.hpp"
 #include "support/text.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -23,9 +24,11 @@ std::ostream& operator<<(std::ostream& out, urgency how) {
 
 } // namespace skep
 
+BOOST_AUTO_TEST_SUITE(recycle_plan_test)
+
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 recycle_options exactly() {
     recycle_options options;
@@ -38,8 +41,6 @@ recycle_plan plan(const recycle_options& options, double random = 0.5) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(recycle_plan_test)
 
 BOOST_AUTO_TEST_CASE(without_limits_nothing_is_ever_due) {
     const auto it = plan(recycle_options{});

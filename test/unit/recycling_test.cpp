@@ -14,6 +14,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(recycling)
+
 namespace {
 
 pool_config recycling_config(std::size_t workers = 1) {
@@ -63,8 +65,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(recycling)
 
 BOOST_AUTO_TEST_CASE(by_number_of_calls_with_the_new_one_ready_before_the_old_one_leaves) {
     auto config = recycling_config();

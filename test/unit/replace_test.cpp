@@ -16,13 +16,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const auto crash = exit_status::exited(3);
-
-void crash_worker(manual_pool& pool, std::size_t index, exit_status how = crash) {
-    pool.worker(index).exit(how);
-    pool.settle();
-}
-
 /// The moments at which workers were started, counted from `origin`.
 class start_log {
 public:
@@ -50,11 +43,9 @@ private:
     time_point origin_;
 };
 
-void exit_at_once(fake_worker& fresh) {
-    fresh.exit(crash);
+void exit_with_3(fake_worker& fresh) {
+    fresh.exit(exit_3);
 }
-
-void never_ready(fake_worker&) {}
 
 /// Every death is forgiven, so that only the start limit holds replacements back.
 pool_config forgiving_config(std::size_t workers) {
@@ -79,7 +70,7 @@ BOOST_AUTO_TEST_SUITE(backoff_of_a_slot)
 BOOST_AUTO_TEST_CASE(it_doubles_while_nothing_comes_up) {
     running_pool pool(without_jitter());
     pool.warm_up();
-    start_log log(pool, exit_at_once);
+    start_log log(pool, exit_with_3);
     crash_worker(pool, 0);
     pool.advance(13s);
     BOOST_TEST(log.gaps() == (std::vector<long>{0, 100, 200, 400, 800, 1600, 3200, 6400}),
@@ -93,7 +84,7 @@ BOOST_AUTO_TEST_CASE(it_is_capped) {
     config.restart.max_backoff = 3s;
     running_pool pool(config);
     pool.warm_up();
-    start_log log(pool, exit_at_once);
+    start_log log(pool, exit_with_3);
     crash_worker(pool, 0);
     pool.advance(10s);
     BOOST_TEST(log.gaps() == (std::vector<long>{0, 1000, 2000, 3000, 3000}),
@@ -120,7 +111,7 @@ BOOST_AUTO_TEST_CASE(useful_work_ends_it) {
     pool.warm_up();
     int failures_left = 4;
     start_log log(pool, [&failures_left](fake_worker& fresh) {
-        --failures_left >= 0 ? fresh.exit(crash) : fresh.shake_hands();
+        --failures_left >= 0 ? fresh.exit(exit_3) : fresh.shake_hands();
     });
     crash_worker(pool, 0);
     pool.advance(2s);
@@ -150,7 +141,7 @@ BOOST_AUTO_TEST_CASE(slots_do_not_wait_for_each_other) {
     pool.serve(0);
     pool.serve(1);
     start_log log(pool, [](fake_worker& fresh) {
-        fresh.order().worker.slot == 0 ? fresh.exit(crash) : fresh.shake_hands();
+        fresh.order().worker.slot == 0 ? fresh.exit(exit_3) : fresh.shake_hands();
     });
     crash_worker(pool, 0);
     pool.advance(350ms); // slot 0 fails again and again
@@ -197,7 +188,7 @@ BOOST_AUTO_TEST_CASE(jitter_spreads_the_delays_within_its_share) {
     running_pool pool(config);
     start_log log(pool, [](fake_worker& fresh) { fresh.shake_hands(); });
     for (std::size_t i = 0; i < 200; ++i) {
-        pool.worker(i).exit(crash);
+        pool.worker(i).exit(exit_3);
     }
     pool.settle();
     BOOST_TEST(log.moments.empty());
@@ -213,7 +204,7 @@ BOOST_AUTO_TEST_CASE(jitter_spreads_the_delays_within_its_share) {
 BOOST_AUTO_TEST_CASE(the_status_shows_a_slot_that_waits) {
     running_pool pool(without_jitter());
     pool.warm_up();
-    start_log log(pool, exit_at_once);
+    start_log log(pool, exit_with_3);
     crash_worker(pool, 0);
     const auto status = pool.status();
     BOOST_REQUIRE_EQUAL(status.workers.size(), 1u);
@@ -277,7 +268,7 @@ namespace {
 std::size_t replaced_at_once(manual_pool& pool, std::size_t count) {
     const auto before = pool.launched();
     for (std::size_t i = 0; i < count; ++i) {
-        pool.worker(i).exit(crash);
+        pool.worker(i).exit(exit_3);
     }
     pool.settle();
     return pool.launched() - before;

@@ -10,6 +10,8 @@
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(restart_intensity_test)
+
 namespace {
 
 /// Tolerates 3 ends within 30 s; then open for 20 s; trials are given up after 1 min.
@@ -41,8 +43,6 @@ struct fixture {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(restart_intensity_test)
 
 BOOST_FIXTURE_TEST_CASE(closed_it_admits_everything, fixture) {
     for (int i = 0; i < 100; ++i) {

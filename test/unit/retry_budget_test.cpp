@@ -10,6 +10,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(retry_budget_test)
+
 namespace {
 
 retry_options with_budget(std::size_t budget, double ratio = 0.1) {
@@ -28,8 +30,6 @@ int spend_all(retry_budget& budget) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(retry_budget_test)
 
 BOOST_AUTO_TEST_CASE(retries_stop_at_half) {
     retry_budget budget(retry_options{}); // 10

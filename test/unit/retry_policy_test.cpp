@@ -25,6 +25,8 @@ namespace skep::test {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
+BOOST_AUTO_TEST_SUITE(retry_policy_test)
+
 namespace {
 
 const error lost(errc::worker_lost, {});
@@ -101,8 +103,6 @@ struct attempts {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(retry_policy_test)
 
 BOOST_AUTO_TEST_CASE(the_default_is_three_attempts) {
     BOOST_TEST(waits(retry_policy()) == (std::vector<long>{100, 200}), boost::test_tools::per_element());

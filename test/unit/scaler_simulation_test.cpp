@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/scaler.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -13,9 +14,11 @@
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(scaler_simulation_test)
+
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 /// A pool in virtual time: calls of one length arrive as told, and the scaler is asked once per interval and whenever
 /// a call waits.
@@ -129,8 +132,6 @@ simulation::arrivals every(duration period, duration first) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(scaler_simulation_test)
 
 BOOST_AUTO_TEST_CASE(a_steady_load_never_changes_anything) {
     for (const std::size_t size : {1, 2, 3, 10, 40}) {

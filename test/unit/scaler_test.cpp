@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/scaler.hpp"
+#include "support/start_time.hpp"
 #include "support/text.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -16,11 +17,11 @@ using test::contains;
 
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 /// The defaults: up 80 %, down 30 %, interval and cool-down 60 s, target 100 ms.
-struct fixture {
-    explicit fixture(size_limits limits = {2, 20}) : it(scaling_options{}, limits, start) {
+struct scaler_trial {
+    explicit scaler_trial(size_limits limits = {2, 20}) : it(scaling_options{}, limits, start) {
         load.desired = limits.min;
     }
 
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_SUITE(scaler_test)
 
 BOOST_AUTO_TEST_SUITE(waiting)
 
-BOOST_FIXTURE_TEST_CASE(fifty_concurrent_calls_grow_two_to_twenty_in_one_decision, fixture) {
+BOOST_FIXTURE_TEST_CASE(fifty_concurrent_calls_grow_two_to_twenty_in_one_decision, scaler_trial) {
     const auto reason = burst(50);
     BOOST_TEST(load.desired == 20u);
     BOOST_TEST(reason == "callers have waited for 100 ms");
@@ -76,14 +77,14 @@ BOOST_AUTO_TEST_CASE(it_grows_to_what_the_calls_at_hand_need) {
                                             {80, 4, 20},
                                             {81, 4, 20},
                                             {1, 65536, 2}}) {
-        fixture it;
+        scaler_trial it;
         it.load.capacity = row.capacity;
         it.burst(row.calls);
         BOOST_TEST(it.load.desired == row.expected, row.calls << " calls, capacity " << row.capacity);
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(one_burst_never_overshoots_however_often_it_is_decided_upon, fixture) {
+BOOST_FIXTURE_TEST_CASE(one_burst_never_overshoots_however_often_it_is_decided_upon, scaler_trial) {
     load.in_service = 2; // the others are still starting
     for (int i = 0; i < 100'000; ++i) {
         burst(9, 100ms + i * 1ms);
@@ -91,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(one_burst_never_overshoots_however_often_it_is_decided_u
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(waits_below_the_target_do_not_grow_it, fixture) {
+BOOST_FIXTURE_TEST_CASE(waits_below_the_target_do_not_grow_it, scaler_trial) {
     for (int i = 0; i < 1000; ++i) {
         BOOST_TEST(burst(50, 99ms).empty());
     }
@@ -110,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_target_of_zero_grows_it_for_any_wait) {
     BOOST_TEST(it.decide(load, start).desired == 3u);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_waits_though_there_are_enough_workers_does_not_grow_it, fixture) {
+BOOST_FIXTURE_TEST_CASE(who_waits_though_there_are_enough_workers_does_not_grow_it, scaler_trial) {
     load.desired = 10;
     burst(5, 10s); // those that are starting will serve them
     BOOST_TEST(load.desired == 10u);
@@ -133,7 +134,7 @@ BOOST_AUTO_TEST_CASE(high_utilisation_grows_it_to_the_middle) {
                                             {10, 1, 19},
                                             {15, 1, 20},
                                             {20, 1, 20}}) {
-        fixture it;
+        scaler_trial it;
         it.load.desired = row.size;
         const auto reason = it.look(row.utilisation);
         BOOST_TEST(it.load.desired == row.expected, row.size << " workers at " << row.utilisation);
@@ -141,7 +142,7 @@ BOOST_AUTO_TEST_CASE(high_utilisation_grows_it_to_the_middle) {
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(only_the_average_over_an_interval_counts, fixture) {
+BOOST_FIXTURE_TEST_CASE(only_the_average_over_an_interval_counts, scaler_trial) {
     for (int i = 0; i < 59; ++i) {
         BOOST_TEST(look(1, 1s).empty());
     }
@@ -152,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(only_the_average_over_an_interval_counts, fixture) {
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(workers_that_are_still_starting_count, fixture) {
+BOOST_FIXTURE_TEST_CASE(workers_that_are_still_starting_count, scaler_trial) {
     look(1);
     BOOST_TEST(load.desired == 4u);
     load.in_service = 2;
@@ -164,7 +165,7 @@ BOOST_FIXTURE_TEST_CASE(workers_that_are_still_starting_count, fixture) {
     BOOST_TEST(load.desired == 8u); // now it is known that even four are too few
 }
 
-BOOST_FIXTURE_TEST_CASE(at_the_upper_limit_there_is_nothing_to_do, fixture) {
+BOOST_FIXTURE_TEST_CASE(at_the_upper_limit_there_is_nothing_to_do, scaler_trial) {
     load.desired = 20;
     for (int i = 0; i < 10; ++i) {
         BOOST_TEST(look(1).empty());
@@ -189,7 +190,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(shrinking)
 
-BOOST_FIXTURE_TEST_CASE(step_by_step_by_half_of_what_is_superfluous, fixture) {
+BOOST_FIXTURE_TEST_CASE(step_by_step_by_half_of_what_is_superfluous, scaler_trial) {
     load.desired = 20;
     std::vector<std::size_t> sizes;
     for (int i = 0; i < 8; ++i) {
@@ -200,7 +201,7 @@ BOOST_FIXTURE_TEST_CASE(step_by_step_by_half_of_what_is_superfluous, fixture) {
     BOOST_TEST(sizes == expected, boost::test_tools::per_element());
 }
 
-BOOST_FIXTURE_TEST_CASE(only_after_a_whole_cool_down_of_quiet, fixture) {
+BOOST_FIXTURE_TEST_CASE(only_after_a_whole_cool_down_of_quiet, scaler_trial) {
     load.desired = 20;
     look(0.5); // not quiet until here
     BOOST_TEST(look(0, 59s).empty());
@@ -209,10 +210,10 @@ BOOST_FIXTURE_TEST_CASE(only_after_a_whole_cool_down_of_quiet, fixture) {
     BOOST_TEST(!look(0, 1s).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(never_so_far_that_the_utilisation_would_exceed_up, fixture) {
+BOOST_FIXTURE_TEST_CASE(never_so_far_that_the_utilisation_would_exceed_up, scaler_trial) {
     for (std::size_t size = 2; size <= 20; ++size) {
         for (int percent = 0; percent < 30; ++percent) {
-            fixture it({1, 20});
+            scaler_trial it({1, 20});
             it.load.desired = size;
             const double busy = percent / 100.0 * static_cast<double>(size);
             for (int i = 0; i < 20; ++i) {
@@ -225,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(never_so_far_that_the_utilisation_would_exceed_up, fixtu
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(never_below_the_calls_at_hand, fixture) {
+BOOST_FIXTURE_TEST_CASE(never_below_the_calls_at_hand, scaler_trial) {
     load.desired = 20;
     load.running = 12; // they have only just begun
     for (int i = 0; i < 20; ++i) {
@@ -248,7 +249,7 @@ BOOST_AUTO_TEST_CASE(what_was_needed_during_the_cool_down_stays) {
     BOOST_TEST(it.decide(load, now += 60s).desired == 14u); // half way to 8, not to 1
 }
 
-BOOST_FIXTURE_TEST_CASE(callers_that_wait_end_the_quiet_short_blips_do_not, fixture) {
+BOOST_FIXTURE_TEST_CASE(callers_that_wait_end_the_quiet_short_blips_do_not, scaler_trial) {
     load.desired = 20;
     burst(50, 50ms);
     look(0, 30s);
@@ -274,7 +275,8 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(flapping)
 
-BOOST_FIXTURE_TEST_CASE(growing_soon_after_shrinking_doubles_the_cool_down_up_to_sixteen_times, fixture) {
+BOOST_FIXTURE_TEST_CASE(growing_soon_after_shrinking_doubles_the_cool_down_up_to_sixteen_times,
+                        scaler_trial) {
     for (const auto expected : {120s, 240s, 480s, 960s, 960s, 960s}) {
         burst(20);
         while (look(0).empty()) {}
@@ -284,7 +286,7 @@ BOOST_FIXTURE_TEST_CASE(growing_soon_after_shrinking_doubles_the_cool_down_up_to
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(the_doubled_cool_down_is_kept, fixture) {
+BOOST_FIXTURE_TEST_CASE(the_doubled_cool_down_is_kept, scaler_trial) {
     burst(20);
     look(0);
     burst(20);
@@ -293,7 +295,7 @@ BOOST_FIXTURE_TEST_CASE(the_doubled_cool_down_is_kept, fixture) {
     BOOST_TEST(!look(0).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(growing_later_does_not, fixture) {
+BOOST_FIXTURE_TEST_CASE(growing_later_does_not, scaler_trial) {
     load.desired = 20;
     look(0);
     now += 121s;
@@ -301,7 +303,7 @@ BOOST_FIXTURE_TEST_CASE(growing_later_does_not, fixture) {
     BOOST_TEST((it.cool_down() == 60s));
 }
 
-BOOST_FIXTURE_TEST_CASE(growth_in_several_steps_is_one_offence, fixture) {
+BOOST_FIXTURE_TEST_CASE(growth_in_several_steps_is_one_offence, scaler_trial) {
     load.desired = 20;
     look(0);
     for (std::size_t calls = 12; calls <= 20; ++calls) {
@@ -310,7 +312,7 @@ BOOST_FIXTURE_TEST_CASE(growth_in_several_steps_is_one_offence, fixture) {
     BOOST_TEST((it.cool_down() == 120s));
 }
 
-BOOST_FIXTURE_TEST_CASE(quiet_times_take_the_doublings_back, fixture) {
+BOOST_FIXTURE_TEST_CASE(quiet_times_take_the_doublings_back, scaler_trial) {
     for (int i = 0; i < 4; ++i) {
         burst(20);
         while (look(0).empty()) {}
@@ -337,7 +339,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(limits)
 
-BOOST_FIXTURE_TEST_CASE(a_lower_upper_limit_shrinks_it_at_once, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_lower_upper_limit_shrinks_it_at_once, scaler_trial) {
     load.desired = 20;
     it.resize({2, 7});
     BOOST_TEST(look(1, 0s) == "there may be at most 7");
@@ -347,7 +349,7 @@ BOOST_FIXTURE_TEST_CASE(a_lower_upper_limit_shrinks_it_at_once, fixture) {
     BOOST_TEST(load.desired == 7u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_higher_lower_limit_grows_it_at_once, fixture) {
+BOOST_FIXTURE_TEST_CASE(a_higher_lower_limit_grows_it_at_once, scaler_trial) {
     it.resize({9, 20});
     BOOST_TEST(look(0, 0s) == "there are to be at least 9");
     BOOST_TEST(load.desired == 9u);
@@ -356,7 +358,7 @@ BOOST_FIXTURE_TEST_CASE(a_higher_lower_limit_grows_it_at_once, fixture) {
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(growing_on_command_after_shrinking_is_not_flapping, fixture) {
+BOOST_FIXTURE_TEST_CASE(growing_on_command_after_shrinking_is_not_flapping, scaler_trial) {
     load.desired = 20;
     look(0);
     it.resize({20, 30});
@@ -366,7 +368,7 @@ BOOST_FIXTURE_TEST_CASE(growing_on_command_after_shrinking_is_not_flapping, fixt
 }
 
 BOOST_AUTO_TEST_CASE(a_fixed_size_never_changes_but_by_resizing) {
-    fixture it({5, 5});
+    scaler_trial it({5, 5});
     BOOST_TEST(!it.it.is_on());
     for (const double utilisation : {0.0, 1.0}) {
         BOOST_TEST(it.look(utilisation).empty());

@@ -19,6 +19,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(scaling)
+
 namespace {
 
 pool_config elastic_config(std::size_t fewest, std::size_t most) {
@@ -107,8 +109,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(scaling)
 
 BOOST_AUTO_TEST_CASE(a_burst_of_fifty_takes_it_from_2_to_20_and_quiet_back_to_2) {
     auto config = elastic_config(2, 20);

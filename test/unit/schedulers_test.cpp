@@ -20,6 +20,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(schedulers)
+
 namespace {
 
 using slot_number = std::uint32_t;
@@ -139,8 +141,6 @@ constexpr scheduling every_kind[] = {scheduling::least_loaded, scheduling::round
                                      scheduling::fifo};
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(schedulers)
 
 BOOST_AUTO_TEST_CASE(none_picks_when_nothing_is_on_offer) {
     for (const auto kind : every_kind) {

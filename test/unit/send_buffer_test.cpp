@@ -12,6 +12,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(send_buffer_test)
+
 namespace {
 
 constexpr std::size_t large = 200u << 10;
@@ -36,8 +38,6 @@ std::string drain(send_buffer& from, std::size_t most) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(send_buffer_test)
 
 BOOST_AUTO_TEST_CASE(text_and_blobs_are_sent_in_the_order_of_appending) {
     const std::string one(large, '1');

@@ -18,6 +18,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(session_cleanup_test)
+
 namespace {
 
 /// A store with sessions that have all expired but one.
@@ -40,8 +42,6 @@ struct left_behind {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(session_cleanup_test)
 
 BOOST_AUTO_TEST_CASE(a_cleanup_drops_what_has_expired_and_counts_it) {
     left_behind of;

@@ -19,6 +19,8 @@ namespace skep::test {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(session_store_test)
+
 namespace {
 
 struct in_this_process {
@@ -67,8 +69,6 @@ struct trial {
 void change_nothing(session_data&) {}
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(session_store_test)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_new_session_holds_what_it_was_created_with, Place, places) {
     trial<Place> of;

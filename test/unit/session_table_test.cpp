@@ -3,6 +3,7 @@
 
 #include "session/quota_watch.hpp"
 #include "session/session_table.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,9 +15,11 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(session_table_test)
+
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 struct trial {
     session_table table{100};
@@ -51,8 +54,6 @@ struct trial {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(session_table_test)
 
 BOOST_AUTO_TEST_CASE(a_session_lives_for_its_ttl_and_not_a_nanosecond_longer) {
     trial of;

@@ -19,6 +19,8 @@ namespace skep::test {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(session_test)
+
 namespace {
 
 /// Counts what it has handed out.
@@ -39,8 +41,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(session_test)
 
 BOOST_AUTO_TEST_CASE(data_holds_facts_and_programs) {
     auto data = session_data().ttl(5min).metadata("user", "ada").put_program("p", json::value{1, 2});

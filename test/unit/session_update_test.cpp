@@ -20,6 +20,8 @@ namespace skep::test {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(session_update_test)
+
 namespace {
 
 /// A store on a server, and what others do there just before a replacement of its own arrives.
@@ -44,8 +46,6 @@ void count(session_data& data) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(session_update_test)
 
 BOOST_AUTO_TEST_CASE(an_update_that_others_were_faster_than_is_made_on_theirs) {
     shared_server shared;

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "policy/slot_plan.hpp"
+#include "support/start_time.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr time_point start{5000s};
+using test::start;
 
 restart_options restarts() {
     restart_options options;
@@ -35,10 +36,10 @@ crash_barrier_options barriers() {
 }
 
 /// A slot by itself.
-struct trial {
-    trial() : plan(restart, barrier) {}
-    trial(const trial&) = delete;
-    trial& operator=(const trial&) = delete;
+struct slot_trial {
+    slot_trial() : plan(restart, barrier) {}
+    slot_trial(const slot_trial&) = delete;
+    slot_trial& operator=(const slot_trial&) = delete;
 
     /// `random` = 0.5 means no jitter.
     void leave(const worker_death& death, bool may_have_crashed = false) {
@@ -68,7 +69,7 @@ worker_death crash(duration uptime = 1s) {
 BOOST_AUTO_TEST_SUITE(slot_plan_test)
 
 BOOST_AUTO_TEST_CASE(a_new_slot_starts_at_once) {
-    const trial of;
+    const slot_trial of;
     BOOST_TEST((of.plan.earliest_start(0) <= of.now));
     BOOST_TEST((of.plan.earliest_start(3) <= of.now));
     BOOST_TEST(of.plan.failure_streak() == 0);
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_new_slot_starts_at_once) {
 BOOST_AUTO_TEST_SUITE(backoffs)
 
 BOOST_AUTO_TEST_CASE(it_waits_longer_with_each_fruitless_worker) {
-    trial of;
+    slot_trial of;
     for (const auto wait : std::vector<duration>{1s, 2s, 4s, 8s, 8s}) {
         of.leave(fruitless());
         BOOST_TEST((of.plan.due() == of.now + wait));
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(it_waits_longer_with_each_fruitless_worker) {
 }
 
 BOOST_AUTO_TEST_CASE(a_fruitful_worker_ends_the_row) {
-    trial of;
+    slot_trial of;
     of.leave(fruitless());
     of.leave(fruitful());
     BOOST_TEST(of.plan.failure_streak() == 0);
@@ -100,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_fruitful_worker_ends_the_row) {
 }
 
 BOOST_AUTO_TEST_CASE(waits_vary_by_the_jitter) {
-    trial of;
+    slot_trial of;
     of.plan.left(fruitless(), false, 0.0, of.now);
     BOOST_TEST((of.plan.due() == of.now + 500ms));
     of.plan.left(fruitless(), false, 0.75, of.now);
@@ -108,7 +109,7 @@ BOOST_AUTO_TEST_CASE(waits_vary_by_the_jitter) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_came_up_leaves_nothing_to_wait_for) {
-    trial of;
+    slot_trial of;
     of.leave(fruitless());
     of.plan.came_up();
     BOOST_TEST((of.plan.due() == time_point()));
@@ -116,7 +117,7 @@ BOOST_AUTO_TEST_CASE(one_that_came_up_leaves_nothing_to_wait_for) {
 }
 
 BOOST_AUTO_TEST_CASE(a_successor_that_does_not_come_up_counts_unless_we_stopped_it) {
-    trial of;
+    slot_trial of;
     of.plan.successor_failed(false, 0.5, of.now);
     BOOST_TEST(of.plan.failure_streak() == 0);
     BOOST_TEST((of.plan.due() == of.now));
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(last_answers)
 
 BOOST_AUTO_TEST_CASE(they_speak_for_an_earlier_start) {
-    trial of;
+    slot_trial of;
     of.leave(fruitless());
     of.leave(fruitless());
     BOOST_TEST((of.plan.due() == of.now + 2s));
@@ -145,7 +146,7 @@ BOOST_AUTO_TEST_CASE(they_speak_for_an_earlier_start) {
 }
 
 BOOST_AUTO_TEST_CASE(they_never_speak_for_a_later_one) {
-    trial of;
+    slot_trial of;
     of.leave(fruitful());
     of.plan.reconsider(fruitless(), 0.5, of.now + 100ms);
     BOOST_TEST(of.plan.failure_streak() == 0);
@@ -156,7 +157,7 @@ BOOST_AUTO_TEST_CASE(they_never_speak_for_a_later_one) {
 }
 
 BOOST_AUTO_TEST_CASE(the_same_death_counts_once) {
-    trial of;
+    slot_trial of;
     of.leave(fruitless());
     of.leave(fruitless());
     of.plan.reconsider(fruitless(), 0.5, of.now);
@@ -165,7 +166,7 @@ BOOST_AUTO_TEST_CASE(the_same_death_counts_once) {
 }
 
 BOOST_AUTO_TEST_CASE(that_somebody_killed_it_counts_less) {
-    trial of;
+    slot_trial of;
     of.leave(fruitless());
     of.leave(fruitless());
     of.leave(fruitless());
@@ -181,7 +182,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(verdicts)
 
 BOOST_AUTO_TEST_CASE(until_there_is_one_only_an_empty_pool_starts) {
-    trial of;
+    slot_trial of;
     of.leave(crash(), true);
     BOOST_TEST(of.plan.awaits_verdict());
     BOOST_TEST((of.plan.earliest_start(1) == time_point::max()));
@@ -194,7 +195,7 @@ BOOST_AUTO_TEST_CASE(until_there_is_one_only_an_empty_pool_starts) {
 BOOST_AUTO_TEST_CASE(none_is_awaited_without_a_barrier_or_a_suspicion) {
     for (const bool is_enabled : {false, true}) {
         for (const bool may_have_crashed : {false, true}) {
-            trial of;
+            slot_trial of;
             of.barrier.enabled = is_enabled;
             of.leave(crash(), may_have_crashed);
             BOOST_TEST(of.plan.awaits_verdict() == (is_enabled && may_have_crashed));
@@ -203,14 +204,14 @@ BOOST_AUTO_TEST_CASE(none_is_awaited_without_a_barrier_or_a_suspicion) {
 }
 
 BOOST_AUTO_TEST_CASE(the_next_end_decides_anew) {
-    trial of;
+    slot_trial of;
     of.leave(crash(), true);
     of.leave(fruitless(), false);
     BOOST_TEST(!of.plan.awaits_verdict());
 }
 
 BOOST_AUTO_TEST_CASE(a_crash_taints_for_all_but_an_empty_pool) {
-    trial of;
+    slot_trial of;
     of.leave(crash(), true);
     BOOST_TEST(of.plan.judged(exit_class::segfault, crash(), of.now));
     of.plan.verdict_is_out();
@@ -219,7 +220,7 @@ BOOST_AUTO_TEST_CASE(a_crash_taints_for_all_but_an_empty_pool) {
 }
 
 BOOST_AUTO_TEST_CASE(the_later_of_backoff_and_taint_counts) {
-    trial of;
+    slot_trial of;
     of.barrier.taint = 500ms;
     of.leave(crash(), true);
     of.plan.judged(exit_class::segfault, crash(), of.now);
@@ -228,7 +229,7 @@ BOOST_AUTO_TEST_CASE(the_later_of_backoff_and_taint_counts) {
 }
 
 BOOST_AUTO_TEST_CASE(crashes_in_a_row_taint_longer) {
-    trial of;
+    slot_trial of;
     for (const auto taint : std::vector<duration>{30s, 60s, 100s, 100s}) {
         BOOST_TEST(of.plan.judged(exit_class::segfault, crash(), of.now));
         BOOST_TEST((of.plan.earliest_start(1) == of.now + taint));
@@ -238,7 +239,7 @@ BOOST_AUTO_TEST_CASE(crashes_in_a_row_taint_longer) {
 }
 
 BOOST_AUTO_TEST_CASE(other_ends_do_not_taint) {
-    trial of;
+    slot_trial of;
     BOOST_TEST(!of.plan.judged(exit_class::error, fruitless(), of.now));
     BOOST_TEST(!of.plan.judged(exit_class::killed_by_us, crash(), of.now));
     of.barrier.enabled = false;
@@ -249,7 +250,7 @@ BOOST_AUTO_TEST_CASE(other_ends_do_not_taint) {
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_CASE(in_a_launch_its_turn_is_to_come) {
-    trial of;
+    slot_trial of;
     of.plan.set_in_launch(true);
     BOOST_TEST(of.plan.is_in_launch());
     BOOST_TEST((of.plan.earliest_start(0) == time_point::max()));
@@ -259,7 +260,7 @@ BOOST_AUTO_TEST_CASE(in_a_launch_its_turn_is_to_come) {
 }
 
 BOOST_AUTO_TEST_CASE(wanted_again_it_forgets_its_backoff_but_not_its_taint) {
-    trial of;
+    slot_trial of;
     of.leave(crash(), true);
     of.plan.judged(exit_class::segfault, crash(), of.now);
     of.plan.verdict_is_out();
@@ -272,7 +273,7 @@ BOOST_AUTO_TEST_CASE(wanted_again_it_forgets_its_backoff_but_not_its_taint) {
 }
 
 BOOST_AUTO_TEST_CASE(in_a_pool_that_begins_anew_it_forgets_both) {
-    trial of;
+    slot_trial of;
     of.leave(crash(), true);
     of.plan.judged(exit_class::segfault, crash(), of.now);
     of.plan.reset();
@@ -286,16 +287,16 @@ BOOST_AUTO_TEST_CASE(in_a_pool_that_begins_anew_it_forgets_both) {
 BOOST_AUTO_TEST_SUITE(ranks)
 
 BOOST_AUTO_TEST_CASE(those_due_first_come_first) {
-    trial early, late;
+    slot_trial early, late;
     early.leave(fruitless());
     late.leave(fruitless());
     late.leave(fruitless());
     BOOST_TEST((early.plan.rank(start) < late.plan.rank(start)));
-    BOOST_TEST((trial().plan.rank(start) < early.plan.rank(start)));
+    BOOST_TEST((slot_trial().plan.rank(start) < early.plan.rank(start)));
 }
 
 BOOST_AUTO_TEST_CASE(one_that_may_have_crashed_comes_later_and_one_that_has_last) {
-    trial waiting, suspect, tainted;
+    slot_trial waiting, suspect, tainted;
     for (int i = 0; i < 5; ++i) {
         waiting.leave(fruitless());
     }
@@ -306,7 +307,7 @@ BOOST_AUTO_TEST_CASE(one_that_may_have_crashed_comes_later_and_one_that_has_last
 }
 
 BOOST_AUTO_TEST_CASE(a_taint_that_is_over_counts_no_more) {
-    trial tainted, waiting;
+    slot_trial tainted, waiting;
     tainted.plan.judged(exit_class::segfault, crash(), start);
     waiting.leave(fruitless());
     BOOST_TEST((waiting.plan.rank(start + 29s) < tainted.plan.rank(start + 29s)));

@@ -13,6 +13,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(stalled_host)
+
 namespace {
 
 pool_config quiet_config(std::size_t workers = 1) {
@@ -22,8 +24,6 @@ pool_config quiet_config(std::size_t workers = 1) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(stalled_host)
 
 BOOST_AUTO_TEST_CASE(workers_that_were_starting_get_their_time_anew) {
     auto config = quiet_config(6);

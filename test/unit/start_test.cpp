@@ -21,13 +21,11 @@ namespace {
 
 using on_start = std::function<void(fake_worker&)>;
 
-void never_ready(fake_worker&) {}
-
 void shake_hands(fake_worker& fresh) {
     fresh.shake_hands();
 }
 
-void exit_at_once(fake_worker& fresh) {
+void exit_with_1(fake_worker& fresh) {
     fresh.exit(exit_status::exited(1));
 }
 
@@ -303,7 +301,7 @@ BOOST_AUTO_TEST_CASE(those_that_ignore_the_frame_are_forced) {
 }
 
 BOOST_AUTO_TEST_CASE(it_may_be_repeated) {
-    fresh_pool pool(fake_config(3), exit_at_once);
+    fresh_pool pool(fake_config(3), exit_with_1);
     BOOST_TEST(pool.start()->code() == errc::start_failed);
     BOOST_TEST(pool.start()->code() == errc::start_failed);
     pool.runtime().on_start = shake_hands;
@@ -316,14 +314,14 @@ BOOST_AUTO_TEST_CASE(it_may_be_repeated) {
 }
 
 BOOST_AUTO_TEST_CASE(after_a_failure_nothing_goes_on_in_the_background) {
-    fresh_pool pool(fake_config(3), exit_at_once);
+    fresh_pool pool(fake_config(3), exit_with_1);
     pool.start();
     pool.advance(60s);
     BOOST_TEST(pool.launched() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_repeated_start_replaces_lost_workers_as_ever) {
-    fresh_pool pool(fake_config(1), exit_at_once);
+    fresh_pool pool(fake_config(1), exit_with_1);
     pool.start();
     pool.runtime().on_start = shake_hands;
     pool.start();
@@ -464,7 +462,7 @@ BOOST_AUTO_TEST_CASE(changes_have_to_wait_for_the_start) {
 }
 
 BOOST_AUTO_TEST_CASE(calls_after_a_failed_start) {
-    fresh_pool pool(fake_config(1), exit_at_once);
+    fresh_pool pool(fake_config(1), exit_with_1);
     pool.start();
     BOOST_TEST(pool.execute(request("x"))->code() == errc::not_started);
 }
@@ -604,7 +602,7 @@ BOOST_AUTO_TEST_CASE(ends_with_what_ends_the_pool) {
                }) == errc::start_failed);
     BOOST_TEST(code_of([](fresh_pool& pool) {
                    pool.shake_hands(0, 1);
-                   pool.runtime().on_start = exit_at_once;
+                   pool.runtime().on_start = exit_with_1;
                    pool.worker(0).exit(exit_status::exited(1));
                    pool.worker(1).exit(exit_status::exited(1));
                }) == errc::unavailable);

@@ -13,6 +13,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(stop_sequence_test)
+
 namespace {
 
 /// The stages that a worker went through and when, such as "ask@0 terminate@1000".
@@ -33,8 +35,6 @@ const worker_exit& only_exit(const manual_pool::outcome<shutdown_report>& down) 
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(stop_sequence_test)
 
 BOOST_AUTO_TEST_CASE(one_that_complies_needs_no_more_than_being_asked) {
     running_pool pool(fake_config());

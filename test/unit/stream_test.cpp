@@ -18,6 +18,8 @@ namespace skep::test {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(streams)
+
 namespace {
 
 constexpr auto every_type = asio::cancellation_type::all;
@@ -66,8 +68,6 @@ pool_config with_window(std::size_t chunks) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(streams)
 
 BOOST_AUTO_TEST_CASE(chunks_come_in_order_and_then_the_result) {
     streaming pool;

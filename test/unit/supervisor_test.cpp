@@ -15,6 +15,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(supervision)
+
 namespace {
 
 class supply_bench final : public worker_bench {
@@ -70,8 +72,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(supervision)
 
 BOOST_AUTO_TEST_CASE(every_slot_is_filled) {
     supply_bench bench(fake_config(3));

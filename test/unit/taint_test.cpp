@@ -10,6 +10,8 @@
 using namespace skep;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(taint_test)
+
 namespace {
 
 /// Taints for 60 s at first and 10 min at most, on segfault, out_of_memory and gpu.
@@ -27,8 +29,6 @@ struct fixture {
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(taint_test)
 
 BOOST_FIXTURE_TEST_CASE(a_fresh_slot_is_not_held_back, fixture) {
     BOOST_TEST(!it.is_tainted(now));

@@ -23,11 +23,11 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A group whose time the test moves by hand, and what its tasks tell.
-class trial {
+class group_trial {
 public:
-    trial() = default;
-    trial(const trial&) = delete;
-    trial& operator=(const trial&) = delete;
+    group_trial() = default;
+    group_trial(const group_trial&) = delete;
+    group_trial& operator=(const group_trial&) = delete;
 
     /// Runs everything that can run without time passing.
     void settle() {
@@ -83,29 +83,29 @@ asio::awaitable<void> nothing() {
     co_return;
 }
 
-asio::awaitable<void> wait_until(trial& of, time_point deadline) {
+asio::awaitable<void> wait_until(group_trial& of, time_point deadline) {
     const bool opened = co_await of.door.wait_until(deadline);
     of.log += opened ? "open " : "closed ";
 }
 
-asio::awaitable<void> wait(trial& of) {
+asio::awaitable<void> wait(group_trial& of) {
     return wait_until(of, time_point::max());
 }
 
-asio::awaitable<void> hear(trial& of, std::string name) {
+asio::awaitable<void> hear(group_trial& of, std::string name) {
     co_await of.news.wait();
     of.log += name + " ";
 }
 
 /// Waits for ever, on nothing that another waits on.
-asio::awaitable<void> idle(trial& of) {
+asio::awaitable<void> idle(group_trial& of) {
     gate never(of.executor);
     co_await never.wait();
     of.log += "idle ended ";
 }
 
 /// Waits again and again, whatever ends its waits.
-asio::awaitable<void> persist(trial& of) {
+asio::awaitable<void> persist(group_trial& of) {
     gate never(of.executor);
     for (int i = 0; i < 3; ++i) {
         try {
@@ -127,7 +127,7 @@ asio::awaitable<void> abort_by_itself() {
     co_return;
 }
 
-asio::awaitable<void> fail_when_cancelled(trial& of) {
+asio::awaitable<void> fail_when_cancelled(group_trial& of) {
     gate never(of.executor);
     try {
         co_await never.wait();
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_SUITE(task_group_test)
 BOOST_AUTO_TEST_SUITE(tasks)
 
 BOOST_AUTO_TEST_CASE(it_counts_those_that_run) {
-    trial of;
+    group_trial of;
     BOOST_TEST(of.tasks.running() == 0u);
     of.spawn(wait(of));
     of.spawn(idle(of));
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(it_counts_those_that_run) {
 }
 
 BOOST_AUTO_TEST_CASE(one_may_end_at_once) {
-    trial of;
+    group_trial of;
     of.spawn(nothing());
     BOOST_TEST(of.tasks.running() == 0u);
     asio::post(of.executor, [&of] { // where a task begins at once
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(one_may_end_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(its_owner_lives_until_it_has_ended) {
-    trial of;
+    group_trial of;
     auto owner = std::make_shared<int>();
     const std::weak_ptr<int> watch = owner;
     of.tasks.spawn(std::move(owner), wait(of));
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(cancel)
 
 BOOST_AUTO_TEST_CASE(it_ends_every_wait) {
-    trial of;
+    group_trial of;
     of.spawn(wait(of));
     of.spawn(hear(of, "a"));
     of.spawn(idle(of));
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(it_ends_every_wait) {
 }
 
 BOOST_AUTO_TEST_CASE(it_ends_the_waits_to_come_too) {
-    trial of;
+    group_trial of;
     of.spawn(persist(of));
     of.cancel();
     BOOST_TEST(of.told() == "thrown thrown thrown ");
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(it_ends_the_waits_to_come_too) {
 }
 
 BOOST_AUTO_TEST_CASE(it_does_not_concern_tasks_to_come) {
-    trial of;
+    group_trial of;
     of.cancel();
     of.spawn(wait(of));
     BOOST_TEST(of.tasks.running() == 1u);
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(it_does_not_concern_tasks_to_come) {
 BOOST_AUTO_TEST_CASE(a_wait_that_was_over_when_it_came_throws_all_the_same) {
     for (const bool cancels_first : {false, true}) {
         BOOST_TEST_CONTEXT("cancels first " << cancels_first) {
-            trial of;
+            group_trial of;
             of.spawn(wait(of));
             of.spawn(hear(of, "a"));
             if (cancels_first) {
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_was_over_when_it_came_throws_all_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(so_does_one_whose_time_was_over) {
-    trial of;
+    group_trial of;
     of.spawn(wait_until(of, clock::now() + 1s));
     of.time.advance(1s);
     of.cancel();
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(so_does_one_whose_time_was_over) {
 }
 
 BOOST_AUTO_TEST_CASE(one_task_alone_can_be_cancelled) {
-    trial of;
+    group_trial of;
     auto handle = of.spawn(idle(of));
     of.spawn(wait(of));
     handle.cancel();
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_handle_may_outlive_its_task_and_name_none) {
     task_group::task_handle handle;
     handle.cancel();
     {
-        trial of;
+        group_trial of;
         handle = of.spawn(nothing());
         handle.cancel();
         of.spawn(wait(of));
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(errors)
 
 BOOST_AUTO_TEST_CASE(what_leaves_a_task_is_told) {
-    trial of;
+    group_trial of;
     of.spawn(fail("one"));
     of.spawn(fail("two"));
     const std::vector<std::string> expected{"one", "two"};
@@ -284,20 +284,20 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_task_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(an_abort_that_nobody_asked_for_is_an_error) {
-    trial of;
+    group_trial of;
     of.spawn(abort_by_itself());
     BOOST_TEST(of.errors.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(another_error_after_a_cancel_is_one_too) {
-    trial of;
+    group_trial of;
     of.spawn(fail_when_cancelled(of));
     of.cancel();
     BOOST_TEST(of.errors == std::vector<std::string>{"it would not end"}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(others_go_on) {
-    trial of;
+    group_trial of;
     of.spawn(wait(of));
     of.spawn(fail("one"));
     of.door.open();
@@ -310,12 +310,12 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(join)
 
 BOOST_AUTO_TEST_CASE(of_no_tasks_it_returns_at_once) {
-    trial of;
+    group_trial of;
     BOOST_TEST(*of.join());
 }
 
 BOOST_AUTO_TEST_CASE(it_waits_for_every_task) {
-    trial of;
+    group_trial of;
     auto first = of.spawn(idle(of));
     of.spawn(wait(of));
     const auto joined = of.join();
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(it_waits_for_every_task) {
 }
 
 BOOST_AUTO_TEST_CASE(it_waits_no_longer_than_its_deadline) {
-    trial of;
+    group_trial of;
     of.spawn(idle(of));
     const auto joined = of.join(clock::now() + 1s);
     of.advance(1s - 1ns);
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(it_waits_no_longer_than_its_deadline) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_failed_has_ended) {
-    trial of;
+    group_trial of;
     of.spawn(fail_when_cancelled(of));
     const auto joined = of.join();
     of.cancel();
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(gates)
 
 BOOST_AUTO_TEST_CASE(an_open_one_lets_through_at_once) {
-    trial of;
+    group_trial of;
     of.door.open();
     of.spawn(wait(of));
     of.spawn(wait_until(of, clock::now() - 1s)); // however late
@@ -368,7 +368,7 @@ BOOST_AUTO_TEST_CASE(an_open_one_lets_through_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_one_does_until_the_deadline) {
-    trial of;
+    group_trial of;
     of.spawn(wait_until(of, clock::now() + 1s));
     of.advance(1s - 1ns);
     BOOST_TEST(of.told() == "");
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(a_closed_one_does_until_the_deadline) {
 }
 
 BOOST_AUTO_TEST_CASE(one_opened_in_time_is_open) {
-    trial of;
+    group_trial of;
     of.spawn(wait_until(of, clock::now() + 1s));
     of.advance(999ms);
     of.door.open();
@@ -388,7 +388,7 @@ BOOST_AUTO_TEST_CASE(one_opened_in_time_is_open) {
 }
 
 BOOST_AUTO_TEST_CASE(one_closed_again_before_anybody_came_through_is_closed) {
-    trial of;
+    group_trial of;
     of.spawn(wait(of));
     of.door.open();
     BOOST_TEST(of.door.is_open());
@@ -402,9 +402,9 @@ BOOST_AUTO_TEST_CASE(one_closed_again_before_anybody_came_through_is_closed) {
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_slept_waits_anew_once) {
-    trial of;
+    group_trial of;
     patient_deadline deadline(clock::now() + 10s, 10s);
-    const auto wait_patiently = [](trial& on, patient_deadline& until) -> asio::awaitable<void> {
+    const auto wait_patiently = [](group_trial& on, patient_deadline& until) -> asio::awaitable<void> {
         const bool opened = co_await on.door.wait_until(until);
         on.log += opened ? "open " : "closed ";
     };
@@ -422,7 +422,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(conditions)
 
 BOOST_AUTO_TEST_CASE(news_wake_all_who_wait_once) {
-    trial of;
+    group_trial of;
     of.spawn(hear(of, "a"));
     of.spawn(hear(of, "b"));
     of.advance(24h);
@@ -438,7 +438,7 @@ BOOST_AUTO_TEST_CASE(news_wake_all_who_wait_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cancel_is_no_news) {
-    trial of;
+    group_trial of;
     auto first = of.spawn(hear(of, "a"));
     of.spawn(hear(of, "b"));
     first.cancel();

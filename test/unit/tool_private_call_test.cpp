@@ -18,6 +18,8 @@ namespace skep::test {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(tools_of_private_calls)
+
 namespace {
 
 /// A pool whose one worker has a health check.
@@ -86,8 +88,6 @@ tool_handler noting_deadline(time_point& deadline) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(tools_of_private_calls)
 
 BOOST_AUTO_TEST_CASE(a_probe_has_its_limit) {
     time_point deadline;

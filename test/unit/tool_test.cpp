@@ -19,6 +19,8 @@ namespace skep::test {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(tools)
+
 namespace {
 
 constexpr auto every_type = asio::cancellation_type::all;
@@ -28,8 +30,6 @@ asio::awaitable<tool_reply> add(tool_call asked) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(tools)
 
 BOOST_AUTO_TEST_CASE(a_worker_gets_what_the_tool_returns) {
     asking pool;

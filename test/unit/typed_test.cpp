@@ -27,6 +27,8 @@ namespace skep::test {
 namespace asio = boost::asio;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(typed_test)
+
 namespace {
 
 enum class colour { red, green };
@@ -101,8 +103,6 @@ T result_of(asio::awaitable<T> operation) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(typed_test)
 
 BOOST_AUTO_TEST_CASE(a_value_becomes_a_struct) {
     const auto made = value_as<picture>(json::parse(good));

@@ -11,6 +11,8 @@
 
 using skep::is_utf8;
 
+BOOST_AUTO_TEST_SUITE(utf8_test)
+
 namespace {
 
 // By the definition of UTF-8 and not by the table of byte ranges: decode, then judge the code point.
@@ -75,8 +77,6 @@ std::string encode(std::uint32_t point) {
 constexpr std::array third_bytes{0x00, 0x7F, 0x80, 0x81, 0x8F, 0x90, 0x9F, 0xA0, 0xBE, 0xBF, 0xC0, 0xFF};
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(utf8_test)
 
 BOOST_AUTO_TEST_CASE(empty_text_is_valid) {
     BOOST_TEST(is_utf8(""));

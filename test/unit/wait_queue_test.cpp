@@ -14,6 +14,8 @@
 
 using namespace skep;
 
+BOOST_AUTO_TEST_SUITE(wait_queue_test)
+
 namespace {
 
 using slot_number = std::optional<std::uint32_t>;
@@ -37,8 +39,6 @@ claim_ptr take(wait_queue& queue, std::uint32_t slot) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(wait_queue_test)
 
 BOOST_AUTO_TEST_CASE(empty) {
     wait_queue queue;

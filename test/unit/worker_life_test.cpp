@@ -19,8 +19,8 @@ namespace {
 
 using enum failure_kind;
 
-constexpr std::array all_kinds{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
-                               call_overdue, error_streak,   fails_alone,    too_much_memory};
+constexpr std::array every_kind{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
+                                call_overdue, error_streak,   fails_alone,    too_much_memory};
 constexpr std::array all_obstacles{obstacle::not_up, obstacle::degraded, obstacle::doubted,
                                    obstacle::suspended, obstacle::leaving};
 
@@ -42,11 +42,11 @@ pool_config config_of_this_test() {
 }
 
 /// A worker's life, and the time.
-class trial {
+class life_trial {
 public:
-    explicit trial(const pool_config& of = config_of_this_test()) : config(of), life(config, at()) {}
-    trial(const trial&) = delete;
-    trial& operator=(const trial&) = delete;
+    explicit life_trial(const pool_config& of = config_of_this_test()) : config(of), life(config, at()) {}
+    life_trial(const life_trial&) = delete;
+    life_trial& operator=(const life_trial&) = delete;
 
     moment at() const { return {now, {}}; }
 
@@ -120,26 +120,26 @@ public:
 /// Each way to bring a worker into a state in which something can go wrong with it.
 struct situation {
     const char* name;
-    std::function<void(trial&)> enter;
+    std::function<void(life_trial&)> enter;
 };
 
-void serve(trial& of) {
+void serve(life_trial& of) {
     of.serve();
 }
 
-void degrade(trial& of) {
+void degrade(life_trial& of) {
     of.serve();
     of.fail(probe_failed);
 }
 
-void suspend(trial& of) {
+void suspend(life_trial& of) {
     of.serve();
     of.life.suspend();
     of.life.drained(of.at());
 }
 
-const std::vector<situation> situations{{"launch", [](trial&) {}},
-                                        {"handshake", [](trial& of) { of.launch(); }},
+const std::vector<situation> situations{{"launch", [](life_trial&) {}},
+                                        {"handshake", [](life_trial& of) { of.launch(); }},
                                         {"ready", serve},
                                         {"degraded", degrade},
                                         {"suspended", suspend}};
@@ -157,7 +157,7 @@ void check_obstacles(const worker_life& life, const std::vector<obstacle>& expec
 BOOST_AUTO_TEST_SUITE(worker_life_test)
 
 BOOST_AUTO_TEST_CASE(the_normal_life) {
-    trial of;
+    life_trial of;
     BOOST_TEST(of.steps() == "wait");
     BOOST_TEST(of.state() == "starting");
     BOOST_TEST(of.health() == "unknown");
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(the_normal_life) {
 BOOST_AUTO_TEST_SUITE(start)
 
 BOOST_AUTO_TEST_CASE(a_launch_has_its_time) {
-    trial of;
+    life_trial of;
     BOOST_TEST(of.left().count() == 10'000);
     BOOST_TEST(of.steps_after(10s - 1ns) == "wait");
     BOOST_TEST(of.steps_after(1ns) == "cancel_launch wait");
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_launch_has_its_time) {
 }
 
 BOOST_AUTO_TEST_CASE(a_launch_that_ends_too_late_leaves_a_process_to_be_ended) {
-    trial of;
+    life_trial of;
     BOOST_TEST(of.steps_after(10s) == "cancel_launch wait");
     of.life.launched(42);
     BOOST_TEST(of.steps() == "release_calls terminate wait");
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_launch_that_ends_too_late_leaves_a_process_to_be_ended) {
 }
 
 BOOST_AUTO_TEST_CASE(a_handshake_has_what_the_launch_has_left) {
-    trial of;
+    life_trial of;
     of.now += 4s;
     of.launch();
     BOOST_TEST(of.left().count() == 6000);
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(a_handshake_has_what_the_launch_has_left) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_said_hello_is_told_from_one_that_did_not) {
-    trial of;
+    life_trial of;
     of.launch();
     of.life.greeted(SIGUSR1);
     BOOST_TEST(of.steps_after(10s) == "release_calls terminate wait"); // no stacks of one that never was up
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(one_that_said_hello_is_told_from_one_that_did_not) {
 BOOST_AUTO_TEST_CASE(no_time_limit_of_start_means_for_ever) {
     auto config = config_of_this_test();
     config.start.timeout = 0s;
-    trial of(config);
+    life_trial of(config);
     BOOST_TEST(of.left().count() == -1);
     of.launch();
     BOOST_TEST(of.steps_after(24h * 365) == "wait");
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(no_time_limit_of_start_means_for_ever) {
 BOOST_AUTO_TEST_CASE(a_host_that_slept_gives_it_its_time_anew_once) {
     for (const bool is_launched : {false, true}) {
         BOOST_TEST_CONTEXT("launched " << is_launched) {
-            trial of;
+            life_trial of;
             if (is_launched) {
                 of.launch();
             }
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_slept_gives_it_its_time_anew_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_launch_that_fails_ends_it_at_once) {
-    trial of;
+    life_trial of;
     of.life.launch_failed(errc::spawn_failed, "no such file", of.at());
     BOOST_TEST(of.steps() == "done");
     BOOST_TEST(of.state() == "failed");
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_launch_that_fails_ends_it_at_once) {
 BOOST_AUTO_TEST_CASE(one_that_ends_before_it_is_ready_has_failed_to_start) {
     for (const auto status :
          {exit_status::exited(0), exit_status::exited(1), exit_status::signalled(SIGTERM)}) {
-        trial of;
+        life_trial of;
         of.launch();
         BOOST_TEST(of.exit(status) == "end_group reap wait | release_calls close done");
         BOOST_TEST(of.state() == "failed");
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(one_that_ends_before_it_is_ready_has_failed_to_start) {
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_package_is_explained) {
-    trial of;
+    life_trial of;
     of.launch();
     of.exit(exit_status::exited(1), "ModuleNotFoundError: No module named 'skep'\n");
     BOOST_TEST(of.reason().find("SKEP_PYTHON_SDK") != std::string::npos);
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_missing_package_is_explained) {
 
 BOOST_AUTO_TEST_CASE(one_that_is_over_does_not_come_up) {
     for (const bool fails : {false, true}) {
-        trial of;
+        life_trial of;
         of.launch();
         if (fails) {
             of.fail(protocol_error);
@@ -323,11 +323,11 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(failures)
 
-/// n(one), d(egrade), p(robe), (re)c(ycle), r(eplace), t(erminate), a(bandon), for each of all_kinds.
-std::string actions(const std::function<void(trial&)>& enter) {
+/// n(one), d(egrade), p(robe), (re)c(ycle), r(eplace), t(erminate), a(bandon), for each of every_kind.
+std::string actions(const std::function<void(life_trial&)>& enter) {
     std::string letters;
-    for (const auto kind : all_kinds) {
-        trial of;
+    for (const auto kind : every_kind) {
+        life_trial of;
         enter(of);
         letters += "ndpcrta"[static_cast<int>(of.fail(kind))];
     }
@@ -345,8 +345,8 @@ BOOST_AUTO_TEST_CASE(each_kind_in_each_state) {
 
 BOOST_AUTO_TEST_CASE(what_each_action_does) {
     for (const auto& [name, enter] : situations) {
-        for (const auto kind : all_kinds) {
-            trial of;
+        for (const auto kind : every_kind) {
+            life_trial of;
             enter(of);
             const auto state = of.state();
             const bool was_doubted = of.life.is(obstacle::doubted);
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(what_each_action_does) {
 }
 
 BOOST_AUTO_TEST_CASE(so_many_failed_probes_are_too_many) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.fail({probe_failed, "no answer", errc::worker_lost, 3, 3}, of.at());
     BOOST_REQUIRE(of.life.why_retired());
@@ -386,12 +386,12 @@ BOOST_AUTO_TEST_CASE(so_many_failed_probes_are_too_many) {
 }
 
 BOOST_AUTO_TEST_CASE(of_one_that_leaves_only_what_ends_it_counts) {
-    const auto leave = [](trial& of) {
+    const auto leave = [](life_trial& of) {
         of.serve();
         of.life.retire({retirement::kind::recycle, "old"}, of.at());
     };
     BOOST_TEST(actions(leave) == "aaaannnnt");
-    trial of;
+    life_trial of;
     leave(of);
     of.fail(probe_failed);
     of.fail(error_streak);
@@ -402,27 +402,27 @@ BOOST_AUTO_TEST_CASE(of_one_that_leaves_only_what_ends_it_counts) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_is_over_fails_no_more) {
-    const std::string nothing(all_kinds.size(), 'n');
-    BOOST_TEST(actions([](trial& of) {
+    const std::string nothing(every_kind.size(), 'n');
+    BOOST_TEST(actions([](life_trial& of) {
                    of.serve();
                    of.life.stop(stop_stage::ask);
                }) == nothing);
-    BOOST_TEST(actions([](trial& of) {
+    BOOST_TEST(actions([](life_trial& of) {
                    of.serve();
                    of.fail(heartbeat_lost);
                }) == nothing);
-    BOOST_TEST(actions([](trial& of) {
+    BOOST_TEST(actions([](life_trial& of) {
                    of.serve();
                    of.life.process_ended(of.at());
                }) == nothing);
-    BOOST_TEST(actions([](trial& of) {
+    BOOST_TEST(actions([](life_trial& of) {
                    of.serve();
                    of.exit(exit_status::exited(0));
                }) == nothing);
 }
 
 BOOST_AUTO_TEST_CASE(the_first_failure_is_the_reason) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.fail({protocol_error, "garbage", errc::protocol_error}, of.at());
     of.life.fail({process_exit, "it closed its data channel"}, of.at());
@@ -436,7 +436,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(obstacles)
 
 BOOST_AUTO_TEST_CASE(degraded_until_it_is_restored) {
-    trial of;
+    life_trial of;
     of.serve();
     of.fail(probe_failed);
     check_obstacles(of.life, {obstacle::degraded});
@@ -456,7 +456,7 @@ BOOST_AUTO_TEST_CASE(degraded_until_it_is_restored) {
 }
 
 BOOST_AUTO_TEST_CASE(doubted_until_it_is_probed) {
-    trial of;
+    life_trial of;
     of.serve();
     of.fail(error_streak);
     check_obstacles(of.life, {obstacle::doubted});
@@ -467,7 +467,7 @@ BOOST_AUTO_TEST_CASE(doubted_until_it_is_probed) {
 }
 
 BOOST_AUTO_TEST_CASE(suspended_at_once_but_in_name_only_when_drained) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.suspend();
     check_obstacles(of.life, {obstacle::suspended});
@@ -483,7 +483,7 @@ BOOST_AUTO_TEST_CASE(suspended_at_once_but_in_name_only_when_drained) {
 }
 
 BOOST_AUTO_TEST_CASE(drained_means_nothing_without_a_suspension) {
-    trial of;
+    life_trial of;
     BOOST_TEST(!of.life.drained(of.at()));
     of.serve();
     BOOST_TEST(!of.life.drained(of.at()));
@@ -494,7 +494,7 @@ BOOST_AUTO_TEST_CASE(drained_means_nothing_without_a_suspension) {
 }
 
 BOOST_AUTO_TEST_CASE(resumed_before_it_was_drained) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.suspend();
     of.life.resume(true, of.at());
@@ -503,7 +503,7 @@ BOOST_AUTO_TEST_CASE(resumed_before_it_was_drained) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_was_unwell_is_so_when_it_is_resumed) {
-    trial of;
+    life_trial of;
     degrade(of);
     of.life.suspend();
     BOOST_TEST(of.life.drained(of.at()));
@@ -515,7 +515,7 @@ BOOST_AUTO_TEST_CASE(one_that_was_unwell_is_so_when_it_is_resumed) {
 }
 
 BOOST_AUTO_TEST_CASE(degraded_and_resumed_before_it_was_drained_it_stays_degraded) {
-    trial of;
+    life_trial of;
     degrade(of);
     const auto transitions = of.life.machine().history().size();
     of.life.suspend();
@@ -526,7 +526,7 @@ BOOST_AUTO_TEST_CASE(degraded_and_resumed_before_it_was_drained_it_stays_degrade
 }
 
 BOOST_AUTO_TEST_CASE(one_restored_while_suspended_is_ready_when_it_is_resumed) {
-    trial of;
+    life_trial of;
     degrade(of);
     of.life.suspend();
     of.life.drained(of.at());
@@ -538,7 +538,7 @@ BOOST_AUTO_TEST_CASE(one_restored_while_suspended_is_ready_when_it_is_resumed) {
 }
 
 BOOST_AUTO_TEST_CASE(one_not_in_service_is_not_suspended) {
-    trial of;
+    life_trial of;
     of.life.suspend();
     check_obstacles(of.life, {obstacle::not_up});
     of.serve();
@@ -548,7 +548,7 @@ BOOST_AUTO_TEST_CASE(one_not_in_service_is_not_suspended) {
 }
 
 BOOST_AUTO_TEST_CASE(obstacles_add_up) {
-    trial of;
+    life_trial of;
     of.fail(error_streak); // as it came up
     check_obstacles(of.life, {obstacle::not_up, obstacle::doubted});
     of.serve();
@@ -567,7 +567,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(retirements)
 
 BOOST_AUTO_TEST_CASE(a_retired_worker_goes_on_until_it_is_stopped) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.retire({retirement::kind::recycle, "old"}, of.at());
     BOOST_TEST(of.steps_after(1h) == "wait");
@@ -582,7 +582,7 @@ BOOST_AUTO_TEST_CASE(a_retired_worker_goes_on_until_it_is_stopped) {
 BOOST_AUTO_TEST_CASE(only_one_to_blame_is_unhealthy) {
     using kind = retirement::kind;
     for (const auto what : {kind::unwell, kind::oversized, kind::recycle, kind::surplus}) {
-        trial of;
+        life_trial of;
         of.serve();
         of.life.retire({what, "why"}, of.at());
         const bool is_to_blame = what == kind::unwell || what == kind::oversized;
@@ -591,7 +591,7 @@ BOOST_AUTO_TEST_CASE(only_one_to_blame_is_unhealthy) {
 }
 
 BOOST_AUTO_TEST_CASE(the_first_reason_counts) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.retire({retirement::kind::recycle, "old"}, of.at());
     of.life.retire({retirement::kind::unwell, "sick"}, of.at());
@@ -600,12 +600,12 @@ BOOST_AUTO_TEST_CASE(the_first_reason_counts) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_failed_or_ended_is_not_retired) {
-    trial failed;
+    life_trial failed;
     failed.serve();
     failed.fail(protocol_error);
     failed.life.retire({retirement::kind::recycle, "old"}, failed.at());
     BOOST_TEST(!failed.life.why_retired());
-    trial ended;
+    life_trial ended;
     ended.serve();
     ended.life.process_ended(ended.at());
     ended.life.retire({retirement::kind::recycle, "old"}, ended.at());
@@ -613,7 +613,7 @@ BOOST_AUTO_TEST_CASE(one_that_failed_or_ended_is_not_retired) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_ends_while_retired_is_lost_all_the_same) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.retire({retirement::kind::recycle, "old"}, of.at());
     of.exit(exit_status::signalled(SIGSEGV));
@@ -627,7 +627,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(stops)
 
 BOOST_AUTO_TEST_CASE(stopped_before_it_is_launched) {
-    trial of;
+    life_trial of;
     of.life.stop(stop_stage::ask);
     BOOST_TEST(of.steps() == "cancel_launch wait");
     BOOST_TEST(of.left().count() == -1);
@@ -638,7 +638,7 @@ BOOST_AUTO_TEST_CASE(stopped_before_it_is_launched) {
 }
 
 BOOST_AUTO_TEST_CASE(stopped_too_late_to_prevent_its_launch) {
-    trial of;
+    life_trial of;
     of.life.stop(stop_stage::ask);
     BOOST_TEST(of.steps() == "cancel_launch wait");
     of.life.launched(42);
@@ -648,7 +648,7 @@ BOOST_AUTO_TEST_CASE(stopped_too_late_to_prevent_its_launch) {
 }
 
 BOOST_AUTO_TEST_CASE(in_its_handshake_it_is_not_asked) {
-    trial of;
+    life_trial of;
     of.launch();
     of.life.greeted(SIGUSR1);
     of.life.stop(stop_stage::ask);
@@ -659,7 +659,7 @@ BOOST_AUTO_TEST_CASE(in_its_handshake_it_is_not_asked) {
 }
 
 BOOST_AUTO_TEST_CASE(stages_follow_until_it_is_lost) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.stop(stop_stage::ask);
     BOOST_TEST(of.steps() == "ask wait");
@@ -686,7 +686,7 @@ BOOST_AUTO_TEST_CASE(it_may_begin_further_on) {
     for (const auto& [first, steps] : {row{stop_stage::ask, "ask wait"},
                                        {stop_stage::terminate, "terminate wait"},
                                        {stop_stage::kill, "kill wait"}}) {
-        trial of;
+        life_trial of;
         of.serve();
         of.life.stop(first);
         BOOST_TEST(of.steps() == steps);
@@ -694,7 +694,7 @@ BOOST_AUTO_TEST_CASE(it_may_begin_further_on) {
 }
 
 BOOST_AUTO_TEST_CASE(a_later_stop_can_only_hasten) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.stop(stop_stage::ask);
     BOOST_TEST(of.steps() == "ask wait");
@@ -709,7 +709,7 @@ BOOST_AUTO_TEST_CASE(a_later_stop_can_only_hasten) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_before_the_first_step_counts_as_one) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.stop(stop_stage::ask);
     of.life.stop(stop_stage::terminate);
@@ -717,7 +717,7 @@ BOOST_AUTO_TEST_CASE(a_stop_before_the_first_step_counts_as_one) {
 }
 
 BOOST_AUTO_TEST_CASE(a_milder_stop_takes_nothing_back) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.stop(stop_stage::kill);
     of.life.stop(stop_stage::ask);
@@ -725,7 +725,7 @@ BOOST_AUTO_TEST_CASE(a_milder_stop_takes_nothing_back) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_failed_is_not_asked_and_its_callers_do_not_wait) {
-    trial of;
+    life_trial of;
     of.serve();
     of.fail(protocol_error, errc::protocol_error);
     of.life.stop(stop_stage::ask);
@@ -735,7 +735,7 @@ BOOST_AUTO_TEST_CASE(one_that_failed_is_not_asked_and_its_callers_do_not_wait) {
 }
 
 BOOST_AUTO_TEST_CASE(an_oversized_one_is_ended_at_once) {
-    trial of;
+    life_trial of;
     of.serve(SIGUSR1);
     of.fail(too_much_memory);
     BOOST_TEST(of.steps() == "terminate wait"); // and no stacks
@@ -743,7 +743,7 @@ BOOST_AUTO_TEST_CASE(an_oversized_one_is_ended_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(so_is_an_unwell_one_that_outgrows_its_limit_as_it_leaves) {
-    trial of;
+    life_trial of;
     of.serve(SIGUSR1);
     of.fail(call_overdue);
     of.fail(too_much_memory);
@@ -751,7 +751,7 @@ BOOST_AUTO_TEST_CASE(so_is_an_unwell_one_that_outgrows_its_limit_as_it_leaves) {
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_slept_lets_a_stage_have_its_time_anew_once) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.stop(stop_stage::ask);
     of.steps();
@@ -765,14 +765,14 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(stacks)
 
 std::string steps_of_frozen(int stack_signal) {
-    trial of;
+    life_trial of;
     of.serve(stack_signal);
     of.fail(heartbeat_lost, errc::heartbeat_lost);
     return of.steps();
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_one_says_where_it_is) {
-    trial of;
+    life_trial of;
     of.serve(SIGUSR1);
     of.fail(heartbeat_lost, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "take_stacks wait");
@@ -783,7 +783,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_one_says_where_it_is) {
 }
 
 BOOST_AUTO_TEST_CASE(so_does_one_that_is_unwell_for_no_visible_reason) {
-    trial of;
+    life_trial of;
     of.serve(SIGUSR1);
     of.life.retire({retirement::kind::unwell, "sick"}, of.at());
     of.life.stop(stop_stage::terminate);
@@ -795,27 +795,27 @@ BOOST_AUTO_TEST_CASE(so_does_one_that_is_unwell_for_no_visible_reason) {
 BOOST_AUTO_TEST_CASE(no_other_does) {
     BOOST_TEST(steps_of_frozen(0) == "release_calls terminate wait");
     for (const auto kind : {process_exit, protocol_error, start_failed}) {
-        trial of;
+        life_trial of;
         of.serve(SIGUSR1);
         of.fail(kind, errc::protocol_error);
         BOOST_TEST(of.steps() == "release_calls terminate wait");
     }
     for (const auto kind :
          {retirement::kind::oversized, retirement::kind::recycle, retirement::kind::surplus}) {
-        trial of;
+        life_trial of;
         of.serve(SIGUSR1);
         of.life.retire({kind, "why"}, of.at());
         of.life.stop(stop_stage::terminate);
         BOOST_TEST(of.steps() == "terminate wait");
     }
-    trial asked;
+    life_trial asked;
     asked.serve(SIGUSR1);
     asked.life.stop(stop_stage::ask);
     BOOST_TEST(asked.steps() == "ask wait");
 }
 
 BOOST_AUTO_TEST_CASE(nor_does_any_that_never_was_up) {
-    trial of;
+    life_trial of;
     of.launch();
     of.life.greeted(SIGUSR1);
     of.fail(call_overdue);
@@ -826,14 +826,14 @@ BOOST_AUTO_TEST_CASE(nor_does_any_that_never_was_up) {
 BOOST_AUTO_TEST_CASE(nor_does_any_without_time_for_it) {
     auto config = config_of_this_test();
     config.stop.stack_dump_timeout = 0s;
-    trial of(config);
+    life_trial of(config);
     of.serve(SIGUSR1);
     of.fail(heartbeat_lost, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "release_calls terminate wait");
 }
 
 BOOST_AUTO_TEST_CASE(only_a_kill_is_in_such_a_hurry) {
-    trial of;
+    life_trial of;
     of.serve(SIGUSR1);
     of.fail(heartbeat_lost, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "take_stacks wait");
@@ -844,7 +844,7 @@ BOOST_AUTO_TEST_CASE(only_a_kill_is_in_such_a_hurry) {
 }
 
 BOOST_AUTO_TEST_CASE(what_it_printed_before_it_died_of_it_is_kept) {
-    trial of;
+    life_trial of;
     of.serve(SIGUSR1);
     of.fail(heartbeat_lost, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "take_stacks wait");
@@ -860,7 +860,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(aftermath)
 
 BOOST_AUTO_TEST_CASE(its_process_ends_some_time_after_its_channel) {
-    trial of;
+    life_trial of;
     of.serve();
     of.fail(process_exit);
     of.life.data_ended();
@@ -877,7 +877,7 @@ BOOST_AUTO_TEST_CASE(its_process_ends_some_time_after_its_channel) {
 }
 
 BOOST_AUTO_TEST_CASE(what_else_came_over_its_channel_is_told) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.process_ended(of.at());
     of.life.data_ended("it printed 'hi'");
@@ -888,7 +888,7 @@ BOOST_AUTO_TEST_CASE(what_else_came_over_its_channel_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(its_channel_ends_some_time_after_its_process) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.process_ended(of.at());
     check_obstacles(of.life, {obstacle::leaving});
@@ -902,7 +902,7 @@ BOOST_AUTO_TEST_CASE(its_channel_ends_some_time_after_its_process) {
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_outlives_its_channel_is_ended) {
-    trial of;
+    life_trial of;
     of.serve();
     of.fail(process_exit);
     of.life.data_ended();
@@ -915,7 +915,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_outlives_its_channel_is_ended) {
 }
 
 BOOST_AUTO_TEST_CASE(a_channel_that_outlives_its_process_is_not_waited_for) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.process_ended(of.at());
     BOOST_TEST(of.steps() == "end_group wait");
@@ -924,14 +924,14 @@ BOOST_AUTO_TEST_CASE(a_channel_that_outlives_its_process_is_not_waited_for) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_broke_the_protocol_is_ended_at_once) {
-    trial of;
+    life_trial of;
     of.serve();
     of.fail(protocol_error, errc::protocol_error);
     BOOST_TEST(of.steps() == "release_calls terminate wait");
 }
 
 BOOST_AUTO_TEST_CASE(one_that_ends_as_it_is_stopped_is_heard_out_too) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.stop(stop_stage::ask);
     BOOST_TEST(of.steps() == "ask wait");
@@ -943,7 +943,7 @@ BOOST_AUTO_TEST_CASE(one_that_ends_as_it_is_stopped_is_heard_out_too) {
 }
 
 BOOST_AUTO_TEST_CASE(it_is_reaped_once_and_then_waited_for) {
-    trial of;
+    life_trial of;
     of.serve();
     of.life.process_ended(of.at());
     of.life.data_ended();
@@ -968,9 +968,9 @@ struct end_row {
     exit_class kind;
 };
 
-void check_ends(const std::function<void(trial&)>& enter, const std::vector<end_row>& rows) {
+void check_ends(const std::function<void(life_trial&)>& enter, const std::vector<end_row>& rows) {
     for (const auto& [status, state, kind] : rows) {
-        trial of;
+        life_trial of;
         of.serve();
         enter(of);
         of.exit(status);
@@ -983,17 +983,17 @@ void check_ends(const std::function<void(trial&)>& enter, const std::vector<end_
 }
 
 BOOST_AUTO_TEST_CASE(by_itself) {
-    check_ends([](trial&) {}, {{ok, "finished", exit_class::clean},
-                               {bad, "failed", exit_class::error},
-                               {crash, "failed", exit_class::segfault},
-                               {term, "stopped", exit_class::killed_by_someone},
-                               {sigkill, "failed", exit_class::killed_by_someone},
-                               {exit_status::taken(), "failed", exit_class::unknown}});
+    check_ends([](life_trial&) {}, {{ok, "finished", exit_class::clean},
+                                    {bad, "failed", exit_class::error},
+                                    {crash, "failed", exit_class::segfault},
+                                    {term, "stopped", exit_class::killed_by_someone},
+                                    {sigkill, "failed", exit_class::killed_by_someone},
+                                    {exit_status::taken(), "failed", exit_class::unknown}});
 }
 
 BOOST_AUTO_TEST_CASE(by_itself_channel_first) {
     check_ends(
-        [](trial& of) {
+        [](life_trial& of) {
             of.fail(process_exit);
             BOOST_TEST(of.steps() == "wait");
         },
@@ -1004,7 +1004,7 @@ BOOST_AUTO_TEST_CASE(by_itself_channel_first) {
 
 BOOST_AUTO_TEST_CASE(asked) {
     check_ends(
-        [](trial& of) {
+        [](life_trial& of) {
             of.life.stop(stop_stage::ask);
             of.steps();
         },
@@ -1016,7 +1016,7 @@ BOOST_AUTO_TEST_CASE(asked) {
 }
 
 BOOST_AUTO_TEST_CASE(about_to_be_asked) {
-    check_ends([](trial& of) { of.life.stop(stop_stage::ask); },
+    check_ends([](life_trial& of) { of.life.stop(stop_stage::ask); },
                {{ok, "stopped", exit_class::clean},
                 {bad, "failed", exit_class::error},
                 {term, "stopped", exit_class::killed_by_someone}});
@@ -1024,7 +1024,7 @@ BOOST_AUTO_TEST_CASE(about_to_be_asked) {
 
 BOOST_AUTO_TEST_CASE(terminated_though_well) {
     check_ends(
-        [](trial& of) {
+        [](life_trial& of) {
             of.life.stop(stop_stage::terminate);
             of.steps();
         },
@@ -1037,7 +1037,7 @@ BOOST_AUTO_TEST_CASE(terminated_though_well) {
 
 BOOST_AUTO_TEST_CASE(terminated_for_a_failure) {
     check_ends(
-        [](trial& of) {
+        [](life_trial& of) {
             of.fail(protocol_error, errc::protocol_error);
             of.steps();
         },
@@ -1050,7 +1050,7 @@ BOOST_AUTO_TEST_CASE(terminated_for_a_failure) {
 
 BOOST_AUTO_TEST_CASE(killed) {
     check_ends(
-        [](trial& of) {
+        [](life_trial& of) {
             of.life.stop(stop_stage::kill);
             of.steps();
         },
@@ -1062,7 +1062,7 @@ BOOST_AUTO_TEST_CASE(killed) {
 
 BOOST_AUTO_TEST_CASE(killed_for_a_failure) {
     check_ends(
-        [](trial& of) {
+        [](life_trial& of) {
             of.fail(protocol_error, errc::protocol_error);
             of.steps();
             of.steps_after(2s);
@@ -1073,12 +1073,12 @@ BOOST_AUTO_TEST_CASE(killed_for_a_failure) {
 }
 
 BOOST_AUTO_TEST_CASE(the_reason_is_the_failure_or_else_the_status) {
-    trial failed;
+    life_trial failed;
     failed.serve();
     failed.fail(protocol_error, errc::protocol_error);
     failed.exit(term);
     BOOST_TEST(failed.reason() == "it failed");
-    trial asked;
+    life_trial asked;
     asked.serve();
     asked.life.stop(stop_stage::ask);
     asked.exit(bad);
@@ -1087,7 +1087,7 @@ BOOST_AUTO_TEST_CASE(the_reason_is_the_failure_or_else_the_status) {
 
 BOOST_AUTO_TEST_CASE(broken_off_it_is_over_at_once) {
     for (const auto& [name, enter] : situations) {
-        trial of;
+        life_trial of;
         enter(of);
         of.life.break_off("out of memory", of.at());
         BOOST_TEST_CONTEXT(name) {
@@ -1102,7 +1102,7 @@ BOOST_AUTO_TEST_CASE(broken_off_it_is_over_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(broken_off_it_leaves_what_was_to_be_done) {
-    trial of;
+    life_trial of;
     of.serve();
     of.fail(protocol_error, errc::protocol_error);
     BOOST_TEST(name_of(of.life.next(of.at())) == "release_calls"); // and then to terminate it
@@ -1113,7 +1113,7 @@ BOOST_AUTO_TEST_CASE(broken_off_it_leaves_what_was_to_be_done) {
 }
 
 BOOST_AUTO_TEST_CASE(broken_off_after_its_end_it_stays_as_it_is) {
-    trial of;
+    life_trial of;
     of.serve();
     of.exit(ok);
     const auto transitions = of.life.machine().history().size();

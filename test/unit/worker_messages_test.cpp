@@ -25,6 +25,8 @@ using skep::test::contains;
 namespace data = boost::unit_test::data;
 namespace json = boost::json;
 
+BOOST_AUTO_TEST_SUITE(worker_messages_test)
+
 namespace {
 
 constexpr std::size_t mib = 1u << 20;
@@ -105,8 +107,6 @@ std::string without(const json::object& message, std::string_view key) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(worker_messages_test)
 
 BOOST_AUTO_TEST_CASE(hello) {
     const auto hello = decode_as<hello_message>(json::serialize(samples()[0].message));

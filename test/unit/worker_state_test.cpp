@@ -17,6 +17,8 @@ using namespace skep;
 using namespace std::chrono_literals;
 namespace data = boost::unit_test::data;
 
+BOOST_AUTO_TEST_SUITE(worker_state_test)
+
 namespace {
 
 using wall_time = std::chrono::system_clock::time_point;
@@ -83,8 +85,6 @@ std::string name(worker_state state) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(worker_state_test)
 
 BOOST_AUTO_TEST_CASE(every_pair_of_states_is_legal_exactly_if_the_design_says_so) {
     for (std::size_t from = 0; from < worker_state_count; ++from) {

@@ -13,6 +13,8 @@ namespace skep::test {
 
 using namespace std::chrono_literals;
 
+BOOST_AUTO_TEST_SUITE(worker_alone)
+
 namespace {
 
 /// Keeps what its worker tells and answers.
@@ -56,8 +58,6 @@ private:
 };
 
 } // namespace
-
-BOOST_AUTO_TEST_SUITE(worker_alone)
 
 BOOST_AUTO_TEST_CASE(it_comes_up_and_says_so_once) {
     lone_worker bench;
