@@ -6,6 +6,7 @@
 #include <skep/abi.hpp>
 #include <skep/call_interface.hpp>
 #include <skep/export.hpp>
+#include <skep/lease.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/reply.hpp>
@@ -20,6 +21,7 @@
 
 #include <concepts>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <utility>
 
@@ -100,6 +102,18 @@ public:
     /// reply_stream::next().
     /// Cancellation: as of execute() while the call is queued.
     boost::asio::awaitable<reply_stream> stream(request call);
+
+    /// Takes a worker, or one of its places, out of everybody else's use, for a sequence of calls that are to meet the same
+    /// worker with nobody in between. Checkouts wait in the queue like calls, in the same order; a whole worker is handed
+    /// over once it is done with the calls it has. It is neither recycled, restarted nor scaled down meanwhile; if it fails,
+    /// the lease is lost with it. Who has called is kept for the warning about a lease that is held for too long.
+    /// Errors: pool_saturated, queue_timeout, no_worker, cancelled, unavailable, not_started, start_failed, shutting_down;
+    /// invalid_config (an option is out of its range); frame_too_large and invalid_request (the reset call cannot be sent).
+    /// Leases do not hold a shutdown up: it ends them, as do the destruction of the pool and resize() where it takes the
+    /// worker.
+    /// Cancellation (all types): the wait ends with cancelled, and no worker is taken.
+    boost::asio::awaitable<lease> checkout(checkout_options what = {},
+                                           std::source_location where = std::source_location::current());
 
     /// Adds a tool: something that the workers' code can have this service do while it is at a call. See tool_handler, and
     /// request::tool for one call's own. Tools are not removed. From any thread; a call that is submitted afterwards finds

@@ -38,6 +38,12 @@ struct start_options {
                                                   ///< take its time to load, more so beside others
 };
 
+/// Leases: see pool::checkout.
+struct lease_options {
+    /// One that is held for longer is logged as a leak, once, with the place of its checkout, 0..365 days; 0 = never.
+    duration leak_threshold = std::chrono::minutes(5);
+};
+
 /// The wait for a free worker.
 struct queue_options {
     std::size_t limit = 1000; ///< calls that may wait, 0..10,000,000; 0 = refuse when all are busy
@@ -174,6 +180,7 @@ struct SKEP_API pool_config {
     initialization_options initialization;
     queue_options queue;
     affinity_options affinity;
+    lease_options lease;
 
     /// If set: calls count as accesses of their sessions there, and a session that is removed there is forgotten here
     /// (see pool::forget_session). A pool_manager sets it to its own.

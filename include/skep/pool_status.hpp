@@ -36,6 +36,7 @@ struct worker_status {
     bool retiring = false;                     ///< takes no more calls and ends when its calls have
     std::size_t load = 0;                      ///< calls it is running
     std::size_t capacity = 0;                  ///< calls it can run at a time
+    std::size_t leased = 0;                    ///< of these places, those that leases keep
     std::uint64_t completed = 0;               ///< calls it answered, with a result or an exception
     std::uint64_t errors = 0;                  ///< of these, with an exception
     duration uptime{};                         ///< since it became ready
@@ -87,6 +88,7 @@ struct pool_status {
     std::size_t queued = 0;   ///< calls that wait, for a worker or for a retry
     duration oldest_wait{};   ///< of the first call in the queue
     std::size_t in_flight = 0;
+    std::size_t leases = 0;   ///< that were checked out and have not been given back
     std::size_t sessions = 0; ///< of which it is known which worker serves them, or has: see affinity_options
     circuit_state breaker = circuit_state::closed; ///< of starting workers; see restart_options::limit
     std::size_t restarts_left = 0;                 ///< unplanned ends that its window tolerates

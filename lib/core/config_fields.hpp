@@ -99,6 +99,7 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.time("ttl", config.affinity.ttl, 1ms, 365 * 24h);
         visit.choice("on_recycle", config.affinity.on_recycle, {"wait", "move"});
     });
+    visit.group("lease", [&] { visit.time("leak_threshold", config.lease.leak_threshold, 0s, 365 * 24h); });
     visit.time("request_timeout", config.request_timeout, 0s, 24h);
     visit.group("stream", [&] {
         visit.number("window", config.stream.window, 1, 65'536);

@@ -30,7 +30,9 @@ void tie(call& fresh, const boost::asio::any_io_executor& caller) {
     if (!within && !is_watched) {
         return;
     }
-    fresh.ties = std::make_unique<call_ties>();
+    if (!fresh.ties) {
+        fresh.ties = std::make_unique<call_ties>();
+    }
     if (within) {
         inherit(fresh.req, *within);
         fresh.is_pipelinable = false;

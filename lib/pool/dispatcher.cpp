@@ -31,6 +31,7 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
       placement_(config, log),
       sessions_(config.affinity),
       deadlines_(context),
+      leases_(config, context, placement_, queue_, deadlines_, *this, log),
       losses_(config, context),
       drained_(context.executor),
       has_sessions_(context.executor) {}
@@ -50,9 +51,7 @@ void dispatcher::take_on(call& fresh, admission_facts pool) {
     const auto now = context_.now();
     fresh.holder = this;
     fresh.submitted = now;
-    const auto default_timeout = fresh.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
-    fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
-                              after_limit(now, fresh.req.timeout().value_or(default_timeout)));
+    set_deadline(fresh, now);
     if (const auto unsendable = std::move(fresh.refusal)) {
         fail(fresh, unsendable->errc(), std::move(unsendable->info));
         return;
@@ -67,7 +66,17 @@ void dispatcher::take_on(call& fresh, admission_facts pool) {
     place(fresh);
 }
 
+void dispatcher::set_deadline(call& fresh, time_point now) noexcept {
+    const auto default_timeout = fresh.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
+    fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
+                              after_limit(now, fresh.req.timeout().value_or(default_timeout)));
+}
+
 void dispatcher::place(call& fresh) {
+    if (auto* const lease = lease_of(fresh)) {
+        leases_.place(fresh, *lease);
+        return;
+    }
     fresh.has_session() ? settle_in_session(fresh, nullptr) : place_anywhere(fresh);
 }
 
@@ -121,8 +130,8 @@ void dispatcher::refuse_circles() {
 call* dispatcher::newest_made_by_tool() {
     call* newest = nullptr;
     queue_.for_each([&](claim& each) {
-        auto& waiting = static_cast<call&>(each);
-        newest = outer_of(waiting) != nullptr ? &waiting : newest;
+        auto* const waiting = each.as_call();
+        newest = waiting != nullptr && outer_of(*waiting) != nullptr ? waiting : newest;
     });
     return newest;
 }
@@ -194,6 +203,7 @@ void dispatcher::enlist(worker& fresh) {
 
 /// The permit goes straight from the worker that became free to whoever has waited longest.
 void dispatcher::serve(worker& place) {
+    leases_.serve(place);
     const auto slot = place.id().slot;
     auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);
     bool has_held_up_others = false;
@@ -319,6 +329,10 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
         return;
     }
+    if (lost.is_leased()) {
+        fail(lost, errc::worker_lost, std::move(cause.info));
+        return;
+    }
     if (is_lost_to_session(lost)) {
         const auto code = notice.may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
         fail(lost, code, std::move(cause.info));
@@ -345,7 +359,8 @@ void dispatcher::delay(call& lost, duration wait) {
 
 void dispatcher::fail_queue(errc code, const error_info& info) {
     while (!queue_.empty()) {
-        fail(static_cast<call&>(queue_.oldest()), code, info);
+        auto& next = queue_.oldest();
+        next.holder->refuse(next, code, info);
     }
     while (!delayed_.empty()) {
         fail(delayed_.front(), code, info);
@@ -366,7 +381,8 @@ void dispatcher::abort_running(errc code, const error_info& info) {
 }
 
 void dispatcher::forget_callers() noexcept {
-    const auto forget = [](claim& each) { static_cast<call&>(each).sink->forget(); };
+    const auto forget = [](claim& each) { each.forget(); };
+    leases_.forget_callers();
     queue_.for_each(forget);
     delayed_.for_each(forget);
     running_.for_each(forget);
@@ -433,8 +449,12 @@ void dispatcher::take_out(call& over, time_point now) {
     const call_ptr keep(&over);
     switch (over.state) {
     case call_state::queued:
-        queue_.remove(over);
-        end_wait_for_home(over);
+        if (auto* const lease = lease_of(over)) {
+            leases_.remove(over, *lease);
+        } else {
+            queue_.remove(over);
+            end_wait_for_home(over);
+        }
         break;
     case call_state::delayed: delayed_.remove(over); break;
     case call_state::running:
@@ -443,9 +463,17 @@ void dispatcher::take_out(call& over, time_point now) {
     }
     over.state = call_state::done;
     deadlines_.remove(over);
+    show_drained();
+}
+
+void dispatcher::show_drained() {
     if (queued() + running_.size() == 0 && !drained_.is_open()) {
         drained_.open();
     }
+}
+
+void dispatcher::refuse(claim& waiting, errc code, error_info info) {
+    fail(static_cast<call&>(waiting), code, std::move(info));
 }
 
 } // namespace skep

@@ -8,6 +8,7 @@
 #include "policy/affinity_rule.hpp"
 #include "pool/calls_in_flight.hpp"
 #include "pool/deadline_watch.hpp"
+#include "pool/lease_desk.hpp"
 #include "pool/lost_call_policy.hpp"
 #include "pool/placement.hpp"
 #include "pool/session_affinity.hpp"
@@ -53,7 +54,7 @@ protected:
 
 /// Brings calls to workers: late binding, from one wait queue. Every call that is submitted is completed exactly once
 /// here, by an answer, an error, its deadline or its caller. On the pool's strand.
-class dispatcher final : private claim_holder {
+class dispatcher final : private claim_holder, private lease_user {
 public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
     dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
@@ -65,13 +66,17 @@ public:
     /// The caller no longer waits.
     void cancel(call& given_up, asio::cancellation_type type);
 
+    /// Takes a checkout on, unless the pool is in no state for that.
+    void check_out(lease_claim& fresh, const admission_facts& pool);
+    lease_desk& leases() noexcept { return leases_; }
+
     /// The worker takes calls from now on, or none any more: calls that have waited for it alone go elsewhere, or fail.
     void enlist(worker& fresh);
     void remove(worker& gone);
 
     /// Calls that wait are given to the worker, as far as it has room, or to any worker.
-    void serve(worker& place);
-    void serve_all();
+    void serve(worker& place) override;
+    void serve_all() override;
 
     void on_result(worker& sender, call& answered, result_message& answer, time_point now);
     void on_remote_error(worker& sender, call& answered, error_message& answer);
@@ -103,7 +108,7 @@ public:
     /// Returns when no call is open, or at `limit`.
     asio::awaitable<void> drain(time_point limit);
 
-    std::size_t queued() const noexcept { return queue_.size() + delayed_.size(); }
+    std::size_t queued() const noexcept { return queue_.size() + delayed_.size() + leases_.waiting_calls(); }
     bool is_queue_empty() const noexcept { return queue_.empty(); }
 
     /// When the oldest call of the queue was submitted.
@@ -130,8 +135,20 @@ public:
 private:
     void on_granted(claim& granted, worker& place, time_point now) override;
     void on_due(claim& due) override;
+    void refuse(claim& waiting, errc code, error_info info) override;
+
+    // For leases.
+    void settle() override { events_.settle(); }
+    void begin(call& next, worker& at, time_point now) override { dispatch(next, at, now); }
+    void begin_reset(call& fresh, worker& at) override;
+    void fail_call(call& waiting, errc code, error_info info) override;
+    void abandon_call(call& running, errc code) override { abandon(running, code); }
+    void on_waiting() override { events_.on_waiting(); }
+    void on_queue_shrunk() override { show_drained(); }
+    std::string shortage() const override { return events_.shortage(); }
 
     void take_on(call& fresh, admission_facts pool);
+    void set_deadline(call& fresh, time_point now) noexcept;
     void fail_for_memory(call& unsent, const std::exception& problem);
     void place(call& fresh);
     void place_anywhere(call& fresh);
@@ -164,6 +181,7 @@ private:
     void fail(call& failed, errc code, error_info info = {});
     void count_failure(errc code) noexcept;
     void take_out(call& over, time_point now);
+    void show_drained();
 
     const pool_config& config_;
     const pool_context& context_;
@@ -174,6 +192,7 @@ private:
     claim_list<call> delayed_;
     calls_in_flight running_;
     deadline_watch deadlines_;
+    lease_desk leases_;
     lost_call_policy losses_;
     gate drained_;
     gate has_sessions_;

@@ -81,7 +81,9 @@ void dispatcher::fail_waiting(call& waiting) {
     } else {
         if (info.detail.empty()) {
             info.detail =
-                waiting.slot
+                waiting.is_leased() ? "the lease's other calls held its places; raise queue.timeout or the "
+                                      "request's queue_timeout"
+                : waiting.slot
                     ? "the worker of its session was busy; raise queue.timeout or the request's queue_timeout"
                     : "all were busy; raise workers, queue.timeout or the request's queue_timeout";
         }

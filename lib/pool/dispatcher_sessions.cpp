@@ -13,6 +13,7 @@ namespace skep {
 void dispatcher::remove(worker& gone) {
     placement_.remove(gone);
     sessions_.left(gone);
+    leases_.on_left(gone);
     settle_bound_to(gone.id().slot);
 }
 

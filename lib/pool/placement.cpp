@@ -62,11 +62,24 @@ worker* placement::pick(const claim& claimant, bool may_be_pipelined) {
         auto* const only = at(*claimant.slot);
         return only != nullptr && has_room(*only, claimant) ? only : nullptr;
     }
+    if (claimant.wants_whole_worker) {
+        return pick_whole(claimant);
+    }
     const auto view = claimant.view();
     auto* const free = pick_by(*free_, view, &worker::accepts_call);
     return free != nullptr || !claimant.is_pipelinable || !may_be_pipelined
                ? free
                : pick_by(*pipelined_, view, &worker::accepts_pipelined_call);
+}
+
+/// The one that will be done with what it has soonest, as far as can be told.
+worker* placement::pick_whole(const claim& claimant) const noexcept {
+    worker* best = nullptr;
+    for (auto* const each : workers_) {
+        const bool would_do = each != nullptr && has_room(*each, claimant);
+        best = would_do && (best == nullptr || each->load() < best->load()) ? each : best;
+    }
+    return best;
 }
 
 /// One that has just left service may still be on offer.

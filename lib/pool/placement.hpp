@@ -32,6 +32,9 @@ public:
     bool is_any_up() const noexcept;
 
     static bool has_room(const worker& place, const claim& claimant) noexcept {
+        if (claimant.wants_whole_worker) {
+            return place.accepts_call() && !place.is_leased();
+        }
         return place.accepts_call() || (claimant.is_pipelinable && place.accepts_pipelined_call());
     }
 
@@ -48,6 +51,7 @@ private:
     worker* at(std::uint32_t slot) const noexcept {
         return slot < workers_.size() ? workers_[slot] : nullptr;
     }
+    worker* pick_whole(const claim& claimant) const noexcept;
     worker* pick_by(scheduler& chooser, const claim_view& claimant, bool (worker::*accepts)() const noexcept);
 
     const pool_config& config_;

@@ -89,12 +89,22 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
     }
 }
 
-void pool_core::submit(call& fresh) {
-    events_.settle();
+admission_facts pool_core::facts_of_admission() {
     admission_facts facts;
     facts.phase = phase_;
     facts.is_start_undone = undone_for_.has_value();
     facts.is_unavailable = supervisor_.is_unavailable();
+    return facts;
+}
+
+void pool_core::check_out(lease_claim& fresh) {
+    events_.settle();
+    dispatcher_.check_out(fresh, facts_of_admission());
+}
+
+void pool_core::submit(call& fresh) {
+    events_.settle();
+    auto facts = facts_of_admission();
     facts.is_part_of_another = dispatcher_.is_part_of_running_call(fresh);
     dispatcher_.submit(fresh, facts);
 }
@@ -159,6 +169,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
     }
     supply_.cancel();
     supervisor_.end_launch();
+    dispatcher_.leases().refuse_waiting(errc::shutting_down); // they would have no calls
     const auto before = dispatcher_.queued() + dispatcher_.in_flight();
     give_up_queue_if_hopeless();
     if (!hurry_) {
@@ -205,6 +216,7 @@ pool_status pool_core::status() {
     result.phase = phase_;
     result.queued = dispatcher_.queued();
     result.in_flight = dispatcher_.in_flight();
+    result.leases = dispatcher_.leases().size();
     result.sessions = dispatcher_.session_count();
     const auto now = context_.now();
     result.oldest_wait =

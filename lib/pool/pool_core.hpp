@@ -47,6 +47,8 @@ public:
     // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
     void submit(call& fresh);
     void take_chunks(call& from, stream_credit taken);
+    void check_out(lease_claim& fresh);
+    lease_desk& leases() noexcept { return dispatcher_.leases(); }
     void cancel(call& given_up, asio::cancellation_type type) { dispatcher_.cancel(given_up, type); }
 
     // What users wait for. Each is a coroutine that ends when it is done, or throws; cancelling ends the wait only.
@@ -105,6 +107,7 @@ private:
     void run_in(task_group& group, loop body);
     asio::awaitable<void> keep_going(loop body);
 
+    admission_facts facts_of_admission();
     error_info last_cause() const;
     error start_failure(std::size_t came_up) const;
     void handle_output(const output_line& printed) noexcept;

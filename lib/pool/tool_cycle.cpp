@@ -16,8 +16,10 @@ using call_set = std::unordered_set<const call*>;
 /// The calls that cannot end before those do which wait: for the worker in a slot, or for any.
 call_set stuck_behind(wait_queue& waiting, std::optional<std::uint32_t> slot) {
     call_set stuck;
-    waiting.for_each([&](const claim& each) {
-        const auto* outer = !slot || each.slot == slot ? outer_of(static_cast<const call&>(each)) : nullptr;
+    waiting.for_each([&](claim& each) {
+        const auto* const inner = each.as_call();
+        const bool counts = inner != nullptr && (!slot || each.slot == slot);
+        const auto* outer = counts ? outer_of(*inner) : nullptr;
         for (; outer != nullptr; outer = outer_of(*outer)) {
             stuck.insert(outer);
         }

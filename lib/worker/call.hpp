@@ -45,6 +45,7 @@ struct tool_tie;
 struct call_ties {
     std::shared_ptr<const tool_tie> within;   ///< null if it is not made by a tool
     std::shared_ptr<progress_relay> progress; ///< null if nobody asks for it
+    claim_ptr lease;                          ///< that it is made with; null for most
 };
 
 /// One call from execute() to its end: a request, and where its answer goes.
@@ -62,6 +63,11 @@ struct call : claim {
 
     bool has_session() const noexcept { return !req.session().empty(); }
 
+    /// It takes a place that a lease holds.
+    bool is_leased() const noexcept { return ties && ties->lease; }
+
+    call* as_call() noexcept override { return this; }
+    void forget() noexcept override { sink->forget(); }
     claim_view view() const noexcept override { return {req.command(), req.session(), attempts}; }
 
     request req;

@@ -29,6 +29,24 @@ public:
     void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
     bool is_full() const noexcept { return load() >= capacity_; }
 
+    /// Whether another call can be begun now, of those that no lease makes.
+    bool has_place() const noexcept { return load() + unused_ < capacity_; }
+
+    // Leases keep places, which only their own calls take.
+    void reserve(std::size_t places) noexcept {
+        reserved_ += places;
+        unused_ += places;
+    }
+    /// None of the calls in them is left.
+    void release(std::size_t places) noexcept {
+        reserved_ -= places;
+        unused_ -= places;
+    }
+    std::size_t reserved() const noexcept { return reserved_; }
+
+    /// Calls that no lease has made.
+    std::size_t common_load() const noexcept { return load() - (reserved_ - unused_); }
+
     /// Makes room, so that add() cannot fail.
     void reserve_one() { entries_.reserve(entries_.size() + 1); }
     std::uint64_t next_id() const noexcept { return next_id_; }
@@ -36,6 +54,7 @@ public:
     /// Enters a call under next_id().
     void add(call& sent, std::uint64_t begin) {
         entries_.emplace_hint(entries_.end(), next_id_++, entry{call_ptr(&sent), begin});
+        unused_ -= sent.is_leased() ? 1 : 0;
     }
 
     /// Null if it has no call of that id.
@@ -52,6 +71,7 @@ public:
         }
         auto sent = std::move(found->second.sent);
         entries_.erase(found);
+        unused_ += sent->is_leased() ? 1 : 0;
         return sent;
     }
 
@@ -60,6 +80,7 @@ public:
         const auto last = entries_.end() - 1;
         auto sent = std::move(last->second);
         entries_.erase(last);
+        unused_ += sent.sent->is_leased() ? 1 : 0;
         return sent;
     }
 
@@ -101,6 +122,8 @@ private:
     map entries_;
     std::uint64_t next_id_ = 1;
     std::size_t capacity_ = 0;
+    std::size_t reserved_ = 0; ///< places
+    std::size_t unused_ = 0;   ///< of these
 };
 
 } // namespace skep

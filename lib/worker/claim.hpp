@@ -4,6 +4,7 @@
 #pragma once
 
 #include "policy/deadline_heap.hpp"
+#include <skep/error.hpp>
 #include <skep/scheduler.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
@@ -17,6 +18,7 @@ namespace skep {
 
 class worker;
 struct claim;
+struct call;
 
 /// Whose claim it is: learns what becomes of it.
 class claim_holder {
@@ -26,6 +28,9 @@ public:
 
     /// The time it was last entered for in the deadlines has come.
     virtual void on_due(claim& due) = 0;
+
+    /// It waits in vain.
+    virtual void refuse(claim& waiting, errc code, error_info info) = 0;
 
 protected:
     ~claim_holder() = default;
@@ -38,11 +43,18 @@ struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_
     /// What a scheduler sees of it.
     virtual claim_view view() const noexcept = 0;
 
+    /// Null if it is something else, and is not served like one.
+    virtual call* as_call() noexcept { return nullptr; }
+
+    /// Destroys what would resume those who wait for it. For when no coroutine will ever run again.
+    virtual void forget() noexcept = 0;
+
     claim_holder* holder = nullptr;
     time_point submitted;
     std::optional<std::uint32_t> slot; ///< the only one that will do; any does if empty
     std::int64_t order = 0;            ///< its place in the wait queue
     bool is_pipelinable = true;        ///< false: what it would lie behind may wait for it
+    bool wants_whole_worker = false;   ///< all places of one worker
 };
 
 using claim_ptr = boost::intrusive_ptr<claim>;

@@ -280,6 +280,7 @@ worker_status worker::status(time_point now) const {
     result.health = life_.machine().health();
     result.retiring = life_.is(obstacle::leaving);
     result.load = load();
+    result.leased = calls_.reserved();
     result.capacity = capacity();
     result.completed = tally_.completed;
     result.errors = tally_.errors;

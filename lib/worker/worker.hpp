@@ -82,14 +82,27 @@ public:
     // Calls.
 
     /// Whether it can begin another call now.
-    bool accepts_call() const noexcept { return takes_calls() && !calls_.is_full(); }
+    bool accepts_call() const noexcept { return takes_calls() && calls_.has_place(); }
 
     /// Whether it is at capacity, but a call may be sent all the same, to be begun as soon as it can.
     bool accepts_pipelined_call() const noexcept {
-        return takes_calls() && calls_.is_full() &&
+        return takes_calls() && calls_.reserved() == 0 && calls_.is_full() &&
                calls_.load() < calls_.capacity() + around_.config.pipeline_depth;
     }
     std::size_t load() const noexcept { return calls_.load(); }
+
+    /// Whether it can be sent calls at all.
+    bool takes_calls() const noexcept {
+        return life_.takes_calls() && link_->data().unsent() <= around_.config.limits.frame_bytes;
+    }
+
+    // Places that leases keep.
+    void reserve(std::size_t places) noexcept { calls_.reserve(places); }
+    void release(std::size_t places) noexcept { calls_.release(places); }
+    bool is_leased() const noexcept { return calls_.reserved() > 0; }
+
+    /// Calls that no lease has made.
+    std::size_t common_load() const noexcept { return calls_.common_load(); }
     std::size_t capacity() const noexcept { return calls_.capacity(); }
     bool is_pipelined(const call& sent) const noexcept { return calls_.is_pipelined(sent); }
 
@@ -162,8 +175,9 @@ public:
     void bind_session() noexcept { ++bound_sessions_; }
     void release_session() noexcept { --bound_sessions_; }
 
-    /// Whether it is to stay for their sake.
-    bool is_held() const noexcept {
+    /// Whether it is to stay for their sake, or for that of a lease.
+    bool is_held() const noexcept { return is_leased() || holds_sessions(); }
+    bool holds_sessions() const noexcept {
         return bound_sessions_ > 0 && around_.config.affinity.on_recycle == affinity_on_recycle::wait;
     }
 
@@ -185,7 +199,7 @@ public:
 
     /// Up, and neither at a call nor suspended.
     bool is_idle() const noexcept {
-        return life_.is_in_service() && calls_.empty() && !life_.is(obstacle::suspended);
+        return life_.is_in_service() && calls_.empty() && !is_leased() && !life_.is(obstacle::suspended);
     }
     time_point last_assigned() const noexcept { return tally_.last_assigned; }
     std::uint64_t completed() const noexcept { return tally_.completed; }
@@ -228,9 +242,6 @@ private:
     asio::awaitable<void> beat();
     void ping();
 
-    bool takes_calls() const noexcept {
-        return life_.takes_calls() && link_->data().unsent() <= around_.config.limits.frame_bytes;
-    }
     moment at() const { return around_.context.present(); }
     void tell(decltype(worker_event::fact) fact);
 

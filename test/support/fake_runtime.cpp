@@ -317,6 +317,18 @@ std::shared_ptr<manual_pool::outcome<reply>> manual_pool::execute(request call) 
     return launch(pool_->execute(std::move(call)));
 }
 
+std::shared_ptr<manual_pool::outcome<lease>> manual_pool::checkout(checkout_options what) {
+    return launch(pool_->checkout(std::move(what)));
+}
+
+std::shared_ptr<manual_pool::outcome<reply>> manual_pool::execute(lease& with, request call) {
+    return launch(with.execute(std::move(call)));
+}
+
+std::shared_ptr<manual_pool::outcome<reply_stream>> manual_pool::stream(lease& with, request call) {
+    return launch(with.stream(std::move(call)));
+}
+
 std::shared_ptr<manual_pool::outcome<bool>> manual_pool::start() {
     return begin(pool_->start());
 }

@@ -167,6 +167,9 @@ public:
     std::shared_ptr<outcome<reply>> execute(request call);
     std::shared_ptr<outcome<reply_stream>> stream(request call);
     std::shared_ptr<outcome<std::optional<chunk>>> next(reply_stream& from);
+    std::shared_ptr<outcome<lease>> checkout(checkout_options what = {});
+    std::shared_ptr<outcome<reply>> execute(lease& with, request call);
+    std::shared_ptr<outcome<reply_stream>> stream(lease& with, request call);
     std::shared_ptr<outcome<bool>> start();
     std::shared_ptr<outcome<shutdown_report>> shutdown();
 

@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/call_interface.hpp>
+#include <skep/export.hpp>
+#include <skep/reply_stream.hpp>
+#include <skep/request.hpp>
+#include <skep/time.hpp>
+#include <skep/worker_id.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace skep {
+
+/// What is to be checked out, and how long to wait for it. Every setter works on a named object and in a chain.
+class SKEP_API checkout_options {
+public:
+    /// One place of a worker that runs several calls at a time, instead of the whole worker: others use the rest.
+    checkout_options& one_place() & {
+        wants_one_place_ = true;
+        return *this;
+    }
+    checkout_options&& one_place() && { return std::move(one_place()); }
+
+    /// The longest wait, 0..365 days; 0 = until the pool shuts down. Default: pool_config::queue.timeout.
+    checkout_options& queue_timeout(duration limit) &;
+    checkout_options&& queue_timeout(duration limit) && { return std::move(queue_timeout(limit)); }
+
+    /// pool_config::lease.leak_threshold of this lease, 0..365 days.
+    checkout_options& leak_threshold(duration limit) &;
+    checkout_options&& leak_threshold(duration limit) && { return std::move(leak_threshold(limit)); }
+
+    /// A call that the worker runs after the last one of the lease and before anyone else's, so that nothing of what the
+    /// lease has left there is seen by others. A worker in which it fails is replaced.
+    checkout_options& reset(request call) & {
+        reset_ = std::move(call);
+        return *this;
+    }
+    checkout_options&& reset(request call) && { return std::move(reset(std::move(call))); }
+
+    bool wants_one_place() const noexcept { return wants_one_place_; }
+    const std::optional<duration>& queue_timeout() const noexcept { return queue_timeout_; }
+    const std::optional<duration>& leak_threshold() const noexcept { return leak_threshold_; }
+    const std::optional<request>& reset() const noexcept { return reset_; }
+
+private:
+    bool wants_one_place_ = false;
+    std::optional<duration> queue_timeout_;
+    std::optional<duration> leak_threshold_;
+    std::optional<request> reset_;
+};
+
+class lease_handle;
+
+/// The exclusive use of one worker, or of one place of it, for a sequence of calls: see pool::checkout. Gives it back when
+/// it is destroyed, which never fails, in whatever phase the pool is, and if the pool is gone. Moved and destroyed by one
+/// thread at a time; its calls may come from any.
+class SKEP_API lease final : public call_interface {
+public:
+    /// Of nothing: every call fails with invalid_request.
+    lease() noexcept;
+    lease(lease&&) noexcept;
+    lease& operator=(lease&&) noexcept;
+    ~lease() override;
+
+    /// Runs a call in the leased worker. As many run at a time as the lease has places; more wait for each other, within
+    /// their own queue timeouts, as they do while the worker is suspended or unhealthy.
+    /// Errors: those of pool::execute(), but that no call is sent to another worker: if the leased one ends, this call and
+    /// each later one end with worker_lost. invalid_request if the lease was given back before; cancelled if it is
+    /// meanwhile.
+    /// Cancellation: as of pool::execute().
+    boost::asio::awaitable<reply> execute(request call) override;
+    using call_interface::execute;
+
+    /// The same for a call whose answer comes in chunks: see pool::stream.
+    boost::asio::awaitable<reply_stream> stream(request call);
+
+    /// Which worker it is.
+    /// Throws std::logic_error if the lease is of nothing.
+    const worker_id& worker() const;
+
+    /// Gives the worker back, and returns when others can have it: its open calls are cancelled, and the reset command, if
+    /// there is one, is run. The lease is of nothing from the call on. Never fails for the worker's sake.
+    /// Errors: cancelled.
+    /// Cancellation (all types): the wait ends with cancelled; the return goes on.
+    boost::asio::awaitable<void> close();
+
+    /// Whether it is of anything: it was checked out, and neither closed nor moved from. (Its worker may be gone.)
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+private:
+    friend class lease_handle;
+
+    explicit lease(std::unique_ptr<lease_handle> handle) noexcept;
+
+    std::unique_ptr<lease_handle> handle_;
+};
+
+} // namespace skep

@@ -1,0 +1,218 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "core/range_check.hpp"
+#include "pool/call_operations.hpp"
+#include "pool/lease_handle.hpp"
+#include <skep/lease.hpp>
+
+#include <stdexcept>
+
+namespace skep {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Tells a lease how its reset command ends.
+class reset_call final : public call, private call_sink {
+public:
+    explicit reset_call(request&& what) : call(std::move(what), static_cast<call_sink*>(this)) {
+        ties = std::make_unique<call_ties>(); // there may be no memory later on
+    }
+
+    void belong_to(const core_ptr& pool) { pool_ = pool; }
+
+private:
+    void put_answer(reply) noexcept override {}
+    void put_failure(std::unique_ptr<error> failure) noexcept override {
+        failed_ = true;
+        failure_ = std::move(failure);
+    }
+    void put_failure(errc) noexcept override { failed_ = true; }
+    void wake() override {
+        const auto core = pool_.lock();
+        if (failed_ && core) {
+            core->leases().on_reset_failed(*lease_of(*this), failure_ ? failure_->what() : "out of memory");
+        }
+    }
+
+    void forget() noexcept override {}
+
+    std::weak_ptr<pool_core> pool_;
+    bool failed_ = false;
+    std::unique_ptr<error> failure_;
+};
+
+void check(const checkout_options& what) {
+    check_ranges([&](const range_check& range) {
+        range.time("queue_timeout", what.queue_timeout().value_or(0s), 0s, 365 * 24h);
+        range.time("leak_threshold", what.leak_threshold().value_or(0s), 0s, 365 * 24h);
+    });
+}
+
+call_ptr make_reset(const core_ptr& core, const checkout_options& what) {
+    if (!what.reset()) {
+        return {};
+    }
+    const boost::intrusive_ptr<reset_call> made(new reset_call(request(*what.reset())));
+    made->encode(core->limits());
+    made->belong_to(core);
+    return made;
+}
+
+template <class Result>
+asio::awaitable<Result> fail_at_once(errc code, std::string detail) {
+    error_info info;
+    info.detail = std::move(detail);
+    throw error(code, std::move(info));
+    co_return Result();
+}
+
+template <class Result>
+asio::awaitable<Result> without_lease() {
+    return fail_at_once<Result>(errc::invalid_request,
+                                "this skep::lease is of nothing: it was closed or moved from");
+}
+
+template <class Result>
+asio::awaitable<Result> without_pool() {
+    return fail_at_once<Result>(errc::shutting_down, "the pool of this lease is gone");
+}
+
+template <class Call>
+boost::intrusive_ptr<Call> with_lease(boost::intrusive_ptr<Call> made, const lease_ptr& lease) {
+    made->ties = std::make_unique<call_ties>();
+    made->ties->lease = lease;
+    made->is_pipelinable = false;
+    return made;
+}
+
+asio::awaitable<void> nothing_to_close() {
+    co_return;
+}
+
+} // namespace
+
+asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options what,
+                                               std::source_location where) {
+    check(what);
+    const lease_ptr mine(new lease_claim(std::move(what), where));
+    mine->reset = make_reset(core, mine->options);
+    auto held = std::make_unique<lease_handle>(core, mine);
+    auto start = [core, mine](std::unique_ptr<suspended_caller> caller) {
+        forward_cancellation(
+            caller->cancellation(), core,
+            [mine](pool_core& target, asio::cancellation_type) { target.leases().cancel(*mine); });
+        auto enter = [core, mine, caller = std::move(caller)]() mutable {
+            mine->caller = std::move(caller);
+            core->check_out(*mine);
+        };
+        execute_surely(core->executor(), std::move(enter));
+    };
+    auto suspension = suspend(std::move(start));
+    co_await std::move(suspension);
+    held->check_granted();
+    co_return lease(std::move(held));
+}
+
+void lease_handle::check_granted() {
+    if (lease_->code == errc()) {
+        return;
+    }
+    is_back_ = true;
+    if (lease_->failure) {
+        throw std::move(*lease_->failure);
+    }
+    throw error(lease_->code, {});
+}
+
+lease_handle::~lease_handle() {
+    const auto core = is_back_ || lease_->is_forgotten ? nullptr : pool_.lock();
+    if (!core) {
+        return;
+    }
+    lease_->is_dropped = true;
+    try {
+        asio::post(core->executor(), [core, mine = lease_] { core->leases().give_back(*mine); });
+    } catch (const std::bad_alloc&) { // it is seen to when its worker is looked at next
+    }
+}
+
+asio::awaitable<reply> lease_handle::execute(request call) const {
+    auto core = pool_.lock();
+    return core ? run_call(std::move(core), with_lease(unary_ptr(new unary_call(std::move(call))), lease_))
+                : without_pool<reply>();
+}
+
+asio::awaitable<reply_stream> lease_handle::stream(request call) const {
+    auto core = pool_.lock();
+    if (!core) {
+        return without_pool<reply_stream>();
+    }
+    auto made = with_lease(make_stream(*core, std::move(call)), lease_);
+    return run_stream(std::move(core), std::move(made));
+}
+
+asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> mine) {
+    const auto core = mine->pool_.lock();
+    if (!core) {
+        co_return;
+    }
+    const auto closed = mine->lease_;
+    auto start = [core, closed](std::unique_ptr<suspended_caller> caller) {
+        forward_cancellation(
+            caller->cancellation(), core,
+            [closed](pool_core& target, asio::cancellation_type) { target.leases().cancel_close(*closed); });
+        auto enter = [core, closed, caller = std::move(caller)]() mutable {
+            closed->closer = std::move(caller);
+            core->leases().give_back(*closed);
+        };
+        execute_surely(core->executor(), std::move(enter));
+    };
+    auto suspension = suspend(std::move(start));
+    mine->is_back_ = true;
+    co_await std::move(suspension);
+    if (closed->was_close_cancelled) {
+        error_info info;
+        info.worker = closed->of;
+        throw error(errc::cancelled, std::move(info));
+    }
+}
+
+lease::lease() noexcept = default;
+lease::lease(std::unique_ptr<lease_handle> handle) noexcept : handle_(std::move(handle)) {}
+lease::lease(lease&&) noexcept = default;
+lease& lease::operator=(lease&&) noexcept = default;
+lease::~lease() = default;
+
+asio::awaitable<reply> lease::execute(request call) {
+    return handle_ ? handle_->execute(std::move(call)) : without_lease<reply>();
+}
+
+asio::awaitable<reply_stream> lease::stream(request call) {
+    return handle_ ? handle_->stream(std::move(call)) : without_lease<reply_stream>();
+}
+
+const worker_id& lease::worker() const {
+    if (!handle_) {
+        throw std::logic_error("an empty skep::lease has no worker");
+    }
+    return handle_->worker();
+}
+
+asio::awaitable<void> lease::close() {
+    return handle_ ? lease_handle::close(std::move(handle_)) : nothing_to_close();
+}
+
+checkout_options& checkout_options::queue_timeout(duration limit) & {
+    queue_timeout_ = limit;
+    return *this;
+}
+
+checkout_options& checkout_options::leak_threshold(duration limit) & {
+    leak_threshold_ = limit;
+    return *this;
+}
+
+} // namespace skep

@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/suspended_caller.hpp"
+#include "pool/claim_list.hpp"
+#include "worker/call.hpp"
+#include <skep/lease.hpp>
+
+#include <atomic>
+#include <memory>
+#include <source_location>
+#include <utility>
+
+namespace skep {
+
+/// Where a lease is on its way.
+enum class lease_state : std::uint8_t {
+    fresh,    ///< not yet seen by the pool
+    queued,   ///< waits for a worker
+    draining, ///< has one, which is still at the calls of others
+    held,
+    returning, ///< its last calls end, and the worker is reset
+    lost,      ///< its worker is gone
+    over
+};
+
+/// One lease, from checkout() to its return. On the strand, but for what is said otherwise.
+struct lease_claim final : claim {
+    lease_claim(checkout_options what, const std::source_location& place)
+        : options(std::move(what)), where(place) {
+        is_pipelinable = false;
+        wants_whole_worker = !options.wants_one_place();
+    }
+
+    claim_view view() const noexcept override { return {}; }
+
+    void forget() noexcept override {
+        is_forgotten = true;
+        caller.reset();
+        closer.reset();
+        while (!waiting.empty()) {
+            const auto each = waiting.pop_front();
+            each->forget();
+        }
+    }
+
+    /// Lets checkout() return.
+    void answer() { resume(caller); }
+
+    /// Lets close() return.
+    void answer_closer() { resume(closer); }
+
+    checkout_options options;
+    std::source_location where;
+    lease_state state = lease_state::fresh;
+    worker* at = nullptr;     ///< null unless it has one that serves
+    worker_id of;             ///< for the user too, once checkout() has returned
+    std::size_t places = 0;   ///< of the worker
+    claim_list<call> waiting; ///< its calls that wait for each other
+    call_ptr reset;           ///< to be run at its return; null if there is none, or no more
+    std::unique_ptr<suspended_caller> caller;
+    std::unique_ptr<suspended_caller> closer;
+    errc code{};                           ///< what checkout() fails with; for the user, once it was resumed
+    std::unique_ptr<error> failure;        ///< the same with all that is known
+    bool was_close_cancelled = false;      ///< for the user, once close() was resumed
+    std::atomic<bool> is_dropped{false};   ///< nobody has it any more; from any thread
+    std::atomic<bool> is_forgotten{false}; ///< the execution context is gone; from any thread
+
+private:
+    static void resume(std::unique_ptr<suspended_caller>& who) {
+        if (const auto resumed = std::move(who)) {
+            resumed->resume();
+        }
+    }
+};
+
+using lease_ptr = boost::intrusive_ptr<lease_claim>;
+
+/// Null if the call is not made with a lease.
+inline lease_claim* lease_of(const call& made) noexcept {
+    return made.ties && made.ties->lease ? static_cast<lease_claim*>(made.ties->lease.get()) : nullptr;
+}
+
+} // namespace skep

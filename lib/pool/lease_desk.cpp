@@ -1,0 +1,390 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/lease_desk.hpp"
+
+#include "core/clock.hpp"
+#include "core/duration_text.hpp"
+#include "pool/tool_cycle.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+lease_desk::lease_desk(const pool_config& config, const pool_context& context, placement& places,
+                       wait_queue& queue, deadline_watch& deadlines, lease_user& user, const pool_log& log)
+    : config_(config),
+      context_(context),
+      placement_(places),
+      queue_(queue),
+      deadlines_(deadlines),
+      user_(user),
+      log_(log) {}
+
+/// Calls `act` for each lease of the worker; it may take that one out of the list.
+template <class Act>
+void lease_desk::for_each_of(const worker& place, Act act) {
+    for (auto left = leases_.size(); left > 0 && !leases_.empty(); --left) {
+        const auto next = leases_.pop_front();
+        leases_.push_back(next);
+        if (next->at == &place) {
+            act(*next);
+        }
+    }
+}
+
+void lease_desk::check_out(lease_claim& fresh, const admission_facts& pool, error_info cause) {
+    const lease_ptr keep(&fresh);
+    fresh.holder = this;
+    fresh.submitted = context_.now();
+    if (const auto refusal = refusal_of(pool)) {
+        end_wait(fresh, *refusal, std::move(cause));
+        return;
+    }
+    try {
+        fresh.of.pool = config_.name;
+        auto* const free = queue_.is_common_empty() ? placement_.pick(fresh) : nullptr;
+        free != nullptr ? reserve(fresh, *free) : queue_up(fresh);
+    } catch (const std::exception&) { // out of memory
+        if (fresh.state != lease_state::fresh) {
+            throw;
+        }
+        end_wait(fresh, errc::invalid_request, {});
+    }
+}
+
+void lease_desk::queue_up(lease_claim& fresh) {
+    const bool has_place = false;
+    if (admit(has_place, queue_.size(), config_.queue.limit) != admission::queue) {
+        end_wait(fresh, errc::pool_saturated, {});
+        return;
+    }
+    const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
+    deadlines_.set(fresh, after_limit(fresh.submitted, limit));
+    fresh.state = lease_state::queued;
+    queue_.push_back(&fresh);
+    if (queue_.size() == 1) {
+        user_.on_waiting();
+    }
+}
+
+void lease_desk::on_granted(claim& granted, worker& place, time_point) {
+    reserve(static_cast<lease_claim&>(granted), place);
+}
+
+/// From now on the worker takes no calls of others, in these places.
+void lease_desk::reserve(lease_claim& granted, worker& place) {
+    const lease_ptr keep(&granted);
+    granted.of.slot = place.id().slot;
+    granted.of.generation = place.id().generation;
+    granted.at = &place;
+    granted.places = granted.wants_whole_worker ? place.capacity() : 1;
+    place.reserve(granted.places);
+    granted.state = lease_state::draining;
+    leases_.push_back(keep);
+    placement_.refresh(place);
+    look(granted);
+    user_.on_queue_shrunk();
+}
+
+void lease_desk::serve(worker& place) {
+    if (place.is_leased()) {
+        for_each_of(place, [this](lease_claim& each) { look(each); });
+    }
+}
+
+/// Does what can be done for it now.
+void lease_desk::look(lease_claim& lease) {
+    if (lease.is_dropped && lease.state == lease_state::held) { // there was no memory to say so
+        give_back(lease);
+        return;
+    }
+    switch (lease.state) {
+    case lease_state::draining:
+        if (!lease.wants_whole_worker || lease.at->common_load() == 0) {
+            hand_over(lease);
+        }
+        break;
+    case lease_state::held: begin_calls(lease); break;
+    case lease_state::returning: end_return(lease); break;
+    default: break;
+    }
+}
+
+void lease_desk::hand_over(lease_claim& granted) {
+    granted.state = lease_state::held;
+    deadlines_.remove(granted);
+    const auto limit = granted.options.leak_threshold().value_or(config_.lease.leak_threshold);
+    try {
+        deadlines_.set(granted, after_limit(context_.now(), limit));
+    } catch (const std::bad_alloc&) {} // a leak would not be noticed
+    granted.answer();
+}
+
+void lease_desk::place(call& fresh, lease_claim& with) {
+    error_info info;
+    info.worker = with.of;
+    if (with.state == lease_state::lost) {
+        info.detail = "the leased worker had ended before the call";
+        user_.fail_call(fresh, errc::worker_lost, std::move(info));
+    } else if (with.state != lease_state::held) {
+        info.detail = "the lease was given back before the call";
+        user_.fail_call(fresh, errc::invalid_request, std::move(info));
+    } else if (with.waiting.empty() && can_begin(with)) {
+        user_.begin(fresh, *with.at, fresh.submitted);
+    } else if (waits_for_itself(fresh, with)) {
+        info.detail = "it would wait for ever, for a place of its own lease: " + trail_of(fresh);
+        user_.fail_call(fresh, errc::tool_cycle, std::move(info));
+    } else if (with.waiting.size() >= config_.queue.limit) {
+        user_.fail_call(fresh, errc::pool_saturated, std::move(info));
+    } else {
+        const auto limit = fresh.req.queue_timeout().value_or(config_.queue.timeout);
+        deadlines_.set(fresh, std::min(fresh.deadline, after_limit(fresh.submitted, limit)));
+        fresh.state = call_state::queued;
+        with.waiting.push_back(&fresh);
+        ++waiting_calls_;
+    }
+}
+
+void lease_desk::remove(call& waiting, lease_claim& with) noexcept {
+    with.waiting.remove(waiting);
+    --waiting_calls_;
+}
+
+void lease_desk::begin_calls(lease_claim& lease) {
+    while (lease.state == lease_state::held && !lease.waiting.empty() && can_begin(lease)) {
+        const auto next = lease.waiting.pop_front();
+        --waiting_calls_;
+        user_.begin(*next, *lease.at, context_.now());
+    }
+}
+
+bool lease_desk::can_begin(const lease_claim& lease) noexcept {
+    return lease.at->takes_calls() && calls_at_worker(lease) < lease.places;
+}
+
+std::size_t lease_desk::calls_at_worker(const lease_claim& lease) noexcept {
+    std::size_t count = 0;
+    lease.at->for_each_call([&](const call& each) { count += lease_of(each) == &lease ? 1 : 0; });
+    return count;
+}
+
+/// Whether calls that can only end after this one hold all places of the lease.
+bool lease_desk::waits_for_itself(const call& fresh, const lease_claim& with) noexcept {
+    std::size_t held = 0;
+    for (const auto* outer = outer_of(fresh); outer != nullptr; outer = outer_of(*outer)) {
+        held += lease_of(*outer) == &with ? 1 : 0;
+    }
+    return held >= with.places;
+}
+
+void lease_desk::cancel(lease_claim& given_up) {
+    if (given_up.state == lease_state::queued || given_up.state == lease_state::draining) {
+        end_wait(given_up, errc::cancelled, {});
+    }
+}
+
+void lease_desk::give_back(lease_claim& lease) {
+    const lease_ptr keep(&lease);
+    switch (lease.state) {
+    case lease_state::held:
+        lease.state = lease_state::returning;
+        deadlines_.remove(lease);
+        end_calls(lease);
+        end_return(lease);
+        break;
+    case lease_state::lost: end(lease); break;
+    default: cancel(lease); break;
+    }
+    if (lease.state != lease_state::returning) {
+        lease.answer_closer();
+    }
+}
+
+void lease_desk::cancel_close(lease_claim& lease) {
+    lease.was_close_cancelled = lease.closer != nullptr;
+    lease.answer_closer();
+}
+
+/// Those that wait, and those that its worker has.
+void lease_desk::end_calls(lease_claim& lease) {
+    while (!lease.waiting.empty()) {
+        user_.fail_call(lease.waiting.front(), errc::cancelled, {});
+    }
+    const auto find = [&]() -> call* {
+        call* found = nullptr;
+        lease.at->for_each_call([&](call& each) {
+            const bool is_open = lease_of(each) == &lease && each.state == call_state::running;
+            found = is_open ? &each : found;
+        });
+        return found;
+    };
+    for (auto* open = find(); open != nullptr; open = find()) {
+        user_.abandon_call(*open, errc::cancelled);
+    }
+}
+
+/// Once its calls have ended: has its worker reset, and lets go of it.
+void lease_desk::end_return(lease_claim& lease) {
+    if (lease.state != lease_state::returning || calls_at_worker(lease) > 0) {
+        return;
+    }
+    const bool can_be_reset = !lease.at->life().is(obstacle::leaving);
+    if (!lease.reset || !can_be_reset) {
+        release(lease);
+    } else if (lease.at->takes_calls()) { // else it will in a while, or leaves
+        const auto reset = std::move(lease.reset);
+        reset->ties->lease = &lease;
+        user_.begin_reset(*reset, *lease.at);
+    }
+}
+
+void lease_desk::on_reset_failed(lease_claim& lease, const std::string& why) {
+    if (lease.at != nullptr) {
+        lease.at->retire({retirement::kind::unwell, "the reset command of a lease failed: " + why});
+    }
+}
+
+/// Others may have its worker.
+void lease_desk::release(lease_claim& lease) {
+    const lease_ptr keep(&lease);
+    auto& place = *lease.at;
+    place.release(lease.places);
+    lease.at = nullptr;
+    end(lease);
+    lease.answer_closer();
+    placement_.refresh(place);
+    user_.serve(place);
+}
+
+/// It is in the list of leases.
+void lease_desk::end(lease_claim& over) {
+    over.state = lease_state::over;
+    over.reset.reset();
+    deadlines_.remove(over);
+    leases_.remove(over);
+}
+
+void lease_desk::on_left(const worker& gone) {
+    bool wait_again = false;
+    for_each_of(gone, [&](lease_claim& each) {
+        wait_again = wait_again || each.state == lease_state::draining;
+        lose(each);
+    });
+    if (wait_again) {
+        user_.serve_all();
+    }
+}
+
+void lease_desk::lose(lease_claim& lease) {
+    const lease_ptr keep(&lease);
+    lease.at = nullptr;
+    switch (lease.state) {
+    case lease_state::draining:
+        leases_.remove(lease);
+        lease.state = lease_state::queued;
+        queue_.push_front(&lease);
+        break;
+    case lease_state::held:
+        lease.state = lease_state::lost;
+        lease.reset.reset();
+        deadlines_.remove(lease);
+        while (!lease.waiting.empty()) {
+            error_info info;
+            info.detail = "the leased worker ended";
+            user_.fail_call(lease.waiting.front(), errc::worker_lost, std::move(info));
+        }
+        break;
+    default:
+        end(lease);
+        lease.answer_closer();
+        break;
+    }
+}
+
+void lease_desk::refuse(claim& waiting, errc code, error_info info) {
+    end_wait(static_cast<lease_claim&>(waiting), code, std::move(info));
+}
+
+/// The checkout fails.
+void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
+    const lease_ptr keep(&waiting);
+    const auto was = waiting.state;
+    waiting.code = code;
+    try {
+        info.pool = config_.name;
+        info.command = "checkout";
+        info.queue_depth = queue_.size();
+        info.wait_time = context_.now() - waiting.submitted;
+        waiting.failure = std::make_unique<error>(code, std::move(info));
+    } catch (const std::exception&) {} // out of memory
+    deadlines_.remove(waiting);
+    waiting.reset.reset();
+    auto* const place = std::exchange(waiting.at, nullptr);
+    if (was == lease_state::queued) {
+        queue_.remove(waiting);
+    } else if (was == lease_state::draining) {
+        leases_.remove(waiting);
+        place->release(waiting.places);
+        placement_.refresh(*place);
+    }
+    waiting.state = lease_state::over;
+    waiting.answer();
+    user_.on_queue_shrunk();
+    if (was == lease_state::queued || was == lease_state::draining) { // it has held up others
+        user_.serve_all();
+    }
+}
+
+void lease_desk::on_due(claim& due) {
+    auto& late = static_cast<lease_claim&>(due);
+    const auto state = late.state;
+    user_.settle();
+    if (late.state != state || late.heap_place != deadline_node::outside) {
+        return; // it is further on by now
+    }
+    if (state == lease_state::held) {
+        late.is_dropped ? give_back(late) : warn_of_leak(late);
+    } else {
+        fail_waiting(late);
+    }
+}
+
+void lease_desk::fail_waiting(lease_claim& late) {
+    error_info info;
+    info.detail = user_.shortage();
+    const bool is_any_up = placement_.is_any_up();
+    if (is_any_up && info.detail.empty()) {
+        info.detail =
+            "no worker could be spared; raise workers, queue.timeout or the checkout's queue_timeout";
+    }
+    end_wait(late, is_any_up ? errc::queue_timeout : errc::no_worker, std::move(info));
+}
+
+void lease_desk::warn_of_leak(const lease_claim& held) const {
+    log_(log_level::warning, [&] {
+        const auto limit = held.options.leak_threshold().value_or(config_.lease.leak_threshold);
+        return "a lease of " + to_string(held.of) + " has been held for " + in_milliseconds(limit) +
+               " and may have leaked; checked out at " + held.where.file_name() + ":" +
+               std::to_string(held.where.line()) + " in " + held.where.function_name();
+    });
+}
+
+void lease_desk::refuse_waiting(errc code) {
+    const auto next = [this]() -> claim* {
+        claim* found = nullptr;
+        queue_.for_each([&](claim& each) { found = each.as_call() == nullptr ? &each : found; });
+        leases_.for_each(
+            [&](lease_claim& each) { found = each.state == lease_state::draining ? &each : found; });
+        return found;
+    };
+    for (auto* waiting = next(); waiting != nullptr; waiting = next()) {
+        refuse(*waiting, code, {});
+    }
+}
+
+void lease_desk::forget_callers() noexcept {
+    leases_.for_each([](lease_claim& each) { each.forget(); });
+}
+
+} // namespace skep

@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "policy/admission.hpp"
+#include "pool/deadline_watch.hpp"
+#include "pool/lease_claim.hpp"
+#include "pool/placement.hpp"
+#include "pool/wait_queue.hpp"
+#include "telemetry/log.hpp"
+#include <skep/pool_config.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace skep {
+
+/// What a lease_desk asks of whoever sends calls to workers.
+class lease_user {
+public:
+    /// Acts upon what workers have told and nobody has seen to yet.
+    virtual void settle() = 0;
+
+    /// Sends a call that is in no list.
+    virtual void begin(call& next, worker& at, time_point now) = 0;
+
+    /// The same for one that nobody has submitted.
+    virtual void begin_reset(call& fresh, worker& at) = 0;
+
+    virtual void fail_call(call& waiting, errc code, error_info info) = 0;
+    virtual void abandon_call(call& running, errc code) = 0;
+
+    /// A worker has room for those who wait, or the one who was next waits no more.
+    virtual void serve(worker& place) = 0;
+    virtual void serve_all() = 0;
+
+    /// Callers have begun to wait; one waits no more.
+    virtual void on_waiting() = 0;
+    virtual void on_queue_shrunk() = 0;
+
+    /// Why there are fewer workers than there should be; empty if there are not.
+    virtual std::string shortage() const = 0;
+
+protected:
+    ~lease_user() = default;
+};
+
+/// The leases of a pool, from checkout to return, and the calls that wait for a place of theirs. A lease waits in the
+/// queue like a call; a worker that it is granted takes no calls of others, and is handed over once it is done with those
+/// it has. On the pool's strand.
+class lease_desk final : private claim_holder {
+public:
+    lease_desk(const pool_config& config, const pool_context& context, placement& places, wait_queue& queue,
+               deadline_watch& deadlines, lease_user& user, const pool_log& log);
+
+    /// Takes a checkout on, unless the pool is in no state for that; `cause` tells why.
+    void check_out(lease_claim& fresh, const admission_facts& pool, error_info cause);
+
+    /// Whoever was to have it waits no more.
+    void cancel(lease_claim& given_up);
+
+    /// Its holder does not want it any more: its calls are cancelled, and its worker is reset.
+    void give_back(lease_claim& lease);
+    void cancel_close(lease_claim& lease);
+
+    /// Sends a fresh call of the lease, or lets it wait for the others.
+    void place(call& fresh, lease_claim& with);
+
+    /// Takes out a call that waits.
+    void remove(call& waiting, lease_claim& with) noexcept;
+
+    /// Something about the worker has changed: leases of it may go on.
+    void serve(worker& place);
+
+    /// It takes no calls any more.
+    void on_left(const worker& gone);
+
+    /// The reset command of the lease has failed.
+    void on_reset_failed(lease_claim& lease, const std::string& why);
+
+    /// Ends the wait of every checkout.
+    void refuse_waiting(errc code);
+    void forget_callers() noexcept;
+
+    std::size_t size() const noexcept { return leases_.size(); }
+    std::size_t waiting_calls() const noexcept { return waiting_calls_; }
+
+private:
+    void on_granted(claim& granted, worker& place, time_point now) override;
+    void on_due(claim& due) override;
+    void refuse(claim& waiting, errc code, error_info info) override;
+
+    template <class Act>
+    void for_each_of(const worker& place, Act act);
+
+    void queue_up(lease_claim& fresh);
+    void reserve(lease_claim& granted, worker& place);
+    void look(lease_claim& lease);
+    void hand_over(lease_claim& granted);
+    void begin_calls(lease_claim& lease);
+    void end_calls(lease_claim& lease);
+    void end_return(lease_claim& lease);
+    void release(lease_claim& lease);
+    void lose(lease_claim& lease);
+    void end_wait(lease_claim& waiting, errc code, error_info info);
+    void fail_waiting(lease_claim& late);
+    void warn_of_leak(const lease_claim& held) const;
+    void end(lease_claim& over);
+    static std::size_t calls_at_worker(const lease_claim& lease) noexcept;
+    static bool can_begin(const lease_claim& lease) noexcept;
+    static bool waits_for_itself(const call& fresh, const lease_claim& with) noexcept;
+
+    const pool_config& config_;
+    const pool_context& context_;
+    placement& placement_;
+    wait_queue& queue_;
+    deadline_watch& deadlines_;
+    lease_user& user_;
+    const pool_log& log_;
+    claim_list<lease_claim> leases_; ///< all that have a worker, or had one, and have not been given back
+    std::size_t waiting_calls_ = 0;
+};
+
+} // namespace skep
