@@ -26,19 +26,16 @@ void prepare(call& fresh, const limit_options& limits, const asio::any_io_execut
     }
 }
 
-/// The call owns its caller from the strand on, not before: there the pool knows both, and can part them if the strand
-/// never runs again.
 template <class Call>
 void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine,
                 std::unique_ptr<suspended_caller> caller) {
-    forward_cancellation(
-        caller->cancellation(), core,
-        [mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); });
-    auto enter = [core, mine, caller = std::move(caller)]() mutable {
-        mine->attach(std::move(caller));
-        core->submit(*mine);
-    };
-    execute_surely(core->executor(), std::move(enter));
+    take_to_strand(
+        core, std::move(caller),
+        [mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); },
+        [mine](pool_core& target, std::unique_ptr<suspended_caller> waiting) {
+            mine->attach(std::move(waiting));
+            target.submit(*mine);
+        });
 }
 
 } // namespace

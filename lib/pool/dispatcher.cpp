@@ -31,7 +31,7 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
       placement_(config, log),
       sessions_(config.affinity),
       deadlines_(context),
-      leases_(config, context, placement_, queue_, deadlines_, *this, log),
+      leases_(config, context, placement_, queue_, deadlines_, events, *this, log),
       losses_(config, context),
       drained_(context.executor),
       has_sessions_(context.executor) {}
@@ -48,16 +48,13 @@ void dispatcher::submit(call& fresh, admission_facts pool) {
 }
 
 void dispatcher::take_on(call& fresh, admission_facts pool) {
-    const auto now = context_.now();
-    fresh.holder = this;
-    fresh.submitted = now;
-    set_deadline(fresh, now);
+    receive(fresh);
     if (const auto unsendable = std::move(fresh.refusal)) {
         fail(fresh, unsendable->errc(), std::move(unsendable->info));
         return;
     }
-    pool.is_expired = fresh.deadline <= now;
-    pool.is_poisonous = losses_.is_poison(fresh, now);
+    pool.is_expired = fresh.deadline <= fresh.submitted;
+    pool.is_poisonous = losses_.is_poison(fresh, fresh.submitted);
     if (const auto refusal = refusal_of(pool)) {
         const bool is_the_pools = !pool.is_expired && !pool.is_poisonous;
         fail(fresh, *refusal, is_the_pools ? events_.cause_of_refusal() : error_info());
@@ -66,10 +63,13 @@ void dispatcher::take_on(call& fresh, admission_facts pool) {
     place(fresh);
 }
 
-void dispatcher::set_deadline(call& fresh, time_point now) noexcept {
+/// From now on its time runs.
+void dispatcher::receive(call& fresh) noexcept {
+    fresh.holder = this;
+    fresh.submitted = context_.now();
     const auto default_timeout = fresh.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
     fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
-                              after_limit(now, fresh.req.timeout().value_or(default_timeout)));
+                              after_limit(fresh.submitted, fresh.req.timeout().value_or(default_timeout)));
 }
 
 void dispatcher::place(call& fresh) {
@@ -470,6 +470,12 @@ void dispatcher::show_drained() {
     if (queued() + running_.size() == 0 && !drained_.is_open()) {
         drained_.open();
     }
+}
+
+void dispatcher::begin_reset(call& fresh, worker& at) {
+    ++counters_.submitted;
+    receive(fresh);
+    dispatch(fresh, at, fresh.submitted);
 }
 
 void dispatcher::refuse(claim& waiting, errc code, error_info info) {

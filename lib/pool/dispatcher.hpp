@@ -8,6 +8,7 @@
 #include "policy/affinity_rule.hpp"
 #include "pool/calls_in_flight.hpp"
 #include "pool/deadline_watch.hpp"
+#include "pool/dispatcher_events.hpp"
 #include "pool/lease_desk.hpp"
 #include "pool/lost_call_policy.hpp"
 #include "pool/placement.hpp"
@@ -20,37 +21,6 @@
 #include <string>
 
 namespace skep {
-
-/// What a dispatcher asks of its pool.
-class dispatcher_events {
-public:
-    /// The worker is still at a call that was given up, though cancel_grace is over.
-    virtual void on_overdue(worker& at) = 0;
-
-    /// A call on the worker was given up because it took too long.
-    virtual void on_timeout(worker& at, const call& given_up) = 0;
-
-    /// Acts upon what workers have told and nobody has seen to yet.
-    virtual void settle() = 0;
-
-    /// What has brought the pool into a state in which it refuses calls.
-    virtual error_info cause_of_refusal() const = 0;
-
-    /// Why there are fewer workers than there should be; empty if there are not.
-    virtual std::string shortage() const = 0;
-
-    /// Whether there will be more workers soon, or may be for the sake of calls that wait.
-    virtual bool may_get_more_workers() const = 0;
-
-    /// A call of the session is assigned to a worker.
-    virtual void on_session_used(const std::string& session) = 0;
-
-    /// Callers have begun to wait.
-    virtual void on_waiting() = 0;
-
-protected:
-    ~dispatcher_events() = default;
-};
 
 /// Brings calls to workers: late binding, from one wait queue. Every call that is submitted is completed exactly once
 /// here, by an answer, an error, its deadline or its caller. On the pool's strand.
@@ -66,8 +36,6 @@ public:
     /// The caller no longer waits.
     void cancel(call& given_up, asio::cancellation_type type);
 
-    /// Takes a checkout on, unless the pool is in no state for that.
-    void check_out(lease_claim& fresh, const admission_facts& pool);
     lease_desk& leases() noexcept { return leases_; }
 
     /// The worker takes calls from now on, or none any more: calls that have waited for it alone go elsewhere, or fail.
@@ -138,17 +106,16 @@ private:
     void refuse(claim& waiting, errc code, error_info info) override;
 
     // For leases.
-    void settle() override { events_.settle(); }
     void begin(call& next, worker& at, time_point now) override { dispatch(next, at, now); }
     void begin_reset(call& fresh, worker& at) override;
-    void fail_call(call& waiting, errc code, error_info info) override;
+    void fail_call(call& waiting, errc code, error_info info) override {
+        fail(waiting, code, std::move(info));
+    }
     void abandon_call(call& running, errc code) override { abandon(running, code); }
-    void on_waiting() override { events_.on_waiting(); }
     void on_queue_shrunk() override { show_drained(); }
-    std::string shortage() const override { return events_.shortage(); }
 
     void take_on(call& fresh, admission_facts pool);
-    void set_deadline(call& fresh, time_point now) noexcept;
+    void receive(call& fresh) noexcept;
     void fail_for_memory(call& unsent, const std::exception& problem);
     void place(call& fresh);
     void place_anywhere(call& fresh);

@@ -84,7 +84,6 @@ template <class Call>
 boost::intrusive_ptr<Call> with_lease(boost::intrusive_ptr<Call> made, const lease_ptr& lease) {
     made->ties = std::make_unique<call_ties>();
     made->ties->lease = lease;
-    made->is_pipelinable = false;
     return made;
 }
 
@@ -101,14 +100,13 @@ asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options w
     mine->reset = make_reset(core, mine->options);
     auto held = std::make_unique<lease_handle>(core, mine);
     auto start = [core, mine](std::unique_ptr<suspended_caller> caller) {
-        forward_cancellation(
-            caller->cancellation(), core,
-            [mine](pool_core& target, asio::cancellation_type) { target.leases().cancel(*mine); });
-        auto enter = [core, mine, caller = std::move(caller)]() mutable {
-            mine->caller = std::move(caller);
-            core->check_out(*mine);
-        };
-        execute_surely(core->executor(), std::move(enter));
+        take_to_strand(
+            core, std::move(caller),
+            [mine](pool_core& target, asio::cancellation_type) { target.leases().cancel(*mine); },
+            [mine](pool_core& target, std::unique_ptr<suspended_caller> waiting) {
+                mine->caller = std::move(waiting);
+                target.check_out(*mine);
+            });
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
@@ -161,14 +159,13 @@ asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> mine) {
     }
     const auto closed = mine->lease_;
     auto start = [core, closed](std::unique_ptr<suspended_caller> caller) {
-        forward_cancellation(
-            caller->cancellation(), core,
-            [closed](pool_core& target, asio::cancellation_type) { target.leases().cancel_close(*closed); });
-        auto enter = [core, closed, caller = std::move(caller)]() mutable {
-            closed->closer = std::move(caller);
-            core->leases().give_back(*closed);
-        };
-        execute_surely(core->executor(), std::move(enter));
+        take_to_strand(
+            core, std::move(caller),
+            [closed](pool_core& target, asio::cancellation_type) { target.leases().cancel_close(*closed); },
+            [closed](pool_core& target, std::unique_ptr<suspended_caller> waiting) {
+                closed->closer = std::move(waiting);
+                target.leases().give_back(*closed);
+            });
     };
     auto suspension = suspend(std::move(start));
     mine->is_back_ = true;

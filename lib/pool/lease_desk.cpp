@@ -12,12 +12,14 @@
 namespace skep {
 
 lease_desk::lease_desk(const pool_config& config, const pool_context& context, placement& places,
-                       wait_queue& queue, deadline_watch& deadlines, lease_user& user, const pool_log& log)
+                       wait_queue& queue, deadline_watch& deadlines, dispatcher_events& events,
+                       lease_user& user, const pool_log& log)
     : config_(config),
       context_(context),
       placement_(places),
       queue_(queue),
       deadlines_(deadlines),
+      events_(events),
       user_(user),
       log_(log) {}
 
@@ -33,12 +35,12 @@ void lease_desk::for_each_of(const worker& place, Act act) {
     }
 }
 
-void lease_desk::check_out(lease_claim& fresh, const admission_facts& pool, error_info cause) {
+void lease_desk::check_out(lease_claim& fresh, const admission_facts& pool) {
     const lease_ptr keep(&fresh);
     fresh.holder = this;
     fresh.submitted = context_.now();
     if (const auto refusal = refusal_of(pool)) {
-        end_wait(fresh, *refusal, std::move(cause));
+        end_wait(fresh, *refusal, events_.cause_of_refusal());
         return;
     }
     try {
@@ -64,7 +66,7 @@ void lease_desk::queue_up(lease_claim& fresh) {
     fresh.state = lease_state::queued;
     queue_.push_back(&fresh);
     if (queue_.size() == 1) {
-        user_.on_waiting();
+        events_.on_waiting();
     }
 }
 
@@ -87,10 +89,8 @@ void lease_desk::reserve(lease_claim& granted, worker& place) {
     user_.on_queue_shrunk();
 }
 
-void lease_desk::serve(worker& place) {
-    if (place.is_leased()) {
-        for_each_of(place, [this](lease_claim& each) { look(each); });
-    }
+void lease_desk::look_at_those_of(worker& place) {
+    for_each_of(place, [this](lease_claim& each) { look(each); });
 }
 
 /// Does what can be done for it now.
@@ -122,28 +122,37 @@ void lease_desk::hand_over(lease_claim& granted) {
 }
 
 void lease_desk::place(call& fresh, lease_claim& with) {
-    error_info info;
-    info.worker = with.of;
     if (with.state == lease_state::lost) {
-        info.detail = "the leased worker had ended before the call";
-        user_.fail_call(fresh, errc::worker_lost, std::move(info));
+        refuse_call(fresh, with, errc::worker_lost, "the leased worker had ended before the call");
     } else if (with.state != lease_state::held) {
-        info.detail = "the lease was given back before the call";
-        user_.fail_call(fresh, errc::invalid_request, std::move(info));
+        refuse_call(fresh, with, errc::invalid_request, "the lease was given back before the call");
     } else if (with.waiting.empty() && can_begin(with)) {
         user_.begin(fresh, *with.at, fresh.submitted);
     } else if (waits_for_itself(fresh, with)) {
-        info.detail = "it would wait for ever, for a place of its own lease: " + trail_of(fresh);
-        user_.fail_call(fresh, errc::tool_cycle, std::move(info));
-    } else if (with.waiting.size() >= config_.queue.limit) {
-        user_.fail_call(fresh, errc::pool_saturated, std::move(info));
+        refuse_call(fresh, with, errc::tool_cycle,
+                    "it would wait for ever, for a place of its own lease: " + trail_of(fresh));
     } else {
-        const auto limit = fresh.req.queue_timeout().value_or(config_.queue.timeout);
-        deadlines_.set(fresh, std::min(fresh.deadline, after_limit(fresh.submitted, limit)));
-        fresh.state = call_state::queued;
-        with.waiting.push_back(&fresh);
-        ++waiting_calls_;
+        queue_up(fresh, with);
     }
+}
+
+void lease_desk::refuse_call(call& fresh, const lease_claim& with, errc code, std::string why) {
+    error_info info;
+    info.worker = with.of;
+    info.detail = std::move(why);
+    user_.fail_call(fresh, code, std::move(info));
+}
+
+void lease_desk::queue_up(call& fresh, lease_claim& with) {
+    if (with.waiting.size() >= config_.queue.limit) {
+        refuse_call(fresh, with, errc::pool_saturated, {});
+        return;
+    }
+    const auto limit = fresh.req.queue_timeout().value_or(config_.queue.timeout);
+    deadlines_.set(fresh, std::min(fresh.deadline, after_limit(fresh.submitted, limit)));
+    fresh.state = call_state::queued;
+    with.waiting.push_back(&fresh);
+    ++waiting_calls_;
 }
 
 void lease_desk::remove(call& waiting, lease_claim& with) noexcept {
@@ -339,7 +348,7 @@ void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
 void lease_desk::on_due(claim& due) {
     auto& late = static_cast<lease_claim&>(due);
     const auto state = late.state;
-    user_.settle();
+    events_.settle();
     if (late.state != state || late.heap_place != deadline_node::outside) {
         return; // it is further on by now
     }
@@ -352,7 +361,7 @@ void lease_desk::on_due(claim& due) {
 
 void lease_desk::fail_waiting(lease_claim& late) {
     error_info info;
-    info.detail = user_.shortage();
+    info.detail = events_.shortage();
     const bool is_any_up = placement_.is_any_up();
     if (is_any_up && info.detail.empty()) {
         info.detail =

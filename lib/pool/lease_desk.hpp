@@ -5,6 +5,7 @@
 
 #include "policy/admission.hpp"
 #include "pool/deadline_watch.hpp"
+#include "pool/dispatcher_events.hpp"
 #include "pool/lease_claim.hpp"
 #include "pool/placement.hpp"
 #include "pool/wait_queue.hpp"
@@ -19,9 +20,6 @@ namespace skep {
 /// What a lease_desk asks of whoever sends calls to workers.
 class lease_user {
 public:
-    /// Acts upon what workers have told and nobody has seen to yet.
-    virtual void settle() = 0;
-
     /// Sends a call that is in no list.
     virtual void begin(call& next, worker& at, time_point now) = 0;
 
@@ -35,12 +33,8 @@ public:
     virtual void serve(worker& place) = 0;
     virtual void serve_all() = 0;
 
-    /// Callers have begun to wait; one waits no more.
-    virtual void on_waiting() = 0;
+    /// A caller waits no more.
     virtual void on_queue_shrunk() = 0;
-
-    /// Why there are fewer workers than there should be; empty if there are not.
-    virtual std::string shortage() const = 0;
 
 protected:
     ~lease_user() = default;
@@ -52,10 +46,10 @@ protected:
 class lease_desk final : private claim_holder {
 public:
     lease_desk(const pool_config& config, const pool_context& context, placement& places, wait_queue& queue,
-               deadline_watch& deadlines, lease_user& user, const pool_log& log);
+               deadline_watch& deadlines, dispatcher_events& events, lease_user& user, const pool_log& log);
 
-    /// Takes a checkout on, unless the pool is in no state for that; `cause` tells why.
-    void check_out(lease_claim& fresh, const admission_facts& pool, error_info cause);
+    /// Takes a checkout on, unless the pool is in no state for that.
+    void check_out(lease_claim& fresh, const admission_facts& pool);
 
     /// Whoever was to have it waits no more.
     void cancel(lease_claim& given_up);
@@ -71,7 +65,11 @@ public:
     void remove(call& waiting, lease_claim& with) noexcept;
 
     /// Something about the worker has changed: leases of it may go on.
-    void serve(worker& place);
+    void serve(worker& place) {
+        if (place.is_leased()) {
+            look_at_those_of(place);
+        }
+    }
 
     /// It takes no calls any more.
     void on_left(const worker& gone);
@@ -94,7 +92,10 @@ private:
     template <class Act>
     void for_each_of(const worker& place, Act act);
 
+    void look_at_those_of(worker& place);
     void queue_up(lease_claim& fresh);
+    void queue_up(call& fresh, lease_claim& with);
+    void refuse_call(call& fresh, const lease_claim& with, errc code, std::string why);
     void reserve(lease_claim& granted, worker& place);
     void look(lease_claim& lease);
     void hand_over(lease_claim& granted);
@@ -116,6 +117,7 @@ private:
     placement& placement_;
     wait_queue& queue_;
     deadline_watch& deadlines_;
+    dispatcher_events& events_;
     lease_user& user_;
     const pool_log& log_;
     claim_list<lease_claim> leases_; ///< all that have a worker, or had one, and have not been given back

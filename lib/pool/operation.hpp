@@ -37,6 +37,19 @@ void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Ca
     } catch (const std::bad_alloc&) {}
 }
 
+/// Takes a suspended caller to the strand, where `enter(core, caller)` begins what it waits for, and `cancel(core, type)`
+/// ends it. The strand owns the caller from there on, not before: there the pool knows what waits, and can part the two
+/// if the strand never runs again.
+template <class Cancel, class Enter>
+void take_to_strand(const core_ptr& core, std::unique_ptr<suspended_caller> caller, Cancel cancel,
+                    Enter enter) {
+    forward_cancellation(caller->cancellation(), core, std::move(cancel));
+    auto arrive = [core, enter = std::move(enter), caller = std::move(caller)]() mutable {
+        enter(*core, std::move(caller));
+    };
+    execute_surely(core->executor(), std::move(arrive));
+}
+
 /// What a user waits for, done by a coroutine on the pool's strand. Its outcome is the caller's from resume() on.
 template <class T>
 class operation final : public waiting_caller {

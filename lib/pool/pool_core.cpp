@@ -99,7 +99,7 @@ admission_facts pool_core::facts_of_admission() {
 
 void pool_core::check_out(lease_claim& fresh) {
     events_.settle();
-    dispatcher_.check_out(fresh, facts_of_admission());
+    dispatcher_.leases().check_out(fresh, facts_of_admission());
 }
 
 void pool_core::submit(call& fresh) {

@@ -109,14 +109,14 @@ bool replacement::limits_memory() const noexcept {
     return config_.recycle.soft_memory != 0 || config_.recycle.hard_memory != 0;
 }
 
-/// A worker that was suspended meanwhile keeps its place, and its memory; so does one that a session was bound to.
+/// A worker that was suspended meanwhile keeps its place, and its memory; so does one that was leased, or bound to a session.
 void replacement::succeed(slot& in) {
     if (in.current->life().is(obstacle::suspended) && in.restarts.empty()) {
         dismiss_successor(in, "the one it was to replace is suspended");
         return;
     }
     if (in.current->is_held()) {
-        dismiss_successor(in, "the one it was to replace serves a session");
+        dismiss_successor(in, "the one it was to replace is leased, or serves a session");
         want(in.current->id().slot, in.why_recycled);
         return;
     }

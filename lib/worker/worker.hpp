@@ -176,9 +176,9 @@ public:
     void release_session() noexcept { --bound_sessions_; }
 
     /// Whether it is to stay for their sake, or for that of a lease.
-    bool is_held() const noexcept { return is_leased() || holds_sessions(); }
-    bool holds_sessions() const noexcept {
-        return bound_sessions_ > 0 && around_.config.affinity.on_recycle == affinity_on_recycle::wait;
+    bool is_held() const noexcept {
+        const bool waits_for_sessions = around_.config.affinity.on_recycle == affinity_on_recycle::wait;
+        return is_leased() || (bound_sessions_ > 0 && waits_for_sessions);
     }
 
     // For its health check.
@@ -197,7 +197,7 @@ public:
     time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
     bool is_used_up() const noexcept { return recycle_ && recycle_->is_used_up(tally_.completed); }
 
-    /// Up, and neither at a call nor suspended.
+    /// Up, and neither at a call nor leased nor suspended.
     bool is_idle() const noexcept {
         return life_.is_in_service() && calls_.empty() && !is_leased() && !life_.is(obstacle::suspended);
     }
