@@ -182,8 +182,8 @@ struct SKEP_API pool_config {
     affinity_options affinity;
     lease_options lease;
 
-    /// If set: calls count as accesses of their sessions there, and a session that is removed there is forgotten here
-    /// (see pool::forget_session). A pool_manager sets it to its own.
+    /// If set: calls count as accesses of their sessions there, and a session that is removed there, or expires in this
+    /// process, is forgotten here (see pool::forget_session). A pool_manager sets it to its own.
     std::shared_ptr<session_store> sessions;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     stream_options stream;

@@ -15,6 +15,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
 #include <concepts>
@@ -40,7 +41,15 @@ struct SKEP_API manager_config {
     /// reads, where each pool begins with what `defaults` says, such as the mode of affinity. Throws
     /// error(errc::invalid_config) that names all that is wrong, each with its path.
     static manager_config from_json(const boost::json::value& document);
+
+    /// A JSON Schema (draft 2020-12) of what from_json() reads, for editors; installed as
+    /// share/skep-VERSION/manager_config.schema.json.
+    static boost::json::object json_schema();
 };
+
+/// All that from_json() can read, `defaults` worked into each pool; see to_json of a pool_config. Of the sessions' options
+/// their handlers are left out.
+SKEP_API boost::json::object to_json(const manager_config& config);
 
 /// How the pools of a manager ended, by name.
 struct SKEP_API manager_report {

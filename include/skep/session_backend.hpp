@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -89,6 +90,11 @@ public:
     virtual awaitable<session_sweep> sweep(std::size_t most) = 0;
 
     virtual awaitable<session_usage> usage() = 0;
+
+    /// Has `told(id)` called whenever a session has been dropped because it had expired, on whichever thread that is done;
+    /// it does not block or throw. Called once, before any other function. One whose keys expire by themselves need not
+    /// do it; the default does nothing.
+    virtual void on_expiry(std::function<void(const std::string& id)> told);
 
 protected:
     session_backend() = default;

@@ -16,7 +16,7 @@ if(SKEP_BUILD_REDIS)
 endif()
 install(TARGETS skep_guard DESTINATION ${skep_guard_dir} COMPONENT skep_runtime)
 install(TARGETS skep_command DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT skep_development)
-install(FILES core/pool_config.schema.json DESTINATION ${skep_data_dir} COMPONENT skep_development)
+install(FILES core/pool_config.schema.json pool/manager_config.schema.json DESTINATION ${skep_data_dir} COMPONENT skep_development)
 install(DIRECTORY python/skep DESTINATION ${skep_sdk_dir} COMPONENT skep_python PATTERN "__pycache__" EXCLUDE)
 
 # What a program that links the library has to find as well.

@@ -81,8 +81,10 @@ void dispatcher::place(call& fresh) {
 }
 
 void dispatcher::place_anywhere(call& fresh) {
-    // What cannot be pipelined may wait where this could be: it is not overtaken.
-    auto* const free = placement_.pick(fresh, queue_.is_common_empty());
+    // Who wants a whole worker waits where a call could go, as does what cannot be pipelined: they are not overtaken.
+    const bool is_first = queue_.is_common_empty();
+    const bool has_to_wait = !is_first && queue_.front().wants_whole_worker;
+    auto* const free = has_to_wait ? nullptr : placement_.pick(fresh, is_first);
     free != nullptr ? dispatch(fresh, *free, fresh.submitted) : queue_up(fresh);
 }
 
@@ -365,6 +367,7 @@ void dispatcher::fail_queue(errc code, const error_info& info) {
     while (!delayed_.empty()) {
         fail(delayed_.front(), code, info);
     }
+    leases_.refuse_all(code, info);
 }
 
 std::size_t dispatcher::abort_all(errc code) {
@@ -476,6 +479,12 @@ void dispatcher::begin_reset(call& fresh, worker& at) {
     ++counters_.submitted;
     receive(fresh);
     dispatch(fresh, at, fresh.submitted);
+}
+
+call* dispatcher::running_call_of(const lease_claim& lease) {
+    call* found = nullptr;
+    running_.for_each([&](call& each) { found = lease_of(each) == &lease ? &each : found; });
+    return found;
 }
 
 void dispatcher::refuse(claim& waiting, errc code, error_info info) {

@@ -112,6 +112,7 @@ private:
         fail(waiting, code, std::move(info));
     }
     void abandon_call(call& running, errc code) override { abandon(running, code); }
+    call* running_call_of(const lease_claim& lease) override;
     void on_queue_shrunk() override { show_drained(); }
 
     void take_on(call& fresh, admission_facts pool);

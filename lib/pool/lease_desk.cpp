@@ -45,6 +45,8 @@ void lease_desk::check_out(lease_claim& fresh, const admission_facts& pool) {
     }
     try {
         fresh.of.pool = config_.name;
+        const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
+        deadlines_.set(fresh, after_limit(fresh.submitted, limit));
         auto* const free = queue_.is_common_empty() ? placement_.pick(fresh) : nullptr;
         free != nullptr ? reserve(fresh, *free) : queue_up(fresh);
     } catch (const std::exception&) { // out of memory
@@ -61,8 +63,6 @@ void lease_desk::queue_up(lease_claim& fresh) {
         end_wait(fresh, errc::pool_saturated, {});
         return;
     }
-    const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
-    deadlines_.set(fresh, after_limit(fresh.submitted, limit));
     fresh.state = lease_state::queued;
     queue_.push_back(&fresh);
     if (queue_.size() == 1) {
@@ -168,8 +168,10 @@ void lease_desk::begin_calls(lease_claim& lease) {
     }
 }
 
+/// A probe of the worker's health may be in its place for a moment.
 bool lease_desk::can_begin(const lease_claim& lease) noexcept {
-    return lease.at->takes_calls() && calls_at_worker(lease) < lease.places;
+    const auto& at = *lease.at;
+    return at.takes_calls() && at.load() < at.capacity() && calls_at_worker(lease) < lease.places;
 }
 
 std::size_t lease_desk::calls_at_worker(const lease_claim& lease) noexcept {
@@ -189,7 +191,7 @@ bool lease_desk::waits_for_itself(const call& fresh, const lease_claim& with) no
 
 void lease_desk::cancel(lease_claim& given_up) {
     if (given_up.state == lease_state::queued || given_up.state == lease_state::draining) {
-        end_wait(given_up, errc::cancelled, {});
+        leave(given_up, errc::cancelled, {});
     }
 }
 
@@ -202,7 +204,10 @@ void lease_desk::give_back(lease_claim& lease) {
         end_calls(lease);
         end_return(lease);
         break;
-    case lease_state::lost: end(lease); break;
+    case lease_state::lost: // its worker may still be at calls
+        end_calls(lease);
+        end(lease);
+        break;
     default: cancel(lease); break;
     }
     if (lease.state != lease_state::returning) {
@@ -220,15 +225,7 @@ void lease_desk::end_calls(lease_claim& lease) {
     while (!lease.waiting.empty()) {
         user_.fail_call(lease.waiting.front(), errc::cancelled, {});
     }
-    const auto find = [&]() -> call* {
-        call* found = nullptr;
-        lease.at->for_each_call([&](call& each) {
-            const bool is_open = lease_of(each) == &lease && each.state == call_state::running;
-            found = is_open ? &each : found;
-        });
-        return found;
-    };
-    for (auto* open = find(); open != nullptr; open = find()) {
+    for (auto* open = user_.running_call_of(lease); open != nullptr; open = user_.running_call_of(lease)) {
         user_.abandon_call(*open, errc::cancelled);
     }
 }
@@ -241,7 +238,7 @@ void lease_desk::end_return(lease_claim& lease) {
     const bool can_be_reset = !lease.at->life().is(obstacle::leaving);
     if (!lease.reset || !can_be_reset) {
         release(lease);
-    } else if (lease.at->takes_calls()) { // else it will in a while, or leaves
+    } else if (can_begin(lease)) { // else it can in a while, or its worker leaves
         const auto reset = std::move(lease.reset);
         reset->ties->lease = &lease;
         user_.begin_reset(*reset, *lease.at);
@@ -340,9 +337,12 @@ void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
     waiting.state = lease_state::over;
     waiting.answer();
     user_.on_queue_shrunk();
-    if (was == lease_state::queued || was == lease_state::draining) { // it has held up others
-        user_.serve_all();
-    }
+}
+
+/// It has held up others.
+void lease_desk::leave(lease_claim& waiting, errc code, error_info info) {
+    end_wait(waiting, code, std::move(info));
+    user_.serve_all();
 }
 
 void lease_desk::on_due(claim& due) {
@@ -367,7 +367,7 @@ void lease_desk::fail_waiting(lease_claim& late) {
         info.detail =
             "no worker could be spared; raise workers, queue.timeout or the checkout's queue_timeout";
     }
-    end_wait(late, is_any_up ? errc::queue_timeout : errc::no_worker, std::move(info));
+    leave(late, is_any_up ? errc::queue_timeout : errc::no_worker, std::move(info));
 }
 
 void lease_desk::warn_of_leak(const lease_claim& held) const {
@@ -379,7 +379,7 @@ void lease_desk::warn_of_leak(const lease_claim& held) const {
     });
 }
 
-void lease_desk::refuse_waiting(errc code) {
+void lease_desk::refuse_checkouts(errc code, const error_info& info) {
     const auto next = [this]() -> claim* {
         claim* found = nullptr;
         queue_.for_each([&](claim& each) { found = each.as_call() == nullptr ? &each : found; });
@@ -388,8 +388,22 @@ void lease_desk::refuse_waiting(errc code) {
         return found;
     };
     for (auto* waiting = next(); waiting != nullptr; waiting = next()) {
-        refuse(*waiting, code, {});
+        refuse(*waiting, code, info);
     }
+}
+
+void lease_desk::refuse_waiting(errc code) {
+    refuse_checkouts(code, {});
+    user_.serve_all();
+}
+
+void lease_desk::refuse_all(errc code, const error_info& info) {
+    refuse_checkouts(code, info);
+    leases_.for_each([&](lease_claim& each) {
+        while (!each.waiting.empty()) {
+            user_.fail_call(each.waiting.front(), code, info);
+        }
+    });
 }
 
 void lease_desk::forget_callers() noexcept {

@@ -29,6 +29,9 @@ public:
     virtual void fail_call(call& waiting, errc code, error_info info) = 0;
     virtual void abandon_call(call& running, errc code) = 0;
 
+    /// One that a worker has, and somebody waits for; null if there is none.
+    virtual call* running_call_of(const lease_claim& lease) = 0;
+
     /// A worker has room for those who wait, or the one who was next waits no more.
     virtual void serve(worker& place) = 0;
     virtual void serve_all() = 0;
@@ -77,8 +80,11 @@ public:
     /// The reset command of the lease has failed.
     void on_reset_failed(lease_claim& lease, const std::string& why);
 
-    /// Ends the wait of every checkout.
+    /// Ends the wait of every checkout; calls go on.
     void refuse_waiting(errc code);
+
+    /// Ends the wait of every checkout, and of every call for a place.
+    void refuse_all(errc code, const error_info& info);
     void forget_callers() noexcept;
 
     std::size_t size() const noexcept { return leases_.size(); }
@@ -105,6 +111,8 @@ private:
     void release(lease_claim& lease);
     void lose(lease_claim& lease);
     void end_wait(lease_claim& waiting, errc code, error_info info);
+    void leave(lease_claim& waiting, errc code, error_info info);
+    void refuse_checkouts(errc code, const error_info& info);
     void fail_waiting(lease_claim& late);
     void warn_of_leak(const lease_claim& held) const;
     void end(lease_claim& over);

@@ -4,6 +4,8 @@
 #include "core/config_fields.hpp"
 #include "core/config_json.hpp"
 #include "core/config_reader.hpp"
+#include "core/config_writer.hpp"
+#include "core/schema_writer.hpp"
 #include "pool/config_check.hpp"
 #include "session/session_rules.hpp"
 #include <skep/pool_manager.hpp>
@@ -72,6 +74,33 @@ manager_config manager_config::from_json(const json::value& document) {
                     "is the name of no pool");
     problems.raise();
     return config;
+}
+
+json::object to_json(const manager_config& config) {
+    config_writer writer;
+    writer.text("default_pool", config.default_pool);
+    writer.group("sessions", [&] { visit_session_fields(config.sessions, writer); });
+    auto result = std::move(writer).result();
+    auto& pools = result["pools"].emplace_array();
+    for (const auto& each : config.pools) {
+        pools.push_back(to_json(each));
+    }
+    return result;
+}
+
+json::object manager_config::json_schema() {
+    const manager_config defaults;
+    schema_writer writer;
+    writer.text("default_pool", defaults.default_pool);
+    writer.group("sessions", [&] { visit_session_fields(defaults.sessions, writer); });
+    auto body = std::move(writer).result();
+    auto& properties = body["properties"].as_object();
+    const json::object pool{{"$ref", "#/$defs/pool"}};
+    properties["defaults"] = pool;
+    properties["pools"] = {{"type", "array"}, {"minItems", 1}, {"items", pool}};
+    body["$defs"] = {{"pool", schema_of_pool_fields()}}; // which need no program: it may come from `defaults`
+    body["required"] = json::array{"pools"};
+    return schema_document("Configuration of several pools of workers", body);
 }
 
 } // namespace skep

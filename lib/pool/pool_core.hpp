@@ -68,7 +68,7 @@ public:
 
     /// Follows what becomes of the sessions in its store, if it has one.
     void watch_sessions();
-    void on_session_removed(const std::string& id) noexcept override;
+    void on_session_ended(const std::string& id) noexcept override;
     bool forget_session(const std::string& id) { return dispatcher_.forget_session(id); }
 
     user_waits& waits() noexcept { return waits_; }

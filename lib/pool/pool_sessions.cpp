@@ -17,7 +17,7 @@ void pool_core::watch_sessions() {
 }
 
 /// Without memory for it the session expires here by its time.
-void pool_core::on_session_removed(const std::string& id) noexcept {
+void pool_core::on_session_ended(const std::string& id) noexcept {
     try {
         asio::post(context_.executor, [weak = weak_from_this(), id] {
             if (const auto self = weak.lock()) {

@@ -28,11 +28,11 @@ template <class Result, class Function>
 Result memory_backend::with_entry(const std::string& id, Result otherwise, Function function) {
     const session_key key(id);
     auto& home = part_of(key);
-    session_entry_ptr dropped; // destroyed when the lock is free again
+    drop dropped(*this);
     const std::lock_guard lock(home.guard);
     const auto now = clock::now();
-    auto* const entry = home.table.find(key, now, dropped);
-    if (dropped) {
+    auto* const entry = home.table.find(key, now, dropped.what);
+    if (dropped.what) {
         --count_;
     }
     return entry == nullptr ? std::move(otherwise) : function(home.table, *entry, now);
@@ -52,14 +52,14 @@ std::optional<session_insertion> memory_backend::try_insert(const session_entry_
                                                             std::size_t quota) {
     const session_key key(added->id);
     auto& home = part_of(key);
-    session_entry_ptr dropped;
+    drop dropped(*this);
     const std::lock_guard lock(home.guard);
     const auto now = clock::now();
-    if (auto* const entry = home.table.find(key, now, dropped)) {
+    if (auto* const entry = home.table.find(key, now, dropped.what)) {
         home.table.touch(*entry, now);
         return session_insertion{session_table::read(*entry, now), false, count_};
     }
-    if (dropped) {
+    if (dropped.what) {
         --count_;
     }
     if (!take_place(quota)) {
@@ -164,6 +164,11 @@ session_sweep memory_backend::sweep_now(std::size_t most) {
         }
     }
     next_swept_ = at;
+    if (told_) {
+        for (const auto& each : dropped) {
+            told_(each->id);
+        }
+    }
     return {dropped.size(), done == parts_.size()};
 }
 

@@ -10,10 +10,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace skep {
@@ -35,6 +37,7 @@ public:
     awaitable<bool> remove(std::string id) override;
     awaitable<session_sweep> sweep(std::size_t most) override;
     awaitable<session_usage> usage() override;
+    void on_expiry(std::function<void(const std::string& id)> told) override { told_ = std::move(told); }
 
 private:
     struct alignas(64) part {
@@ -42,6 +45,24 @@ private:
 
         std::mutex guard;
         session_table table;
+    };
+
+    /// What a locked part drops because it has expired; told of, and destroyed, when the lock is free again.
+    class drop {
+    public:
+        explicit drop(const memory_backend& from) noexcept : from_(from) {}
+        drop(const drop&) = delete;
+        drop& operator=(const drop&) = delete;
+        ~drop() {
+            if (what && from_.told_) {
+                from_.told_(what->id);
+            }
+        }
+
+        session_entry_ptr what;
+
+    private:
+        const memory_backend& from_;
     };
 
     part& part_of(const session_key& key) noexcept { return *parts_[key.hash % parts_.size()]; }
@@ -60,6 +81,7 @@ private:
     template <class Result, class Function>
     Result with_entry(const std::string& id, Result otherwise, Function function);
 
+    std::function<void(const std::string& id)> told_;
     std::vector<std::unique_ptr<part>> parts_;
     std::atomic<std::size_t> count_{0};      ///< sessions in all parts
     std::atomic<std::size_t> next_swept_{0}; ///< the part that the next sweep begins with

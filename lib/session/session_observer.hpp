@@ -13,14 +13,14 @@ class session_store;
 /// Whoever knows something of sessions that ends with them.
 class session_observer {
 public:
-    /// It was removed. On whichever thread that is done; must not block or throw.
-    virtual void on_session_removed(const std::string& id) noexcept = 0;
+    /// It was removed, or dropped because it had expired. On whichever thread that is done; must not block or throw.
+    virtual void on_session_ended(const std::string& id) noexcept = 0;
 
 protected:
     ~session_observer() = default;
 };
 
-/// It is told of each removal by this store, as long as it lives.
+/// It is told of each end that this store hears of, as long as it lives.
 void observe(session_store& store, std::weak_ptr<session_observer> observer);
 
 } // namespace skep

@@ -19,11 +19,11 @@ public:
         all_.push_back(std::move(added));
     }
 
-    void tell(const std::string& removed) const {
+    void tell(const std::string& ended) const {
         const std::lock_guard lock(mutex_);
         for (const auto& each : all_) {
             if (const auto observer = each.lock()) {
-                observer->on_session_removed(removed);
+                observer->on_session_ended(ended);
             }
         }
     }

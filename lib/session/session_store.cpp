@@ -214,13 +214,19 @@ auto session_service::stats(ptr self) -> awaitable<session_store_stats> {
 }
 
 session_backend::~session_backend() = default;
+void session_backend::on_expiry(std::function<void(const std::string& id)>) {}
 
 session_store::session_store(session_options options, std::shared_ptr<session_backend> backend) {
     check(options);
     if (!backend) {
         backend = std::make_shared<memory_backend>(options.quota);
     }
-    self_ = std::make_shared<session_service>(std::move(options), std::move(backend));
+    self_ = std::make_shared<session_service>(std::move(options), backend);
+    backend->on_expiry([service = std::weak_ptr(self_)](const std::string& id) {
+        if (const auto self = service.lock()) {
+            self->observers.tell(id);
+        }
+    });
 }
 
 session_store::~session_store() = default;

@@ -17,6 +17,7 @@
 namespace skep::simulation {
 
 class sim_worker;
+struct lease_record;
 
 /// Of the progress of one call.
 constexpr std::size_t most_reports = 100;
@@ -67,6 +68,8 @@ struct call_record {
     std::optional<time_point> deadline_given;
     std::string session; ///< empty if it is of none
     affinity_mode mode = affinity_mode::hint;
+    lease_record* lease = nullptr; ///< that it is made with
+    bool is_reset = false;         ///< of its lease; nobody waits for its answer
 
     bool begun = false; ///< execute() was called
     time_point submitted;
@@ -85,6 +88,8 @@ struct call_record {
 
     bool is_open() const noexcept { return begun && !completed; }
     bool is_strict() const noexcept { return !session.empty() && mode != affinity_mode::hint; }
+    /// It can go to one worker only.
+    bool is_bound() const noexcept { return is_strict() || lease != nullptr; }
     time_point deadline() const noexcept;
 };
 

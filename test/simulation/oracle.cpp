@@ -168,6 +168,9 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
         wrong(about(call) + " was pipelined, though a call waits for it");
     }
     world_.trace(call.token + " is sent to " + to.name());
+    if (call.is_reset) { // which is made in that moment
+        call.submitted = world_.now();
+    }
     if (to.stopped_at_step != 0) {
         wrong(to.name() + " was sent " + about(call) + " after it was told to end");
     }
@@ -211,11 +214,13 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
                   " may have begun it");
         }
     }
-    if (call.visits.empty() && !may_be_at_lost(call)) { // else it may have been sent before, and goes first
+    if (call.visits.empty() && !call.is_bound() &&
+        !may_be_at_lost(call)) { // else it may have been sent before, and goes first
         newest_sent_ = std::max(newest_sent_, call.submitted);
     }
     check_retry(call);
     check_session(call, to);
+    check_places(call, to);
     visit fresh;
     fresh.at = &to;
     fresh.id = id;
@@ -283,6 +288,7 @@ void oracle::on_cancel_sent(sim_worker& to, std::uint64_t id) {
         if (stay.id == id) {
             world_.trace(to.name() + " is told to cancel " + call->token);
             stay.told_to_stop = stay.told_to_stop.value_or(world_.now());
+            to.did_wrong = to.did_wrong || call->is_reset;
             to.in_trouble = world_.now();
             return;
         }
@@ -334,8 +340,8 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
     const bool by_calls_only = recycling.calls > 0 && recycling.age == 0s && recycling.soft_memory == 0 &&
                                recycling.hard_memory == 0 && config_.health_check.error_streak == 0;
     const bool is_wanted = !shutting_down_ && !start_failed_ && !resized_ && !restarts_ &&
-                           limits_.min == limits_.max && suspended_.empty() &&
-                           !pool_suspension_asked_; // its successor is spare then
+                           limits_.min == limits_.max && suspended_.empty() && leases_.empty() &&
+                           sessions_.empty() && !pool_suspension_asked_; // its successor is spare then
     const auto least =
         std::max(1.0, std::floor(static_cast<double>(recycling.calls) * (1 - recycling.jitter) + 0.5));
     if (how == "asked to stop" && is_wanted && by_calls_only && running_ && !out_of_memory() &&
@@ -362,6 +368,7 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
     if (how == "sent SIGTERM" && which.ready_seen && !is_excused && !may_be_hurried && !was_asked_in_time) {
         wrong(which.name() + " was sent SIGTERM before it had its time to end by itself");
     }
+    check_left_alone(which, how);
     if (may_stop_workers() || which.did_wrong) {
         return;
     }
@@ -437,6 +444,7 @@ void oracle::on_warm_up_failed(const worker_id& which) {
 void oracle::on_answer_seen(sim_worker& from, call_record& call, std::size_t visit_index) {
     world_.trace("the answer of " + from.name() + " to " + call.token + " has arrived");
     auto& stay = call.visits[visit_index];
+    from.did_wrong = from.did_wrong || (call.is_reset && !stay.error.empty());
     const bool is_broken = from.lie_seen || (from.terminated && (from.did_wrong || late()));
     const bool is_fresh = call.is_open() && visit_index + 1 == call.visits.size() && !is_broken;
     stay.in_doubt = is_broken || from.was_abandoned;

@@ -6,6 +6,7 @@
 #include "core/stream_credit.hpp"
 #include "simulation/behaviour.hpp"
 #include "simulation/call_record.hpp"
+#include "simulation/lease_record.hpp"
 #include "simulation/sim_worker.hpp"
 #include "simulation/tool_record.hpp"
 #include "simulation/world.hpp"
@@ -43,6 +44,14 @@ public:
     void on_reply(call_record& call, const reply& answer);
     void on_error(call_record& call, const error& failure);
     void on_aborted(call_record& call);
+
+    // What becomes of leases.
+    lease_record& new_lease();
+    std::deque<lease_record>& leases() noexcept { return leases_; }
+    void on_checkout(lease_record& lease);
+    void on_granted(lease_record& lease);
+    void on_given_back(lease_record& lease);
+    void on_checkout_failed(lease_record& lease, const error* failure);
 
     /// Of any other operation. Returns its error, if it is one of the library's.
     std::optional<error> on_operation_ended(const std::string& name, const std::exception_ptr& problem);
@@ -176,6 +185,7 @@ private:
     void check_worker_status(const worker_status& shown, const sim_worker& real);
     void check_age(const worker_status& shown);
     void check_free_workers(const pool_status& status);
+    bool has_room(const worker_status& shown, const sim_worker& real, std::size_t may_be_pipelined) const;
     bool is_idle_for_long(const worker_status& shown, const sim_worker& real, const idle_workers& before);
     void check_order(const pool_status& status);
     void check_waits(const pool_status& status);
@@ -193,11 +203,30 @@ private:
     void check_lost_to_session(const call_record& call);
     void check_session_order(const pool_status& status);
     std::size_t sessions_in_use() const;
+    static std::size_t places_of(const lease_record& lease, const sim_worker& home);
+    static std::size_t calls_at_worker(const lease_record& lease);
+    static bool is_kept(const lease_record& lease);
+    std::size_t places_kept(const sim_worker& at) const;
+    void check_places(const call_record& call, const sim_worker& to);
+    void check_left_alone(const sim_worker& stopped, std::string_view how);
+    bool is_well(const sim_worker& which) const;
+    void check_lost_with_lease(const call_record& call);
+    bool may_be_beyond_limit(const call_record& refused) const;
+    static bool is_nested_in_lease(const call_record& call);
+    std::size_t open_checkouts() const;
+    bool is_any_leased() const;
+    static std::size_t common_load(const sim_worker& at);
+    std::size_t resets_begun() const;
+    void check_leases();
+    void check_leased_call(const call_record& call);
+    void check_leases(const pool_status& status);
+    void check_leases_of(const sim_worker& real, const worker_status& shown);
     std::set<const call_record*> calls_that_wait_for_others() const;
     bool may_have_nobody_left() const;
     bool has_idle_worker(const call_record& refused) const;
     std::string about(const tool_record& asked) const;
     std::string about(const call_record& call) const;
+    static std::string about(const lease_record& lease);
     sim_worker* find(const worker_id& id) const;
 
     world& world_;
@@ -210,6 +239,7 @@ private:
     std::map<std::uint32_t, std::vector<sim_worker*>> by_slot_;
     std::set<std::size_t> open_; ///< numbers of the calls that are
     std::map<std::string, session_record> sessions_;
+    std::deque<lease_record> leases_;
     std::deque<tool_record> tools_;
     std::vector<tool_record*> open_tools_;            ///< and some that are not
     std::vector<const call_record*> ended_for_tools_; ///< as nobody waited for their tools; to be checked

@@ -95,7 +95,7 @@ void oracle::check_report() {
         const bool shut = each.completed && !each.succeeded && (each.code == errc::shutting_down || was_left);
         aborted += shut && (each.submitted <= *shutdown_asked_ || each.outer != nullptr) ? 1 : 0;
     }
-    if (report_->calls_aborted > aborted) {
+    if (report_->calls_aborted > aborted + resets_begun()) {
         wrong("the report tells of " + std::to_string(report_->calls_aborted) + " calls aborted, but it is " +
               std::to_string(aborted));
     }
@@ -106,7 +106,7 @@ void oracle::check_report() {
         const bool was_aborted = each.completed && !each.succeeded && each.code == errc::shutting_down;
         drained += was_open && !was_aborted ? 1 : 0;
     }
-    if (report_->calls_drained > drained) {
+    if (report_->calls_drained > drained + resets_begun()) {
         wrong("the report tells of " + std::to_string(report_->calls_drained) + " calls drained, but it is " +
               std::to_string(drained));
     }
@@ -284,23 +284,36 @@ void oracle::check_code(const call_record& call, const error& failure) {
     case errc::remote_error:
     case errc::unknown_command:
     case errc::invalid_arguments: unless(was_answered_with(call, code)); break;
-    case errc::pool_saturated: unless(failure.info.queue_depth >= config_.queue.limit); break;
+    case errc::pool_saturated:
+        unless(call.lease != nullptr ? may_be_beyond_limit(call)
+                                     : failure.info.queue_depth >= config_.queue.limit);
+        break;
     case errc::queue_timeout:
     case errc::no_worker:
     case errc::timeout: check_time(call, failure); break;
     case errc::cancelled:
+        if (call.lease != nullptr && call.lease->is_given_back) {
+            break;
+        }
         if (call.outer != nullptr) {
             ended_for_tools_.push_back(&call);
         } else {
             unless(call.cancelled.has_value() && !is_past_cancelling(call));
         }
         break;
-    case errc::tool_cycle: unless(call.outer != nullptr && !has_idle_worker(call)); break;
+    case errc::tool_cycle:
+        unless(call.lease != nullptr ? is_nested_in_lease(call)
+                                     : call.outer != nullptr && !has_idle_worker(call));
+        break;
     case errc::worker_lost: check_lost(call); break;
     case errc::worker_busy: unless(call.is_strict() && call.mode == affinity_mode::strict_fail_fast); break;
     case errc::session_worker_unavailable: check_lost_to_session(call); break;
     case errc::invalid_request:
-    case errc::frame_too_large: unless(!call.sendable && call.visits.empty()); break;
+    case errc::frame_too_large: {
+        const bool is_too_late = call.lease != nullptr && call.lease->is_given_back;
+        unless((!call.sendable || is_too_late) && call.visits.empty());
+        break;
+    }
     case errc::not_started: unless(!running_ || start_failed_); break;
     case errc::start_failed: unless(start_asked_.has_value()); break;
     case errc::shutting_down:
@@ -348,6 +361,10 @@ void oracle::check_time(const call_record& call, const error& failure) {
 }
 
 void oracle::check_lost(const call_record& call) {
+    if (call.lease != nullptr) {
+        check_lost_with_lease(call);
+        return;
+    }
     const bool is_lost = !call.visits.empty() && call.visits.back().at->is_lost();
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(), [](const auto& each) {
         return each->has_had_backlog() && each->is_lost(); // its frame was not sent whole

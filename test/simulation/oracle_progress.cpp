@@ -24,7 +24,7 @@ void oracle::check_free_workers(const pool_status& status) {
     for (const auto number : open_) {
         const auto& each = calls_[number - 1];
         is_any_bound = is_any_bound || (each.is_open() && each.is_strict());
-        waiting = each.is_open() && each.visits.empty() && !each.is_strict() ? &each : waiting;
+        waiting = each.is_open() && each.visits.empty() && !each.is_bound() ? &each : waiting;
     }
     const bool is_queued =
         (status.oldest_wait > 0s && !is_any_bound) ||
@@ -41,18 +41,26 @@ void oracle::check_free_workers(const pool_status& status) {
         const bool takes_calls = (each.state == worker_state::ready || each.state == worker_state::busy) &&
                                  !each.retiring && each.health == worker_health::healthy;
         const auto* const real = find(each.id);
-        if (!takes_calls || each.load >= each.capacity + may_be_pipelined ||
-            (real != nullptr && real->has_had_backlog())) {
+        if (!takes_calls || real == nullptr || !has_room(each, *real, may_be_pipelined) ||
+            real->has_had_backlog()) {
             continue;
         }
         const bool may_be_doubted =
-            real != nullptr && ((real->plan().has_probe && config_.health_check.error_streak > 0) ||
-                                suspended_.contains(each.id));
+            (real->plan().has_probe && config_.health_check.error_streak > 0) || suspended_.contains(each.id);
         if (!may_be_doubted || is_idle_for_long(each, *real, idle_before)) {
             wrong((waiting != nullptr ? about(*waiting) : std::string("a call")) + " waits, though " +
                   to_string(each.id) + " is free");
         }
     }
+}
+
+/// Whether it can take whoever is first. A checkout may want the whole of it.
+bool oracle::has_room(const worker_status& shown, const sim_worker& real,
+                      std::size_t may_be_pipelined) const {
+    if (shown.leased > 0) {
+        return open_checkouts() == 0 && common_load(real) + shown.leased < shown.capacity;
+    }
+    return shown.load < (open_checkouts() > 0 ? 1 : shown.capacity + may_be_pipelined);
 }
 
 /// For longer than it takes until one that is doubted is probed.
@@ -77,6 +85,9 @@ void oracle::check_order(const pool_status& status) {
     if (may_be_unseen || status.phase != pool_phase::running || config_.retry.backoff.front() > 0s ||
         out_of_memory()) {
         return;
+    }
+    if (open_checkouts() > 0) {
+        return; // which may have been lost with a worker too
     }
     const call_record* lost = nullptr;
     bool is_first = false;
@@ -131,7 +142,8 @@ void oracle::check_age(const worker_status& shown) {
                                 config_.start.timeout < 3s || limits_.min < limits_.max || resized_ ||
                                 restarts_ || !suspended_.empty() || pool_suspension_asked_ || late() ||
                                 out_of_memory() || config_.initialization.delegate != nullptr;
-    const bool may_be_held = !sessions_.empty() && config_.affinity.on_recycle == affinity_on_recycle::wait;
+    const bool may_be_held =
+        !leases_.empty() || (!sessions_.empty() && config_.affinity.on_recycle == affinity_on_recycle::wait);
     if (config_.recycle.age == 0s || may_be_held_up || may_be_held || shown.retiring) {
         return;
     }

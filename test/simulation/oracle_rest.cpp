@@ -26,6 +26,7 @@ void oracle::check_rest() {
             check_worker(*each);
         }
     }
+    check_leases();
     check_report();
     check_tools();
 }
@@ -64,7 +65,7 @@ void oracle::check_open_call(const call_record& call) {
     if (!is_seen && !may_be_unseen && !may_be_at_dead(call) && !world_.is_in_time(longest, now)) {
         wrong(about(call) + " still waits for a worker, though its queue timeout has passed");
     }
-    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_strict()) {
+    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_bound()) {
         wrong(about(call) + " still waits for a worker, though one that was made later was sent to one");
     }
     if (is_seen && call.visits.back().owed) {
@@ -81,6 +82,9 @@ void oracle::check_open_call(const call_record& call) {
     }
     if (is_seen && call.visits.back().told_to_stop) {
         wrong(about(call) + " is open, but its worker was told to cancel it");
+    }
+    if (call.lease != nullptr) {
+        check_leased_call(call);
     }
 }
 

@@ -28,7 +28,9 @@ bool is_up(worker_state state) {
 
 void oracle::check_status(const pool_status& status) {
     const auto open = open_calls();
-    if (status.in_flight + status.queued != open) {
+    const auto besides = open_checkouts() + resets_begun();
+    const auto shown = status.in_flight + status.queued;
+    if (shown < open || shown > open + besides) {
         wrong(both("open calls", status.in_flight + status.queued, open) + ": " +
               std::to_string(status.in_flight) + " in flight");
     }
@@ -44,6 +46,7 @@ void oracle::check_status(const pool_status& status) {
     check_free_workers(status);
     check_order(status);
     check_session_order(status);
+    check_leases(status);
     check_vacancies(status);
     check_waits(status);
     check_circle(status);
@@ -59,7 +62,7 @@ void oracle::check_status(const pool_status& status) {
 
 void oracle::check_call_counters(const pool_counters& said) {
     pool_counters known;
-    std::uint64_t uncertain = 0; ///< streams that were left: as they ended, perhaps
+    std::uint64_t uncertain = resets_begun(); ///< and streams that were left: as they ended, perhaps
     for (const auto& each : calls_) {
         if (!each.begun || each.aborted) {
             continue;
@@ -114,10 +117,10 @@ void oracle::check_second_sends(const pool_counters& said) {
             const bool is_its_reply = call.succeeded && call.replied == stay.at;
             const bool is_its_error = call.completed && !call.succeeded && !stay.error.empty() &&
                                       code_of_remote_error(stay.error) == call.code;
-            const bool is_late = stay.delivered && !is_its_reply && call.completed;
+            const bool is_late = stay.delivered && !is_its_reply && (call.completed || call.is_reset);
             perhaps_late += is_late ? 1 : 0;
             const bool was_left = call.is_stream && call.code == errc::cancelled;
-            surely_late += is_late && !is_its_error && !stay.in_doubt && !was_left ? 1 : 0;
+            surely_late += is_late && !call.is_reset && !is_its_error && !stay.in_doubt && !was_left ? 1 : 0;
         }
     }
     if (out_of_memory()) {
@@ -248,8 +251,9 @@ void oracle::check_sizes(const pool_status& status) {
     std::size_t retried = 0;
     for (const auto number : open_) {
         const auto& call = calls_[number - 1];
-        retried += !call.visits.empty() || may_be_at_dead(call) ? 1 : 0;
+        retried += !call.visits.empty() || may_be_at_dead(call) || call.lease != nullptr ? 1 : 0;
     }
+    retried += open_checkouts(); // one that was granted a worker that ended waits again
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
                                            [](const auto& each) { return each->has_had_backlog(); });
     if (!may_be_unseen && status.queued > config_.queue.limit + retried) {

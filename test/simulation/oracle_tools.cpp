@@ -185,7 +185,7 @@ std::set<const call_record*> oracle::calls_that_wait_for_others() const {
 void oracle::check_circle(const pool_status& status) {
     const bool may_get_more = status.starting + status.retiring > 0 || limits_.min < limits_.max ||
                               status.breaker != circuit_state::closed || status.live < status.desired;
-    if (may_get_more || pool_suspension_asked_ || !suspended_.empty() ||
+    if (may_get_more || is_any_leased() || pool_suspension_asked_ || !suspended_.empty() ||
         status.phase != pool_phase::running || status.suspended || out_of_memory() || late()) {
         return;
     }
@@ -227,8 +227,8 @@ bool oracle::may_have_nobody_left() const {
 
 /// One that is well and has had nothing to do since the call was made.
 bool oracle::has_idle_worker(const call_record& refused) const {
-    const bool may_be_withheld =
-        pool_suspension_asked_ || !suspended_.empty() || may_stop_workers() || late() || shutting_down_;
+    const bool may_be_withheld = is_any_leased() || pool_suspension_asked_ || !suspended_.empty() ||
+                                 may_stop_workers() || late() || shutting_down_;
     return !may_be_withheld && std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
         return each->ready_seen && *each->ready_seen < refused.submitted && each->is_alive() &&
                !each->did_wrong && !each->is_lost() && !each->plan().has_probe && each->load() == 0 &&

@@ -25,6 +25,7 @@ struct scenario {
     double faults = 0;        ///< share of the tasks in which an allocation fails
     double tools = 0;         ///< share of the calls that ask the host for something
     std::size_t sessions = 0; ///< that calls are of
+    std::size_t leases = 0;   ///< that are checked out
     double looks = 0;         ///< share of the rests at which the pool's status is compared
     bool steady = false;      ///< a load that does not change, then none: the number of workers is to follow
     ending end = ending::shutdown;

@@ -64,6 +64,10 @@ public:
             script_.config.affinity.on_recycle =
                 world_.chance.pick({affinity_on_recycle::wait, affinity_on_recycle::move});
         }
+        constexpr std::uint64_t worlds_per_leases = 4;
+        if (seed % worlds_per_leases == 2 && !script_.steady) {
+            script_.leases = world_.chance.among(1, 20);
+        }
     }
 
     std::uint64_t steps() const noexcept { return world_.steps(); }

@@ -53,6 +53,9 @@ void users::schedule() {
     for (std::size_t i = 0; i < script_.sessions; ++i) {
         forget_session(chance.between(0ms, script_.length));
     }
+    for (std::size_t i = 0; i < script_.leases; ++i) {
+        lease(chance.between(0ms, script_.length));
+    }
     for (std::size_t i = 0; i < script_.changes; ++i) {
         change(chance.between(0ms, script_.length));
     }
@@ -159,6 +162,7 @@ asio::awaitable<void> users::call_for(call_record& outer) {
     fresh.outer = &outer;
     draw_call(fresh);
     fresh.correlation = world_.chance.chance(0.5) ? outer.correlation : fresh.token;
+    fresh.lease = outer.lease != nullptr && world_.chance.chance(0.5) ? outer.lease : nullptr;
     auto one = run_call(fresh);
     co_await std::move(one);
 }
@@ -204,11 +208,11 @@ void users::call(duration when) {
     world_.after(when, [this] {
         auto& fresh = oracle_.new_call();
         draw_call(fresh);
-        make_call(fresh, world_.chance.below(world::callers), false);
+        make_call(fresh, world_.chance.below(world::callers));
     });
 }
 
-void users::make_call(call_record& which, std::size_t lane, bool) {
+void users::make_call(call_record& which, std::size_t lane) {
     ++open_;
     auto token = asio::bind_cancellation_slot(which.cancel.slot(), [this](std::exception_ptr) { --open_; });
     asio::co_spawn(executor_of(world_.caller_lane(lane)), run_call(which), std::move(token));
@@ -238,6 +242,9 @@ asio::awaitable<void> users::run_call(call_record& which) {
     if (!pool_) {
         co_return;
     }
+    if (which.lease != nullptr && !which.lease->is_held()) {
+        co_return;
+    }
     auto what = to_request(which);
     oracle_.on_begun_call(which);
     std::exception_ptr problem;
@@ -246,7 +253,7 @@ asio::awaitable<void> users::run_call(call_record& which) {
             auto reading = read_stream(which, std::move(what));
             co_await std::move(reading);
         } else {
-            auto running = pool_->execute(std::move(what));
+            auto running = with(which).execute(std::move(what));
             const auto answer = co_await std::move(running);
             oracle_.on_reply(which, answer);
         }
@@ -258,8 +265,17 @@ asio::awaitable<void> users::run_call(call_record& which) {
     }
 }
 
+/// Whoever makes such calls.
+call_interface& users::with(const call_record& call) {
+    if (call.lease != nullptr) {
+        return call.lease->held;
+    }
+    return *pool_;
+}
+
 asio::awaitable<void> users::read_stream(call_record& which, request what) {
-    auto opening = pool_->stream(std::move(what));
+    auto opening =
+        which.lease != nullptr ? which.lease->held.stream(std::move(what)) : pool_->stream(std::move(what));
     auto stream = co_await std::move(opening);
     which.was_opened = true;
     while (which.leaves_after != which.received) {
@@ -495,7 +511,11 @@ void users::destroy() {
     if (pool_) {
         world_.trace("the pool is destroyed");
         oracle_.on_destroyed();
+        if (world_.chance.chance(0.5)) {
+            drop_leases();
+        }
         pool_.reset();
+        drop_leases();
     }
     ended_ = true;
 }

@@ -50,8 +50,9 @@ private:
     void draw_call(call_record& fresh);
     void draw_asking(call_record& fresh);
     request to_request(call_record& call) const;
-    void make_call(call_record& which, std::size_t lane, bool again);
+    void make_call(call_record& which, std::size_t lane);
     asio::awaitable<void> run_call(call_record& which);
+    call_interface& with(const call_record& call);
     asio::awaitable<void> read_stream(call_record& which, request what);
     timer make_pause(std::size_t lane);
     asio::awaitable<void> run_loop(std::size_t lane);
@@ -63,6 +64,14 @@ private:
     void resume();
     void change(duration when);
     void forget_session(duration when);
+    void lease(duration when);
+    void draw_lease(lease_record& fresh);
+    checkout_options to_options(lease_record& which) const;
+    void cancel_checkout(lease_record& which, std::size_t lane);
+    asio::awaitable<void> hold(lease_record& which, std::size_t lane);
+    asio::awaitable<void> check_out(lease_record& which);
+    asio::awaitable<void> give_back(lease_record& which, std::size_t lane);
+    void drop_leases();
     worker_id some_worker() const;
     void end();
     void destroy();

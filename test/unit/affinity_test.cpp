@@ -4,11 +4,14 @@
 // Sessions and the workers that serve them, on virtual time.
 
 #include "policy/affinity_rule.hpp"
+#include "support/complete.hpp"
 #include "support/fake_runtime.hpp"
+#include <skep/session_store.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
+#include <memory>
 #include <string>
 
 namespace skep::test {
@@ -275,6 +278,25 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_not_used_is_forgotten) {
     BOOST_TEST(pool.status().sessions == 0u);
     const auto anew = pool.call("anew");
     BOOST_TEST(anew->code() == errc());
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_ends_in_the_store_is_forgotten) {
+    const auto store = std::make_shared<session_store>();
+    auto config = affine_config(strict_queue);
+    config.sessions = store;
+    for (const bool expires : {true, false}) {
+        pool_with_session pool(config);
+        complete(store->create("s", session_data().ttl(10s)));
+        pool.kill_home();
+        pool.advance(expires ? 11s : 1s);
+        BOOST_TEST(pool.call("lost")->code() == errc::session_worker_unavailable);
+        const bool is_over =
+            expires ? complete(store->cleanup_expired()) == 1u : complete(store->remove("s"));
+        BOOST_TEST(is_over);
+        pool.settle();
+        BOOST_TEST(pool.status().sessions == 0u);
+        BOOST_TEST(pool.call("anew")->code() == errc());
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_session_of_which_a_call_waits_is_in_use) {

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "support/config_ranges.hpp"
+#include <skep/pool_manager.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -24,7 +25,19 @@ BOOST_AUTO_TEST_SUITE(config_schema_test)
 
 namespace {
 
-const std::string committed = std::string(SKEP_TEST_DIR) + "/../lib/core/pool_config.schema.json";
+/// That the file in lib is that schema.
+void check_committed(const std::string& path, const json::object& wanted) {
+    const auto committed = std::string(SKEP_TEST_DIR) + "/../lib/" + path;
+    std::ifstream file(committed);
+    const std::string found{std::istreambuf_iterator<char>(file), {}};
+    boost::system::error_code ec;
+    if (json::parse(found, ec) == json::value(wanted)) {
+        return;
+    }
+    const auto renewed = std::filesystem::temp_directory_path() / std::filesystem::path(path).filename();
+    std::ofstream(renewed) << json::serialize(wanted);
+    BOOST_ERROR("it is not; renew it: python3 -m json.tool " << renewed << " " << committed);
+}
 
 /// The schema of the member at "group.key" or "key".
 json::object schema_at(std::string_view path) {
@@ -57,17 +70,20 @@ void check_keys(const json::object& document, const json::object& schema) {
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(the_committed_file_is_what_the_fields_make) {
-    std::ifstream file(committed);
-    const std::string found{std::istreambuf_iterator<char>(file), {}};
-    const auto wanted = pool_config::json_schema();
-    boost::system::error_code ec;
-    if (json::parse(found, ec) == json::value(wanted)) {
-        return;
-    }
-    const auto renewed = std::filesystem::temp_directory_path() / "pool_config.schema.json";
-    std::ofstream(renewed) << json::serialize(wanted);
-    BOOST_ERROR("it is not; renew it: python3 -m json.tool " << renewed << " " << committed);
+BOOST_AUTO_TEST_CASE(the_committed_files_are_what_the_fields_make) {
+    check_committed("core/pool_config.schema.json", pool_config::json_schema());
+    check_committed("pool/manager_config.schema.json", manager_config::json_schema());
+}
+
+BOOST_AUTO_TEST_CASE(each_of_several_pools_may_have_its_program_from_the_defaults) {
+    const auto schema = manager_config::json_schema();
+    BOOST_TEST((schema.at("required") == json::array{"pools"}));
+    const json::value pool{{"$ref", "#/$defs/pool"}};
+    BOOST_TEST(schema.at("properties").at("pools").at("items") == pool);
+    BOOST_TEST(schema.at("properties").at("defaults") == pool);
+    BOOST_TEST(!schema.at("$defs").at("pool").as_object().contains("required"));
+    BOOST_TEST(schema.at("properties").at("sessions").at("properties").at("quota").at("minimum") ==
+               json::value(1));
 }
 
 BOOST_AUTO_TEST_CASE(it_is_a_schema_of_an_object_that_needs_a_program) {

@@ -210,6 +210,48 @@ BOOST_AUTO_TEST_CASE(a_checkout_that_drains_its_worker_can_be_given_up) {
     BOOST_TEST(pool.serve() == "other");
 }
 
+BOOST_AUTO_TEST_CASE(a_checkout_that_drains_its_worker_has_a_timeout_even_if_it_never_waited_in_the_queue) {
+    running_pool pool(roomy_config(2));
+    pool.execute(request("busy"));
+    const auto late = pool.checkout(checkout_options().queue_timeout(50ms));
+    BOOST_TEST(pool.worker_status_of(0).leased == 2u);
+    pool.advance(50ms);
+    BOOST_TEST((late->code() == errc::queue_timeout));
+    BOOST_TEST(pool.worker_status_of(0).leased == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_a_whole_worker_is_not_overtaken_by_calls_that_need_one_place) {
+    pool_with_lease pool(roomy_config(2), checkout_options().one_place());
+    const auto whole = pool.checkout();
+    const auto other = pool.execute(request("other"));
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    BOOST_TEST(pool.status().queued == 2u);
+    pool.give_back();
+    BOOST_REQUIRE(whole->value.has_value());
+    *whole->value = lease();
+    pool.settle();
+    BOOST_TEST(pool.serve() == "other");
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_that_drains_its_worker_fails_with_the_start_of_the_pool) {
+    auto config = roomy_config(2, 2);
+    config.min_ready = 2;
+    manual_pool pool(config);
+    pool.runtime().on_start = [is_first = true](fake_worker& fresh) mutable {
+        if (std::exchange(is_first, false)) {
+            fresh.shake_hands();
+        }
+    };
+    const auto start = pool.start();
+    pool.execute(request("busy"));
+    const auto checked_out = pool.checkout(checkout_options().queue_timeout(1h));
+    BOOST_TEST(pool.worker_status_of(0).leased == 2u);
+    pool.advance(config.start.timeout, 100ms);
+    BOOST_TEST((checked_out->code() == errc::start_failed));
+    pool.advance(30s, 100ms);
+    BOOST_TEST((start->code() == errc::start_failed));
+}
+
 BOOST_AUTO_TEST_CASE(a_checkout_is_refused_like_a_call) {
     manual_pool fresh(fake_config());
     BOOST_TEST((fresh.checkout()->code() == errc::not_started));
@@ -270,6 +312,34 @@ BOOST_AUTO_TEST_CASE(given_back_with_calls_open_it_cancels_them_and_waits_for_th
     pool.worker(0).reply(id);
     pool.settle();
     BOOST_TEST(pool.serve() == "other");
+}
+
+BOOST_AUTO_TEST_CASE(given_back_it_cancels_calls_of_a_worker_that_was_on_its_way_out) {
+    auto config = roomy_config(2);
+    config.cancel_grace = 1s;
+    pool_with_lease pool(config);
+    const auto running = pool.call("mine");
+    const auto overdue = pool.call("overdue");
+    overdue->cancel.emit(asio::cancellation_type::terminal);
+    pool.advance(2s);
+    BOOST_TEST((pool.call("later")->code() == errc::worker_lost));
+    BOOST_TEST(!running->done);
+    pool.give_back();
+    BOOST_TEST((running->code() == errc::cancelled));
+}
+
+BOOST_AUTO_TEST_CASE(its_calls_and_its_reset_wait_for_a_probe_in_their_place) {
+    auto config = fake_config();
+    config.health_check.command = "probe";
+    pool_with_lease pool(config, checkout_options().reset(request("reset")));
+    pool.advance(30s, 1s);
+    pool.call("mine");
+    BOOST_TEST(pool.serve() == "probe");
+    BOOST_TEST(pool.serve() == "mine");
+    pool.advance(30s, 1s);
+    pool.give_back();
+    BOOST_TEST(pool.serve() == "probe");
+    BOOST_TEST(pool.serve() == "reset");
 }
 
 BOOST_AUTO_TEST_CASE(a_call_after_its_end_is_refused) {
@@ -429,6 +499,21 @@ BOOST_AUTO_TEST_CASE(a_pool_shuts_down_and_ends_under_its_leases) {
     pool.settle();
     BOOST_TEST((pool.call("mine")->code() == errc::shutting_down));
     BOOST_TEST(pool.begin(pool.held.close())->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_wait_for_a_place_end_with_the_pool_and_are_counted_once) {
+    auto config = fake_config();
+    config.stop.drain_timeout = 1s;
+    pool_with_lease pool(config);
+    const auto running = pool.call("mine");
+    const auto waiting = pool.call("next");
+    const auto down = pool.shutdown();
+    pool.advance(60s, 1s);
+    BOOST_TEST((running->code() == errc::shutting_down));
+    BOOST_TEST((waiting->code() == errc::shutting_down));
+    BOOST_REQUIRE(down->value.has_value());
+    BOOST_TEST(down->value->calls_aborted == 2u);
+    pool.give_back();
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_may_outlive_a_pool_that_was_never_shut_down) {

@@ -107,6 +107,20 @@ BOOST_AUTO_TEST_CASE(a_configuration_of_several_pools) {
     BOOST_TEST(config.sessions.quota == 10u);
 }
 
+BOOST_AUTO_TEST_CASE(the_effective_configuration_of_several_pools_can_be_read_again) {
+    const auto config = manager_config::from_json(json::parse(R"({
+        "defaults": {"launch": {"program": "python3"}, "request_timeout": "7s"},
+        "pools": [{"name": "text"}, {"name": "image", "workers": 3}],
+        "default_pool": "image", "sessions": {"ttl": "5m"}})"));
+    const auto written = to_json(config);
+    BOOST_TEST(written.at("pools").at(1).at("request_timeout_ms") == json::value(7000));
+    BOOST_TEST(written.at("sessions").at("ttl_ms") == json::value(300'000));
+    const auto again = manager_config::from_json(written);
+    BOOST_TEST(to_json(again) == written);
+    BOOST_TEST(again.default_pool == "image");
+    BOOST_TEST(again.pools.size() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(all_that_is_wrong_with_several_pools_is_told_at_once) {
     const auto text = text_of_failure(R"({
         "defaults": {"launch": {"program": "python3"}},

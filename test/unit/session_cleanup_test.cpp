@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/clock.hpp"
+#include "session/session_observer.hpp"
 #include "support/complete.hpp"
 #include <skep/session_store.hpp>
 
@@ -11,8 +12,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace skep::test {
 
@@ -41,7 +44,32 @@ struct left_behind {
     std::optional<session_store> store;
 };
 
+struct listener final : session_observer {
+    void on_session_ended(const std::string& id) noexcept override { ended.push_back(id); }
+    std::vector<std::string> ended;
+};
+
 } // namespace
+
+BOOST_AUTO_TEST_CASE(observers_are_told_of_sessions_that_have_expired_however_that_is_found_out) {
+    manual_time time;
+    session_store store;
+    const auto heard = std::make_shared<listener>();
+    observe(store, heard);
+    for (const auto* id : {"read", "made anew", "swept", "lives"}) {
+        complete(store.create(id, session_data().ttl(10s)));
+    }
+    time.advance(9s);
+    complete(store.touch("lives"));
+    time.advance(2s);
+    BOOST_TEST(heard->ended.empty());
+    BOOST_TEST(!complete(store.get("read")));
+    complete(store.create("made anew"));
+    BOOST_TEST((heard->ended == std::vector<std::string>{"read", "made anew"}));
+    complete(store.cleanup_expired());
+    complete(store.remove("lives"));
+    BOOST_TEST((heard->ended == std::vector<std::string>{"read", "made anew", "swept", "lives"}));
+}
 
 BOOST_AUTO_TEST_CASE(a_cleanup_drops_what_has_expired_and_counts_it) {
     left_behind of;
