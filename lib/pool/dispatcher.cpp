@@ -359,7 +359,9 @@ void dispatcher::delay(call& lost, duration wait) {
     deadlines_.set(lost, std::min(lost.deadline, context_.now() + wait));
 }
 
-void dispatcher::fail_queue(errc code, const error_info& info) {
+std::size_t dispatcher::fail_queue(errc code, const error_info& info) {
+    leases_.refuse_checkouts(code, info);
+    const auto count = queued();
     while (!queue_.empty()) {
         auto& next = queue_.oldest();
         next.holder->refuse(next, code, info);
@@ -367,12 +369,17 @@ void dispatcher::fail_queue(errc code, const error_info& info) {
     while (!delayed_.empty()) {
         fail(delayed_.front(), code, info);
     }
-    leases_.refuse_all(code, info);
+    leases_.refuse_calls(code, info);
+    return count;
+}
+
+void dispatcher::refuse_checkouts(errc code) {
+    leases_.refuse_checkouts(code);
+    serve_all();
 }
 
 std::size_t dispatcher::abort_all(errc code) {
-    const auto count = queued() + running_.size();
-    fail_queue(code, {});
+    const auto count = running_.size() + fail_queue(code, {});
     abort_running(code);
     return count;
 }

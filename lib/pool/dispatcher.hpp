@@ -55,8 +55,12 @@ public:
     void on_call_lost(worker& gone, const lost_call_notice& notice);
     void on_begun_in_vain(call& begun) { grant_grace(begun); }
 
-    /// Refuses every call that waits, for a worker or to be sent again.
-    void fail_queue(errc code, const error_info& info);
+    /// Refuses every checkout, and every call that waits, for a worker, a place, or to be sent again; returns how many calls
+    /// there were.
+    std::size_t fail_queue(errc code, const error_info& info);
+
+    /// Ends the wait of every checkout; calls go on.
+    void refuse_checkouts(errc code);
 
     /// Ends every call that a worker has.
     void abort_running(errc code, const error_info& info = {});

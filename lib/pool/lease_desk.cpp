@@ -347,15 +347,15 @@ void lease_desk::leave(lease_claim& waiting, errc code, error_info info) {
 
 void lease_desk::on_due(claim& due) {
     auto& late = static_cast<lease_claim&>(due);
-    const auto state = late.state;
+    const bool was_held = late.state == lease_state::held;
     events_.settle();
-    if (late.state != state || late.heap_place != deadline_node::outside) {
+    if (late.heap_place != deadline_node::outside) {
         return; // it is further on by now
     }
-    if (state == lease_state::held) {
-        late.is_dropped ? give_back(late) : warn_of_leak(late);
-    } else {
+    if (late.state == lease_state::queued || late.state == lease_state::draining) {
         fail_waiting(late);
+    } else if (was_held && late.state == lease_state::held) {
+        late.is_dropped ? give_back(late) : warn_of_leak(late);
     }
 }
 
@@ -392,13 +392,7 @@ void lease_desk::refuse_checkouts(errc code, const error_info& info) {
     }
 }
 
-void lease_desk::refuse_waiting(errc code) {
-    refuse_checkouts(code, {});
-    user_.serve_all();
-}
-
-void lease_desk::refuse_all(errc code, const error_info& info) {
-    refuse_checkouts(code, info);
+void lease_desk::refuse_calls(errc code, const error_info& info) {
     leases_.for_each([&](lease_claim& each) {
         while (!each.waiting.empty()) {
             user_.fail_call(each.waiting.front(), code, info);

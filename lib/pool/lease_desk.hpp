@@ -80,11 +80,11 @@ public:
     /// The reset command of the lease has failed.
     void on_reset_failed(lease_claim& lease, const std::string& why);
 
-    /// Ends the wait of every checkout; calls go on.
-    void refuse_waiting(errc code);
+    /// Ends the wait of every checkout. Those that have waited behind them go on by serve_all().
+    void refuse_checkouts(errc code, const error_info& info = {});
 
-    /// Ends the wait of every checkout, and of every call for a place.
-    void refuse_all(errc code, const error_info& info);
+    /// Ends the wait of every call for a place.
+    void refuse_calls(errc code, const error_info& info);
     void forget_callers() noexcept;
 
     std::size_t size() const noexcept { return leases_.size(); }
@@ -112,7 +112,6 @@ private:
     void lose(lease_claim& lease);
     void end_wait(lease_claim& waiting, errc code, error_info info);
     void leave(lease_claim& waiting, errc code, error_info info);
-    void refuse_checkouts(errc code, const error_info& info);
     void fail_waiting(lease_claim& late);
     void warn_of_leak(const lease_claim& held) const;
     void end(lease_claim& over);

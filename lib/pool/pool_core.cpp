@@ -169,7 +169,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
     }
     supply_.cancel();
     supervisor_.end_launch();
-    dispatcher_.leases().refuse_waiting(errc::shutting_down); // they would have no calls
+    dispatcher_.refuse_checkouts(errc::shutting_down); // they would have no calls
     const auto before = dispatcher_.queued() + dispatcher_.in_flight();
     give_up_queue_if_hopeless();
     if (!hurry_) {
@@ -186,8 +186,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
 /// A pool that shuts down starts no workers and ends no suspension: what those it has will not take, nobody will.
 void pool_core::give_up_queue_if_hopeless() {
     if (phase_ == pool_phase::stopping && !suspension_.will_serve()) {
-        report_.calls_aborted += dispatcher_.queued();
-        dispatcher_.fail_queue(errc::shutting_down, {});
+        report_.calls_aborted += dispatcher_.fail_queue(errc::shutting_down, {});
     }
 }
 

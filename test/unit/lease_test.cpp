@@ -220,6 +220,18 @@ BOOST_AUTO_TEST_CASE(a_checkout_that_drains_its_worker_has_a_timeout_even_if_it_
     BOOST_TEST(pool.worker_status_of(0).leased == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_checkout_whose_worker_is_replaced_in_the_moment_of_its_timeout_ends) {
+    auto config = roomy_config(2);
+    config.cancel_grace = 50ms;
+    running_pool pool(config);
+    const auto overdue = pool.execute(request("overdue"));
+    pool.worker(0).take_call();
+    overdue->cancel.emit(asio::cancellation_type::terminal);
+    const auto late = pool.checkout(checkout_options().queue_timeout(50ms));
+    pool.advance(50ms);
+    BOOST_TEST((late->code() == errc::no_worker));
+}
+
 BOOST_AUTO_TEST_CASE(who_waits_for_a_whole_worker_is_not_overtaken_by_calls_that_need_one_place) {
     pool_with_lease pool(roomy_config(2), checkout_options().one_place());
     const auto whole = pool.checkout();
