@@ -323,7 +323,9 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
     error cause(errc::worker_lost, gone.describe());
-    const auto verdict = losses_.judge(lost, notice.may_have_begun, notice.is_to_blame, cause, now);
+    const bool is_lost_in_session = is_lost_to_session(lost);
+    const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
+    const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
         cause.info.detail += verdict.budget_is_spent ? "; not retried, as too many calls were of late" : "";
@@ -335,7 +337,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         fail(lost, errc::worker_lost, std::move(cause.info));
         return;
     }
-    if (is_lost_to_session(lost)) {
+    if (is_lost_in_session) {
         const auto code = notice.may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
         fail(lost, code, std::move(cause.info));
         return;

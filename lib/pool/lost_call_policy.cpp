@@ -3,6 +3,8 @@
 
 #include "pool/lost_call_policy.hpp"
 
+#include "worker/worker.hpp"
+
 #include <algorithm>
 
 namespace skep {
@@ -26,12 +28,14 @@ lost_call_policy::lost_call_policy(const pool_config& config, const pool_context
     policy_.attempts(config.retry.attempts).backoff(config.retry.backoff).jitter(config.retry.jitter);
 }
 
-lost_call_policy::verdict lost_call_policy::judge(const call& lost, bool may_have_begun, bool to_blame,
+lost_call_policy::verdict lost_call_policy::judge(const lost_call_notice& notice, bool may_go_elsewhere,
                                                   const error& cause, time_point now) {
+    const auto& lost = *notice.lost;
     lost_call facts;
-    facts.may_have_begun = may_have_begun;
-    facts.idempotent = lost.req.idempotent() && (lost.stream == nullptr || !lost.stream->has_begun);
-    if (may_have_begun && to_blame && poison_crashes_ > 0) {
+    facts.may_have_begun = notice.may_have_begun;
+    facts.idempotent =
+        may_go_elsewhere && lost.req.idempotent() && (lost.stream == nullptr || !lost.stream->has_begun);
+    if (notice.may_have_begun && notice.is_to_blame && poison_crashes_ > 0) {
         const auto input = fingerprint(lost.body, lost.req);
         facts.poisonous = poison_.blame(input, now) >= poison_crashes_;
     }

@@ -13,6 +13,8 @@
 
 namespace skep {
 
+struct lost_call_notice;
+
 /// What becomes of a call that was lost with its worker, and of inputs that workers crash on.
 class lost_call_policy {
 public:
@@ -24,8 +26,8 @@ public:
 
     lost_call_policy(const pool_config& config, const pool_context& context);
 
-    /// `to_blame`: for the worker's end.
-    verdict judge(const call& lost, bool may_have_begun, bool to_blame, const error& cause, time_point now);
+    /// One that may not go elsewhere is not retried, and takes nothing of the budget.
+    verdict judge(const lost_call_notice& notice, bool may_go_elsewhere, const error& cause, time_point now);
 
     bool is_poison(const call& suspect, time_point now);
     void succeeded() noexcept { budget_.succeeded(); }

@@ -123,7 +123,8 @@ void oracle::check_worker(sim_worker& which) {
             wrong(which.name() + " has outgrown its hard limit, and is still there");
         }
     }
-    if (which.is_kept_waiting() && !which.did_wrong) {
+    if (which.is_kept_waiting() && !which.did_wrong &&
+        !was_overdue(which)) { // who is overdue is told no more
         wrong(which.name() + " has room again, and is not sent the rest");
     }
     check_given_up(which);
