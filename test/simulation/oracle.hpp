@@ -216,6 +216,7 @@ private:
     std::size_t open_checkouts() const;
     bool is_any_leased() const;
     static std::size_t common_load(const sim_worker& at);
+    std::size_t leased_load(const sim_worker& at) const;
     std::size_t resets_begun() const;
     void check_leases();
     void check_leased_call(const call_record& call);

@@ -126,6 +126,15 @@ std::size_t oracle::common_load(const sim_worker& at) {
         }));
 }
 
+/// Those in places of leases.
+std::size_t oracle::leased_load(const sim_worker& at) const {
+    std::size_t result = 0;
+    for (const auto& each : leases_) {
+        result += each.home == &at && is_kept(each) ? calls_at_worker(each) : 0;
+    }
+    return result;
+}
+
 /// What a lease keeps is taken by its own calls, and these by no other.
 void oracle::check_places(const call_record& call, const sim_worker& to) {
     if (leases_.empty() || to.has_had_backlog() || out_of_memory()) {

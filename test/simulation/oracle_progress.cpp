@@ -58,7 +58,8 @@ void oracle::check_free_workers(const pool_status& status) {
 bool oracle::has_room(const worker_status& shown, const sim_worker& real,
                       std::size_t may_be_pipelined) const {
     if (shown.leased > 0) {
-        return open_checkouts() == 0 && common_load(real) + shown.leased < shown.capacity;
+        const auto probes = shown.load - std::min(shown.load, common_load(real) + leased_load(real));
+        return open_checkouts() == 0 && common_load(real) + probes + shown.leased < shown.capacity;
     }
     return shown.load < (open_checkouts() > 0 ? 1 : shown.capacity + may_be_pipelined);
 }
