@@ -60,10 +60,11 @@ void autoscaler::look(time_point now) {
     load.desired = roster_.desired();
     load.capacity = roster_.capacity();
     load.running = calls_.in_flight();
-    load.queued = calls_.queued();
-    load.oldest_wait = calls_.is_queue_empty() ? duration::zero() : duration(now - calls_.oldest());
+    const auto* const next = calls_.next_for_any();
+    load.queued = calls_.queued_for_any();
+    load.oldest_wait = next == nullptr ? duration::zero() : duration(now - next->submitted);
     if (roster_.starting() == 0) { // then those that take no calls cannot serve the ones that wait
-        load.queued += calls_.is_queue_empty() ? 0 : roster_.out_of_rotation() * load.capacity;
+        load.queued += next == nullptr ? 0 : roster_.out_of_rotation() * load.capacity;
     }
     load.in_service = roster_.ready();
     load.utilisation = utilisation(now);
@@ -100,10 +101,11 @@ time_point autoscaler::next_look() const {
         pause = std::min(pause, options.cool_down / looks_per_cool_down);
     }
     const auto routine = last_look_ + std::max(pause, shortest_pause);
-    if (calls_.is_queue_empty() || !may_grow()) {
+    const auto* const next = calls_.next_for_any();
+    if (next == nullptr || !may_grow()) {
         return routine;
     }
-    const auto overdue = calls_.oldest() + options.target_queue_delay;
+    const auto overdue = next->submitted + options.target_queue_delay;
     return std::min(routine, std::max(overdue, last_look_ + shortest_pause));
 }
 

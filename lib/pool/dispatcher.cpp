@@ -102,7 +102,7 @@ void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
     deadlines_.set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
     waiting.state = call_state::queued;
     at_front ? queue_.push_front(&waiting) : queue_.push_back(&waiting);
-    if (queue_.size() == 1) {
+    if (queue_.common_size() == 1) {
         events_.on_waiting();
     }
     const bool may_be_helped = !waiting.slot && events_.may_get_more_workers();

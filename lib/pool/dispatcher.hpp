@@ -83,6 +83,10 @@ public:
     std::size_t queued() const noexcept { return queue_.size() + delayed_.size() + leases_.waiting_calls(); }
     bool is_queue_empty() const noexcept { return queue_.empty(); }
 
+    /// Whom one more worker would help: those that any would do for, and who is next of them, or null.
+    std::size_t queued_for_any() const noexcept { return queue_.common_size() + delayed_.size(); }
+    const claim* next_for_any() noexcept { return queue_.is_common_empty() ? nullptr : &queue_.front(); }
+
     /// When the oldest call of the queue was submitted.
     time_point oldest() noexcept { return queue_.oldest().submitted; }
     double retry_tokens() const noexcept { return losses_.tokens(); }

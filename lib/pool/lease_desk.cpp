@@ -65,7 +65,7 @@ void lease_desk::queue_up(lease_claim& fresh) {
     }
     fresh.state = lease_state::queued;
     queue_.push_back(&fresh);
-    if (queue_.size() == 1) {
+    if (queue_.common_size() == 1) {
         events_.on_waiting();
     }
 }

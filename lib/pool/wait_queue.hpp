@@ -21,6 +21,7 @@ public:
 
     /// No claim waits that any worker would do for.
     bool is_common_empty() const noexcept { return common_.empty(); }
+    std::size_t common_size() const noexcept { return common_.size(); }
 
     void push_back(claim_ptr added);
 

@@ -390,6 +390,29 @@ BOOST_AUTO_TEST_CASE(sessions_move_on_when_a_worker_is_restarted_if_that_is_want
     BOOST_TEST(pool.serve(1) == "next");
 }
 
+BOOST_AUTO_TEST_CASE(calls_that_only_one_worker_can_serve_do_not_call_for_more_workers) {
+    auto config = affine_config(strict_queue);
+    config.scaling.min = 2;
+    config.scaling.max = 4;
+    config.queue.timeout = 1min;
+    pool_with_session pool(config);
+    const auto id = pool.occupy_home();
+    for (int i = 0; i < 5; ++i) {
+        pool.call("waiting");
+    }
+    pool.advance(20s, 100ms);
+    BOOST_TEST(pool.status().queued == 5u);
+    BOOST_TEST(pool.launched() == 2u);
+    pool.execute(request("other"));
+    for (int i = 0; i < 5; ++i) {
+        pool.execute(request("others"));
+    }
+    pool.advance(20s, 100ms);
+    BOOST_TEST(pool.launched() > 2u);
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+}
+
 BOOST_AUTO_TEST_CASE(a_crash_loses_sessions_even_if_they_may_move) {
     auto config = affine_config(strict_queue);
     config.affinity.on_recycle = affinity_on_recycle::move;
