@@ -138,6 +138,7 @@ private:
     using idle_workers = std::map<worker_id, idle_since>;
     struct session_record {
         sim_worker* home = nullptr; ///< that was sent its last call
+        time_point home_since;
         time_point used;
         std::optional<time_point> forgotten; ///< at the latest
     };
@@ -201,6 +202,8 @@ private:
     bool may_be_anew(const session_record& known) const;
     bool is_surely_serving(const sim_worker& which) const;
     void check_lost_to_session(const call_record& call);
+    void check_wait_for_home(const call_record& call);
+    bool is_of_forgotten(const call_record& call) const;
     void check_session_order(const pool_status& status);
     std::size_t sessions_in_use() const;
     static std::size_t places_of(const lease_record& lease, const sim_worker& home);

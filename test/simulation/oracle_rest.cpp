@@ -86,6 +86,9 @@ void oracle::check_open_call(const call_record& call) {
     if (call.lease != nullptr) {
         check_leased_call(call);
     }
+    if (call.is_strict() && !is_seen) {
+        check_wait_for_home(call);
+    }
 }
 
 /// Faults of a worker that the pool must have noticed by now.

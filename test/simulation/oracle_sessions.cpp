@@ -36,6 +36,7 @@ void oracle::check_session(const call_record& call, sim_worker& to) {
             wrong(about(call) + " has overtaken " + about(other) + " of the same session");
         }
     }
+    known.home_since = known.home == &to ? known.home_since : world_.now();
     known.home = &to;
     known.used = call.submitted; // at the earliest: its frame may have taken its time
 }
@@ -64,6 +65,34 @@ void oracle::check_lost_to_session(const call_record& call) {
                                          [this](const auto& each) { return !is_surely_serving(*each); });
     if ((!call.is_strict() || is_there || !is_any_gone) && !out_of_memory()) {
         wrong(about(call) + " was told that the worker of its session is gone");
+    }
+    if (call.visits.empty() && is_of_forgotten(call) && !may_be_at_lost(call) && !out_of_memory()) {
+        wrong(about(call) + " was told that the worker of its session is gone, which was forgotten");
+    }
+    if (!call.visits.empty() && call.visits.back().begun && !out_of_memory()) {
+        wrong(about(call) + " was lost with the worker of its session, and is told that it never came to it");
+    }
+}
+
+/// Whether its session was forgotten, and nobody else has used it since.
+bool oracle::is_of_forgotten(const call_record& call) const {
+    const auto found = sessions_.find(call.session);
+    if (found == sessions_.end() || !found->second.forgotten || *found->second.forgotten >= call.submitted) {
+        return false;
+    }
+    return std::none_of(calls_.begin(), calls_.end(), [&](const auto& each) {
+        const bool may_have_used = !each.completed || *each.completed >= *found->second.forgotten;
+        return &each != &call && each.begun && each.session == call.session && may_have_used;
+    });
+}
+
+/// At rest, of an open call that no worker has seen. One that was made before its session had a worker may wait for any.
+void oracle::check_wait_for_home(const call_record& call) {
+    const auto found = sessions_.find(call.session);
+    const auto* const home = found == sessions_.end() ? nullptr : found->second.home;
+    if (home != nullptr && call.submitted > found->second.home_since && !home->is_held_by_pool() &&
+        !may_be_anew(found->second)) {
+        wrong(about(call) + " waits for " + home->name() + ", which is gone");
     }
 }
 
