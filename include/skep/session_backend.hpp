@@ -6,6 +6,7 @@
 #include <skep/awaitable.hpp>
 #include <skep/export.hpp>
 #include <skep/session.hpp>
+#include <skep/time.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -91,10 +92,12 @@ public:
 
     virtual awaitable<session_usage> usage() = 0;
 
-    /// Has `told(id)` called whenever a session has been dropped because it had expired, on whichever thread that is done;
-    /// it does not block or throw. Called once, before any other function. One whose keys expire by themselves need not
-    /// do it; the default does nothing.
-    virtual void on_expiry(std::function<void(const std::string& id)> told);
+    using expiry_handler = std::function<void(const std::string& id, time_point expired)>;
+
+    /// Has `told` called whenever a session has been dropped, which had expired at that time, on whichever thread that is
+    /// done; it does not block or throw. Called once, before any other function. One whose keys expire by themselves need
+    /// not do it; the default does nothing.
+    virtual void on_expiry(expiry_handler told);
 
 protected:
     session_backend() = default;

@@ -98,6 +98,9 @@ public:
     /// False if no worker is known to serve the session. The next call of it may go to any.
     bool forget_session(const std::string& session);
 
+    /// The same, unless it was used then, or later, or a call of it waits.
+    void forget_unused_session(const std::string& session, time_point since);
+
     /// Those that a worker is known to serve, or to have served.
     std::size_t session_count() const noexcept { return sessions_.size(); }
 

@@ -26,6 +26,12 @@ bool dispatcher::forget_session(const std::string& session) {
     return was_known;
 }
 
+void dispatcher::forget_unused_session(const std::string& session, time_point since) {
+    if (sessions_.is_unused(session, since)) {
+        forget_session(session);
+    }
+}
+
 /// What has waited for the worker in that slot alone may have to go elsewhere by now.
 void dispatcher::settle_bound_to(std::uint32_t slot) {
     claim_list<claim> waiting;

@@ -68,7 +68,8 @@ public:
 
     /// Follows what becomes of the sessions in its store, if it has one.
     void watch_sessions();
-    void on_session_ended(const std::string& id) noexcept override;
+    void on_session_removed(const std::string& id) noexcept override;
+    void on_session_expired(const std::string& id, time_point expired) noexcept override;
     bool forget_session(const std::string& id) { return dispatcher_.forget_session(id); }
 
     user_waits& waits() noexcept { return waits_; }
@@ -127,6 +128,7 @@ private:
     void on_waiting() override { autoscaler_.on_waiting(); }
     void on_session_used(const std::string& session) override;
     asio::awaitable<void> touch(std::string session);
+    void forget_session_soon(const std::string& id, std::optional<time_point> expired) noexcept;
     bool may_get_more_workers() const override {
         const bool grows = roster_.out_of_rotation() > 0 || autoscaler_.may_grow();
         return roster_.starting() > 0 || (phase_ != pool_phase::stopping && grows);

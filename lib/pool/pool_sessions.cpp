@@ -16,12 +16,22 @@ void pool_core::watch_sessions() {
     }
 }
 
+void pool_core::on_session_removed(const std::string& id) noexcept {
+    forget_session_soon(id, std::nullopt);
+}
+
+/// What has used it since has begun anew.
+void pool_core::on_session_expired(const std::string& id, time_point expired) noexcept {
+    forget_session_soon(id, expired);
+}
+
 /// Without memory for it the session expires here by its time.
-void pool_core::on_session_ended(const std::string& id) noexcept {
+void pool_core::forget_session_soon(const std::string& id, std::optional<time_point> expired) noexcept {
     try {
-        asio::post(context_.executor, [weak = weak_from_this(), id] {
+        asio::post(context_.executor, [weak = weak_from_this(), id, expired] {
             if (const auto self = weak.lock()) {
-                self->forget_session(id);
+                expired ? self->dispatcher_.forget_unused_session(id, *expired)
+                        : static_cast<void>(self->dispatcher_.forget_session(id));
             }
         });
     } catch (const std::exception&) {}

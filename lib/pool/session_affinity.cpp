@@ -81,6 +81,11 @@ void session_affinity::left(const worker& gone) {
     }
 }
 
+bool session_affinity::is_unused(const std::string& session, time_point since) const {
+    const auto found = bonds_.find(session);
+    return found != bonds_.end() && found->second.used < since && found->second.waiting == 0;
+}
+
 bool session_affinity::forget(const std::string& session) {
     const auto found = bonds_.find(session);
     if (found == bonds_.end()) {

@@ -44,6 +44,9 @@ public:
     /// The worker takes no more calls.
     void left(const worker& gone);
 
+    /// Whether it is known, but was not used then, or later, and no call of it waits.
+    bool is_unused(const std::string& session, time_point since) const;
+
     /// False if nothing is known of the session.
     bool forget(const std::string& session);
 

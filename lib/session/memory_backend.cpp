@@ -166,7 +166,7 @@ session_sweep memory_backend::sweep_now(std::size_t most) {
     next_swept_ = at;
     if (told_) {
         for (const auto& each : dropped) {
-            told_(each->id);
+            told_(each->id, each->end());
         }
     }
     return {dropped.size(), done == parts_.size()};

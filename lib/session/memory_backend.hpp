@@ -37,7 +37,7 @@ public:
     awaitable<bool> remove(std::string id) override;
     awaitable<session_sweep> sweep(std::size_t most) override;
     awaitable<session_usage> usage() override;
-    void on_expiry(std::function<void(const std::string& id)> told) override { told_ = std::move(told); }
+    void on_expiry(expiry_handler told) override { told_ = std::move(told); }
 
 private:
     struct alignas(64) part {
@@ -55,7 +55,7 @@ private:
         drop& operator=(const drop&) = delete;
         ~drop() {
             if (what && from_.told_) {
-                from_.told_(what->id);
+                from_.told_(what->id, what->end());
             }
         }
 
@@ -81,7 +81,7 @@ private:
     template <class Result, class Function>
     Result with_entry(const std::string& id, Result otherwise, Function function);
 
-    std::function<void(const std::string& id)> told_;
+    expiry_handler told_;
     std::vector<std::unique_ptr<part>> parts_;
     std::atomic<std::size_t> count_{0};      ///< sessions in all parts
     std::atomic<std::size_t> next_swept_{0}; ///< the part that the next sweep begins with

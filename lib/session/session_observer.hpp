@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/time.hpp>
+
 #include <memory>
 #include <string>
 
@@ -13,8 +15,9 @@ class session_store;
 /// Whoever knows something of sessions that ends with them.
 class session_observer {
 public:
-    /// It was removed, or dropped because it had expired. On whichever thread that is done; must not block or throw.
-    virtual void on_session_ended(const std::string& id) noexcept = 0;
+    // On whichever thread that is done; must not block or throw.
+    virtual void on_session_removed(const std::string& id) noexcept = 0;
+    virtual void on_session_expired(const std::string& id, time_point expired) noexcept = 0;
 
 protected:
     ~session_observer() = default;

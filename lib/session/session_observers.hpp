@@ -19,16 +19,25 @@ public:
         all_.push_back(std::move(added));
     }
 
-    void tell(const std::string& ended) const {
+    void tell_of_removal(const std::string& id) const {
+        for_each([&](session_observer& each) { each.on_session_removed(id); });
+    }
+
+    void tell_of_expiry(const std::string& id, time_point expired) const {
+        for_each([&](session_observer& each) { each.on_session_expired(id, expired); });
+    }
+
+private:
+    template <class Tell>
+    void for_each(Tell tell) const {
         const std::lock_guard lock(mutex_);
         for (const auto& each : all_) {
             if (const auto observer = each.lock()) {
-                observer->on_session_ended(ended);
+                tell(*observer);
             }
         }
     }
 
-private:
     mutable std::mutex mutex_;
     std::vector<std::weak_ptr<session_observer>> all_;
 };

@@ -151,7 +151,7 @@ auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
     const bool was_there = co_await std::move(removing);
     if (was_there) {
         ++self->deleted_;
-        self->observers.tell(id);
+        self->observers.tell_of_removal(id);
     }
     co_return was_there;
 }
@@ -214,7 +214,7 @@ auto session_service::stats(ptr self) -> awaitable<session_store_stats> {
 }
 
 session_backend::~session_backend() = default;
-void session_backend::on_expiry(std::function<void(const std::string& id)>) {}
+void session_backend::on_expiry(expiry_handler) {}
 
 session_store::session_store(session_options options, std::shared_ptr<session_backend> backend) {
     check(options);
@@ -222,9 +222,9 @@ session_store::session_store(session_options options, std::shared_ptr<session_ba
         backend = std::make_shared<memory_backend>(options.quota);
     }
     self_ = std::make_shared<session_service>(std::move(options), backend);
-    backend->on_expiry([service = std::weak_ptr(self_)](const std::string& id) {
+    backend->on_expiry([service = std::weak_ptr(self_)](const std::string& id, time_point expired) {
         if (const auto self = service.lock()) {
-            self->observers.tell(id);
+            self->observers.tell_of_expiry(id, expired);
         }
     });
 }

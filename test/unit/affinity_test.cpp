@@ -299,6 +299,20 @@ BOOST_AUTO_TEST_CASE(a_session_that_ends_in_the_store_is_forgotten) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_finds_its_session_expired_in_the_store_begins_it_anew) {
+    const auto store = std::make_shared<session_store>();
+    auto config = affine_config(strict_queue);
+    config.sessions = store;
+    pool_with_session pool(config);
+    complete(store->create("s", session_data().ttl(10s)));
+    pool.advance(11s);
+    pool.call("late"); // which is an access of what is no more
+    BOOST_TEST(pool.status().sessions == 1u);
+    BOOST_TEST(pool.serve(pool.home) == "late");
+    pool.call("next");
+    BOOST_TEST(pool.serve(pool.home) == "next");
+}
+
 BOOST_AUTO_TEST_CASE(a_session_of_which_a_call_waits_is_in_use) {
     auto config = affine_config(strict_queue);
     config.affinity.ttl = 10s;

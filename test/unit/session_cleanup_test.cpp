@@ -45,8 +45,14 @@ struct left_behind {
 };
 
 struct listener final : session_observer {
-    void on_session_ended(const std::string& id) noexcept override { ended.push_back(id); }
-    std::vector<std::string> ended;
+    void on_session_removed(const std::string& id) noexcept override { removed.push_back(id); }
+    void on_session_expired(const std::string& id, time_point at) noexcept override {
+        expired.push_back(id);
+        BOOST_TEST((at == created + 10s));
+    }
+    const time_point created = clock::now();
+    std::vector<std::string> removed;
+    std::vector<std::string> expired;
 };
 
 } // namespace
@@ -62,13 +68,15 @@ BOOST_AUTO_TEST_CASE(observers_are_told_of_sessions_that_have_expired_however_th
     time.advance(9s);
     complete(store.touch("lives"));
     time.advance(2s);
-    BOOST_TEST(heard->ended.empty());
+    BOOST_TEST(heard->expired.empty());
     BOOST_TEST(!complete(store.get("read")));
     complete(store.create("made anew"));
-    BOOST_TEST((heard->ended == std::vector<std::string>{"read", "made anew"}));
+    BOOST_TEST((heard->expired == std::vector<std::string>{"read", "made anew"}));
     complete(store.cleanup_expired());
+    BOOST_TEST((heard->expired == std::vector<std::string>{"read", "made anew", "swept"}));
+    BOOST_TEST(heard->removed.empty());
     complete(store.remove("lives"));
-    BOOST_TEST((heard->ended == std::vector<std::string>{"read", "made anew", "swept", "lives"}));
+    BOOST_TEST((heard->removed == std::vector<std::string>{"lives"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_cleanup_drops_what_has_expired_and_counts_it) {
