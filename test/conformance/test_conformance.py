@@ -6,10 +6,10 @@ import subprocess
 import sys
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-from host import ROOT
-
-KIT = ROOT / "test" / "conformance"
+KIT = Path(__file__).resolve().parent
+SDK = KIT.parents[1] / "lib" / "python"
 PYTHON_WORKER = (sys.executable, KIT / "python_worker.py")
 WITH_THREADS = ("env", "SKEP_THREADS=4", *PYTHON_WORKER)
 ASYNC_WORKER = (sys.executable, KIT / "async_worker.py")
@@ -26,7 +26,7 @@ def run(*arguments):
         stderr=subprocess.STDOUT,
         text=True,
         timeout=TIMEOUT,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "lib" / "python")},
+        env={**os.environ, "PYTHONPATH": str(SDK)},
     )
     return finished.returncode, finished.stdout
 
