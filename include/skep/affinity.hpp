@@ -25,7 +25,8 @@ enum class affinity_mode {
 
 /// What becomes of the sessions that are strictly bound to a worker which is to be recycled, restarted or scaled away.
 enum class affinity_on_recycle {
-    wait, ///< it goes on serving until none is left: they are forgotten, or have not been used for affinity_options::ttl
+    wait, ///< it goes on serving until none is left: they are forgotten, have not been used for affinity_options::ttl, or
+          ///< have expired in pool_config::sessions
     move ///< their next calls go to any worker, as those of a new session: what they need is not in its memory alone
 };
 
@@ -33,7 +34,8 @@ enum class affinity_on_recycle {
 struct affinity_options {
     affinity_mode mode = affinity_mode::hint; ///< of requests that say nothing else
 
-    /// How long it is known which worker serves a session, from when that was assigned the session's last call, 1 ms..365 days.
+    /// How long it is known which worker serves a session, from when that was assigned the session's last call, 1 ms..365
+    /// days. One that expires in pool_config::sessions is forgotten earlier.
     duration ttl = std::chrono::hours(1);
     affinity_on_recycle on_recycle = affinity_on_recycle::wait;
 };

@@ -33,7 +33,7 @@ struct error_info {
     std::string stacks;              ///< a frozen worker's stacks, taken before it was ended (at most 4 KiB)
     std::string output_tail;         ///< the last lines it wrote to stdout and stderr (at most 4 KiB)
     duration wait_time{};            ///< how long the call waited in the queue
-    std::size_t queue_depth = 0;     ///< calls waiting when it failed
+    std::size_t queue_depth = 0;     ///< calls and checkouts waiting when it failed
     int attempts = 0;                ///< how many workers the call was sent to
     std::string correlation_id;      ///< the request's, or the one made for it once a worker had it
 

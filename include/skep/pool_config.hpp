@@ -46,7 +46,8 @@ struct lease_options {
 
 /// The wait for a free worker.
 struct queue_options {
-    std::size_t limit = 1000; ///< calls that may wait, 0..10,000,000; 0 = refuse when all are busy
+    /// Calls and checkouts that may wait, 0..10,000,000; 0 = refuse when all are busy.
+    std::size_t limit = 1000;
     duration timeout =
         std::chrono::seconds(5); ///< longest wait, 0..24 h; 0 = bounded by the call's deadline only
 };
@@ -183,7 +184,8 @@ struct SKEP_API pool_config {
     lease_options lease;
 
     /// If set: calls count as accesses of their sessions there, and a session that is removed there, or expires in this
-    /// process, is forgotten here (see pool::forget_session). A pool_manager sets it to its own.
+    /// process without having been used here since, is forgotten here (see pool::forget_session). A pool_manager sets it to
+    /// its own.
     std::shared_ptr<session_store> sessions;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     stream_options stream;

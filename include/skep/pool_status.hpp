@@ -49,8 +49,8 @@ struct worker_status {
 
 /// Totals since start().
 struct pool_counters {
-    std::uint64_t submitted =
-        0; ///< calls, resets of leases included; = succeeded + failed + in flight + queued calls
+    /// Calls, resets of leases included; = succeeded + failed + in flight + queued calls.
+    std::uint64_t submitted = 0;
     std::uint64_t succeeded = 0;      ///< ended with a reply
     std::uint64_t failed = 0;         ///< ended with an error, the following five included
     std::uint64_t remote_errors = 0;  ///< the worker's code raised an exception
@@ -86,8 +86,8 @@ struct pool_status {
     std::size_t live = 0;     ///< workers that are ready, busy, degraded or suspended
     std::size_t starting = 0; ///< workers on their way up
     std::size_t retiring = 0; ///< workers on their way out
-    std::size_t queued =
-        0; ///< calls and checkouts that wait: for a worker, a place of their lease, or a retry
+    /// Calls and checkouts that wait: for a worker, a place of their lease, or a retry.
+    std::size_t queued = 0;
     duration oldest_wait{}; ///< of the first in the queue
     std::size_t in_flight = 0;
     std::size_t leases = 0;   ///< that were checked out and have not been given back

@@ -65,6 +65,7 @@ class SKEP_API session_backend {
 public:
     template <class T>
     using awaitable = boost::asio::awaitable<T, boost::asio::any_io_executor>;
+    using expiry_handler = std::function<void(const std::string& id, time_point expired)>;
 
     virtual ~session_backend();
 
@@ -91,8 +92,6 @@ public:
     virtual awaitable<session_sweep> sweep(std::size_t most) = 0;
 
     virtual awaitable<session_usage> usage() = 0;
-
-    using expiry_handler = std::function<void(const std::string& id, time_point expired)>;
 
     /// Has `told` called whenever a session has been dropped, which had expired at that time, on whichever thread that is
     /// done; it does not block or throw. Called once, before any other function. One whose keys expire by themselves need

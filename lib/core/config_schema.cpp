@@ -1,10 +1,12 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/config_schema.hpp"
+
 #include "core/config_fields.hpp"
-#include "core/config_json.hpp"
 #include "core/name_rule.hpp"
 #include "core/schema_writer.hpp"
+#include <skep/pool_config.hpp>
 
 #include <utility>
 

@@ -29,12 +29,16 @@ public:
 
     bool empty() const noexcept { return list_.empty(); }
     std::size_t size() const noexcept { return list_.size(); }
+
+    /// `function` may take the claim that it is given out of the list, and no other.
     template <class Function>
     void for_each(Function&& function) {
-        for (auto& each : list_) {
-            function(static_cast<Claim&>(each));
+        for (auto at = list_.begin(); at != list_.end();) {
+            auto& each = static_cast<Claim&>(*at++);
+            function(each);
         }
     }
+
     Claim& front() noexcept { return static_cast<Claim&>(list_.front()); }
     const Claim& front() const noexcept { return static_cast<const Claim&>(list_.front()); }
 

@@ -362,11 +362,10 @@ void dispatcher::delay(call& lost, duration wait) {
 }
 
 std::size_t dispatcher::fail_queue(errc code, const error_info& info) {
-    leases_.refuse_checkouts(code, info);
+    leases_.refuse_checkouts(code, info); // calls are left
     const auto count = queued();
     while (!queue_.empty()) {
-        auto& next = queue_.oldest();
-        next.holder->refuse(next, code, info);
+        fail(static_cast<call&>(queue_.oldest()), code, info);
     }
     while (!delayed_.empty()) {
         fail(delayed_.front(), code, info);
@@ -494,10 +493,6 @@ call* dispatcher::running_call_of(const lease_claim& lease) {
     call* found = nullptr;
     running_.for_each([&](call& each) { found = lease_of(each) == &lease ? &each : found; });
     return found;
-}
-
-void dispatcher::refuse(claim& waiting, errc code, error_info info) {
-    fail(static_cast<call&>(waiting), code, std::move(info));
 }
 
 } // namespace skep

@@ -114,7 +114,6 @@ public:
 private:
     void on_granted(claim& granted, worker& place, time_point now) override;
     void on_due(claim& due) override;
-    void refuse(claim& waiting, errc code, error_info info) override;
 
     // For leases.
     void begin(call& next, worker& at, time_point now) override { dispatch(next, at, now); }

@@ -308,10 +308,6 @@ void lease_desk::lose(lease_claim& lease) {
     }
 }
 
-void lease_desk::refuse(claim& waiting, errc code, error_info info) {
-    end_wait(static_cast<lease_claim&>(waiting), code, std::move(info));
-}
-
 /// The checkout fails.
 void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
     const lease_ptr keep(&waiting);
@@ -380,16 +376,16 @@ void lease_desk::warn_of_leak(const lease_claim& held) const {
 }
 
 void lease_desk::refuse_checkouts(errc code, const error_info& info) {
-    const auto next = [this]() -> claim* {
-        claim* found = nullptr;
-        queue_.for_each([&](claim& each) { found = each.as_call() == nullptr ? &each : found; });
-        leases_.for_each(
-            [&](lease_claim& each) { found = each.state == lease_state::draining ? &each : found; });
-        return found;
-    };
-    for (auto* waiting = next(); waiting != nullptr; waiting = next()) {
-        refuse(*waiting, code, info);
-    }
+    queue_.for_each([&](claim& each) {
+        if (each.as_call() == nullptr) {
+            end_wait(static_cast<lease_claim&>(each), code, info);
+        }
+    });
+    leases_.for_each([&](lease_claim& each) {
+        if (each.state == lease_state::draining) {
+            end_wait(each, code, info);
+        }
+    });
 }
 
 void lease_desk::refuse_calls(errc code, const error_info& info) {

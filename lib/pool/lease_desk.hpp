@@ -93,7 +93,6 @@ public:
 private:
     void on_granted(claim& granted, worker& place, time_point now) override;
     void on_due(claim& due) override;
-    void refuse(claim& waiting, errc code, error_info info) override;
 
     template <class Act>
     void for_each_of(const worker& place, Act act);

@@ -4,6 +4,7 @@
 #include "core/config_fields.hpp"
 #include "core/config_json.hpp"
 #include "core/config_reader.hpp"
+#include "core/config_schema.hpp"
 #include "core/config_writer.hpp"
 #include "core/schema_writer.hpp"
 #include "pool/config_check.hpp"
@@ -19,6 +20,13 @@ namespace skep {
 namespace json = boost::json;
 
 namespace {
+
+/// All but the pools and what they have in common.
+template <class Config, class Visitor>
+void visit_manager_fields(Config& config, Visitor& visitor) {
+    visitor.text("default_pool", config.default_pool);
+    visitor.group("sessions", [&] { visit_session_fields(config.sessions, visitor); });
+}
 
 std::string place_of(std::size_t index) {
     return "pools[" + std::to_string(index) + "]";
@@ -61,8 +69,7 @@ manager_config manager_config::from_json(const json::value& document) {
     config_reader reader(object, problems);
     reader.skip("$schema");
     reader.group("defaults", [&] { visit_fields(defaults, reader); });
-    reader.text("default_pool", config.default_pool);
-    reader.group("sessions", [&] { visit_session_fields(config.sessions, reader); });
+    visit_manager_fields(config, reader);
     reader.skip("pools");
     reader.reject_unknown_keys();
     const auto* const listed = object.if_contains("pools");
@@ -78,8 +85,7 @@ manager_config manager_config::from_json(const json::value& document) {
 
 json::object to_json(const manager_config& config) {
     config_writer writer;
-    writer.text("default_pool", config.default_pool);
-    writer.group("sessions", [&] { visit_session_fields(config.sessions, writer); });
+    visit_manager_fields(config, writer);
     auto result = std::move(writer).result();
     auto& pools = result["pools"].emplace_array();
     for (const auto& each : config.pools) {
@@ -91,8 +97,7 @@ json::object to_json(const manager_config& config) {
 json::object manager_config::json_schema() {
     const manager_config defaults;
     schema_writer writer;
-    writer.text("default_pool", defaults.default_pool);
-    writer.group("sessions", [&] { visit_session_fields(defaults.sessions, writer); });
+    visit_manager_fields(defaults, writer);
     auto body = std::move(writer).result();
     auto& properties = body["properties"].as_object();
     const json::object pool{{"$ref", "#/$defs/pool"}};

@@ -46,6 +46,7 @@ public:
     /// The one that has waited longest; there must be one. O(slots).
     claim& oldest() noexcept;
 
+    /// `function` may take the claim that it is given out of the queue, and no other.
     template <class Function>
     void for_each(Function&& function) {
         common_.for_each(function);

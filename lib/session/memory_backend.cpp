@@ -164,10 +164,8 @@ session_sweep memory_backend::sweep_now(std::size_t most) {
         }
     }
     next_swept_ = at;
-    if (told_) {
-        for (const auto& each : dropped) {
-            told_(each->id, each->end());
-        }
+    for (const auto& each : dropped) {
+        tell_of(*each);
     }
     return {dropped.size(), done == parts_.size()};
 }

@@ -54,8 +54,8 @@ private:
         drop(const drop&) = delete;
         drop& operator=(const drop&) = delete;
         ~drop() {
-            if (what && from_.told_) {
-                from_.told_(what->id, what->end());
+            if (what) {
+                from_.tell_of(*what);
             }
         }
 
@@ -64,6 +64,12 @@ private:
     private:
         const memory_backend& from_;
     };
+
+    void tell_of(const session_entry& expired) const {
+        if (told_) {
+            told_(expired.id, expired.end());
+        }
+    }
 
     part& part_of(const session_key& key) noexcept { return *parts_[key.hash % parts_.size()]; }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "policy/deadline_heap.hpp"
-#include <skep/error.hpp>
 #include <skep/scheduler.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
@@ -28,9 +27,6 @@ public:
 
     /// The time it was last entered for in the deadlines has come.
     virtual void on_due(claim& due) = 0;
-
-    /// It waits in vain.
-    virtual void refuse(claim& waiting, errc code, error_info info) = 0;
 
 protected:
     ~claim_holder() = default;
