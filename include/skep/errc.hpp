@@ -7,6 +7,7 @@
 
 #include <boost/system/error_code.hpp>
 
+#include <string_view>
 #include <type_traits>
 
 namespace skep {
@@ -69,6 +70,9 @@ SKEP_API bool is_callers_fault(errc code) noexcept;
 SKEP_API const boost::system::error_category& error_category() noexcept;
 
 SKEP_API boost::system::error_code make_error_code(errc code) noexcept;
+
+/// Its name here, such as "queue_timeout": for labels. Empty for what is none of them.
+SKEP_API std::string_view to_string(errc code) noexcept;
 
 } // namespace skep
 

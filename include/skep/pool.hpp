@@ -122,6 +122,9 @@ public:
     /// taken; the handler is empty).
     void register_tool(std::string name, tool_handler handler);
 
+    /// What happens in the pool, and in all that share its bus: see event_bus. Valid as long as the pool.
+    event_bus& events() noexcept;
+
     /// Forgets which worker serves the session: its next call goes to any, as that of a new one. For a session that is over,
     /// or whose worker is gone with what it knew (errc::session_worker_unavailable). Returns false if no worker is known
     /// to serve it, or to have served it. Never fails; answers in every phase. Not cancellable: it is one hop.

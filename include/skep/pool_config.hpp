@@ -26,6 +26,7 @@
 
 namespace skep {
 
+class event_bus;
 class session_store;
 
 /// How the initial workers come up.
@@ -187,6 +188,9 @@ struct SKEP_API pool_config {
     /// process without having been used here since, is forgotten here (see pool::forget_session). A pool_manager sets it to
     /// its own.
     std::shared_ptr<session_store> sessions;
+
+    /// Who is told of what happens; null: a bus of the pool's own. A pool_manager sets it to its own.
+    std::shared_ptr<event_bus> events;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     stream_options stream;
     duration cancel_grace = std::chrono::seconds(2); ///< for a cancelled call to end before its worker is

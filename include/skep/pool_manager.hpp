@@ -91,6 +91,9 @@ public:
     /// Shared by all pools. Sessions that have expired are swept every session_options::cleanup_interval.
     session_store& sessions() noexcept;
 
+    /// What happens in all pools, and to their sessions: see event_bus. Valid as long as the manager.
+    event_bus& events() noexcept;
+
     /// Starts all pools at the same time. Throws error(errc::start_failed) if one could not start, or is started already,
     /// when each has started or failed to: its text names those that have not, with what they threw. The others go on.
     /// Cancellation: as of pool::start.
@@ -111,6 +114,7 @@ private:
     std::string_view default_pool() const noexcept;
 
     boost::asio::any_io_executor executor_;
+    std::shared_ptr<event_bus> events_;
     std::shared_ptr<session_store> sessions_;
     std::shared_ptr<session_cleaner> cleaner_;
     std::map<std::string, pool, std::less<>> pools_;

@@ -21,6 +21,7 @@
 
 namespace skep {
 
+class event_bus;
 class session_observer;
 class session_service;
 
@@ -36,6 +37,10 @@ struct session_options {
     /// happens after there were fewer than 70 %. On the thread of the caller whose session it was, before create()
     /// returns; it must not block. What it throws is dropped.
     std::function<void(std::size_t count, std::size_t quota)> on_quota_warning;
+
+    /// Who is told of sessions that are created, removed or found to have expired in this process; null: nobody. A
+    /// pool_manager sets it to its own.
+    std::shared_ptr<event_bus> events;
 };
 
 /// Figures of a session_store; those that count are since its construction.

@@ -126,6 +126,9 @@ public:
     /// Oldest first.
     const std::deque<transition>& history() const noexcept { return history_; }
 
+    /// How many there have been; history() holds the last of them.
+    std::uint64_t transitions() const noexcept { return transitions_; }
+
 private:
     worker_state state_ = worker_state::created;
     worker_health health_ = worker_health::unknown;
@@ -134,6 +137,7 @@ private:
     std::optional<std::chrono::system_clock::time_point> started_at_;
     std::chrono::system_clock::time_point updated_at_;
     std::deque<transition> history_;
+    std::uint64_t transitions_ = 0;
 };
 
 } // namespace skep

@@ -4,9 +4,20 @@
 #include "core/duration_text.hpp"
 #include <skep/error.hpp>
 
+#include <boost/describe/enum.hpp>
+#include <boost/describe/enum_to_string.hpp>
+
 #include <algorithm>
 
 namespace skep {
+
+BOOST_DESCRIBE_ENUM(errc, invalid_config, not_started, already_started, shutting_down, start_failed,
+                    restart_failed, pool_saturated, queue_timeout, no_worker, timeout, cancelled, worker_lost,
+                    remote_error, unknown_command, invalid_arguments, invalid_request, frame_too_large,
+                    spawn_failed, startup_timeout, handshake_failed, heartbeat_lost, protocol_error,
+                    illegal_transition, unavailable, poisonous_request, unknown_worker, initialization_failed,
+                    tool_cycle, type_mismatch, session_quota_exceeded, session_not_found, invalid_session,
+                    session_backend_failed, worker_busy, session_worker_unavailable, pool_not_found)
 
 namespace {
 
@@ -234,6 +245,10 @@ bool is_callers_fault(errc code) noexcept {
 const boost::system::error_category& error_category() noexcept {
     static const skep_category category;
     return category;
+}
+
+std::string_view to_string(errc code) noexcept {
+    return boost::describe::enum_to_string(code, "");
 }
 
 boost::system::error_code make_error_code(errc code) noexcept {

@@ -136,6 +136,7 @@ boost::system::error_code worker_state_machine::move_to(worker_state to, std::st
     }
     try {
         history_.push_back({state_, to, std::move(reason), now - entered_at_, wall, std::move(metadata)});
+        ++transitions_;
     } catch (const std::bad_alloc&) {} // it is in the new state all the same
     if (history_.size() > history_limit) {
         history_.pop_front();

@@ -76,9 +76,23 @@ void autoscaler::look(time_point now) {
     const auto reached = sizing_.set_desired(decision.desired, !up);
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
+        tell_scaled(load.desired, reached, decision.reason);
         log_(log_level::info, [&] {
             return "scaled from " + std::to_string(load.desired) + " to " + std::to_string(reached) +
                    " workers: " + decision.reason;
+        });
+    }
+}
+
+void autoscaler::tell_scaled(std::size_t from, std::size_t to, const std::string& reason) const {
+    const auto& pool = config_.name;
+    if (to > from) {
+        around_.context.tell<events::pool_scale_up>([&] {
+            return events::pool_scale_up{pool, from, to, reason};
+        });
+    } else {
+        around_.context.tell<events::pool_scale_down>([&] {
+            return events::pool_scale_down{pool, from, to, reason};
         });
     }
 }

@@ -39,6 +39,7 @@ public:
 private:
     bool is_on() const noexcept { return scaler_.is_on() && !suspension_.is_on(); }
     void look(time_point now);
+    void tell_scaled(std::size_t from, std::size_t to, const std::string& reason) const;
     double utilisation(time_point now);
     time_point next_look() const;
 

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "policy/remote_error.hpp"
+#include "pool/call_events.hpp"
 #include "pool/next_attempt.hpp"
 #include "pool/tool_cycle.hpp"
 #include "worker/answers.hpp"
@@ -12,16 +13,6 @@
 #include <algorithm>
 
 namespace skep {
-
-namespace {
-
-/// Of a call that no worker has had, the request's, which may have none.
-std::string correlation_id_of(const call& failed) {
-    const bool is_at_worker = failed.state == call_state::running;
-    return is_at_worker ? failed.at->correlation_id_of(failed) : failed.req.correlation_id();
-}
-
-} // namespace
 
 dispatcher::dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
                        const pool_log& log)
@@ -102,6 +93,7 @@ void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
     deadlines_.set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
     waiting.state = call_state::queued;
     at_front ? queue_.push_front(&waiting) : queue_.push_back(&waiting);
+    tell_enqueued(context_, config_.name, waiting, queue_.size());
     if (queue_.common_size() == 1) {
         events_.on_waiting();
     }
@@ -162,6 +154,9 @@ void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
 }
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
+    if (next.state == call_state::queued) {
+        tell_dequeued(context_, config_.name, next, queue_.size());
+    }
     next.state = call_state::running;
     next.dispatched = now;
     ++next.attempts;
@@ -176,6 +171,7 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
             next.stream->heard = now;
         }
         deadlines_.set(next, next_look(next));
+        tell_started(context_, next);
     } catch (const std::exception& problem) {
         fail_for_memory(next, problem);
     }
@@ -253,6 +249,7 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
     ++counters_.succeeded;
     losses_.succeeded();
     answered.sink->put_answer(reply_to(answered, sender, answer, now));
+    tell_finished(context_, config_.name, answered, std::nullopt);
     take_out(answered, now);
     try {
         serve(sender); // first: the worker is to idle as little as may be
@@ -269,6 +266,10 @@ void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
     }
     receiver.stream->has_begun = true;
     receiver.stream->heard = context_.now();
+    context_.tell<events::stream_chunk>([&] {
+        return events::stream_chunk{receiver.at->id(), receiver.req.command(), correlation_id_of(receiver),
+                                    piece.bytes};
+    });
     receiver.sink->put_chunk({std::move(piece.value), std::move(piece.attachments)}, piece.bytes);
 }
 
@@ -343,6 +344,11 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         return;
     }
     deadlines_.reserve_one();
+    context_.tell<events::request_retried>([&] {
+        return events::request_retried{gone.id(), lost.req.command(), gone.correlation_id_of(lost),
+                                       verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
+                                       lost.attempts};
+    });
     running_.end(lost, now);
     ++counters_.retried;
     if (verdict.fate == call_fate::resend) {
@@ -441,8 +447,19 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
         failed.sink->put_failure(code);
     }
     count_failure(code);
+    tell_failed(failed, code);
     take_out(failed, now);
     failed.sink->wake();
+}
+
+void dispatcher::tell_failed(const call& failed, errc code) const {
+    if (failed.state == call_state::queued) {
+        tell_left_queue(context_, config_.name, failed, code);
+    }
+    if (code == errc::pool_saturated) {
+        tell_saturated(context_, config_, queue_.size());
+    }
+    tell_finished(context_, config_.name, failed, code);
 }
 
 void dispatcher::count_failure(errc code) noexcept {

@@ -158,6 +158,7 @@ private:
     void grant_grace(call& abandoned);
     void fail(call& failed, errc code, error_info info = {});
     void count_failure(errc code) noexcept;
+    void tell_failed(const call& failed, errc code) const;
     void take_out(call& over, time_point now);
     void show_drained();
 

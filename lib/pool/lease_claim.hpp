@@ -58,6 +58,7 @@ struct lease_claim final : claim {
     worker* at = nullptr;     ///< null unless it has one that serves
     worker_id of;             ///< for the user too, once checkout() has returned
     std::size_t places = 0;   ///< of the worker
+    time_point granted;       ///< when it was handed over
     claim_list<call> waiting; ///< its calls that wait for each other
     call_ptr reset;           ///< to be run at its return; null if there is none, or no more
     std::unique_ptr<suspended_caller> caller;

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/duration_text.hpp"
+#include "pool/call_events.hpp"
 #include "pool/tool_cycle.hpp"
 
 #include <algorithm>
@@ -60,6 +61,7 @@ void lease_desk::check_out(lease_claim& fresh, const admission_facts& pool) {
 void lease_desk::queue_up(lease_claim& fresh) {
     const bool has_place = false;
     if (admit(has_place, queue_.size(), config_.queue.limit) != admission::queue) {
+        tell_saturated(context_, config_, queue_.size());
         end_wait(fresh, errc::pool_saturated, {});
         return;
     }
@@ -113,6 +115,7 @@ void lease_desk::look(lease_claim& lease) {
 
 void lease_desk::hand_over(lease_claim& granted) {
     granted.state = lease_state::held;
+    granted.granted = context_.now();
     deadlines_.remove(granted);
     const auto limit = granted.options.leak_threshold().value_or(config_.lease.leak_threshold);
     try {
@@ -153,6 +156,7 @@ void lease_desk::queue_up(call& fresh, lease_claim& with) {
     fresh.state = call_state::queued;
     with.waiting.push_back(&fresh);
     ++waiting_calls_;
+    tell_enqueued(context_, config_.name, fresh, with.waiting.size());
 }
 
 void lease_desk::remove(call& waiting, lease_claim& with) noexcept {
@@ -367,6 +371,10 @@ void lease_desk::fail_waiting(lease_claim& late) {
 }
 
 void lease_desk::warn_of_leak(const lease_claim& held) const {
+    context_.tell<events::lease_leaked>([&] {
+        return events::lease_leaked{held.of, context_.now() - held.granted, held.where.file_name(),
+                                    held.where.line(), held.where.function_name()};
+    });
     log_(log_level::warning, [&] {
         const auto limit = held.options.leak_threshold().value_or(config_.lease.leak_threshold);
         return "a lease of " + to_string(held.of) + " has been held for " + in_milliseconds(limit) +

@@ -146,6 +146,10 @@ void pool::register_tool(std::string name, tool_handler handler) {
     core_->tools().add(std::move(name), std::move(handler));
 }
 
+event_bus& pool::events() noexcept {
+    return core_->events();
+}
+
 asio::awaitable<reply_stream> pool::stream(request call) {
     return run_stream(core_, make_stream(*core_, std::move(call)));
 }

@@ -37,10 +37,16 @@ std::string log_text(const output_line& line) {
     return text.append(line.correlation_ids.empty() ? ": " : "]: ").append(line.text);
 }
 
+pool_context with_events(pool_context context, const pool_config& config) {
+    context.events =
+        config.events ? config.events : std::make_shared<event_bus>(context.executor.get_inner_executor());
+    return context;
+}
+
 } // namespace
 
 pool_core::pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime)
-    : context_(std::move(context)),
+    : context_(with_events(std::move(context), config)),
       config_(completed(std::move(config))),
       log_(config_, context_),
       runtime_(make_runtime(context_, config_, [this](const output_line& line) { handle_output(line); })),

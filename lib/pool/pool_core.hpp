@@ -32,7 +32,7 @@ using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
-/// constructor, executor(), limits(), streams() and tools() runs on the strand.
+/// constructor, executor(), limits(), streams(), tools() and events() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         public session_observer,
                         private answer_handler,
@@ -43,6 +43,7 @@ public:
     const strand& executor() const noexcept { return context_.executor; }
     const limit_options& limits() const noexcept { return config_.limits; }
     const stream_options& streams() const noexcept { return config_.stream; }
+    event_bus& events() const noexcept { return *context_.events; }
 
     // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
     void submit(call& fresh);
@@ -147,6 +148,8 @@ private:
     void apply(worker& subject, const calls_lost& fact);
     void apply(worker& subject, const ended& fact);
     void record_end(const worker& gone);
+    void tell_end(const worker& gone) const;
+    void tell_availability();
     void log_end(const worker& gone) const;
 
     pool_context context_;
@@ -170,6 +173,8 @@ private:
     user_waits waits_;
     pool_phase phase_ = pool_phase::created;
     bool hurry_ = false;
+    bool was_available_ = true; ///< when last told
+    time_point start_began_;
     std::shared_ptr<start_attempt> start_;
     std::optional<error> undone_for_; ///< while a start that has failed is undone
     shutdown_report report_;

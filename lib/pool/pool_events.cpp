@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace skep {
 
@@ -30,7 +31,23 @@ void pool_core::apply_events() {
             log_(log_level::error, "what a worker told was not acted upon in full", std::current_exception());
         }
     }
+    tell_availability();
     changed_.notify_all();
+}
+
+/// If that has changed.
+void pool_core::tell_availability() {
+    const bool is_available = phase_ != pool_phase::running || !supervisor_.is_unavailable();
+    if (std::exchange(was_available_, is_available) == is_available) {
+        return;
+    }
+    if (is_available) {
+        context_.tell<events::pool_available>([&] { return events::pool_available{config_.name}; });
+    } else {
+        context_.tell<events::pool_unavailable>([&] {
+            return events::pool_unavailable{config_.name, last_cause().detail};
+        });
+    }
 }
 
 void pool_core::apply(worker& subject, const came_up&) {
@@ -76,6 +93,9 @@ void pool_core::apply(worker&, const was_suspended&) {} // who waits for that is
 
 void pool_core::apply(worker& subject, const pings_missed& fact) {
     supervisor_.on_missed_pings(fact.count);
+    context_.tell<events::heartbeat_missed>([&] {
+        return events::heartbeat_missed{subject.id(), fact.count, fact.total};
+    });
     log_(log_level::warning,
          [&] { return to_string(subject.id()) + " missed " + std::to_string(fact.total) + " pings so far"; });
 }
@@ -107,6 +127,7 @@ void pool_core::apply(worker& subject, const ended&) {
 
 void pool_core::record_end(const worker& gone) {
     log_end(gone);
+    tell_end(gone);
     try {
         auto end = gone.exit();
         if (phase_ == pool_phase::stopping) {
@@ -116,6 +137,21 @@ void pool_core::record_end(const worker& gone) {
     } catch (const std::exception&) { // out of memory, but it has ended
         log_(log_level::error, "the end of a worker was not reported", std::current_exception());
     }
+}
+
+void pool_core::tell_end(const worker& gone) const {
+    context_.tell<events::worker_terminated>([&] {
+        const auto& life = gone.life();
+        const auto why = gone.describe().detail;
+        return events::worker_terminated{gone.id(),
+                                         life.pid(),
+                                         context_.now() - gone.asked_for(),
+                                         gone.completed(),
+                                         why.empty() ? "it was told to stop" : why,
+                                         life.is_stopping() && !life.why_failed(),
+                                         life.state(),
+                                         life.has_process() ? to_string(life.status()) : std::string()};
+    });
 }
 
 void pool_core::log_end(const worker& gone) const {

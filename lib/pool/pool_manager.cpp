@@ -5,6 +5,7 @@
 #include "core/config_path.hpp"
 #include "core/exception_text.hpp"
 #include <skep/error.hpp>
+#include <skep/event_bus.hpp>
 #include <skep/pool_manager.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -70,6 +71,12 @@ asio::awaitable<bool> start_one(pool& which) {
     co_return true;
 }
 
+std::shared_ptr<session_store> make_store(session_options options, std::shared_ptr<session_backend> backend,
+                                          const std::shared_ptr<event_bus>& events) {
+    options.events = options.events ? std::move(options.events) : events;
+    return std::make_shared<session_store>(std::move(options), std::move(backend));
+}
+
 } // namespace
 
 bool manager_report::clean() const noexcept {
@@ -111,7 +118,8 @@ private:
 pool_manager::pool_manager(asio::any_io_executor executor, manager_config config,
                            std::shared_ptr<session_backend> backend)
     : executor_(std::move(executor)),
-      sessions_(std::make_shared<session_store>(std::move(config.sessions), std::move(backend))),
+      events_(std::make_shared<event_bus>(executor_)),
+      sessions_(make_store(std::move(config.sessions), std::move(backend), events_)),
       cleaner_(std::make_shared<session_cleaner>(executor_, sessions_)),
       default_pool_(std::move(config.default_pool)) {
     for (auto& each : config.pools) {
@@ -134,6 +142,9 @@ pool& pool_manager::add(pool_config config) {
     auto name = config.name;
     if (!config.sessions) {
         config.sessions = sessions_;
+    }
+    if (!config.events) {
+        config.events = events_;
     }
     auto& added = pools_.try_emplace(name, executor_, std::move(config)).first->second;
     first_pool_ = first_pool_.empty() ? std::move(name) : first_pool_;
@@ -166,6 +177,10 @@ std::vector<std::string> pool_manager::names() const {
         result.push_back(each.first);
     }
     return result;
+}
+
+event_bus& pool_manager::events() noexcept {
+    return *events_;
 }
 
 session_store& pool_manager::sessions() noexcept {

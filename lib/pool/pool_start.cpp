@@ -29,6 +29,10 @@ void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
     start_ = std::move(mine);
     try {
         phases_.spawn(shared_from_this(), run_start());
+        start_began_ = context_.now();
+        context_.tell<events::pool_init_started>([&] {
+            return events::pool_init_started{config_.name, roster_.desired()};
+        });
     } catch (const std::bad_alloc&) {
         phase_ = pool_phase::created;
         start_.reset();
@@ -116,6 +120,10 @@ asio::awaitable<void> pool_core::undo_start() {
 }
 
 void pool_core::complete_start(std::optional<error> problem) {
+    context_.tell<events::pool_init_completed>([&] {
+        return events::pool_init_completed{config_.name, context_.now() - start_began_, roster_.ready(),
+                                           problem ? problem->what() : std::string()};
+    });
     start_->problem = std::move(problem);
     start_->is_over = true;
     changed_.notify_all();

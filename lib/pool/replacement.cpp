@@ -7,9 +7,10 @@
 
 namespace skep {
 
-replacement::replacement(const pool_config& config, const pool_log& log, roster& workers, condition& changed,
-                         starter start_successor)
-    : config_(config),
+replacement::replacement(const pool_context& context, const pool_config& config, const pool_log& log,
+                         roster& workers, condition& changed, starter start_successor)
+    : context_(context),
+      config_(config),
       log_(log),
       roster_(workers),
       changed_(changed),
@@ -123,6 +124,9 @@ void replacement::succeed(slot& in) {
     const auto old = std::exchange(in.current, std::move(in.successor));
     forget(old->id().slot);
     log_(log_level::info, [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; });
+    context_.tell<events::worker_recycled>([&] {
+        return events::worker_recycled{old->id(), in.why_recycled};
+    });
     old->retire({retirement::kind::recycle, std::move(in.why_recycled)}); // nothing here may fail
 }
 

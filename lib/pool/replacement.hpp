@@ -21,8 +21,8 @@ public:
     /// `start_successor` starts a worker for the slot of that number.
     using starter = std::function<std::shared_ptr<worker>(std::size_t)>;
 
-    replacement(const pool_config& config, const pool_log& log, roster& workers, condition& changed,
-                starter start_successor);
+    replacement(const pool_context& context, const pool_config& config, const pool_log& log, roster& workers,
+                condition& changed, starter start_successor);
 
     /// Has another take the worker's place.
     void recycle(const worker& used, std::string reason);
@@ -57,6 +57,7 @@ private:
     std::size_t under_way() const noexcept;
     asio::awaitable<void> replace_all(std::vector<worker_id> workers, std::string reason);
 
+    const pool_context& context_;
     const pool_config& config_;
     const pool_log& log_;
     roster& roster_;

@@ -54,7 +54,8 @@ supervisor::supervisor(const worker_surroundings& around, const pool_log& log, r
       config_(around.config),
       log_(log),
       roster_(workers),
-      replacement_(config_, log, workers, changed, [this](std::size_t index) { return make_worker(index); }),
+      replacement_(context_, config_, log, workers, changed,
+                   [this](std::size_t index) { return make_worker(index); }),
       intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
       lives_(context_.executor,
              [this](std::exception_ptr) { log_(log_level::error, "the supervision of a worker failed"); }),
@@ -196,6 +197,9 @@ void supervisor::judge(const worker& gone, time_point now) {
         slot.plan.verdict_is_out();
     }
     if (is_unplanned(gone) && slot.plan.judged(kind, death, now)) {
+        context_.tell<events::worker_tainted>([&] {
+            return events::worker_tainted{gone.id(), std::string(to_string(kind))};
+        });
         log_(log_level::warning, [&] {
             return to_string(gone.id()) + " ended as " + std::string(to_string(kind)) +
                    ": its slot is held back";
@@ -276,12 +280,25 @@ void supervisor::note_end(const worker& gone) {
     }
 }
 
+/// If it has changed.
+void supervisor::tell_circuit(time_point now) {
+    const auto is = intensity_.state(now);
+    const auto was = std::exchange(told_circuit_, is);
+    if (was != is) {
+        context_.tell<events::breaker_changed>([&] {
+            return events::breaker_changed{config_.name, std::string(to_string(was)),
+                                           std::string(to_string(is))};
+        });
+    }
+}
+
 asio::awaitable<void> supervisor::supervise() {
     auto next_tick = context_.now() + config_.restart.safety_tick;
     for (;;) {
         around_.events.settle();
         roster_.work().close(); // before looking: a start may fail at once
         const auto now = context_.now();
+        tell_circuit(now);
         const bool tick = now >= next_tick;
         if (intensity_.state(now) != circuit_state::closed) {
             end_launch(); // from now on each start needs its permission

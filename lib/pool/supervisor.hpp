@@ -87,6 +87,7 @@ private:
     void hand_over(const worker& gone);
     void count_end(const worker& gone);
     void note_end(const worker& gone);
+    void tell_circuit(time_point now);
 
     worker_status status_of_vacant(std::size_t index, time_point now) const;
 
@@ -101,6 +102,7 @@ private:
     task_group lives_;
     gate progress_;
     bool warned_of_reapers_ = false;
+    circuit_state told_circuit_ = circuit_state::closed;
     error last_failure_;
     pool_counters past_;
 };

@@ -6,11 +6,14 @@
 #include "async/timer.hpp"
 #include "core/clock.hpp"
 #include "core/moment.hpp"
+#include <skep/event_bus.hpp>
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace skep {
 
@@ -22,6 +25,16 @@ struct pool_context {
     std::function<double()> random;                       ///< uniform in [0, 1)
     std::function<std::string()> make_token;              ///< that nobody can guess
     std::function<void(std::string_view)> write_log_line; ///< must not throw; from any thread
+
+    std::shared_ptr<event_bus> events = nullptr; ///< null where nobody can subscribe
+
+    /// See event_bus::emit.
+    template <class E, class Make>
+    void tell(Make&& make) const noexcept {
+        if (events && events->wants<E>()) {
+            events->emit<E>(std::forward<Make>(make));
+        }
+    }
 
     /// The clock under every timer; see skep::clock.
     time_point now() const noexcept { return clock::now(); }

@@ -7,6 +7,7 @@
 #include "session/session_rules.hpp"
 #include "session/turns.hpp"
 #include <skep/error.hpp>
+#include <skep/event_bus.hpp>
 #include <skep/session_store.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -52,6 +53,11 @@ public:
     static awaitable<std::size_t> cleanup_expired(ptr self);
     static awaitable<session_store_stats> stats(ptr self);
 
+    void on_expired(const std::string& id, time_point at) {
+        observers.tell_of_expiry(id, at);
+        tell<events::session_expired>([&] { return events::session_expired{id}; });
+    }
+
     const session_options options;
     session_observers observers;
 
@@ -59,6 +65,13 @@ private:
     /// What a session may hold, its ttl given or not.
     void settle(session_data& data) const;
     void warn_of(std::size_t count) noexcept;
+
+    template <class E, class Make>
+    void tell(Make&& make) const noexcept {
+        if (options.events) {
+            options.events->emit<E>(std::forward<Make>(make));
+        }
+    }
 
     std::shared_ptr<session_backend> backend_;
     quota_watch quota_;
@@ -75,7 +88,11 @@ void session_service::settle(session_data& data) const {
 }
 
 void session_service::warn_of(std::size_t count) noexcept {
-    if (quota_.warns_at(count) && options.on_quota_warning) {
+    if (!quota_.warns_at(count)) {
+        return;
+    }
+    tell<events::session_quota_warning>([&] { return events::session_quota_warning{count, options.quota}; });
+    if (options.on_quota_warning) {
         try {
             options.on_quota_warning(count, options.quota);
         } catch (...) {} // as its docstring says
@@ -95,6 +112,9 @@ auto session_service::create(ptr self, std::string id, session_data initial) -> 
     }
     if (result.is_new) {
         ++self->created_;
+        self->tell<events::session_created>([&] {
+            return events::session_created{result.stored->id(), result.count};
+        });
         self->warn_of(result.count);
     }
     co_return std::move(*result.stored);
@@ -152,6 +172,7 @@ auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
     if (was_there) {
         ++self->deleted_;
         self->observers.tell_of_removal(id);
+        self->tell<events::session_removed>([&] { return events::session_removed{id}; });
     }
     co_return was_there;
 }
@@ -224,7 +245,7 @@ session_store::session_store(session_options options, std::shared_ptr<session_ba
     self_ = std::make_shared<session_service>(std::move(options), backend);
     backend->on_expiry([service = std::weak_ptr(self_)](const std::string& id, time_point expired) {
         if (const auto self = service.lock()) {
-            self->observers.tell_of_expiry(id, expired);
+            self->on_expired(id, expired);
         }
     });
 }

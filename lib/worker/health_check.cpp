@@ -71,7 +71,12 @@ asio::awaitable<void> health_check::run() {
             not_before = context_.now() + config_.health_check.retry_interval;
             continue;
         }
+        const auto begun = context_.now();
         const std::string complaint = co_await probe();
+        context_.tell<events::worker_health_check>([&] {
+            return events::worker_health_check{patient_.id(), context_.now() - begun, complaint.empty(),
+                                               complaint};
+        });
         if (patient_.life().is_in_service()) {
             judge(complaint);
             patient_.dispel_doubt();

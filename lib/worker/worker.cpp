@@ -33,6 +33,7 @@ std::string make_correlation(double chance) {
 worker::worker(const worker_surroundings& around, worker_id id)
     : around_(around),
       id_(std::move(id)),
+      asked_for_(around.context.now()),
       token_(around.context.make_token()),
       correlation_(make_correlation(around.context.random())),
       life_(around.config, around.context.present()),
@@ -139,6 +140,7 @@ void worker::report(failure what) {
     const auto kind = what.kind;
     auto detail = what.detail;
     const auto action = life_.fail(std::move(what), at());
+    tell_failure(kind, action, detail);
     if (action != recovery_action::none && action != recovery_action::abandon) {
         tell(went_wrong{kind, action, std::move(detail)});
         tell_room();
@@ -146,6 +148,22 @@ void worker::report(failure what) {
     }
     follow_life();
     end_if_drained();
+}
+
+void worker::tell_failure(failure_kind kind, recovery_action action, const std::string& detail) const {
+    if (action == recovery_action::none) { // it has failed before
+        return;
+    }
+    const auto& context = around_.context;
+    if (kind == failure_kind::protocol_error) {
+        context.tell<events::protocol_error>([&] { return events::protocol_error{id_, detail}; });
+    } else if (kind == failure_kind::heartbeat_lost) {
+        context.tell<events::heartbeat_failed>([&] { return events::heartbeat_failed{id_}; });
+    } else if (kind == failure_kind::probe_failed && action == recovery_action::replace) {
+        context.tell<events::unhealthy_worker_terminated>([&] {
+            return events::unhealthy_worker_terminated{id_, detail};
+        });
+    }
 }
 
 void worker::retire(retirement why) {
@@ -207,6 +225,7 @@ void worker::end_now() noexcept {
 }
 
 void worker::follow_life() {
+    tell_transitions();
     if (life_.is(obstacle::leaving)) {
         if (!std::exchange(told_that_it_left_, true)) {
             tell(left_service{});
@@ -219,7 +238,22 @@ void worker::follow_life() {
     }
 }
 
+void worker::tell_transitions() noexcept {
+    const auto& machine = life_.machine();
+    const auto& history = machine.history();
+    auto fresh = std::min<std::uint64_t>(machine.transitions() - told_transitions_, history.size());
+    told_transitions_ = machine.transitions();
+    for (; fresh > 0; --fresh) {
+        const auto& passed = history[history.size() - fresh];
+        around_.context.tell<events::worker_transition>([&] {
+            return events::worker_transition{id_, passed.from, passed.to, passed.reason,
+                                             passed.time_in_state};
+        });
+    }
+}
+
 void worker::tell(decltype(worker_event::fact) fact) {
+    tell_transitions();
     around_.events.append({shared_from_this(), std::move(fact)});
 }
 

@@ -19,6 +19,7 @@
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -203,6 +204,9 @@ public:
     }
     time_point last_assigned() const noexcept { return tally_.last_assigned; }
     std::uint64_t completed() const noexcept { return tally_.completed; }
+
+    /// When it was asked for.
+    time_point asked_for() const noexcept { return asked_for_; }
     duration uptime(time_point now) const noexcept {
         return life_.was_up() ? now - *life_.up_since() : duration::zero();
     }
@@ -250,6 +254,11 @@ private:
     void show_drained();
     void release_calls();
 
+    void tell_failure(failure_kind kind, recovery_action action, const std::string& detail) const;
+
+    /// Those that nobody was told of yet.
+    void tell_transitions() noexcept;
+
     void on_message(worker_message& message) override;
     void on_sign_of_life() override;
     void on_backlog_shrunk() override;
@@ -275,6 +284,7 @@ private:
 
     const worker_surroundings& around_;
     worker_id id_;
+    time_point asked_for_;
     std::string token_;
     std::string correlation_; ///< what the ids begin with that are made for its calls
     worker_life life_;
@@ -293,6 +303,8 @@ private:
     std::string stacks_;
     time_point welcomed_;
     std::size_t bound_sessions_ = 0;
+    std::array<time_point, 8> pings_{}; ///< when they were sent: the last of them, by number
+    std::uint64_t told_transitions_ = 0;
     bool told_that_it_left_ = false;
     bool lingers_ = false;
     gate wake_;          ///< something that live() waits for may have happened

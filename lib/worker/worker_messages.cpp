@@ -100,6 +100,9 @@ void worker::begin_service() {
     const auto now = around_.context.now();
     life_.came_up(at());
     tell(came_up{}); // before anything that may fail
+    around_.context.tell<events::worker_ready>([&] {
+        return events::worker_ready{id_, life_.pid(), now - asked_for_};
+    });
     recycle_.emplace(around_.config.recycle, now, around_.context.random(), around_.context.random());
     if (health_.begin(now)) {
         service_.spawn(self, health_.run());
@@ -174,6 +177,9 @@ void worker::on_tool_call(tool_call_message& asked) {
         throw protocol_violation("a tool call during call " + std::to_string(asked.id) +
                                  ", which it does not have");
     }
+    around_.context.tell<events::tool_called>([&] {
+        return events::tool_called{id_, asked.name, caller->req.command(), correlation_id_of(*caller)};
+    });
     tools_.take(tools(), caller, asked, correlation_id_of(*caller));
 }
 
@@ -181,6 +187,10 @@ void worker::on_pong(const pong_message& pong) {
     if (!heartbeat_ || !heartbeat_->answered(pong.sequence)) {
         throw protocol_violation("an unexpected pong");
     }
+    around_.context.tell<events::pong_received>([&] {
+        const auto asked = pings_[pong.sequence % pings_.size()];
+        return events::pong_received{id_, around_.context.now() - asked};
+    });
 }
 
 /// Calls given up by their callers stay in the table until they are answered.

@@ -148,6 +148,9 @@ asio::awaitable<void> worker::launch() {
         tasks_.spawn(self, watch_process());
         link_->start(tasks_, self);
         life_.launched(process_->pid());
+        around_.context.tell<events::worker_spawned>([&] {
+            return events::worker_spawned{id_, life_.pid(), around_.context.now() - asked_for_};
+        });
         if (life_.is_finished()) {
             end_now();
         }
@@ -222,6 +225,8 @@ void worker::ping() {
     }
     append_ping(link_->control().outbox().text(), verdict.ping);
     link_->control().flush();
+    pings_[verdict.ping % pings_.size()] = around_.context.now();
+    around_.context.tell<events::ping_sent>([&] { return events::ping_sent{id_}; });
 }
 
 } // namespace skep

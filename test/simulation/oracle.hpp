@@ -7,6 +7,7 @@
 #include "simulation/behaviour.hpp"
 #include "simulation/call_record.hpp"
 #include "simulation/lease_record.hpp"
+#include "simulation/oracle_store.hpp"
 #include "simulation/sim_worker.hpp"
 #include "simulation/tool_record.hpp"
 #include "simulation/world.hpp"
@@ -80,6 +81,10 @@ public:
     void on_resize_asked(size_limits limits);
     void on_restart_asked() { restarts_ = true; }
     void on_forget_asked(const std::string& session);
+
+    /// The pool has a store of sessions.
+    void use_store(const session_options& options);
+    oracle_store& store() { return *store_; }
     void on_suspension_asked() { known_suspended_ = false; }
     void on_suspension_asked(const worker_id& which);
     void on_pool_suspension_asked();
@@ -199,7 +204,8 @@ private:
     void check_ended_for_tools();
     void check_circle(const pool_status& status);
     void check_session(const call_record& call, sim_worker& to);
-    bool may_be_anew(const session_record& known) const;
+    bool may_be_anew(const std::string& session, const session_record& known) const;
+    time_point last_use_of(const std::string& session) const;
     bool is_surely_serving(const sim_worker& which) const;
     void check_lost_to_session(const call_record& call);
     void check_wait_for_home(const call_record& call);
@@ -243,6 +249,7 @@ private:
     std::map<std::uint32_t, std::vector<sim_worker*>> by_slot_;
     std::set<std::size_t> open_; ///< numbers of the calls that are
     std::map<std::string, session_record> sessions_;
+    std::optional<oracle_store> store_;
     std::deque<lease_record> leases_;
     std::deque<tool_record> tools_;
     std::vector<tool_record*> open_tools_;            ///< and some that are not

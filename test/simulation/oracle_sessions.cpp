@@ -10,18 +10,36 @@
 
 namespace skep::simulation {
 
+void oracle::use_store(const session_options& options) {
+    store_.emplace(world_, options, [this](const std::string& session) { return last_use_of(session); });
+}
+
+/// By a call; at the latest.
+time_point oracle::last_use_of(const std::string& session) const {
+    time_point last;
+    for (const auto& each : calls_) {
+        if (each.begun && each.session == session) {
+            last = std::max(last, each.completed.value_or(world_.now()));
+        }
+    }
+    return last;
+}
+
 void oracle::on_forget_asked(const std::string& session) {
     sessions_[session].forgotten = world_.now();
 }
 
 /// A strict call goes to the worker of its session, and after those that were made before it.
 void oracle::check_session(const call_record& call, sim_worker& to) {
+    if (store_ && !call.session.empty()) {
+        store_->on_call_sent(call.session, call.submitted);
+    }
     if (!call.is_strict()) {
         return;
     }
     auto& known = sessions_[call.session];
     const bool may_be_unseen = to.has_had_backlog() || out_of_memory();
-    if (known.home != nullptr && known.home != &to && !may_be_unseen && !may_be_anew(known)) {
+    if (known.home != nullptr && known.home != &to && !may_be_unseen && !may_be_anew(call.session, known)) {
         wrong(about(call) + " was sent to " + to.name() + ", though " + known.home->name() +
               " serves its session");
     }
@@ -42,11 +60,13 @@ void oracle::check_session(const call_record& call, sim_worker& to) {
 }
 
 /// Whether the session's next call may go to any worker.
-bool oracle::may_be_anew(const session_record& known) const {
+bool oracle::may_be_anew(const std::string& session, const session_record& known) const {
     const bool may_have_moved =
         config_.affinity.on_recycle == affinity_on_recycle::move && may_stop_workers();
     const bool is_forgotten = known.forgotten && *known.forgotten >= known.used;
-    return may_have_moved || is_forgotten || world_.now() - known.used > config_.affinity.ttl || late();
+    const bool may_have_expired = store_ && store_->may_have_expired(session, known.used);
+    return may_have_moved || is_forgotten || may_have_expired ||
+           world_.now() - known.used > config_.affinity.ttl || late();
 }
 
 /// Whether nothing can have taken the worker out of service.
@@ -91,7 +111,7 @@ void oracle::check_wait_for_home(const call_record& call) {
     const auto found = sessions_.find(call.session);
     const auto* const home = found == sessions_.end() ? nullptr : found->second.home;
     if (home != nullptr && call.submitted > found->second.home_since && !home->is_held_by_pool() &&
-        !may_be_anew(found->second)) {
+        !may_be_anew(call.session, found->second)) {
         wrong(about(call) + " waits for " + home->name() + ", which is gone");
     }
 }

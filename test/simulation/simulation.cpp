@@ -13,6 +13,7 @@
 #include "simulation/sim_tools.hpp"
 #include "simulation/users.hpp"
 #include "simulation/world.hpp"
+#include <skep/session_store.hpp>
 
 #include <optional>
 
@@ -64,6 +65,10 @@ public:
             script_.config.affinity.on_recycle =
                 world_.chance.pick({affinity_on_recycle::wait, affinity_on_recycle::move});
         }
+        constexpr std::uint64_t worlds_per_store = 8;
+        if (seed % worlds_per_store == 1 && !script_.steady) {
+            add_store();
+        }
         constexpr std::uint64_t worlds_per_leases = 4;
         if (seed % worlds_per_leases == 2 && !script_.steady) {
             script_.leases = world_.chance.among(1, 20);
@@ -84,6 +89,18 @@ public:
     }
 
 private:
+    void add_store() {
+        session_options options;
+        options.ttl = world_.chance.pick<duration>({20ms, 1s, 1h});
+        options.quota = world_.chance.among(1, script_.sessions + 2);
+        script_.store_uses = world_.chance.among(5, 80);
+        oracle_.use_store(options);
+        options.on_quota_warning = [this](std::size_t count, std::size_t) {
+            oracle_.store().on_quota_warning(count);
+        };
+        script_.config.sessions = std::make_shared<session_store>(std::move(options));
+    }
+
     void make_pool() {
         auto config = script_.config;
         if (world_.is_tracing()) {

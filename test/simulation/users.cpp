@@ -53,6 +53,9 @@ void users::schedule() {
     for (std::size_t i = 0; i < script_.sessions; ++i) {
         forget_session(chance.between(0ms, script_.length));
     }
+    for (std::size_t i = 0; i < script_.store_uses; ++i) {
+        use_store(chance.between(0ms, script_.length));
+    }
     for (std::size_t i = 0; i < script_.leases; ++i) {
         lease(chance.between(0ms, script_.length));
     }
@@ -329,19 +332,6 @@ asio::awaitable<void> users::run_operation(std::string name, operation what, out
         const error aborted(errc::cancelled, {}); // by Asio
         ended(failure ? &*failure : problem ? &aborted : nullptr);
     }
-}
-
-void users::forget_session(duration when) {
-    world_.after(when, [this] {
-        const auto session = "s" + std::to_string(world_.chance.below(script_.sessions));
-        const auto forget = [this, session](pool& of) -> asio::awaitable<void> {
-            oracle_.on_forget_asked(session);
-            auto forgetting = of.forget_session(session);
-            co_await std::move(forgetting);
-            oracle_.on_forget_asked(session);
-        };
-        begin("forget " + session, forget, nullptr);
-    });
 }
 
 void users::begin(std::string name, operation what, outcome ended) {

@@ -8,6 +8,7 @@
 #include "simulation/scenario.hpp"
 #include "simulation/world.hpp"
 #include <skep/pool.hpp>
+#include <skep/session_store.hpp>
 
 #include <functional>
 #include <memory>
@@ -64,6 +65,14 @@ private:
     void resume();
     void change(duration when);
     void forget_session(duration when);
+    void use_store(duration when);
+    asio::awaitable<void> create_session(std::string id);
+    asio::awaitable<void> read_session(std::string id);
+    asio::awaitable<void> touch_session(std::string id);
+    asio::awaitable<void> update_session(std::string id);
+    asio::awaitable<void> remove_session(std::string id);
+    asio::awaitable<void> clean_up_sessions(std::string id);
+    asio::awaitable<void> count_sessions(std::string id);
     void lease(duration when);
     void draw_lease(lease_record& fresh);
     checkout_options to_options(lease_record& which) const;

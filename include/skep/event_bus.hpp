@@ -1,0 +1,190 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/awaitable.hpp>
+#include <skep/events.hpp>
+#include <skep/export.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace skep {
+
+namespace detail {
+
+class event_mailbox;
+
+/// The next event; none if there will be no more.
+SKEP_API boost::asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> from);
+
+template <class E, class Variant>
+inline constexpr std::uint64_t bit_of = 0;
+template <class E, class... All>
+inline constexpr std::uint64_t bit_of<E, std::variant<All...>> = [] {
+    std::uint64_t bit = 1;
+    std::uint64_t found = 0;
+    ((found |= std::is_same_v<E, All> ? bit : 0, bit <<= 1), ...);
+    return found;
+}();
+
+template <class E>
+concept event_type = bit_of<E, event>
+!= 0;
+
+/// Of all without any.
+template <class... E>
+inline constexpr std::uint64_t bits_of = sizeof...(E) == 0 ? ~std::uint64_t(0) : (bit_of<E, event> | ... | 0);
+
+template <class... E>
+struct value_of_stream {
+    using type = event;
+};
+template <class E>
+struct value_of_stream<E> {
+    using type = E;
+};
+
+} // namespace detail
+
+/// One who is told of events, until this is destroyed. Movable; a moved-from one is nobody's.
+class SKEP_API subscription {
+public:
+    subscription() noexcept = default;
+    explicit subscription(std::shared_ptr<detail::event_mailbox> mailbox) noexcept;
+    subscription(subscription&&) noexcept = default;
+    subscription& operator=(subscription&& other) noexcept;
+    ~subscription();
+
+    /// Ends it: no more events are taken. Those that have come can still be read. From any thread.
+    void close() noexcept;
+
+    /// Events that have come while it had no place for them. From any thread.
+    std::uint64_t dropped() const noexcept;
+
+protected:
+    const std::shared_ptr<detail::event_mailbox>& mailbox() const noexcept { return mailbox_; }
+
+private:
+    std::shared_ptr<detail::event_mailbox> mailbox_;
+};
+
+/// Events to be read one by one: those of the types `E`, or all.
+template <class... E>
+class event_stream : public subscription {
+public:
+    /// The type itself if there is one, else the variant `event`.
+    using value_type = typename detail::value_of_stream<E...>::type;
+
+    using subscription::subscription;
+
+    /// The next event, in the order in which they have happened; waits for it. None once the bus is gone, or this was
+    /// closed, and all was read. Throws error(errc::cancelled). To be called by one coroutine at a time.
+    boost::asio::awaitable<std::optional<value_type>> next() { return next_of(mailbox()); }
+
+private:
+    static boost::asio::awaitable<std::optional<value_type>> next_of(
+        std::shared_ptr<detail::event_mailbox> from) {
+        auto taking = detail::take_event(std::move(from));
+        std::optional<event> taken = co_await std::move(taking);
+        if constexpr (sizeof...(E) == 1) {
+            co_return taken ? std::optional<value_type>(std::get<value_type>(std::move(*taken)))
+                            : std::optional<value_type>();
+        } else {
+            co_return taken;
+        }
+    }
+};
+
+/// Tells whoever wants to know of what happens: see skep::events. Each subscriber has a queue of its own, so that one
+/// that is slow, or throws, delays nobody; what does not fit into its queue is dropped and counted. Without a subscriber
+/// an event costs a comparison.
+///
+///     auto ends = pool.events().subscribe<skep::events::worker_terminated>();
+///     while (const auto end = co_await ends.next())
+///         std::cout << to_string(end->worker) << ": " << end->reason << '\n';
+///
+/// Thread-safety: every function may be called from any thread.
+/// Lifetime: those who have subscribed may outlive it. Like Asio's own objects, they must not outlive the execution
+/// context.
+class SKEP_API event_bus {
+public:
+    static constexpr std::size_t default_capacity = 1024;
+
+    /// Waits of subscribers are kept by the context of that executor.
+    explicit event_bus(boost::asio::any_io_executor executor);
+    ~event_bus();
+    event_bus(const event_bus&) = delete;
+    event_bus& operator=(const event_bus&) = delete;
+
+    /// Events of these types, or of all, from now on; at most `capacity` that have not been read, 1..1,000,000.
+    template <detail::event_type... E>
+    event_stream<E...> subscribe(std::size_t capacity = default_capacity) {
+        return event_stream<E...>(open(detail::bits_of<E...>, capacity));
+    }
+
+    /// The same by a function, `handler(const E&)`, which is called on `where`, one event at a time, while the result
+    /// lives; what it throws is dropped. On another thread than that of `where`, it may still be at its last event when
+    /// the result was destroyed.
+    template <detail::event_type E, std::invocable<const E&> Handler>
+    subscription listen(boost::asio::any_io_executor where, Handler handler,
+                        std::size_t capacity = default_capacity) {
+        auto call = [handler = std::move(handler)](const event& what) mutable { handler(std::get<E>(what)); };
+        return listen_to(detail::bits_of<E>, std::move(where), std::move(call), capacity);
+    }
+
+    /// The same for events of all types: `handler(const event&)`.
+    subscription listen(boost::asio::any_io_executor where, std::function<void(const event&)> handler,
+                        std::size_t capacity = default_capacity) {
+        return listen_to(detail::bits_of<>, std::move(where), std::move(handler), capacity);
+    }
+
+    /// Whether anybody wants to know of such events.
+    template <detail::event_type E>
+    bool wants() const noexcept {
+        return (wanted_.load(std::memory_order_relaxed) & detail::bits_of<E>) != 0;
+    }
+
+    /// Tells of what `make()` returns, an E, which is called only if anybody wants to know. Never throws: what fails for
+    /// lack of memory is not told of.
+    template <detail::event_type E, std::invocable Make>
+    void emit(Make&& make) noexcept {
+        if (wants<E>()) {
+            try {
+                put(event(std::in_place_type<E>, std::forward<Make>(make)()));
+            } catch (...) {}
+        }
+    }
+
+private:
+    struct subscriber {
+        std::weak_ptr<detail::event_mailbox> mailbox;
+        std::uint64_t wanted;
+    };
+
+    std::shared_ptr<detail::event_mailbox> open(std::uint64_t wanted, std::size_t capacity);
+    subscription listen_to(std::uint64_t wanted, boost::asio::any_io_executor where,
+                           std::function<void(const event&)> handler, std::size_t capacity);
+    void put(const event& what);
+
+    boost::asio::any_io_executor executor_;
+    std::atomic<std::uint64_t> wanted_{0};
+    std::mutex mutex_;
+    std::vector<subscriber> subscribers_;
+};
+
+} // namespace skep

@@ -1,0 +1,383 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/export.hpp>
+#include <skep/time.hpp>
+#include <skep/worker_id.hpp>
+#include <skep/worker_state.hpp>
+
+#include <boost/describe/class.hpp>
+#include <boost/json/object.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace skep {
+
+/// What happens in a pool, one struct for each kind of fact; see event_bus. They hold no arguments, results, environments
+/// or output. What a fact does not have (a call that no worker has had yet) is empty.
+namespace events {
+
+/// A worker has passed from one state to another.
+struct worker_transition {
+    static constexpr std::string_view name = "worker.transition";
+    worker_id worker;
+    worker_state from{};
+    worker_state to{};
+    std::string reason;
+    duration time_in_state{}; ///< in `from`
+};
+
+/// A worker's process runs.
+struct worker_spawned {
+    static constexpr std::string_view name = "worker.spawned";
+    worker_id worker;
+    int pid = 0;
+    duration start_time{}; ///< since it was asked for
+};
+
+/// A worker takes calls from now on.
+struct worker_ready {
+    static constexpr std::string_view name = "worker.ready";
+    worker_id worker;
+    int pid = 0;
+    duration start_time{}; ///< since it was asked for
+};
+
+/// A worker has come to its end, whether or not it was ever up.
+struct worker_terminated {
+    static constexpr std::string_view name = "worker.terminated";
+    worker_id worker;
+    int pid = 0;
+    duration lifetime{}; ///< since it was asked for
+    std::uint64_t calls = 0;
+    std::string reason;
+    bool planned = false;   ///< it was asked to end, and nothing was wrong with it
+    worker_state outcome{}; ///< stopped, finished, failed or killed
+    std::string status;     ///< how its process ended
+};
+
+/// A probe of a worker's health has ended.
+struct worker_health_check {
+    static constexpr std::string_view name = "worker.health_check";
+    worker_id worker;
+    duration probe_time{};
+    bool passed = false;
+    std::string complaint;
+};
+
+/// A worker makes room for one that is up already, as its age, calls or memory have reached their limit.
+struct worker_recycled {
+    static constexpr std::string_view name = "worker.recycled";
+    worker_id worker;
+    std::string reason;
+};
+
+/// The slot of a worker that has crashed is held back for a while.
+struct worker_tainted {
+    static constexpr std::string_view name = "worker.tainted";
+    worker_id worker;
+    std::string exit; ///< how it ended
+};
+
+/// A worker that has failed its health checks is replaced.
+struct unhealthy_worker_terminated {
+    static constexpr std::string_view name = "worker.unhealthy_terminated";
+    worker_id worker;
+    std::string reason;
+};
+
+/// A worker has broken the protocol, and is replaced.
+struct protocol_error {
+    static constexpr std::string_view name = "worker.protocol_error";
+    worker_id worker;
+    std::string reason;
+};
+
+struct ping_sent {
+    static constexpr std::string_view name = "heartbeat.ping_sent";
+    worker_id worker;
+};
+
+struct pong_received {
+    static constexpr std::string_view name = "heartbeat.pong_received";
+    worker_id worker;
+    duration latency{}; ///< since the ping
+};
+
+/// A worker has left pings without an answer.
+struct heartbeat_missed {
+    static constexpr std::string_view name = "heartbeat.missed";
+    worker_id worker;
+    int count = 0;           ///< since the last time
+    std::uint64_t total = 0; ///< in its life
+};
+
+/// A worker has left so many pings without an answer that it is taken for dead.
+struct heartbeat_failed {
+    static constexpr std::string_view name = "heartbeat.failed";
+    worker_id worker;
+};
+
+struct pool_init_started {
+    static constexpr std::string_view name = "pool.init_started";
+    std::string pool;
+    std::size_t workers = 0; ///< that are to come up
+};
+
+/// A start has ended, well or not.
+struct pool_init_completed {
+    static constexpr std::string_view name = "pool.init_completed";
+    std::string pool;
+    duration start_time{};
+    std::size_t workers = 0; ///< that are up
+    std::string problem;     ///< empty if it went well
+};
+
+/// The autoscaler wants more workers.
+struct pool_scale_up {
+    static constexpr std::string_view name = "pool.scale_up";
+    std::string pool;
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::string reason;
+};
+
+/// The autoscaler wants fewer workers.
+struct pool_scale_down {
+    static constexpr std::string_view name = "pool.scale_down";
+    std::string pool;
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::string reason;
+};
+
+/// A call or checkout was refused, as too many wait.
+struct pool_saturated {
+    static constexpr std::string_view name = "pool.saturated";
+    std::string pool;
+    std::size_t queued = 0;
+    std::size_t limit = 0;
+};
+
+/// Its last worker is gone and no start is admitted: it refuses calls.
+struct pool_unavailable {
+    static constexpr std::string_view name = "pool.unavailable";
+    std::string pool;
+    std::string reason;
+};
+
+/// One that was unavailable serves again.
+struct pool_available {
+    static constexpr std::string_view name = "pool.available";
+    std::string pool;
+};
+
+/// The circuit breaker of worker starts has changed its state: "closed", "open" or "half_open".
+struct breaker_changed {
+    static constexpr std::string_view name = "breaker.changed";
+    std::string pool;
+    std::string from;
+    std::string to;
+};
+
+/// A call waits for a worker.
+struct queue_enqueued {
+    static constexpr std::string_view name = "queue.enqueued";
+    std::string pool;
+    std::string command;
+    std::string correlation_id;
+    std::size_t depth = 0; ///< how many wait now
+};
+
+/// A call that has waited goes to a worker.
+struct queue_dequeued {
+    static constexpr std::string_view name = "queue.dequeued";
+    std::string pool;
+    std::string command;
+    std::string correlation_id;
+    duration wait_time{};
+    std::size_t depth = 0; ///< how many wait still
+};
+
+/// A call has waited for too long.
+struct queue_timeout {
+    static constexpr std::string_view name = "queue.timeout";
+    std::string pool;
+    std::string command;
+    std::string correlation_id;
+    duration wait_time{};
+};
+
+/// Nobody wants a call any more that waits.
+struct queue_cancelled {
+    static constexpr std::string_view name = "queue.cancelled";
+    std::string pool;
+    std::string command;
+    std::string correlation_id;
+    duration wait_time{};
+};
+
+/// A call is sent to a worker; once for each attempt.
+struct request_started {
+    static constexpr std::string_view name = "request.started";
+    worker_id worker;
+    std::string command;
+    std::string correlation_id;
+    std::string session;
+    duration queue_time{};
+    int attempt = 1;
+};
+
+/// A call is over; once for each, whether or not a worker has had it.
+struct request_finished {
+    static constexpr std::string_view name = "request.finished";
+    std::string pool;
+    worker_id worker; ///< empty if none has had it
+    std::string command;
+    std::string correlation_id;
+    std::string session;
+    duration queue_time{}; ///< until it was sent, the last time
+    duration run_time{};   ///< since then
+    duration total_time{};
+    int attempts = 0;
+    std::string outcome; ///< "ok", or the name of its errc
+};
+
+/// A call whose worker was lost is to be sent once more.
+struct request_retried {
+    static constexpr std::string_view name = "request.retried";
+    worker_id worker; ///< that was lost
+    std::string command;
+    std::string correlation_id;
+    duration wait_time{}; ///< before that
+    int attempts = 0;     ///< so far
+};
+
+/// A chunk of a stream has come.
+struct stream_chunk {
+    static constexpr std::string_view name = "stream.chunk";
+    worker_id worker;
+    std::string command;
+    std::string correlation_id;
+    std::size_t bytes = 0;
+};
+
+/// A worker asks for a tool.
+struct tool_called {
+    static constexpr std::string_view name = "tool.called";
+    worker_id worker;
+    std::string tool;
+    std::string command;
+    std::string correlation_id;
+};
+
+/// A call of a session goes to a worker.
+struct session_affinity {
+    static constexpr std::string_view name = "session.affinity";
+    worker_id worker;
+    std::string session;
+    std::string result; ///< "hit": the session's worker; "miss": another one, or its first
+};
+
+struct session_created {
+    static constexpr std::string_view name = "session.created";
+    std::string session;
+    std::size_t count = 0; ///< sessions that there are now
+};
+
+/// Told when it is found out, at the next clean-up at the latest.
+struct session_expired {
+    static constexpr std::string_view name = "session.expired";
+    std::string session;
+};
+
+struct session_removed {
+    static constexpr std::string_view name = "session.removed";
+    std::string session;
+};
+
+/// There are 80 % as many sessions as there may be; see session_options::on_quota_warning.
+struct session_quota_warning {
+    static constexpr std::string_view name = "session.quota_warning";
+    std::size_t count = 0;
+    std::size_t quota = 0;
+};
+
+/// A lease has been held for longer than its leak_threshold.
+struct lease_leaked {
+    static constexpr std::string_view name = "lease.leaked";
+    worker_id worker;
+    duration held_for{};
+    std::string file; ///< the place of the checkout
+    std::uint64_t line = 0;
+    std::string function;
+};
+
+BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state))
+BOOST_DESCRIBE_STRUCT(worker_spawned, (), (worker, pid, start_time))
+BOOST_DESCRIBE_STRUCT(worker_ready, (), (worker, pid, start_time))
+BOOST_DESCRIBE_STRUCT(worker_terminated, (), (worker, pid, lifetime, calls, reason, planned, outcome, status))
+BOOST_DESCRIBE_STRUCT(worker_health_check, (), (worker, probe_time, passed, complaint))
+BOOST_DESCRIBE_STRUCT(worker_recycled, (), (worker, reason))
+BOOST_DESCRIBE_STRUCT(worker_tainted, (), (worker, exit))
+BOOST_DESCRIBE_STRUCT(unhealthy_worker_terminated, (), (worker, reason))
+BOOST_DESCRIBE_STRUCT(protocol_error, (), (worker, reason))
+BOOST_DESCRIBE_STRUCT(ping_sent, (), (worker))
+BOOST_DESCRIBE_STRUCT(pong_received, (), (worker, latency))
+BOOST_DESCRIBE_STRUCT(heartbeat_missed, (), (worker, count, total))
+BOOST_DESCRIBE_STRUCT(heartbeat_failed, (), (worker))
+BOOST_DESCRIBE_STRUCT(pool_init_started, (), (pool, workers))
+BOOST_DESCRIBE_STRUCT(pool_init_completed, (), (pool, start_time, workers, problem))
+BOOST_DESCRIBE_STRUCT(pool_scale_up, (), (pool, from, to, reason))
+BOOST_DESCRIBE_STRUCT(pool_scale_down, (), (pool, from, to, reason))
+BOOST_DESCRIBE_STRUCT(pool_saturated, (), (pool, queued, limit))
+BOOST_DESCRIBE_STRUCT(pool_unavailable, (), (pool, reason))
+BOOST_DESCRIBE_STRUCT(pool_available, (), (pool))
+BOOST_DESCRIBE_STRUCT(breaker_changed, (), (pool, from, to))
+BOOST_DESCRIBE_STRUCT(queue_enqueued, (), (pool, command, correlation_id, depth))
+BOOST_DESCRIBE_STRUCT(queue_dequeued, (), (pool, command, correlation_id, wait_time, depth))
+BOOST_DESCRIBE_STRUCT(queue_timeout, (), (pool, command, correlation_id, wait_time))
+BOOST_DESCRIBE_STRUCT(queue_cancelled, (), (pool, command, correlation_id, wait_time))
+BOOST_DESCRIBE_STRUCT(request_started, (), (worker, command, correlation_id, session, queue_time, attempt))
+BOOST_DESCRIBE_STRUCT(request_finished, (),
+                      (pool, worker, command, correlation_id, session, queue_time, run_time, total_time,
+                       attempts, outcome))
+BOOST_DESCRIBE_STRUCT(request_retried, (), (worker, command, correlation_id, wait_time, attempts))
+BOOST_DESCRIBE_STRUCT(stream_chunk, (), (worker, command, correlation_id, bytes))
+BOOST_DESCRIBE_STRUCT(tool_called, (), (worker, tool, command, correlation_id))
+BOOST_DESCRIBE_STRUCT(session_affinity, (), (worker, session, result))
+BOOST_DESCRIBE_STRUCT(session_created, (), (session, count))
+BOOST_DESCRIBE_STRUCT(session_expired, (), (session))
+BOOST_DESCRIBE_STRUCT(session_removed, (), (session))
+BOOST_DESCRIBE_STRUCT(session_quota_warning, (), (count, quota))
+BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function))
+
+} // namespace events
+
+/// Any of them.
+using event = std::variant<
+    events::worker_transition, events::worker_spawned, events::worker_ready, events::worker_terminated,
+    events::worker_health_check, events::worker_recycled, events::worker_tainted,
+    events::unhealthy_worker_terminated, events::protocol_error, events::ping_sent, events::pong_received,
+    events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
+    events::pool_init_completed, events::pool_scale_up, events::pool_scale_down, events::pool_saturated,
+    events::pool_unavailable, events::pool_available, events::breaker_changed, events::queue_enqueued,
+    events::queue_dequeued, events::queue_timeout, events::queue_cancelled, events::request_started,
+    events::request_finished, events::request_retried, events::stream_chunk, events::tool_called,
+    events::session_affinity, events::session_created, events::session_expired, events::session_removed,
+    events::session_quota_warning, events::lease_leaked>;
+
+/// As in "worker.ready".
+SKEP_API std::string_view name_of(const event& what) noexcept;
+
+/// {"event": its name, ...}, for logs, pages and traces: each member under its name, a duration in milliseconds under its
+/// name and "_ms", a worker's id and an enumerator as text.
+SKEP_API boost::json::object to_json(const event& what);
+
+} // namespace skep

@@ -1,0 +1,95 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What becomes of calls, for those who want to know.
+
+#pragma once
+
+#include "runtime/pool_context.hpp"
+#include "worker/worker.hpp"
+#include <skep/errc.hpp>
+#include <skep/pool_config.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace skep {
+
+/// Of a call that no worker has had, the request's, which may have none.
+inline std::string correlation_id_of(const call& of) {
+    const bool is_at_worker = of.state == call_state::running;
+    return is_at_worker ? of.at->correlation_id_of(of) : of.req.correlation_id();
+}
+
+inline void tell_enqueued(const pool_context& context, const std::string& pool, const call& waiting,
+                          std::size_t depth) {
+    context.tell<events::queue_enqueued>([&] {
+        return events::queue_enqueued{pool, waiting.req.command(), waiting.req.correlation_id(), depth};
+    });
+}
+
+inline void tell_saturated(const pool_context& context, const pool_config& config, std::size_t depth) {
+    context.tell<events::pool_saturated>([&] {
+        return events::pool_saturated{config.name, depth, config.queue.limit};
+    });
+}
+
+inline void tell_dequeued(const pool_context& context, const std::string& pool, const call& next,
+                          std::size_t depth) {
+    context.tell<events::queue_dequeued>([&] {
+        return events::queue_dequeued{pool, next.req.command(), next.req.correlation_id(),
+                                      context.now() - next.submitted, depth};
+    });
+}
+
+/// Of one that has waited in vain, and fails with `code`.
+inline void tell_left_queue(const pool_context& context, const std::string& pool, const call& waiting,
+                            errc code) {
+    const auto describe = [&]<class Event>(std::type_identity<Event>) {
+        return Event{pool, waiting.req.command(), waiting.req.correlation_id(),
+                     context.now() - waiting.submitted};
+    };
+    if (code == errc::cancelled) {
+        context.tell<events::queue_cancelled>(
+            [&] { return describe(std::type_identity<events::queue_cancelled>()); });
+    } else if (code == errc::queue_timeout || code == errc::timeout || code == errc::no_worker) {
+        context.tell<events::queue_timeout>(
+            [&] { return describe(std::type_identity<events::queue_timeout>()); });
+    }
+}
+
+/// It is at its worker.
+inline void tell_started(const pool_context& context, const call& sent) {
+    context.tell<events::request_started>([&] {
+        return events::request_started{sent.at->id(),
+                                       sent.req.command(),
+                                       correlation_id_of(sent),
+                                       sent.req.session(),
+                                       sent.dispatched - sent.submitted,
+                                       sent.attempts};
+    });
+}
+
+/// It is about to be over; `code` is what it fails with, if it does.
+inline void tell_finished(const pool_context& context, const std::string& pool, const call& over,
+                          std::optional<errc> code) {
+    context.tell<events::request_finished>([&] {
+        const auto now = context.now();
+        const bool was_sent = over.attempts > 0;
+        const bool is_at_worker = over.state == call_state::running;
+        return events::request_finished{pool,
+                                        is_at_worker ? over.at->id() : worker_id(),
+                                        over.req.command(),
+                                        correlation_id_of(over),
+                                        over.req.session(),
+                                        (was_sent ? over.dispatched : now) - over.submitted,
+                                        was_sent ? now - over.dispatched : duration::zero(),
+                                        now - over.submitted,
+                                        over.attempts,
+                                        code ? std::string(to_string(*code)) : "ok"};
+    });
+}
+
+} // namespace skep

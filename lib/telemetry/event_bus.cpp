@@ -1,0 +1,123 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "core/range_check.hpp"
+#include "telemetry/event_mailbox.hpp"
+#include <skep/event_bus.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace skep {
+
+namespace asio = boost::asio;
+
+namespace detail {
+
+asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> from) {
+    if (!from) {
+        co_return std::nullopt;
+    }
+    auto taking = from->take();
+    std::optional<event> taken = co_await std::move(taking);
+    co_return taken;
+}
+
+} // namespace detail
+
+namespace {
+
+asio::awaitable<void> hand_on(std::shared_ptr<detail::event_mailbox> mailbox,
+                              std::function<void(const event&)> handler) {
+    for (;;) {
+        auto taking = mailbox->take();
+        const std::optional<event> taken = co_await std::move(taking);
+        if (!taken || mailbox->is_given_up()) {
+            co_return;
+        }
+        try {
+            handler(*taken);
+        } catch (...) {} // as its docstring says
+    }
+}
+
+} // namespace
+
+subscription::subscription(std::shared_ptr<detail::event_mailbox> mailbox) noexcept
+    : mailbox_(std::move(mailbox)) {}
+
+subscription& subscription::operator=(subscription&& other) noexcept {
+    if (this != &other) {
+        const auto old = std::exchange(mailbox_, std::move(other.mailbox_));
+        if (old) {
+            old->give_up();
+        }
+    }
+    return *this;
+}
+
+subscription::~subscription() {
+    if (mailbox_) {
+        mailbox_->give_up();
+    }
+}
+
+void subscription::close() noexcept {
+    if (mailbox_) {
+        mailbox_->close();
+    }
+}
+
+std::uint64_t subscription::dropped() const noexcept {
+    return mailbox_ ? mailbox_->dropped() : 0;
+}
+
+event_bus::event_bus(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+event_bus::~event_bus() {
+    for (const auto& each : subscribers_) {
+        if (const auto mailbox = each.mailbox.lock()) {
+            mailbox->close();
+        }
+    }
+}
+
+std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std::size_t capacity) {
+    check_ranges([&](const range_check& range) { range.number("capacity", capacity, 1, 1'000'000); });
+    auto mailbox = std::make_shared<detail::event_mailbox>(executor_, capacity);
+    const std::lock_guard lock(mutex_);
+    subscribers_.push_back({mailbox, wanted});
+    wanted_ |= wanted;
+    return mailbox;
+}
+
+subscription event_bus::listen_to(std::uint64_t wanted, asio::any_io_executor where,
+                                  std::function<void(const event&)> handler, std::size_t capacity) {
+    auto mailbox = open(wanted, capacity);
+    asio::co_spawn(where, hand_on(mailbox, std::move(handler)), [](std::exception_ptr) {}); // ends with it
+    return subscription(std::move(mailbox));
+}
+
+/// Those who have left are forgotten by the way.
+void event_bus::put(const event& what) {
+    const auto bit = std::uint64_t(1) << what.index();
+    const std::lock_guard lock(mutex_);
+    std::uint64_t wanted = 0;
+    std::erase_if(subscribers_, [&](const subscriber& each) {
+        const auto mailbox = each.mailbox.lock();
+        if (!mailbox || mailbox->is_closed()) {
+            return true;
+        }
+        wanted |= each.wanted;
+        if ((each.wanted & bit) != 0) {
+            mailbox->put(what);
+        }
+        return false;
+    });
+    wanted_ = wanted;
+}
+
+} // namespace skep

@@ -1,0 +1,57 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/events.hpp>
+
+#include <boost/describe/members.hpp>
+#include <boost/json/value.hpp>
+#include <boost/mp11/algorithm.hpp>
+
+#include <chrono>
+#include <type_traits>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+void put(json::object& into, std::string_view name, duration value) {
+    into[std::string(name) + "_ms"] = std::chrono::duration<double, std::milli>(value).count();
+}
+
+void put(json::object& into, std::string_view name, const worker_id& value) {
+    if (value.generation != 0) {
+        into[name] = to_string(value);
+    }
+}
+
+void put(json::object& into, std::string_view name, worker_state value) {
+    into[name] = to_string(value);
+}
+
+template <class T>
+void put(json::object& into, std::string_view name, const T& value) {
+    into[name] = value;
+}
+
+} // namespace
+
+std::string_view name_of(const event& what) noexcept {
+    return std::visit([](const auto& fact) { return std::decay_t<decltype(fact)>::name; }, what);
+}
+
+json::object to_json(const event& what) {
+    json::object result;
+    result["event"] = name_of(what);
+    auto describe = [&](const auto& fact) {
+        using members =
+            boost::describe::describe_members<std::decay_t<decltype(fact)>, boost::describe::mod_public>;
+        boost::mp11::mp_for_each<members>(
+            [&](auto member) { put(result, member.name, fact.*member.pointer); });
+    };
+    std::visit(describe, what);
+    return result;
+}
+
+} // namespace skep
