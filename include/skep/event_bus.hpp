@@ -43,12 +43,13 @@ inline constexpr std::uint64_t bit_of<E, std::variant<All...>> = [] {
 }();
 
 template <class E>
-concept event_type = bit_of<E, event>
+concept event_type = bit_of<E, any_event>
 != 0;
 
 /// Of all without any.
 template <class... E>
-inline constexpr std::uint64_t bits_of = sizeof...(E) == 0 ? ~std::uint64_t(0) : (bit_of<E, event> | ... | 0);
+inline constexpr std::uint64_t bits_of = sizeof...(E) == 0 ? ~std::uint64_t(0)
+                                                           : (bit_of<E, any_event> | ... | 0);
 
 template <class... E>
 struct value_of_stream {
@@ -87,7 +88,7 @@ private:
 template <class... E>
 class event_stream : public subscription {
 public:
-    /// The type itself if there is one, else the variant `event`.
+    /// The type itself if there is one, else `event`.
     using value_type = typename detail::value_of_stream<E...>::type;
 
     using subscription::subscription;
@@ -119,14 +120,13 @@ private:
 ///         std::cout << to_string(end->worker) << ": " << end->reason << '\n';
 ///
 /// Thread-safety: every function may be called from any thread.
-/// Lifetime: those who have subscribed may outlive it. Like Asio's own objects, they must not outlive the execution
-/// context.
+/// Lifetime: those who have subscribed may outlive it, and both may outlive the execution context.
+/// Executor: that of the coroutine which waits; the context has work meanwhile.
 class SKEP_API event_bus {
 public:
     static constexpr std::size_t default_capacity = 1024;
 
-    /// Waits of subscribers are kept by the context of that executor.
-    explicit event_bus(boost::asio::any_io_executor executor);
+    event_bus();
     ~event_bus();
     event_bus(const event_bus&) = delete;
     event_bus& operator=(const event_bus&) = delete;
@@ -181,7 +181,6 @@ private:
                            std::function<void(const event&)> handler, std::size_t capacity);
     void put(const event& what);
 
-    boost::asio::any_io_executor executor_;
     std::atomic<std::uint64_t> wanted_{0};
     std::mutex mutex_;
     std::vector<subscriber> subscribers_;

@@ -360,8 +360,9 @@ BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function)
 
 } // namespace events
 
-/// Any of them.
-using event = std::variant<
+namespace detail {
+
+using any_event = std::variant<
     events::worker_transition, events::worker_spawned, events::worker_ready, events::worker_terminated,
     events::worker_health_check, events::worker_recycled, events::worker_tainted,
     events::unhealthy_worker_terminated, events::protocol_error, events::ping_sent, events::pong_received,
@@ -372,6 +373,13 @@ using event = std::variant<
     events::request_finished, events::request_retried, events::stream_chunk, events::tool_called,
     events::session_affinity, events::session_created, events::session_expired, events::session_removed,
     events::session_quota_warning, events::lease_leaked>;
+
+} // namespace detail
+
+/// Any of them: std::visit, std::get_if and std::holds_alternative tell which.
+struct event : detail::any_event {
+    using variant::variant;
+};
 
 /// As in "worker.ready".
 SKEP_API std::string_view name_of(const event& what) noexcept;

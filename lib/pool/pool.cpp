@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "async/context_guard.hpp"
 #include "core/range_check.hpp"
 #include "pool/call_operations.hpp"
-#include "pool/context_guard.hpp"
 #include "pool/lease_handle.hpp"
 #include "pool/operation.hpp"
 #include "pool/pool_core.hpp"

@@ -38,8 +38,7 @@ std::string log_text(const output_line& line) {
 }
 
 pool_context with_events(pool_context context, const pool_config& config) {
-    context.events =
-        config.events ? config.events : std::make_shared<event_bus>(context.executor.get_inner_executor());
+    context.events = config.events ? config.events : std::make_shared<event_bus>();
     return context;
 }
 

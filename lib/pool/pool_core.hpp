@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/condition.hpp"
+#include "async/context_guard.hpp"
 #include "async/task_group.hpp"
 #include "policy/error_streaks.hpp"
 #include "pool/autoscaler.hpp"
@@ -34,6 +35,7 @@ using runtime_factory =
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor, executor(), limits(), streams(), tools() and events() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
+                        public context_bound,
                         public session_observer,
                         private answer_handler,
                         private dispatcher_events {
@@ -82,7 +84,7 @@ public:
     void abandon();
 
     /// The execution context is about to be destroyed: ends every process and thread, blocking.
-    void end_now() noexcept;
+    void end_now() noexcept override;
 
     error failure(errc code, error_info info = {}) const;
 

@@ -118,7 +118,7 @@ private:
 pool_manager::pool_manager(asio::any_io_executor executor, manager_config config,
                            std::shared_ptr<session_backend> backend)
     : executor_(std::move(executor)),
-      events_(std::make_shared<event_bus>(executor_)),
+      events_(std::make_shared<event_bus>()),
       sessions_(make_store(std::move(config.sessions), std::move(backend), events_)),
       cleaner_(std::make_shared<session_cleaner>(executor_, sessions_)),
       default_pool_(std::move(config.default_pool)) {

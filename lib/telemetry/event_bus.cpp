@@ -21,7 +21,7 @@ asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> 
     if (!from) {
         co_return std::nullopt;
     }
-    auto taking = from->take();
+    auto taking = event_mailbox::take(std::move(from));
     std::optional<event> taken = co_await std::move(taking);
     co_return taken;
 }
@@ -33,7 +33,7 @@ namespace {
 asio::awaitable<void> hand_on(std::shared_ptr<detail::event_mailbox> mailbox,
                               std::function<void(const event&)> handler) {
     for (;;) {
-        auto taking = mailbox->take();
+        auto taking = detail::event_mailbox::take(mailbox);
         const std::optional<event> taken = co_await std::move(taking);
         if (!taken || mailbox->is_given_up()) {
             co_return;
@@ -75,7 +75,7 @@ std::uint64_t subscription::dropped() const noexcept {
     return mailbox_ ? mailbox_->dropped() : 0;
 }
 
-event_bus::event_bus(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+event_bus::event_bus() = default;
 
 event_bus::~event_bus() {
     for (const auto& each : subscribers_) {
@@ -87,7 +87,7 @@ event_bus::~event_bus() {
 
 std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std::size_t capacity) {
     check_ranges([&](const range_check& range) { range.number("capacity", capacity, 1, 1'000'000); });
-    auto mailbox = std::make_shared<detail::event_mailbox>(executor_, capacity);
+    auto mailbox = std::make_shared<detail::event_mailbox>(capacity);
     const std::lock_guard lock(mutex_);
     subscribers_.push_back({mailbox, wanted});
     wanted_ |= wanted;

@@ -5,22 +5,54 @@
 
 #include <skep/error.hpp>
 
-#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <utility>
 
 namespace skep::detail {
 
 void event_mailbox::put(const event& what) {
-    const std::lock_guard lock(mutex_);
-    if (events_.size() == capacity_) {
-        ++dropped_;
-        return;
+    caller woken;
+    {
+        const std::lock_guard lock(mutex_);
+        if (events_.size() == capacity_) {
+            ++dropped_;
+            return;
+        }
+        events_.push_back(what);
+        woken = std::move(reader_);
     }
-    events_.push_back(what);
-    news_->try_send(boost::system::error_code());
+    resume(std::move(woken));
+}
+
+asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_mailbox> self) {
+    const auto executor = co_await asio::this_coro::executor;
+    self->enroll(executor);
+    for (;;) {
+        const auto cancellation = co_await asio::this_coro::cancellation_state;
+        const bool was_cancelled = std::exchange(self->was_cancelled_, false);
+        if (was_cancelled || cancellation.cancelled() != asio::cancellation_type::none) {
+            throw error(errc::cancelled, {});
+        }
+        const bool is_last_look = self->is_closed_;
+        auto first = self->take_first();
+        if (first || is_last_look) {
+            co_return first;
+        }
+        auto waiting = suspend([box = self.get()](caller who) { box->await_news(std::move(who)); });
+        co_await std::move(waiting);
+    }
+}
+
+/// A context that is destroyed knows nothing of a wait here.
+void event_mailbox::enroll(const asio::any_io_executor& executor) {
+    const auto& context = asio::query(executor, asio::execution::context);
+    if (std::exchange(known_to_, &context) != &context) {
+        context_guard::enroll(executor, std::shared_ptr<context_bound>(shared_from_this(), this));
+    }
 }
 
 std::optional<event> event_mailbox::take_first() {
@@ -33,38 +65,59 @@ std::optional<event> event_mailbox::take_first() {
     return first;
 }
 
-asio::awaitable<std::optional<event>> event_mailbox::take() {
-    for (;;) {
-        const auto cancellation = co_await asio::this_coro::cancellation_state;
-        if (cancellation.cancelled() != asio::cancellation_type::none) {
-            throw error(errc::cancelled, {});
-        }
-        const bool is_last_look = is_closed_;
-        auto first = take_first();
-        if (first || is_last_look) {
-            co_return first;
-        }
-        boost::system::error_code ec;
-        auto token = asio::redirect_error(asio::use_awaitable, ec);
-        co_await news_->async_receive(std::move(token));
-        if (ec) {
-            renew_signal();
-            throw error(errc::cancelled, {});
+void event_mailbox::await_news(caller who) noexcept {
+    const auto slot = who->cancellation();
+    if (slot.is_connected()) {
+        try {
+            auto cancel = [weak = weak_from_this()](asio::cancellation_type) {
+                if (const auto self = weak.lock()) {
+                    self->cancel_wait();
+                }
+            };
+            asio::cancellation_slot(slot).assign(std::move(cancel));
+        } catch (const std::bad_alloc&) {} // it cannot be cancelled
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        if (events_.empty() && !is_closed_) {
+            reader_ = std::move(who);
         }
     }
+    resume(std::move(who));
 }
 
-void event_mailbox::renew_signal() {
-    const std::lock_guard lock(mutex_);
-    news_.emplace(executor_, 1);
+/// On the reader's executor.
+void event_mailbox::cancel_wait() noexcept {
+    caller woken;
+    {
+        const std::lock_guard lock(mutex_);
+        woken = std::move(reader_);
+        was_cancelled_ = woken != nullptr;
+    }
+    resume(std::move(woken));
 }
 
 void event_mailbox::close() noexcept {
-    is_closed_ = true;
-    try {
+    caller woken;
+    {
         const std::lock_guard lock(mutex_);
-        news_->try_send(boost::system::error_code());
-    } catch (const std::exception&) {} // it was not woken, and is at the next look
+        is_closed_ = true;
+        woken = std::move(reader_);
+    }
+    resume(std::move(woken));
+}
+
+/// With the wait goes the coroutine, and with that this, perhaps.
+void event_mailbox::end_now() noexcept {
+    caller destroyed;
+    const std::lock_guard lock(mutex_);
+    destroyed = std::move(reader_);
+}
+
+void event_mailbox::resume(caller who) noexcept {
+    if (who) {
+        who->resume();
+    }
 }
 
 } // namespace skep::detail

@@ -3,35 +3,35 @@
 
 #pragma once
 
+#include "async/context_guard.hpp"
+#include "async/suspended_caller.hpp"
 #include <skep/events.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/experimental/concurrent_channel.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 namespace skep::detail {
 
 namespace asio = boost::asio;
 
 /// What has happened and was not read yet by one of those who want to know. From any thread; read by one at a time.
-class event_mailbox {
+class event_mailbox final : public std::enable_shared_from_this<event_mailbox>, private context_bound {
 public:
-    event_mailbox(asio::any_io_executor executor, std::size_t capacity)
-        : executor_(std::move(executor)), capacity_(capacity), news_(std::in_place, executor_, 1) {}
+    explicit event_mailbox(std::size_t capacity) : capacity_(capacity) {}
 
     /// Dropped, and counted, if there is no place for it.
     void put(const event& what);
 
     /// None once it is closed and empty.
-    asio::awaitable<std::optional<event>> take();
+    static asio::awaitable<std::optional<event>> take(std::shared_ptr<event_mailbox> self);
 
     /// Nothing more comes. What is there can be taken.
     void close() noexcept;
@@ -47,21 +47,24 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
-    using signal = asio::experimental::concurrent_channel<void(boost::system::error_code)>;
+    using caller = std::unique_ptr<suspended_caller>;
 
+    void enroll(const asio::any_io_executor& executor);
     std::optional<event> take_first();
+    void await_news(caller who) noexcept;
+    void cancel_wait() noexcept;
+    void end_now() noexcept override;
+    static void resume(caller who) noexcept;
 
-    /// In its place, as Asio's takes nothing for a while after a wait was cancelled.
-    void renew_signal();
-
-    asio::any_io_executor executor_;
-    std::size_t capacity_;
+    const std::size_t capacity_;
     std::mutex mutex_;
     std::deque<event> events_;
-    std::optional<signal> news_; ///< there may be an event, or it was closed
+    caller reader_;                                     ///< who waits
+    const asio::execution_context* known_to_ = nullptr; ///< the reader's, whose end it would learn of
     std::atomic<std::uint64_t> dropped_{0};
     std::atomic<bool> is_closed_{false};
     std::atomic<bool> is_given_up_{false};
+    bool was_cancelled_ = false; ///< the last wait; for the reader, once it goes on
 };
 
 } // namespace skep::detail

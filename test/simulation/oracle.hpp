@@ -12,6 +12,7 @@
 #include "simulation/tool_record.hpp"
 #include "simulation/world.hpp"
 #include <skep/error.hpp>
+#include <skep/events.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/progress.hpp>
@@ -90,6 +91,10 @@ public:
     void on_pool_suspension_asked();
     void on_pool_resumed(time_point asked);
 
+    /// Somebody is told of every event, from the beginning on.
+    void expect_events() { are_events_told_ = true; }
+    void on_event(const event& what);
+
     // What workers see.
     sim_worker& add_worker(launch_order order, const climate& weather, const pool_config& config);
     void on_credit(const sim_worker& of, stream_credit left);
@@ -147,6 +152,16 @@ private:
         time_point used;
         std::optional<time_point> forgotten; ///< at the latest
     };
+    /// Events of a kind that counters count too.
+    struct told {
+        std::uint64_t succeeded = 0;
+        std::uint64_t failed = 0;
+        std::uint64_t retried = 0;
+        std::uint64_t workers_started = 0;
+        std::uint64_t missed_pings = 0;
+        std::uint64_t scale_ups = 0;
+        std::uint64_t scale_downs = 0;
+    };
     struct scaling_seen {
         std::size_t desired = 0;
         std::uint64_t ups = 0;
@@ -185,6 +200,7 @@ private:
     void check_scaling(const pool_status& status);
     void check_sizes(const pool_status& status);
     void check_call_counters(const pool_counters& counters);
+    void check_events(const pool_counters& counters);
     void check_second_sends(const pool_counters& said);
     void check_worker_counters(const pool_status& status);
     void check_workers(const pool_status& status);
@@ -257,6 +273,8 @@ private:
     size_limits limits_;
     std::size_t expected_size_ = 0;
     scaling_seen last_scaling_;
+    bool are_events_told_ = false;
+    told told_;
     time_point
         newest_sent_; ///< when the last made of the calls was that went straight to a worker, or in their turn
     bool started_ = false;

@@ -39,6 +39,7 @@ void oracle::check_status(const pool_status& status) {
     }
     check_scaling(status);
     check_call_counters(status.counters);
+    check_events(status.counters);
     check_second_sends(status.counters);
     check_worker_counters(status);
     check_sizes(status);

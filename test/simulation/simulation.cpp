@@ -73,6 +73,8 @@ public:
         if (seed % worlds_per_leases == 2 && !script_.steady) {
             script_.leases = world_.chance.among(1, 20);
         }
+        constexpr std::uint64_t worlds_per_listener = 8;
+        tells_ = seed % worlds_per_listener == 7;
     }
 
     std::uint64_t steps() const noexcept { return world_.steps(); }
@@ -93,7 +95,7 @@ private:
         session_options options;
         options.ttl = world_.chance.pick<duration>({20ms, 1s, 1h});
         options.quota = world_.chance.among(1, script_.sessions + 2);
-        script_.store_uses = world_.chance.among(5, 80);
+        script_.store_uses = world_.chance.among(5, 300);
         oracle_.use_store(options);
         options.on_quota_warning = [this](std::size_t count, std::size_t) {
             oracle_.store().on_quota_warning(count);
@@ -116,6 +118,16 @@ private:
         if (script_.tools > 0) {
             tools_.serve(*pool_);
         }
+        if (tells_) {
+            listen();
+        }
+    }
+
+    void listen() {
+        oracle_.expect_events();
+        constexpr std::size_t all = 100'000;
+        listening_ = pool_->events().listen(
+            lane_executor(world_.caller_lane(0)), [this](const event& what) { oracle_.on_event(what); }, all);
     }
 
     /// False when nothing will ever happen again.
@@ -167,6 +179,8 @@ private:
     std::weak_ptr<pool_core> core_;
     users users_;
     sim_tools tools_;
+    bool tells_ = false;
+    subscription listening_;
 };
 
 } // namespace

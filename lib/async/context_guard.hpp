@@ -1,0 +1,46 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/execution_context.hpp>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace skep {
+
+namespace asio = boost::asio;
+
+/// What has to be ended when its execution context is destroyed.
+class context_bound {
+public:
+    /// No coroutine of the context will ever run again.
+    virtual void end_now() noexcept = 0;
+
+protected:
+    ~context_bound() = default;
+};
+
+/// Ends the processes and threads of pools that are alive when their execution context is destroyed, and the waits of
+/// which no service of the context knows. Destroying a context destroys suspended coroutines without running them, in an
+/// order of its own and not always all of them, so their destructors cannot be relied upon.
+class context_guard : public asio::execution_context::service {
+public:
+    explicit context_guard(asio::execution_context& owner) : service(owner) {}
+
+    /// Watches over `bound` for as long as it lives.
+    static void enroll(const asio::any_io_executor& executor, const std::shared_ptr<context_bound>& bound);
+
+    static inline asio::execution_context::id id;
+
+private:
+    void shutdown() noexcept override;
+
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<context_bound>> bound_;
+};
+
+} // namespace skep
