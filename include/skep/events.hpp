@@ -71,7 +71,8 @@ struct worker_health_check {
     std::string complaint;
 };
 
-/// A worker makes room for one that is up already, as its age, calls or memory have reached their limit.
+/// A worker makes room for one that is up already: its age, calls or memory have reached their limit, its siblings answer
+/// what it fails, or somebody has asked for that.
 struct worker_recycled {
     static constexpr std::string_view name = "worker.recycled";
     worker_id worker;
@@ -107,7 +108,8 @@ struct ping_sent {
 struct pong_received {
     static constexpr std::string_view name = "heartbeat.pong_received";
     worker_id worker;
-    duration latency{}; ///< since the ping
+    duration
+        latency{}; ///< since the ping; if more than eight were without answer, since one of the last eight
 };
 
 /// A worker has left pings without an answer.
@@ -118,7 +120,7 @@ struct heartbeat_missed {
     std::uint64_t total = 0; ///< in its life
 };
 
-/// A worker has left so many pings without an answer that it is taken for dead.
+/// A worker has left so many pings without an answer that it is taken for dead. Told before the last heartbeat_missed.
 struct heartbeat_failed {
     static constexpr std::string_view name = "heartbeat.failed";
     worker_id worker;
@@ -201,7 +203,7 @@ struct queue_dequeued {
     std::string pool;
     std::string command;
     std::string correlation_id;
-    duration wait_time{};
+    duration wait_time{};  ///< since the call was made
     std::size_t depth = 0; ///< how many wait still
 };
 
@@ -211,7 +213,7 @@ struct queue_timeout {
     std::string pool;
     std::string command;
     std::string correlation_id;
-    duration wait_time{};
+    duration wait_time{}; ///< since the call was made
 };
 
 /// Nobody wants a call any more that waits.
@@ -220,17 +222,17 @@ struct queue_cancelled {
     std::string pool;
     std::string command;
     std::string correlation_id;
-    duration wait_time{};
+    duration wait_time{}; ///< since the call was made
 };
 
-/// A call is sent to a worker; once for each attempt.
+/// A call is sent to a worker; once each time, and again if that is lost and it goes to another one.
 struct request_started {
     static constexpr std::string_view name = "request.started";
     worker_id worker;
     std::string command;
     std::string correlation_id;
     std::string session;
-    duration queue_time{};
+    duration queue_time{}; ///< since the call was made
     int attempt = 1;
 };
 
@@ -238,7 +240,7 @@ struct request_started {
 struct request_finished {
     static constexpr std::string_view name = "request.finished";
     std::string pool;
-    worker_id worker; ///< empty if none has had it
+    worker_id worker; ///< empty if it was at none when it ended
     std::string command;
     std::string correlation_id;
     std::string session;
@@ -291,7 +293,7 @@ struct session_created {
     std::size_t count = 0; ///< sessions that there are now
 };
 
-/// Told when it is found out, at the next clean-up at the latest.
+/// Told when it is found out, at the next clean-up at the latest; only of sessions that are kept in this process.
 struct session_expired {
     static constexpr std::string_view name = "session.expired";
     std::string session;

@@ -189,7 +189,8 @@ struct SKEP_API pool_config {
     /// its own.
     std::shared_ptr<session_store> sessions;
 
-    /// Who is told of what happens; null: a bus of the pool's own. A pool_manager sets it to its own.
+    /// Who is told of what happens; null: a bus of the pool's own, or that of its
+    /// pool_manager.
     std::shared_ptr<event_bus> events;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     stream_options stream;

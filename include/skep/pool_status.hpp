@@ -105,4 +105,11 @@ struct pool_status {
 /// worker printed.
 SKEP_API boost::json::object to_json(const pool_status& status);
 
+/// The pool, its workers and what they are at, coloured by health, as a flowchart for Mermaid.
+SKEP_API std::string to_mermaid(const pool_status& status);
+
+/// The states of a worker's life, with how many workers are in each, and where they may go from there, as a state diagram
+/// for Mermaid.
+SKEP_API std::string states_to_mermaid(const pool_status& status);
+
 } // namespace skep

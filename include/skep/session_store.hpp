@@ -38,8 +38,8 @@ struct session_options {
     /// returns; it must not block. What it throws is dropped.
     std::function<void(std::size_t count, std::size_t quota)> on_quota_warning;
 
-    /// Who is told of sessions that are created, removed or found to have expired in this process; null: nobody. A
-    /// pool_manager sets it to its own.
+    /// Who is told of sessions that are created, removed or found to have expired in this process; null: nobody,
+    /// or the bus of the pool_manager.
     std::shared_ptr<event_bus> events;
 };
 

@@ -15,14 +15,14 @@ void context_guard::enroll(const asio::any_io_executor& executor,
     auto& context = asio::query(executor, asio::execution::context);
     auto& guard = asio::use_service<context_guard>(context);
     const std::lock_guard lock(guard.mutex_);
-    std::erase_if(guard.bound_, [](const auto& each) { return each.expired(); });
+    std::erase_if(guard.bound_, [&](const auto& each) { return each.expired() || each.lock() == bound; });
     guard.bound_.push_back(bound);
 }
 
 void context_guard::shutdown() noexcept {
     for (const auto& each : std::exchange(bound_, {})) {
         if (const auto bound = each.lock()) {
-            bound->end_now();
+            bound->end_now(context());
         }
     }
 }

@@ -17,8 +17,8 @@ namespace asio = boost::asio;
 /// What has to be ended when its execution context is destroyed.
 class context_bound {
 public:
-    /// No coroutine of the context will ever run again.
-    virtual void end_now() noexcept = 0;
+    /// No coroutine of that context will ever run again.
+    virtual void end_now(const asio::execution_context& context) noexcept = 0;
 
 protected:
     ~context_bound() = default;

@@ -17,9 +17,9 @@
 
 namespace skep {
 
-/// Of a call that no worker has had, the request's, which may have none.
+/// Of a call that is at no worker, the request's, which may have none.
 inline std::string correlation_id_of(const call& of) {
-    const bool is_at_worker = of.state == call_state::running;
+    const bool is_at_worker = of.state == call_state::running && of.id != 0;
     return is_at_worker ? of.at->correlation_id_of(of) : of.req.correlation_id();
 }
 

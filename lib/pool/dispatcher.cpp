@@ -155,9 +155,11 @@ void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
     if (next.state == call_state::queued) {
-        tell_dequeued(context_, config_.name, next, queue_.size());
+        tell_dequeued(context_, config_.name, next, waiting_with(next));
     }
     next.state = call_state::running;
+    next.at = &to;
+    next.id = 0; // none yet
     next.dispatched = now;
     ++next.attempts;
     running_.begin(next);
@@ -452,12 +454,17 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
     failed.sink->wake();
 }
 
+std::size_t dispatcher::waiting_with(const call& of) const noexcept {
+    const auto* const lease = lease_of(of);
+    return lease != nullptr ? lease->waiting.size() : queue_.size();
+}
+
 void dispatcher::tell_failed(const call& failed, errc code) const {
     if (failed.state == call_state::queued) {
         tell_left_queue(context_, config_.name, failed, code);
     }
     if (code == errc::pool_saturated) {
-        tell_saturated(context_, config_, queue_.size());
+        tell_saturated(context_, config_, waiting_with(failed));
     }
     tell_finished(context_, config_.name, failed, code);
 }

@@ -159,6 +159,9 @@ private:
     void fail(call& failed, errc code, error_info info = {});
     void count_failure(errc code) noexcept;
     void tell_failed(const call& failed, errc code) const;
+
+    /// How many wait in the list in which it waits, or would.
+    std::size_t waiting_with(const call& of) const noexcept;
     void take_out(call& over, time_point now);
     void show_drained();
 

@@ -132,12 +132,11 @@ bool dispatcher::is_lost_to_session(const call& lost) {
 }
 
 void dispatcher::bind_session(const call& assigned, worker& to, time_point now) {
+    const bool is_first = sessions_.size() == 0;
+    const bool is_hit = sessions_.bind(assigned.req, to, now);
     context_.tell<events::session_affinity>([&] {
-        const bool is_hit = sessions_.home_of(assigned.req.session(), now).at == &to;
         return events::session_affinity{to.id(), assigned.req.session(), is_hit ? "hit" : "miss"};
     });
-    const bool is_first = sessions_.size() == 0;
-    sessions_.bind(assigned.req, to, now);
     if (is_first) {
         has_sessions_.open();
     }

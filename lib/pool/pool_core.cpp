@@ -145,7 +145,7 @@ void pool_core::abandon() {
     }
 }
 
-void pool_core::end_now() noexcept {
+void pool_core::end_now(const asio::execution_context&) noexcept {
     runtime_->close(); // first: a worker may be about to be born
     supervisor_.end_now();
     waits_.forget_callers();

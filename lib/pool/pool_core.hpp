@@ -84,7 +84,7 @@ public:
     void abandon();
 
     /// The execution context is about to be destroyed: ends every process and thread, blocking.
-    void end_now() noexcept override;
+    void end_now(const asio::execution_context& context) noexcept override;
 
     error failure(errc code, error_info info = {}) const;
 

@@ -37,7 +37,10 @@ void pool_core::apply_events() {
 
 /// If that has changed.
 void pool_core::tell_availability() {
-    const bool is_available = phase_ != pool_phase::running || !supervisor_.is_unavailable();
+    if (phase_ != pool_phase::running) {
+        return;
+    }
+    const bool is_available = !supervisor_.is_unavailable();
     if (std::exchange(was_available_, is_available) == is_available) {
         return;
     }
@@ -143,12 +146,13 @@ void pool_core::tell_end(const worker& gone) const {
     context_.tell<events::worker_terminated>([&] {
         const auto& life = gone.life();
         const auto why = gone.describe().detail;
+        const bool was_sick = life.why_failed() || (life.why_retired() && is_unplanned(*life.why_retired()));
         return events::worker_terminated{gone.id(),
                                          life.pid(),
                                          context_.now() - gone.asked_for(),
                                          gone.completed(),
                                          why.empty() ? "it was told to stop" : why,
-                                         life.is_stopping() && !life.why_failed(),
+                                         life.is_stopping() && !was_sick,
                                          life.state(),
                                          life.has_process() ? to_string(life.status()) : std::string()};
     });

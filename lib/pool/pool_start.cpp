@@ -29,10 +29,6 @@ void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
     start_ = std::move(mine);
     try {
         phases_.spawn(shared_from_this(), run_start());
-        start_began_ = context_.now();
-        context_.tell<events::pool_init_started>([&] {
-            return events::pool_init_started{config_.name, roster_.desired()};
-        });
     } catch (const std::bad_alloc&) {
         phase_ = pool_phase::created;
         start_.reset();
@@ -42,6 +38,11 @@ void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
 
 /// Whatever it is that fails, everything is as before then.
 asio::awaitable<void> pool_core::run_start() {
+    start_began_ = context_.now();
+    was_available_ = true;
+    context_.tell<events::pool_init_started>([&] {
+        return events::pool_init_started{config_.name, roster_.desired()};
+    });
     bool has_failed = false;
     try {
         co_await bring_up();

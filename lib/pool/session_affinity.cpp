@@ -38,7 +38,7 @@ session_affinity::home session_affinity::home_of(const std::string& session, tim
     return {known.to->at, known.to->at == nullptr};
 }
 
-void session_affinity::bind(const request& assigned, worker& to, time_point now) {
+bool session_affinity::bind(const request& assigned, worker& to, time_point now) {
     const auto& serving = incarnation_of(to);
     const auto [found, is_new] = bonds_.try_emplace(assigned.session());
     auto& bound = found->second;
@@ -47,7 +47,8 @@ void session_affinity::bind(const request& assigned, worker& to, time_point now)
         by_use_.push_back(bound);
     }
     use(bound, now);
-    if (bound.to != serving) {
+    const bool has_changed = bound.to != serving;
+    if (has_changed) {
         release(bound);
         bound.to = serving;
     }
@@ -55,6 +56,7 @@ void session_affinity::bind(const request& assigned, worker& to, time_point now)
         bound.is_strict = true;
         to.bind_session();
     }
+    return !has_changed;
 }
 
 void session_affinity::begin_wait(const std::string& session) noexcept {

@@ -34,8 +34,8 @@ public:
         return wanting.affinity().value_or(options_.mode);
     }
 
-    /// The worker is assigned a call of the session.
-    void bind(const request& assigned, worker& to, time_point now);
+    /// The worker is assigned a call of the session. True if it has served that before.
+    bool bind(const request& assigned, worker& to, time_point now);
 
     /// A call of the session waits for its worker, or does not any more: meanwhile the session is in use.
     void begin_wait(const std::string& session) noexcept;

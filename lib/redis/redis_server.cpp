@@ -4,7 +4,7 @@
 #include "redis/redis_server.hpp"
 
 #include "async/execute_surely.hpp"
-#include "session/turns.hpp"
+#include "async/turns.hpp"
 
 #include <boost/asio/cancellation_type.hpp>
 

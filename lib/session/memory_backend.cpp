@@ -3,8 +3,8 @@
 
 #include "session/memory_backend.hpp"
 
+#include "async/turns.hpp"
 #include "core/clock.hpp"
-#include "session/turns.hpp"
 
 #include <utility>
 

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "async/turns.hpp"
 #include "session/memory_backend.hpp"
 #include "session/quota_watch.hpp"
 #include "session/session_observers.hpp"
 #include "session/session_rules.hpp"
-#include "session/turns.hpp"
 #include <skep/error.hpp>
 #include <skep/event_bus.hpp>
 #include <skep/session_store.hpp>

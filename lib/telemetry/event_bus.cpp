@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "async/turns.hpp"
 #include "core/range_check.hpp"
 #include "telemetry/event_mailbox.hpp"
 #include <skep/event_bus.hpp>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace skep {
@@ -30,17 +32,38 @@ asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> 
 
 namespace {
 
+// So many are handed on before others have their turn.
+constexpr int handed_on_per_turn = 64;
+
+/// False if there will be no more.
+asio::awaitable<bool> hand_on_one(const std::shared_ptr<detail::event_mailbox>& mailbox,
+                                  const std::function<void(const event&)>& handler) {
+    auto taking = detail::event_mailbox::take(mailbox);
+    const std::optional<event> taken = co_await std::move(taking);
+    if (!taken || mailbox->is_given_up()) {
+        co_return false;
+    }
+    try {
+        handler(*taken);
+    } catch (...) {} // as its docstring says
+    co_return true;
+}
+
+/// What fails for lack of memory is tried again.
 asio::awaitable<void> hand_on(std::shared_ptr<detail::event_mailbox> mailbox,
                               std::function<void(const event&)> handler) {
-    for (;;) {
-        auto taking = detail::event_mailbox::take(mailbox);
-        const std::optional<event> taken = co_await std::move(taking);
-        if (!taken || mailbox->is_given_up()) {
-            co_return;
-        }
+    bool goes_on = true;
+    for (int handed_on = 1; goes_on; ++handed_on) {
+        bool has_failed = false;
         try {
-            handler(*taken);
-        } catch (...) {} // as its docstring says
+            auto one = hand_on_one(mailbox, handler);
+            goes_on = co_await std::move(one);
+        } catch (const std::bad_alloc&) {
+            has_failed = true;
+        }
+        if (has_failed || handed_on % handed_on_per_turn == 0) {
+            co_await end_turn();
+        }
     }
 }
 
@@ -89,6 +112,7 @@ std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std
     check_ranges([&](const range_check& range) { range.number("capacity", capacity, 1, 1'000'000); });
     auto mailbox = std::make_shared<detail::event_mailbox>(capacity);
     const std::lock_guard lock(mutex_);
+    forget_the_gone();
     subscribers_.push_back({mailbox, wanted});
     wanted_ |= wanted;
     return mailbox;
@@ -101,21 +125,25 @@ subscription event_bus::listen_to(std::uint64_t wanted, asio::any_io_executor wh
     return subscription(std::move(mailbox));
 }
 
-/// Those who have left are forgotten by the way.
 void event_bus::put(const event& what) {
     const auto bit = std::uint64_t(1) << what.index();
     const std::lock_guard lock(mutex_);
+    forget_the_gone();
+    for (const auto& each : subscribers_) {
+        const auto mailbox = (each.wanted & bit) != 0 ? each.mailbox.lock() : nullptr;
+        if (mailbox) {
+            mailbox->put(what);
+        }
+    }
+}
+
+void event_bus::forget_the_gone() {
     std::uint64_t wanted = 0;
     std::erase_if(subscribers_, [&](const subscriber& each) {
         const auto mailbox = each.mailbox.lock();
-        if (!mailbox || mailbox->is_closed()) {
-            return true;
-        }
-        wanted |= each.wanted;
-        if ((each.wanted & bit) != 0) {
-            mailbox->put(what);
-        }
-        return false;
+        const bool is_gone = !mailbox || mailbox->is_closed();
+        wanted |= is_gone ? 0 : each.wanted;
+        return is_gone;
     });
     wanted_ = wanted;
 }

@@ -14,18 +14,22 @@
 
 namespace skep::detail {
 
+/// Under the lock, here and below, so that a context which ends meanwhile waits for that: see end_now().
 void event_mailbox::put(const event& what) {
     caller woken;
-    {
-        const std::lock_guard lock(mutex_);
-        if (events_.size() == capacity_) {
-            ++dropped_;
-            return;
-        }
-        events_.push_back(what);
-        woken = std::move(reader_);
+    const std::lock_guard lock(mutex_);
+    if (events_.size() == capacity_) {
+        ++dropped_;
+        return;
     }
-    resume(std::move(woken));
+    try {
+        events_.push_back(what);
+    } catch (const std::bad_alloc&) {
+        ++dropped_;
+        return;
+    }
+    woken = std::move(reader_);
+    resume(woken);
 }
 
 asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_mailbox> self) {
@@ -50,9 +54,12 @@ asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_
 /// A context that is destroyed knows nothing of a wait here.
 void event_mailbox::enroll(const asio::any_io_executor& executor) {
     const auto& context = asio::query(executor, asio::execution::context);
-    if (std::exchange(known_to_, &context) != &context) {
-        context_guard::enroll(executor, std::shared_ptr<context_bound>(shared_from_this(), this));
+    if (known_to_ == &context) { // nobody else changes it while it is that of the reader
+        return;
     }
+    context_guard::enroll(executor, std::shared_ptr<context_bound>(shared_from_this(), this));
+    const std::lock_guard lock(mutex_);
+    known_to_ = &context;
 }
 
 std::optional<event> event_mailbox::take_first() {
@@ -77,47 +84,47 @@ void event_mailbox::await_news(caller who) noexcept {
             asio::cancellation_slot(slot).assign(std::move(cancel));
         } catch (const std::bad_alloc&) {} // it cannot be cancelled
     }
-    {
-        const std::lock_guard lock(mutex_);
-        if (events_.empty() && !is_closed_) {
-            reader_ = std::move(who);
-        }
+    const std::lock_guard lock(mutex_);
+    if (events_.empty() && !is_closed_) {
+        reader_ = std::move(who);
+    } else {
+        resume(who);
     }
-    resume(std::move(who));
 }
 
 /// On the reader's executor.
 void event_mailbox::cancel_wait() noexcept {
     caller woken;
-    {
-        const std::lock_guard lock(mutex_);
-        woken = std::move(reader_);
-        was_cancelled_ = woken != nullptr;
-    }
-    resume(std::move(woken));
+    const std::lock_guard lock(mutex_);
+    woken = std::move(reader_);
+    was_cancelled_ = woken != nullptr;
+    resume(woken);
 }
 
 void event_mailbox::close() noexcept {
     caller woken;
-    {
-        const std::lock_guard lock(mutex_);
-        is_closed_ = true;
-        woken = std::move(reader_);
-    }
-    resume(std::move(woken));
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    woken = std::move(reader_);
+    resume(woken);
 }
 
 /// With the wait goes the coroutine, and with that this, perhaps.
-void event_mailbox::end_now() noexcept {
+void event_mailbox::end_now(const asio::execution_context& context) noexcept {
     caller destroyed;
     const std::lock_guard lock(mutex_);
-    destroyed = std::move(reader_);
+    if (known_to_ == &context) {
+        known_to_ = nullptr;
+        destroyed = std::move(reader_);
+    }
 }
 
-void event_mailbox::resume(caller who) noexcept {
-    if (who) {
-        who->resume();
-    }
+void event_mailbox::resume(const caller& who) noexcept {
+    try {
+        if (who) {
+            who->resume();
+        }
+    } catch (...) {} // out of memory: it is gone
 }
 
 } // namespace skep::detail

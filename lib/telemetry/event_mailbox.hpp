@@ -53,11 +53,11 @@ private:
     std::optional<event> take_first();
     void await_news(caller who) noexcept;
     void cancel_wait() noexcept;
-    void end_now() noexcept override;
-    static void resume(caller who) noexcept;
+    void end_now(const asio::execution_context& context) noexcept override;
+    static void resume(const caller& who) noexcept;
 
     const std::size_t capacity_;
-    std::mutex mutex_;
+    std::recursive_mutex mutex_; ///< a reader that cannot be resumed ends, and with it its stream
     std::deque<event> events_;
     caller reader_;                                     ///< who waits
     const asio::execution_context* known_to_ = nullptr; ///< the reader's, whose end it would learn of

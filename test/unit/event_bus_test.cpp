@@ -177,6 +177,28 @@ BOOST_AUTO_TEST_CASE(a_context_may_be_destroyed_while_they_wait) {
     BOOST_TEST(all.empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_stream_may_be_read_in_one_context_after_the_other) {
+    bench it;
+    auto stream = it.bus->subscribe<heartbeat_missed>();
+    std::vector<int> counts;
+    const auto read_one = [&](asio::io_context& context) {
+        asio::co_spawn(context, stream.next(),
+                       [&](const std::exception_ptr&, const std::optional<heartbeat_missed>& next) {
+                           counts.push_back(next ? next->count : 0);
+                       });
+        context.restart();
+        context.poll();
+    };
+    auto first = std::make_unique<asio::io_context>(1);
+    it.miss(1);
+    read_one(*first);
+    read_one(it.context);
+    first.reset();
+    it.miss(2);
+    it.run();
+    BOOST_TEST(counts == (std::vector{1, 2}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(from_any_thread) {
     bench it;
     std::vector<heartbeat_missed> misses;

@@ -163,6 +163,9 @@ BOOST_AUTO_TEST_CASE(health_checks_and_what_follows_if_they_fail) {
     pool.advance(2 * config.health_check.interval, 1s);
     BOOST_TEST(pool.all<events::worker_health_check>()[1].complaint == "no GPU");
     check_mentions(pool.one<events::unhealthy_worker_terminated>().reason, "no GPU");
+    is_well = true;
+    pool.advance(1min, 1s);
+    BOOST_TEST(!pool.one<events::worker_terminated>().planned);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_is_used_up_is_recycled) {
