@@ -54,7 +54,8 @@ void oracle::check_session(const call_record& call, sim_worker& to) {
             wrong(about(call) + " has overtaken " + about(other) + " of the same session");
         }
     }
-    known.home_since = known.home == &to ? known.home_since : world_.now();
+    const bool is_still_home = known.home == &to && !may_be_anew(call.session, known);
+    known.home_since = is_still_home ? known.home_since : world_.now();
     known.home = &to;
     known.used = call.submitted; // at the earliest: its frame may have taken its time
 }
