@@ -43,8 +43,7 @@ inline constexpr std::uint64_t bit_of<E, std::variant<All...>> = [] {
 }();
 
 template <class E>
-concept event_type = bit_of<E, any_event>
-!= 0;
+concept event_type = (bit_of<E, any_event> != 0);
 
 /// Of all without any.
 template <class... E>
