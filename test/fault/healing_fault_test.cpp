@@ -92,14 +92,14 @@ BOOST_AUTO_TEST_CASE(one_that_freezes_while_it_starts_is_replaced) {
     const scratch_folder folder;
     auto config = frail_pool(2);
     config.min_ready = 1;
-    config.start.timeout = 5s;
+    config.start.timeout = 3s;
     config.launch.environment = {{"STARTS", "frozen"}, {"ILLNESS", folder / "seen"}};
     config.health_check.enabled = false;
     const auto began = std::chrono::steady_clock::now();
     with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
         const bool healed = co_await is_healed(workers, 2);
         BOOST_TEST(healed);
-        report("frozen during start-up, with a start.timeout of 5 s", began);
+        report("frozen during start-up, with a start.timeout of 3 s", began);
     });
 }
 

@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(one_bad_start_among_several_is_repaired) {
         auto config = quick(evil_pool(name, 3));
         config.launch.args.push_back("--once=" + folder / "spoiled");
         config.min_ready = 1;
-        config.start.timeout = 5s;
+        config.start.timeout = 3s;
         with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
             const bool healed = co_await is_healed(workers, 3);
             BOOST_TEST(healed, name);

@@ -93,7 +93,7 @@ worker_exit end_during_drain(pool_config config, Prepare prepare, Finish finish)
         pool workers(context.get_executor(), config);
         co_await workers.start();
         const worker_id chosen = co_await prepare(workers);
-        request what = request("sleep").arg("seconds", 3);
+        request what = request("sleep").arg("seconds", 1.5);
         const auto drained = begin_call(context, workers, std::move(what));
         std::optional<shutdown_report> report;
         asio::co_spawn(context, workers.shutdown(),
@@ -126,7 +126,7 @@ worker_exit end_during_drain(pool_config config, Prepare prepare, Finish finish)
 /// How a worker ends that leaves with `status` though nobody asked it to.
 worker_exit leave_with(int status) {
     auto prepare = [status](pool& workers) -> asio::awaitable<worker_id> {
-        request call = request("leave_later").arg("seconds", 1).arg("status", status);
+        request call = request("leave_later").arg("seconds", 0.5).arg("status", status);
         const auto answer = co_await workers.execute(std::move(call));
         co_return answer.worker;
     };

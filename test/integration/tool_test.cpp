@@ -147,7 +147,9 @@ BOOST_AUTO_TEST_CASE(a_tool_that_calls_back_where_another_worker_is_free) {
 }
 
 BOOST_AUTO_TEST_CASE(a_pool_shuts_down_while_a_tool_runs) {
-    with_pool(tool_pool(), [](pool& workers) -> asio::awaitable<void> {
+    auto config = tool_pool();
+    config.stop.drain_timeout = 500ms;
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         workers.register_tool("wait", wait_for_ever);
         auto call = asking("wait");
         auto waiting = failure_of(workers.execute(std::move(call)));

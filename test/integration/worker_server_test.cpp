@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(frames_over_stdio) {
 
 BOOST_AUTO_TEST_CASE(an_unhealthy_worker_is_found_out) {
     auto config = quick(cpp_pool({"unhealthy"}));
-    config.health_check.interval = 50ms;
+    config.health_check.interval = config.health_check.retry_interval = 50ms;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         auto is_found_out = [&]() -> asio::awaitable<bool> {
             const auto status = co_await workers.status();
