@@ -24,11 +24,13 @@ class SkepConan(ConanFile):
         "shared": [True, False],
         "fPIC": [True, False],
         "with_redis": [True, False],
+        "with_prometheus": [True, False],
     }
     default_options = {
         "shared": False,
         "fPIC": True,
         "with_redis": False,
+        "with_prometheus": False,
     }
     implements = ["auto_shared_fpic"]
 
@@ -59,6 +61,8 @@ class SkepConan(ConanFile):
         self.requires("boost/[>=1.81 <2]", transitive_headers=True, transitive_libs=True)
         if self.options.with_redis:
             self.requires("hiredis/[>=0.14 <2]")
+        if self.options.with_prometheus:
+            self.requires("prometheus-cpp/[>=1.0 <2]", transitive_headers=True)
 
     def validate(self):
         if self.settings.os != "Linux":
@@ -84,6 +88,7 @@ class SkepConan(ConanFile):
         toolchain.cache_variables["SKEP_BUILD_TESTS"] = False
         toolchain.cache_variables["SKEP_BUILD_SAMPLES"] = False
         toolchain.cache_variables["SKEP_BUILD_REDIS"] = bool(self.options.with_redis)
+        toolchain.cache_variables["SKEP_BUILD_PROMETHEUS"] = bool(self.options.with_prometheus)
         toolchain.generate()
         CMakeDeps(self).generate()
 
@@ -103,14 +108,20 @@ class SkepConan(ConanFile):
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "skep")
         core = self.cpp_info
-        if self.options.with_redis:  # components need a Boost from Conan; without them a platform's will do
+        if self.options.with_redis or self.options.with_prometheus:  # components need a Boost from Conan, not a platform's
             self.cpp_info.set_property("cmake_target_name", "skep::all")
             self.cpp_info.set_property("pkg_config_name", "skep-all")
             core = self.cpp_info.components["core"]
+        if self.options.with_redis:
             redis = self.cpp_info.components["redis"]
             redis.set_property("cmake_target_name", "skep::redis")
             redis.libs = ["skep_redis"]
             redis.requires = ["core", "hiredis::hiredis"]
+        if self.options.with_prometheus:
+            prometheus = self.cpp_info.components["prometheus"]
+            prometheus.set_property("cmake_target_name", "skep::prometheus")
+            prometheus.libs = ["skep_prometheus"]
+            prometheus.requires = ["core", "prometheus-cpp::prometheus-cpp-core"]
         core.set_property("cmake_target_name", "skep::skep")
         core.set_property("pkg_config_name", "skep")
         core.libs = ["skep"]

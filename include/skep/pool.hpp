@@ -8,6 +8,7 @@
 #include <skep/export.hpp>
 #include <skep/lease.hpp>
 #include <skep/pool_config.hpp>
+#include <skep/pool_metrics.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/reply.hpp>
 #include <skep/reply_stream.hpp>
@@ -132,6 +133,10 @@ public:
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
     boost::asio::awaitable<pool_status> status();
+
+    /// The same with what became of calls and how long they and the starts of workers took, by command; see
+    /// pool_config::metrics. Totals since the pool was made. Answers, fails and is cancelled as status() is.
+    boost::asio::awaitable<pool_metrics> metrics();
 
     /// Takes one worker, or the pool, out of work without ending it: returns when the calls it has are answered. Calls
     /// wait in the queue meanwhile, within their own limits; workers that come up in a suspended pool are suspended.

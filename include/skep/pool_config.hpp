@@ -45,6 +45,13 @@ struct lease_options {
     duration leak_threshold = std::chrono::minutes(5);
 };
 
+/// Figures: see pool::metrics.
+struct metrics_options {
+    bool enabled = true; ///< calls are counted by command and outcome, and their times
+    /// Those that were called first have figures of their own, of 9 KiB each; all others share theirs, 0..1,000.
+    std::size_t commands = 50;
+};
+
 /// The wait for a free worker.
 struct queue_options {
     /// Calls and checkouts that may wait, 0..10,000,000; 0 = refuse when all are busy.
@@ -183,6 +190,7 @@ struct SKEP_API pool_config {
     queue_options queue;
     affinity_options affinity;
     lease_options lease;
+    metrics_options metrics;
 
     /// If set: calls count as accesses of their sessions there, and a session that is removed there, or expires in this
     /// process without having been used here since, is forgotten here (see pool::forget_session). A pool_manager sets it to

@@ -9,13 +9,17 @@
 #include <skep/circuit_breaker.hpp>
 #include <skep/errc.hpp>
 #include <skep/error.hpp>
+#include <skep/event_bus.hpp>
+#include <skep/events.hpp>
 #include <skep/exit_status.hpp>
+#include <skep/histogram.hpp>
 #include <skep/initialization_delegate.hpp>
 #include <skep/launch_options.hpp>
 #include <skep/lease.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_manager.hpp>
+#include <skep/pool_metrics.hpp>
 #include <skep/pool_status.hpp>
 #include <skep/progress.hpp>
 #include <skep/reply.hpp>

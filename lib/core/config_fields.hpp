@@ -100,6 +100,10 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.choice("on_recycle", config.affinity.on_recycle, {"wait", "move"});
     });
     visit.group("lease", [&] { visit.time("leak_threshold", config.lease.leak_threshold, 0s, 365 * 24h); });
+    visit.group("metrics", [&] {
+        visit.flag("enabled", config.metrics.enabled);
+        visit.number("commands", config.metrics.commands, 0, 1'000);
+    });
     visit.time("request_timeout", config.request_timeout, 0s, 24h);
     visit.group("stream", [&] {
         visit.number("window", config.stream.window, 1, 65'536);

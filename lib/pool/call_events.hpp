@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/pool_context.hpp"
+#include "telemetry/call_recorder.hpp"
 #include "worker/worker.hpp"
 #include <skep/errc.hpp>
 #include <skep/pool_config.hpp>
@@ -72,21 +73,26 @@ inline void tell_started(const pool_context& context, const call& sent) {
     });
 }
 
+inline time_spent time_spent_at(const call& over, time_point now) noexcept {
+    if (over.attempts == 0) {
+        return {now - over.submitted, {}, now - over.submitted};
+    }
+    return {over.dispatched - over.submitted, now - over.dispatched, now - over.submitted};
+}
+
 /// It is about to be over; `code` is what it fails with, if it does.
 inline void tell_finished(const pool_context& context, const std::string& pool, const call& over,
-                          std::optional<errc> code) {
+                          const time_spent& times, std::optional<errc> code) {
     context.tell<events::request_finished>([&] {
-        const auto now = context.now();
-        const bool was_sent = over.attempts > 0;
         const bool is_at_worker = over.state == call_state::running;
         return events::request_finished{pool,
                                         is_at_worker ? over.at->id() : worker_id(),
                                         over.req.command(),
                                         correlation_id_of(over),
                                         over.req.session(),
-                                        (was_sent ? over.dispatched : now) - over.submitted,
-                                        was_sent ? now - over.dispatched : duration::zero(),
-                                        now - over.submitted,
+                                        times.queue_time,
+                                        times.run_time.value_or(duration::zero()),
+                                        times.total_time,
                                         over.attempts,
                                         code ? std::string(to_string(*code)) : "ok"};
     });

@@ -24,6 +24,7 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
       deadlines_(context),
       leases_(config, context, placement_, queue_, deadlines_, events, *this, log),
       losses_(config, context),
+      figures_(config.metrics),
       drained_(context.executor),
       has_sessions_(context.executor) {}
 
@@ -251,7 +252,7 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
     ++counters_.succeeded;
     losses_.succeeded();
     answered.sink->put_answer(reply_to(answered, sender, answer, now));
-    tell_finished(context_, config_.name, answered, std::nullopt);
+    note_end(answered, now, std::nullopt);
     take_out(answered, now);
     try {
         serve(sender); // first: the worker is to idle as little as may be
@@ -450,6 +451,7 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
     }
     count_failure(code);
     tell_failed(failed, code);
+    note_end(failed, now, code);
     take_out(failed, now);
     failed.sink->wake();
 }
@@ -466,7 +468,12 @@ void dispatcher::tell_failed(const call& failed, errc code) const {
     if (code == errc::pool_saturated) {
         tell_saturated(context_, config_, waiting_with(failed));
     }
-    tell_finished(context_, config_.name, failed, code);
+}
+
+void dispatcher::note_end(const call& over, time_point now, std::optional<errc> code) noexcept {
+    const auto times = time_spent_at(over, now);
+    figures_.record(over.req.command(), times, code);
+    tell_finished(context_, config_.name, over, times, code);
 }
 
 void dispatcher::count_failure(errc code) noexcept {

@@ -14,6 +14,7 @@
 #include "pool/placement.hpp"
 #include "pool/session_affinity.hpp"
 #include "pool/wait_queue.hpp"
+#include "telemetry/call_recorder.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 
@@ -110,6 +111,7 @@ public:
     /// Whether a tool has made it for a call that a worker of this pool is at, directly or by way of others.
     bool is_part_of_running_call(const call& fresh) const noexcept;
     const pool_counters& counters() const noexcept { return counters_; }
+    void report(pool_metrics& metrics) const { figures_.report(metrics); }
 
 private:
     void on_granted(claim& granted, worker& place, time_point now) override;
@@ -159,6 +161,7 @@ private:
     void fail(call& failed, errc code, error_info info = {});
     void count_failure(errc code) noexcept;
     void tell_failed(const call& failed, errc code) const;
+    void note_end(const call& over, time_point now, std::optional<errc> code) noexcept;
 
     /// How many wait in the list in which it waits, or would.
     std::size_t waiting_with(const call& of) const noexcept;
@@ -176,6 +179,7 @@ private:
     deadline_watch deadlines_;
     lease_desk leases_;
     lost_call_policy losses_;
+    call_recorder figures_;
     gate drained_;
     gate has_sessions_;
     pool_counters counters_;

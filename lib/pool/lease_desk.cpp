@@ -40,22 +40,23 @@ void lease_desk::check_out(lease_claim& fresh, const admission_facts& pool) {
     const lease_ptr keep(&fresh);
     fresh.holder = this;
     fresh.submitted = context_.now();
-    if (const auto refusal = refusal_of(pool)) {
-        end_wait(fresh, *refusal, events_.cause_of_refusal());
-        return;
-    }
+    const auto refusal = refusal_of(pool);
     try {
-        fresh.of.pool = config_.name;
-        const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
-        deadlines_.set(fresh, after_limit(fresh.submitted, limit));
-        auto* const free = queue_.is_common_empty() ? placement_.pick(fresh) : nullptr;
-        free != nullptr ? reserve(fresh, *free) : queue_up(fresh);
+        refusal ? end_wait(fresh, *refusal, events_.cause_of_refusal()) : find_place(fresh);
     } catch (const std::exception&) { // out of memory
         if (fresh.state != lease_state::fresh) {
             throw;
         }
-        end_wait(fresh, errc::invalid_request, {});
+        end_wait(fresh, refusal.value_or(errc::invalid_request), {});
     }
+}
+
+void lease_desk::find_place(lease_claim& fresh) {
+    fresh.of.pool = config_.name;
+    const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
+    deadlines_.set(fresh, after_limit(fresh.submitted, limit));
+    auto* const free = queue_.is_common_empty() ? placement_.pick(fresh) : nullptr;
+    free != nullptr ? reserve(fresh, *free) : queue_up(fresh);
 }
 
 void lease_desk::queue_up(lease_claim& fresh) {

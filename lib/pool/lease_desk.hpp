@@ -98,6 +98,7 @@ private:
     void for_each_of(const worker& place, Act act);
 
     void look_at_those_of(worker& place);
+    void find_place(lease_claim& fresh);
     void queue_up(lease_claim& fresh);
     void queue_up(call& fresh, lease_claim& with);
     void refuse_call(call& fresh, const lease_claim& with, errc code, std::string why);

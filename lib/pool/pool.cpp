@@ -162,6 +162,10 @@ asio::awaitable<pool_status> pool::status() {
     return one_hop(core_, [](pool_core& target) { return target.status(); });
 }
 
+asio::awaitable<pool_metrics> pool::metrics() {
+    return one_hop(core_, [](pool_core& target) { return target.metrics(); });
+}
+
 asio::awaitable<bool> pool::forget_session(std::string id) {
     return one_hop(core_, [id = std::move(id)](pool_core& target) { return target.forget_session(id); });
 }

@@ -233,6 +233,14 @@ pool_status pool_core::status() {
     return result;
 }
 
+pool_metrics pool_core::metrics() {
+    pool_metrics result;
+    result.status = status();
+    result.start_time = supervisor_.start_time();
+    dispatcher_.report(result);
+    return result;
+}
+
 error pool_core::failure(errc code, error_info info) const {
     info.pool = config_.name;
     return error(code, std::move(info));

@@ -79,6 +79,7 @@ public:
     tool_table& tools() noexcept { return tools_; }
 
     pool_status status();
+    pool_metrics metrics();
 
     /// The pool object is gone: ends everything, without waiting for calls.
     void abandon();

@@ -130,6 +130,7 @@ void supervisor::start(std::size_t index) {
 void supervisor::on_up(worker& fresh) {
     roster_.came_up();
     ++past_.workers_started;
+    start_time_.record(context_.now() - fresh.asked_for());
     auto& slot = roster_.slot_of(fresh);
     slot.plan.came_up();
     if (const auto trial = std::exchange(slot.trial, {})) {

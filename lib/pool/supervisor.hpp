@@ -9,6 +9,7 @@
 #include "pool/replacement.hpp"
 #include "pool/roster.hpp"
 #include "telemetry/log.hpp"
+#include <skep/histogram.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 
@@ -74,6 +75,9 @@ public:
     /// Adds what is known about the workers to a picture of the pool.
     void report(pool_status& status, time_point now);
 
+    /// How long workers took until they were ready.
+    const histogram& start_time() const noexcept { return start_time_; }
+
 private:
     std::shared_ptr<worker> make_worker(std::size_t index);
     void start_in_launch(std::size_t index);
@@ -105,6 +109,7 @@ private:
     circuit_state told_circuit_ = circuit_state::closed;
     error last_failure_;
     pool_counters past_;
+    histogram start_time_;
 };
 
 } // namespace skep

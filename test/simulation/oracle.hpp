@@ -14,7 +14,7 @@
 #include <skep/error.hpp>
 #include <skep/events.hpp>
 #include <skep/pool_config.hpp>
-#include <skep/pool_status.hpp>
+#include <skep/pool_metrics.hpp>
 #include <skep/progress.hpp>
 #include <skep/reply.hpp>
 #include <skep/reply_stream.hpp>
@@ -130,6 +130,7 @@ public:
 
     /// The same with the pool's own view.
     void check_status(const pool_status& status);
+    void check_metrics(const pool_metrics& metrics);
 
     /// The pool is gone, and nothing will ever happen again.
     void check_end(bool context_was_destroyed);
@@ -161,6 +162,8 @@ private:
         std::uint64_t missed_pings = 0;
         std::uint64_t scale_ups = 0;
         std::uint64_t scale_downs = 0;
+        std::uint64_t sent = 0; ///< calls that are over and had been sent
+        std::map<std::string, std::uint64_t> outcomes;
     };
     struct scaling_seen {
         std::size_t desired = 0;
@@ -201,6 +204,8 @@ private:
     void check_sizes(const pool_status& status);
     void check_call_counters(const pool_counters& counters);
     void check_events(const pool_counters& counters);
+    void agree(std::string_view one, std::string_view other, std::string_view what, std::uint64_t first,
+               std::uint64_t second);
     void check_second_sends(const pool_counters& said);
     void check_worker_counters(const pool_status& status);
     void check_workers(const pool_status& status);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What the pool tells of itself by events is what its counters say.
+// What the pool tells of itself by events is what its counters say, and its figures.
 
 #include "simulation/oracle.hpp"
 
@@ -11,6 +11,8 @@ void oracle::on_event(const event& what) {
     const spared_by_faults here;
     if (const auto* const finished = std::get_if<events::request_finished>(&what)) {
         ++(finished->outcome == "ok" ? told_.succeeded : told_.failed);
+        ++told_.outcomes[finished->outcome];
+        told_.sent += finished->attempts > 0 ? 1 : 0;
     } else if (const auto* const missed = std::get_if<events::heartbeat_missed>(&what)) {
         told_.missed_pings += static_cast<std::uint64_t>(missed->count);
     }
@@ -25,10 +27,7 @@ void oracle::check_events(const pool_counters& said) {
         return;
     }
     const auto compare = [&](std::string_view what, std::uint64_t told, std::uint64_t counted) {
-        if (told != counted) {
-            wrong("events tell of " + std::to_string(told) + " " + std::string(what) + ", the counters of " +
-                  std::to_string(counted));
-        }
+        agree("events", "counters", what, told, counted);
     };
     compare("calls that succeeded", told_.succeeded, said.succeeded);
     compare("calls that failed", told_.failed, said.failed);
@@ -37,6 +36,38 @@ void oracle::check_events(const pool_counters& said) {
     compare("missed pings", told_.missed_pings, said.missed_pings);
     compare("times it grew", told_.scale_ups, said.scale_ups);
     compare("times it shrank", told_.scale_downs, said.scale_downs);
+}
+
+void oracle::agree(std::string_view one, std::string_view other, std::string_view what, std::uint64_t first,
+                   std::uint64_t second) {
+    if (first != second) {
+        wrong("of " + std::string(what) + " " + std::string(one) + " know " + std::to_string(first) + ", " +
+              std::string(other) + " " + std::to_string(second));
+    }
+}
+
+void oracle::check_metrics(const pool_metrics& metrics) {
+    if (out_of_memory()) {
+        return;
+    }
+    const auto& counters = metrics.status.counters;
+    const auto calls = metrics.calls();
+    const auto compare = [&](std::string_view what, std::uint64_t figure, std::uint64_t counted) {
+        agree("figures", "counters", what, figure, counted);
+    };
+    compare("calls that succeeded", calls.succeeded, counters.succeeded);
+    compare("calls that failed", calls.failures(), counters.failed);
+    compare("waits", calls.queue_time.count(), counters.succeeded + counters.failed);
+    compare("starts", metrics.start_time.count(), counters.workers_started);
+    if (!are_events_told_) {
+        return;
+    }
+    agree("figures", "events", "calls that were sent", calls.run_time.count(), told_.sent);
+    agree("figures", "events", "kinds of failure", calls.failed.size(),
+          told_.outcomes.size() - told_.outcomes.count("ok"));
+    for (const auto& [code, count] : calls.failed) {
+        agree("figures", "events", to_string(code), count, told_.outcomes[std::string(to_string(code))]);
+    }
 }
 
 } // namespace skep::simulation

@@ -142,7 +142,8 @@ private:
             oracle_.check_rest();
         }
         if (auto seen = users_.take_look()) {
-            oracle_.check_status(*seen);
+            oracle_.check_status(seen->status);
+            oracle_.check_metrics(*seen);
         } else if (users_.wants_look() || world_.chance.chance(script_.looks)) {
             users_.look();
             return true;

@@ -376,11 +376,11 @@ void users::resume() {
 }
 
 asio::awaitable<void> users::run_look() {
-    auto asking = pool_->status();
-    auto status = co_await std::move(asking);
+    auto asking = pool_->metrics();
+    auto metrics = co_await std::move(asking);
     const spared_by_faults here;
-    last_seen_ = status;
-    seen_ = std::move(status);
+    last_seen_ = metrics.status;
+    seen_ = std::move(metrics);
 }
 
 void users::look() {

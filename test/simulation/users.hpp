@@ -40,7 +40,7 @@ public:
     bool has_ended() const noexcept { return ended_; }
 
     /// The status that was asked for, once it is there.
-    std::optional<pool_status> take_look() { return std::exchange(seen_, std::nullopt); }
+    std::optional<pool_metrics> take_look() { return std::exchange(seen_, std::nullopt); }
 
 private:
     using operation = std::function<asio::awaitable<void>(pool&)>;
@@ -91,7 +91,7 @@ private:
     std::optional<pool>& pool_;
     tool_handler help_;
     std::size_t open_ = 0;
-    std::optional<pool_status> seen_;
+    std::optional<pool_metrics> seen_;
     std::optional<pool_status> last_seen_;
     bool looking_ = false;
     bool look_wanted_ = false;

@@ -104,6 +104,7 @@ inline const std::vector<range>& ranges() {
         TIME(start.timeout, 10ms, 1h),
         TIME(affinity.ttl, 1ms, 365 * 24h),
         TIME(lease.leak_threshold, 0s, 365 * 24h),
+        COUNT(metrics.commands, 0, 1'000),
         COUNT(queue.limit, 0, 10'000'000),
         TIME(queue.timeout, 0s, 24h),
         TIME(request_timeout, 0s, 24h),

@@ -351,6 +351,12 @@ pool_status manual_pool::status() {
     return *result->value;
 }
 
+pool_metrics manual_pool::metrics() {
+    const auto result = launch(pool_->metrics());
+    BOOST_REQUIRE(result->value);
+    return *result->value;
+}
+
 worker_status manual_pool::worker_status_of(std::uint32_t slot) {
     const auto all = status().workers;
     const auto found =

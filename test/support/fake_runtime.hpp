@@ -180,6 +180,7 @@ public:
     void destroy_pool();
 
     pool_status status();
+    pool_metrics metrics();
     pool_counters counters() { return status().counters; }
     skep::pool& facade() { return *pool_; }
     fake_runtime& runtime() noexcept { return *runtime_; }

@@ -156,6 +156,25 @@ BOOST_AUTO_TEST_CASE(as_a_worker_ends_is_no_reason_to_forget_it) {
     BOOST_TEST(needed >= 4);
 }
 
+/// Found by the simulation, with failing allocations: seed 200274.
+BOOST_AUTO_TEST_CASE(as_a_checkout_is_refused_costs_the_cause) {
+    auto config = quick_config();
+    config.restart.limit = 1;
+    config.restart.open_time = 1h;
+    running_pool pool(config);
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        fresh.last_words = odd_text;
+        fresh.exit(exit_status::exited(3));
+    };
+    pool.worker(0).last_words = odd_text;
+    pool.worker(0).exit(exit_status::exited(3));
+    pool.advance(5s);
+    const no_memory_for cause(odd_length);
+    const auto refused = pool.checkout();
+    BOOST_TEST(cause.was_needed());
+    BOOST_TEST(refused->code() == errc::unavailable);
+}
+
 BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {
     const manual_time time;
     asio::io_context context;

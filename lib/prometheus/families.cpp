@@ -1,0 +1,178 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/prometheus.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+using labels = std::vector<ClientMetric::Label>;
+
+double seconds(duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+/// Collects metrics by family, in the order in which families were first met.
+class exposition {
+public:
+    void gauge(const char* name, const char* help, labels where, double value) {
+        add(name, help, MetricType::Gauge, std::move(where)).gauge.value = value;
+    }
+
+    void counter(const char* name, const char* help, labels where, std::uint64_t value) {
+        add(name, help, MetricType::Counter, std::move(where)).counter.value = static_cast<double>(value);
+    }
+
+    /// From 128 µs on, each bucket twice as wide as the one before: where a histogram's own counts are exact.
+    void times(const char* name, const char* help, labels where, const histogram& recorded) {
+        auto& shown = add(name, help, MetricType::Histogram, std::move(where)).histogram;
+        shown.sample_count = recorded.count();
+        shown.sample_sum = seconds(recorded.sum());
+        for (int power = 7; power <= 27; ++power) {
+            const auto limit = std::chrono::microseconds(std::int64_t(1) << power);
+            shown.bucket.push_back({recorded.count_below(limit), seconds(limit)});
+        }
+    }
+
+    std::vector<MetricFamily> take() && { return std::move(families_); }
+
+private:
+    ClientMetric& add(const char* name, const char* help, MetricType type, labels where) {
+        auto& family = family_of(name, help, type);
+        family.metric.emplace_back();
+        family.metric.back().label = std::move(where);
+        return family.metric.back();
+    }
+
+    MetricFamily& family_of(const char* name, const char* help, MetricType type) {
+        for (auto& each : families_) {
+            if (each.name == name) {
+                return each;
+            }
+        }
+        families_.push_back({name, help, type, {}});
+        return families_.back();
+    }
+
+    std::vector<MetricFamily> families_;
+};
+
+void show_calls(exposition& out, const std::string& pool, const std::string& command,
+                const call_metrics& calls) {
+    const auto count = [&](std::string_view outcome, std::uint64_t value) {
+        out.counter("skep_calls_total", "Calls that are over, by command and outcome.",
+                    {{"pool", pool}, {"command", command}, {"outcome", std::string(outcome)}}, value);
+    };
+    count("ok", calls.succeeded);
+    for (const auto& [code, value] : calls.failed) {
+        count(to_string(code), value);
+    }
+    const labels where{{"pool", pool}, {"command", command}};
+    out.times("skep_call_queue_seconds",
+              "Time from a call's submission until it was sent to a worker, or failed unsent.", where,
+              calls.queue_time);
+    out.times("skep_call_run_seconds", "Time from sending a call to a worker until its end.", where,
+              calls.run_time);
+}
+
+void show_workers(exposition& out, const pool_status& status) {
+    std::uint64_t resident = 0;
+    bool can_serve = false;
+    std::map<worker_state, int> count;
+    for (const auto state :
+         {worker_state::created, worker_state::pending, worker_state::starting, worker_state::ready,
+          worker_state::busy, worker_state::degraded, worker_state::suspended, worker_state::stopping}) {
+        count[state] = 0;
+    }
+    for (const auto& each : status.workers) {
+        ++count[each.state];
+        resident += each.resident_bytes;
+        can_serve |= is_running(each.state) && !each.retiring && each.state != worker_state::degraded;
+    }
+    for (const auto& [state, workers] : count) {
+        out.gauge("skep_workers", "Workers by state.",
+                  {{"pool", status.name}, {"state", std::string(to_string(state))}}, workers);
+    }
+    const labels where{{"pool", status.name}};
+    out.gauge("skep_workers_desired", "Workers that there are to be.", where,
+              static_cast<double>(status.desired));
+    out.gauge("skep_worker_resident_bytes", "Resident memory of all worker processes.", where,
+              static_cast<double>(resident));
+    out.gauge("skep_pool_can_serve", "1 if some worker takes calls, or would if it had room; else 0.", where,
+              can_serve && !status.suspended && status.phase == pool_phase::running ? 1 : 0);
+}
+
+void show_load(exposition& out, const pool_status& status) {
+    const labels where{{"pool", status.name}};
+    const auto gauge = [&](const char* name, const char* help, std::size_t value) {
+        out.gauge(name, help, where, static_cast<double>(value));
+    };
+    gauge("skep_queued_calls", "Calls and checkouts that wait.", status.queued);
+    out.gauge("skep_oldest_wait_seconds", "How long the first in the queue has waited.", where,
+              seconds(status.oldest_wait));
+    gauge("skep_running_calls", "Calls that workers are at.", status.in_flight);
+    gauge("skep_leases", "Leases that are held.", status.leases);
+    gauge("skep_sessions", "Sessions that are known to belong to a worker.", status.sessions);
+    gauge("skep_restart_breaker_open", "1 if starts are held back, as too many workers have failed.",
+          status.breaker == circuit_state::closed ? 0 : 1);
+}
+
+void show_counters(exposition& out, const pool_status& status) {
+    const labels where{{"pool", status.name}};
+    const auto& counters = status.counters;
+    const auto count = [&](const char* name, const char* help, std::uint64_t value) {
+        out.counter(name, help, where, value);
+    };
+    count("skep_calls_submitted_total", "Calls that were made.", counters.submitted);
+    count("skep_calls_retried_total", "Calls that were sent once more, as a worker was lost.",
+          counters.retried);
+    count("skep_retries_denied_total", "Calls that were not, as the retry budget was spent.",
+          counters.retries_denied);
+    count("skep_late_answers_total", "Answers that nobody waited for any more.", counters.late_answers);
+    count("skep_workers_started_total", "Workers that became ready.", counters.workers_started);
+    count("skep_worker_start_failures_total", "Workers that ended before they were ready.",
+          counters.start_failures);
+    count("skep_workers_lost_total", "Workers that ended though they were not asked to.",
+          counters.workers_lost);
+    count("skep_worker_crashes_total", "Of those, crashes.", counters.crashes);
+    count("skep_workers_replaced_total", "Workers that were replaced for what they did.",
+          counters.workers_replaced);
+    count("skep_workers_recycled_total", "Workers that were replaced as planned.", counters.workers_recycled);
+    count("skep_workers_removed_total", "Workers that were no longer needed.", counters.workers_removed);
+    count("skep_scale_ups_total", "Times the autoscaler wanted more workers.", counters.scale_ups);
+    count("skep_scale_downs_total", "Times the autoscaler wanted fewer workers.", counters.scale_downs);
+    count("skep_missed_pings_total", "Pings that were not answered in time.", counters.missed_pings);
+    count("skep_output_lines_dropped_total", "Lines of workers that were dropped.",
+          counters.output_lines_dropped);
+}
+
+} // namespace
+
+std::vector<MetricFamily> to_families(const std::vector<pool_metrics>& pools) {
+    exposition out;
+    for (const auto& each : pools) {
+        const auto& status = each.status;
+        for (const auto& [command, calls] : each.commands) {
+            show_calls(out, status.name, command, calls);
+        }
+        show_calls(out, status.name, "", each.others);
+        show_workers(out, status);
+        out.times("skep_worker_start_seconds", "Time from asking for a worker until it was ready.",
+                  {{"pool", status.name}}, each.start_time);
+        show_load(out, status);
+        show_counters(out, status);
+    }
+    return std::move(out).take();
+}
+
+} // namespace skep

@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "core/config_problems.hpp"
+#include "core/range_check.hpp"
+#include <skep/pool_manager.hpp>
+#include <skep/prometheus.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <exception>
+#include <future>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+duration checked(duration timeout) {
+    check_ranges([timeout](const range_check& check) { check.time("timeout", timeout, 1ms, 1min); });
+    return timeout;
+}
+
+} // namespace
+
+prometheus_collector::prometheus_collector(pool& one, duration timeout)
+    : pools_([&one] { return std::vector<pool*>{&one}; }), timeout_(checked(timeout)) {}
+
+prometheus_collector::prometheus_collector(pool_manager& all, duration timeout)
+    : pools_([&all] {
+          std::vector<pool*> found;
+          for (const auto& name : all.names()) {
+              found.push_back(&all.get(name));
+          }
+          return found;
+      }),
+      timeout_(checked(timeout)) {}
+
+std::vector<prometheus::MetricFamily> prometheus_collector::Collect() const {
+    const auto limit = std::chrono::steady_clock::now() + timeout_;
+    std::vector<std::future<pool_metrics>> asked;
+    for (auto* const each : pools_()) {
+        auto asking = each->metrics();
+        asked.push_back(
+            boost::asio::co_spawn(each->get_executor(), std::move(asking), boost::asio::use_future));
+    }
+    std::vector<pool_metrics> answers;
+    for (auto& each : asked) {
+        if (each.wait_until(limit) == std::future_status::ready) {
+            try {
+                answers.push_back(each.get());
+            } catch (const std::exception&) {} // out of memory, or its execution context has ended
+        }
+    }
+    return to_families(answers);
+}
+
+} // namespace skep

@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include <skep/pool_metrics.hpp>
+
+#include <chrono>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+double milliseconds(duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+}
+
+json::object to_json(const histogram& times) {
+    return {{"count", times.count()},
+            {"sum_ms", milliseconds(times.sum())},
+            {"p50_ms", milliseconds(times.quantile(0.5))},
+            {"p90_ms", milliseconds(times.quantile(0.9))},
+            {"p99_ms", milliseconds(times.quantile(0.99))},
+            {"max_ms", milliseconds(times.largest())}};
+}
+
+json::object to_json(const call_metrics& calls) {
+    json::object failed;
+    for (const auto& [code, count] : calls.failed) {
+        failed[to_string(code)] = count;
+    }
+    return {{"succeeded", calls.succeeded},
+            {"failed", std::move(failed)},
+            {"queue_time", to_json(calls.queue_time)},
+            {"run_time", to_json(calls.run_time)}};
+}
+
+} // namespace
+
+json::object to_json(const pool_metrics& metrics) {
+    json::object commands;
+    for (const auto& [name, each] : metrics.commands) {
+        commands[name] = to_json(each);
+    }
+    return {{"status", to_json(metrics.status)},
+            {"start_time", to_json(metrics.start_time)},
+            {"calls", to_json(metrics.calls())},
+            {"commands", std::move(commands)},
+            {"others", to_json(metrics.others)}};
+}
+
+} // namespace skep
