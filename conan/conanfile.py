@@ -24,13 +24,13 @@ class SkepConan(ConanFile):
         "shared": [True, False],
         "fPIC": [True, False],
         "with_redis": [True, False],
-        "with_prometheus": [True, False],
+        "with_admin": [True, False],
     }
     default_options = {
         "shared": False,
         "fPIC": True,
         "with_redis": False,
-        "with_prometheus": False,
+        "with_admin": False,
     }
     implements = ["auto_shared_fpic"]
 
@@ -61,7 +61,7 @@ class SkepConan(ConanFile):
         self.requires("boost/[>=1.81 <2]", transitive_headers=True, transitive_libs=True)
         if self.options.with_redis:
             self.requires("hiredis/[>=0.14 <2]")
-        if self.options.with_prometheus:
+        if self.options.with_admin:
             self.requires("prometheus-cpp/[>=1.0 <2]", transitive_headers=True)
 
     def validate(self):
@@ -88,7 +88,8 @@ class SkepConan(ConanFile):
         toolchain.cache_variables["SKEP_BUILD_TESTS"] = False
         toolchain.cache_variables["SKEP_BUILD_SAMPLES"] = False
         toolchain.cache_variables["SKEP_BUILD_REDIS"] = bool(self.options.with_redis)
-        toolchain.cache_variables["SKEP_BUILD_PROMETHEUS"] = bool(self.options.with_prometheus)
+        toolchain.cache_variables["SKEP_BUILD_PROMETHEUS"] = bool(self.options.with_admin)
+        toolchain.cache_variables["SKEP_BUILD_ADMIN"] = bool(self.options.with_admin)
         toolchain.generate()
         CMakeDeps(self).generate()
 
@@ -108,7 +109,7 @@ class SkepConan(ConanFile):
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "skep")
         core = self.cpp_info
-        if self.options.with_redis or self.options.with_prometheus:  # components need a Boost from Conan, not a platform's
+        if self.options.with_redis or self.options.with_admin:  # components need a Boost from Conan, not a platform's
             self.cpp_info.set_property("cmake_target_name", "skep::all")
             self.cpp_info.set_property("pkg_config_name", "skep-all")
             core = self.cpp_info.components["core"]
@@ -117,11 +118,15 @@ class SkepConan(ConanFile):
             redis.set_property("cmake_target_name", "skep::redis")
             redis.libs = ["skep_redis"]
             redis.requires = ["core", "hiredis::hiredis"]
-        if self.options.with_prometheus:
+        if self.options.with_admin:
             prometheus = self.cpp_info.components["prometheus"]
             prometheus.set_property("cmake_target_name", "skep::prometheus")
             prometheus.libs = ["skep_prometheus"]
             prometheus.requires = ["core", "prometheus-cpp::prometheus-cpp-core"]
+            admin = self.cpp_info.components["admin"]
+            admin.set_property("cmake_target_name", "skep::admin")
+            admin.libs = ["skep_admin"]
+            admin.requires = ["core", "prometheus"]
         core.set_property("cmake_target_name", "skep::skep")
         core.set_property("pkg_config_name", "skep")
         core.libs = ["skep"]

@@ -19,8 +19,8 @@
 
 namespace skep {
 
-/// What happens in a pool, one struct for each kind of fact; see event_bus. They hold no arguments, results, environments
-/// or output. What a fact does not have (a call that no worker has had yet) is empty.
+/// What happens in a pool, one struct for each kind of fact; see event_bus. They hold no arguments, results or environments, and output only in
+/// worker_printed. What a fact does not have (a call that no worker has had yet) is empty.
 namespace events {
 
 /// A worker has passed from one state to another.
@@ -98,6 +98,26 @@ struct protocol_error {
     static constexpr std::string_view name = "worker.protocol_error";
     worker_id worker;
     std::string reason;
+};
+
+/// It has printed a line, or logged something. Unlike other events it holds what the worker says.
+struct worker_printed {
+    static constexpr std::string_view name = "worker.printed";
+    worker_id worker;
+    bool is_stderr = false;
+    std::string text;
+    std::string correlation_id; ///< of the call that it was at; empty if it was at none, or at several
+};
+
+/// Its code has told of something: skep.emit() or skep.span() in Python, whose name, measurements and metadata these are.
+struct worker_emitted {
+    static constexpr std::string_view name = "worker.emitted";
+    worker_id worker;
+    std::string what; ///< the name that it gave
+    boost::json::object measurements;
+    boost::json::object metadata;
+    std::string correlation_id; ///< of the call that it was at; empty outside a call
+    std::uint64_t dropped = 0;  ///< in its life so far, for want of room
 };
 
 struct ping_sent {
@@ -330,6 +350,8 @@ BOOST_DESCRIBE_STRUCT(worker_recycled, (), (worker, reason))
 BOOST_DESCRIBE_STRUCT(worker_tainted, (), (worker, exit))
 BOOST_DESCRIBE_STRUCT(unhealthy_worker_terminated, (), (worker, reason))
 BOOST_DESCRIBE_STRUCT(protocol_error, (), (worker, reason))
+BOOST_DESCRIBE_STRUCT(worker_printed, (), (worker, is_stderr, text, correlation_id))
+BOOST_DESCRIBE_STRUCT(worker_emitted, (), (worker, what, measurements, metadata, correlation_id, dropped))
 BOOST_DESCRIBE_STRUCT(ping_sent, (), (worker))
 BOOST_DESCRIBE_STRUCT(pong_received, (), (worker, latency))
 BOOST_DESCRIBE_STRUCT(heartbeat_missed, (), (worker, count, total))
@@ -367,14 +389,14 @@ namespace detail {
 using any_event = std::variant<
     events::worker_transition, events::worker_spawned, events::worker_ready, events::worker_terminated,
     events::worker_health_check, events::worker_recycled, events::worker_tainted,
-    events::unhealthy_worker_terminated, events::protocol_error, events::ping_sent, events::pong_received,
-    events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
-    events::pool_init_completed, events::pool_scale_up, events::pool_scale_down, events::pool_saturated,
-    events::pool_unavailable, events::pool_available, events::breaker_changed, events::queue_enqueued,
-    events::queue_dequeued, events::queue_timeout, events::queue_cancelled, events::request_started,
-    events::request_finished, events::request_retried, events::stream_chunk, events::tool_called,
-    events::session_affinity, events::session_created, events::session_expired, events::session_removed,
-    events::session_quota_warning, events::lease_leaked>;
+    events::unhealthy_worker_terminated, events::protocol_error, events::worker_printed,
+    events::worker_emitted, events::ping_sent, events::pong_received, events::heartbeat_missed,
+    events::heartbeat_failed, events::pool_init_started, events::pool_init_completed, events::pool_scale_up,
+    events::pool_scale_down, events::pool_saturated, events::pool_unavailable, events::pool_available,
+    events::breaker_changed, events::queue_enqueued, events::queue_dequeued, events::queue_timeout,
+    events::queue_cancelled, events::request_started, events::request_finished, events::request_retried,
+    events::stream_chunk, events::tool_called, events::session_affinity, events::session_created,
+    events::session_expired, events::session_removed, events::session_quota_warning, events::lease_leaked>;
 
 } // namespace detail
 

@@ -23,6 +23,9 @@ public:
     /// What has been recorded there counts here too.
     void add(const histogram& other) noexcept;
 
+    /// What has been recorded since it was a copy of `earlier`. The largest is then known as a quantile is.
+    histogram since(const histogram& earlier) const noexcept;
+
     std::uint64_t count() const noexcept { return count_; }
     duration sum() const noexcept { return sum_; }
     duration largest() const noexcept { return largest_; }
@@ -35,14 +38,7 @@ public:
     std::uint64_t count_below(duration limit) const noexcept;
 
 private:
-    static constexpr std::size_t linear_buckets = 32;
-    static constexpr std::size_t buckets_an_octave = 16;
-    static constexpr std::size_t octaves = 31; // above the linear ones: up to 2^36 µs
-
-    static std::size_t bucket_of(std::uint64_t microseconds) noexcept;
-    static std::uint64_t begin_of(std::size_t bucket) noexcept;
-
-    std::array<std::uint64_t, linear_buckets + octaves * buckets_an_octave> buckets_{};
+    std::array<std::uint64_t, 528> buckets_{};
     std::uint64_t count_ = 0;
     duration sum_{};
     duration largest_{};

@@ -157,9 +157,11 @@ struct output_options {
 
 enum class log_level { debug, info, warning, error, off };
 
-/// Where a pool's messages go: to the process's standard error, a line each with time, level and pool, or, in a program
-/// that has set up Boost.Log, to its sinks, on channel "skep" with a trivial::severity_level.
-enum class log_destination { standard_error, boost_log };
+/// Where a pool's messages go, and what workers print: to the process's standard error, as a line of text each with time,
+/// level and pool, or as a JSON object in a line; or, in a program that has set up Boost.Log, to its sinks: on channel
+/// "skep", or "skep.worker" for what workers print and log, with a trivial::severity_level and the attributes Pool,
+/// Worker, Session, CorrelationID, Logger (all std::string) and Pid (int), as far as they apply.
+enum class log_destination { standard_error, standard_error_json, boost_log };
 
 /// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in
 /// its constructor.

@@ -27,6 +27,14 @@ enum class pool_phase { created, starting, running, stopping, stopped };
 SKEP_API std::string_view to_string(pool_phase phase) noexcept;
 SKEP_API std::string_view to_string(circuit_state state) noexcept;
 
+/// A call that a worker has, as status() saw it.
+struct running_call {
+    std::string command;
+    std::string correlation_id;
+    std::string session; ///< empty without one
+    duration run_time{}; ///< since it was sent
+};
+
 /// One worker, as status() saw it.
 struct worker_status {
     worker_id id;
@@ -41,7 +49,9 @@ struct worker_status {
     std::uint64_t errors = 0;                  ///< of these, with an exception
     duration uptime{};                         ///< since it became ready
     std::uint64_t resident_bytes = 0;          ///< memory of the process itself
+    std::vector<running_call> calls;           ///< those it has longest, at most 8
     std::optional<transition> last_transition; ///< its last change of state, and why
+    std::vector<transition> transitions;       ///< the last ones, oldest first, at most 8
     std::optional<duration> recycle_in; ///< until its age makes it due for recycling, if that is limited
     std::optional<duration> held_for;   ///< vacant slot: until it may start, after failures or a crash
     std::string last_failure;           ///< why the slot's previous worker was lost; empty if none was
@@ -99,6 +109,9 @@ struct pool_status {
     std::vector<worker_status> workers;            ///< by slot, then those that are leaving
     pool_counters counters;
 };
+
+/// Whether a call would be served: at once, or as soon as a worker has room. For readiness probes.
+SKEP_API bool can_serve(const pool_status& status) noexcept;
 
 /// The same as JSON, for an admin endpoint or a log: members by the names above, times as integers with the suffix
 /// _ms, enums by name; what is not known is left out. Of the last failure only what, who and how it ended, not what the

@@ -161,7 +161,7 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.number("tail_bytes", config.output.tail_bytes, 0, 1 << 20);
     });
     visit.choice("log", config.log, {"debug", "info", "warning", "error", "off"});
-    visit.choice("log_to", config.log_to, {"standard_error", "boost_log"});
+    visit.choice("log_to", config.log_to, {"standard_error", "standard_error_json", "boost_log"});
 }
 
 } // namespace skep

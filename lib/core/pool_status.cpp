@@ -3,6 +3,7 @@
 
 #include <skep/pool_status.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace skep {
@@ -16,6 +17,14 @@ std::string_view to_string(pool_phase phase) noexcept {
 std::string_view to_string(circuit_state state) noexcept {
     static constexpr std::array<std::string_view, 3> names{"closed", "open", "half_open"};
     return names.at(static_cast<std::size_t>(state));
+}
+
+bool can_serve(const pool_status& status) noexcept {
+    const auto serves = [](const worker_status& each) {
+        return (each.state == worker_state::ready || each.state == worker_state::busy) && !each.retiring;
+    };
+    return status.phase == pool_phase::running && !status.suspended &&
+           std::any_of(status.workers.begin(), status.workers.end(), serves);
 }
 
 } // namespace skep

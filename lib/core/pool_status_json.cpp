@@ -24,6 +24,27 @@ json::object to_json(const transition& change) {
             {"at_ms", milliseconds(change.at.time_since_epoch())}};
 }
 
+json::object to_json(const running_call& call) {
+    json::object result{{"command", call.command},
+                        {"correlation_id", call.correlation_id},
+                        {"running_ms", milliseconds(call.run_time)}};
+    if (!call.session.empty()) {
+        result["session"] = call.session;
+    }
+    return result;
+}
+
+json::object to_json(const worker_status& worker);
+
+template <class Item>
+json::array list_of(const std::vector<Item>& items) {
+    json::array list;
+    for (const auto& each : items) {
+        list.push_back(to_json(each));
+    }
+    return list;
+}
+
 json::object to_json(const worker_status& worker) {
     json::object result{{"id", to_string(worker.id)},
                         {"pid", worker.pid},
@@ -37,6 +58,8 @@ json::object to_json(const worker_status& worker) {
                         {"errors", worker.errors},
                         {"uptime_ms", milliseconds(worker.uptime)},
                         {"resident_bytes", worker.resident_bytes}};
+    result["calls"] = list_of(worker.calls);
+    result["transitions"] = list_of(worker.transitions);
     if (worker.last_transition) {
         result["last_transition"] = to_json(*worker.last_transition);
     }
@@ -113,11 +136,7 @@ json::object to_json(const pool_status& status) {
     if (status.last_failure) {
         result["last_failure"] = to_json(*status.last_failure);
     }
-    json::array workers;
-    for (const auto& each : status.workers) {
-        workers.push_back(to_json(each));
-    }
-    result["workers"] = std::move(workers);
+    result["workers"] = list_of(status.workers);
     result["counters"] = to_json(status.counters);
     return result;
 }

@@ -8,16 +8,16 @@ install(TARGETS skep EXPORT skep-targets
   LIBRARY COMPONENT skep_runtime NAMELINK_COMPONENT skep_development
   ARCHIVE COMPONENT skep_development
   FILE_SET HEADERS COMPONENT skep_development)
-if(SKEP_BUILD_REDIS)
-  install(TARGETS skep_redis EXPORT skep-redis-targets COMPONENT skep_redis
-    FILE_SET HEADERS COMPONENT skep_redis)
-  install(EXPORT skep-redis-targets NAMESPACE skep:: DESTINATION ${skep_cmake_dir} COMPONENT skep_redis)
+# Libraries beside it, each a component of its own.
+foreach(part redis prometheus admin)
+  if(TARGET skep_${part})
+    install(TARGETS skep_${part} EXPORT skep-${part}-targets COMPONENT skep_${part}
+      FILE_SET HEADERS COMPONENT skep_${part})
+    install(EXPORT skep-${part}-targets NAMESPACE skep:: DESTINATION ${skep_cmake_dir} COMPONENT skep_${part})
+  endif()
+endforeach()
+if(TARGET skep_redis)
   install(FILES package/find_hiredis.cmake DESTINATION ${skep_cmake_dir} COMPONENT skep_redis)
-endif()
-if(SKEP_BUILD_PROMETHEUS)
-  install(TARGETS skep_prometheus EXPORT skep-prometheus-targets COMPONENT skep_prometheus
-    FILE_SET HEADERS COMPONENT skep_prometheus)
-  install(EXPORT skep-prometheus-targets NAMESPACE skep:: DESTINATION ${skep_cmake_dir} COMPONENT skep_prometheus)
 endif()
 install(TARGETS skep_guard DESTINATION ${skep_guard_dir} COMPONENT skep_runtime)
 install(TARGETS skep_command DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT skep_development)

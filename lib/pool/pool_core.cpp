@@ -27,14 +27,14 @@ pool_config completed(pool_config config) {
     return config;
 }
 
-std::string log_text(const output_line& line) {
+std::string label_of(const output_line& line) {
     auto text = to_string(line.worker) + (line.is_stderr ? " stderr" : " stdout");
     const auto* separator = " [";
     for (const auto& id : line.correlation_ids) {
         text += separator + id;
         separator = " ";
     }
-    return text.append(line.correlation_ids.empty() ? ": " : "]: ").append(line.text);
+    return text.append(line.correlation_ids.empty() ? ": " : "]: ");
 }
 
 pool_context with_events(pool_context context, const pool_config& config) {
@@ -257,17 +257,67 @@ error_info pool_core::last_cause() const {
 
 void pool_core::handle_output(const output_line& printed) noexcept {
     const auto level = printed.is_stderr ? log_level::warning : log_level::info;
-    if (!config_.output.handler && !log_.wants(level)) {
+    const bool is_told = context_.events->wants<events::worker_printed>();
+    if (!config_.output.handler && !log_.wants(level) && !is_told) {
         return;
     }
-    try {
+    hand_on_output([&] {
         const auto* const by = roster_.find_anywhere(printed.worker);
         const auto ids = by != nullptr ? by->correlation_ids() : std::vector<std::string>();
         const output_line line{printed.worker, printed.is_stderr, printed.text, ids};
-        config_.output.handler ? config_.output.handler(line) : log_(level, log_text(line));
+        tell_printed(line);
+        config_.output.handler ? config_.output.handler(line) : log_line_of_worker(level, line, by);
+    });
+}
+
+void pool_core::tell_printed(const output_line& line) const noexcept {
+    context_.tell<events::worker_printed>([&] {
+        return events::worker_printed{line.worker, line.is_stderr, std::string(line.text),
+                                      line.correlation_ids.size() == 1 ? line.correlation_ids.front() : ""};
+    });
+}
+
+void pool_core::on_log(const worker& sender, const log_message& said) noexcept {
+    hand_on_output([&] {
+        const auto prefix = said.logger.empty() ? "" : said.logger + ": ";
+        const auto text = prefix + said.text;
+        const std::span ids(&said.correlation_id, said.correlation_id.empty() ? 0 : 1);
+        const output_line line{sender.id(), true, text, ids};
+        tell_printed(line);
+        config_.output.handler ? config_.output.handler(line)
+                               : log_record_of_worker(sender, said, to_string(sender.id()) + " " + prefix);
+    });
+}
+
+template <class HandOn>
+void pool_core::hand_on_output(HandOn hand_on) noexcept {
+    try {
+        hand_on();
     } catch (...) {
         log_(log_level::error, "a line of output was lost as it was handed on", std::current_exception());
     }
+}
+
+void pool_core::log_line_of_worker(log_level level, const output_line& line, const worker* by) const {
+    const auto label = label_of(line);
+    log_subject about;
+    about.channel = "skep.worker";
+    about.worker = &line.worker;
+    about.pid = by != nullptr ? by->life().pid() : 0;
+    about.correlation_id = line.correlation_ids.size() == 1 ? line.correlation_ids.front() : "";
+    about.logger = line.is_stderr ? "stderr" : "stdout";
+    about.label = label;
+    log_(level, line.text, about);
+}
+
+void pool_core::log_record_of_worker(const worker& by, const log_message& said,
+                                     const std::string& label) const {
+    auto about = subject_of(by);
+    about.channel = "skep.worker";
+    about.correlation_id = said.correlation_id;
+    about.logger = said.logger;
+    about.label = label;
+    log_(said.level, said.text, about);
 }
 
 void pool_core::on_result(worker& sender, call& answered, result_message& answer, time_point now) {

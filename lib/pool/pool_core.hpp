@@ -116,10 +116,16 @@ private:
     error_info last_cause() const;
     error start_failure(std::size_t came_up) const;
     void handle_output(const output_line& printed) noexcept;
+    template <class HandOn>
+    void hand_on_output(HandOn hand_on) noexcept;
+    void tell_printed(const output_line& line) const noexcept;
+    void log_line_of_worker(log_level level, const output_line& line, const worker* by) const;
+    void log_record_of_worker(const worker& by, const log_message& said, const std::string& label) const;
 
     void on_result(worker& sender, call& answered, result_message& answer, time_point now) override;
     void on_remote_error(worker& sender, call& answered, error_message& answer) override;
     void on_answer_lost(worker& sender, call& answered) override;
+    void on_log(const worker& sender, const log_message& said) noexcept override;
     void on_chunk(call& receiver, chunk_message& piece) override { dispatcher_.on_chunk(receiver, piece); }
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
 

@@ -54,8 +54,10 @@ void pool_core::tell_availability() {
 }
 
 void pool_core::apply(worker& subject, const came_up&) {
-    log_(log_level::info,
-         [&] { return to_string(subject.id()) + " ready, pid " + std::to_string(subject.life().pid()); });
+    log_(
+        log_level::info,
+        [&] { return to_string(subject.id()) + " ready, pid " + std::to_string(subject.life().pid()); },
+        subject_of(subject));
     supervisor_.on_up(subject);
     streaks_.started(subject.id().slot);
     if (suspension_.is_on()) {
@@ -72,7 +74,8 @@ void pool_core::apply(worker& subject, const room_changed&) {
 
 void pool_core::apply(worker& subject, const went_wrong& fact) {
     const auto tell = [&](log_level level, const char* what) {
-        log_(level, [&] { return to_string(subject.id()) + what + fact.detail; });
+        log_(
+            level, [&] { return to_string(subject.id()) + what + fact.detail; }, subject_of(subject));
     };
     switch (fact.action) {
     case recovery_action::degrade: tell(log_level::warning, " is degraded: "); break;
@@ -99,8 +102,10 @@ void pool_core::apply(worker& subject, const pings_missed& fact) {
     context_.tell<events::heartbeat_missed>([&] {
         return events::heartbeat_missed{subject.id(), fact.count, fact.total};
     });
-    log_(log_level::warning,
-         [&] { return to_string(subject.id()) + " missed " + std::to_string(fact.total) + " pings so far"; });
+    log_(
+        log_level::warning,
+        [&] { return to_string(subject.id()) + " missed " + std::to_string(fact.total) + " pings so far"; },
+        subject_of(subject));
 }
 
 void pool_core::apply(worker& subject, const left_service&) {
@@ -162,7 +167,7 @@ void pool_core::log_end(const worker& gone) const {
     const auto& life = gone.life();
     const bool is_lost = life.last_stage() == stop_stage::lost;
     const auto level = is_lost ? log_level::error : life.why_failed() ? log_level::warning : log_level::info;
-    log_(level, [&] {
+    const auto describe = [&] {
         std::string text = to_string(gone.id()) + " " + std::string(to_string(life.state()));
         if (life.has_process()) {
             text += ", " + to_string(life.status());
@@ -172,7 +177,8 @@ void pool_core::log_end(const worker& gone) const {
         }
         return is_lost ? text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL"
                        : text;
-    });
+    };
+    log_(level, describe, subject_of(gone));
 }
 
 } // namespace skep

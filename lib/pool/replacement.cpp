@@ -123,7 +123,8 @@ void replacement::succeed(slot& in) {
     }
     const auto old = std::exchange(in.current, std::move(in.successor));
     forget(old->id().slot);
-    log_(log_level::info, [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; });
+    const auto describe = [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; };
+    log_(log_level::info, describe, subject_of(*old));
     context_.tell<events::worker_recycled>([&] {
         return events::worker_recycled{old->id(), in.why_recycled};
     });

@@ -201,10 +201,11 @@ void supervisor::judge(const worker& gone, time_point now) {
         context_.tell<events::worker_tainted>([&] {
             return events::worker_tainted{gone.id(), std::string(to_string(kind))};
         });
-        log_(log_level::warning, [&] {
+        const auto describe = [&] {
             return to_string(gone.id()) + " ended as " + std::string(to_string(kind)) +
                    ": its slot is held back";
-        });
+        };
+        log_(log_level::warning, describe, subject_of(gone));
     }
     if (gone.life().was_up() && is_latest && !slot.current) {
         slot.plan.reconsider(death, context_.random(), now);

@@ -87,7 +87,6 @@ void show_calls(exposition& out, const std::string& pool, const std::string& com
 
 void show_workers(exposition& out, const pool_status& status) {
     std::uint64_t resident = 0;
-    bool can_serve = false;
     std::map<worker_state, int> count;
     for (const auto state :
          {worker_state::created, worker_state::pending, worker_state::starting, worker_state::ready,
@@ -97,7 +96,6 @@ void show_workers(exposition& out, const pool_status& status) {
     for (const auto& each : status.workers) {
         ++count[each.state];
         resident += each.resident_bytes;
-        can_serve |= is_running(each.state) && !each.retiring && each.state != worker_state::degraded;
     }
     for (const auto& [state, workers] : count) {
         out.gauge("skep_workers", "Workers by state.",
@@ -109,7 +107,7 @@ void show_workers(exposition& out, const pool_status& status) {
     out.gauge("skep_worker_resident_bytes", "Resident memory of all worker processes.", where,
               static_cast<double>(resident));
     out.gauge("skep_pool_can_serve", "1 if some worker takes calls, or would if it had room; else 0.", where,
-              can_serve && !status.suspended && status.phase == pool_phase::running ? 1 : 0);
+              can_serve(status) ? 1 : 0);
 }
 
 void show_load(exposition& out, const pool_status& status) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <tuple>
 
 namespace skep {
 
@@ -14,21 +15,24 @@ namespace {
 
 using microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 
-} // namespace
+constexpr std::size_t linear_buckets = 32;
+constexpr std::size_t buckets_an_octave = 16;
+constexpr std::size_t octaves = 31; // above the linear ones: up to 2^36 µs
+constexpr std::size_t bucket_count = linear_buckets + octaves * buckets_an_octave;
 
 /// Above the linear ones, the five highest bits of the time name its octave and its bucket in that.
-std::size_t histogram::bucket_of(std::uint64_t time) noexcept {
+std::size_t bucket_of(std::uint64_t time) noexcept {
     if (time < linear_buckets) {
         return time;
     }
     const auto octave = static_cast<std::size_t>(std::bit_width(time) - std::bit_width(linear_buckets));
     if (octave >= octaves) {
-        return linear_buckets + octaves * buckets_an_octave - 1;
+        return bucket_count - 1;
     }
     return linear_buckets + octave * buckets_an_octave + ((time >> (octave + 1)) - buckets_an_octave);
 }
 
-std::uint64_t histogram::begin_of(std::size_t bucket) noexcept {
+std::uint64_t begin_of(std::size_t bucket) noexcept {
     if (bucket < linear_buckets) {
         return bucket;
     }
@@ -37,7 +41,10 @@ std::uint64_t histogram::begin_of(std::size_t bucket) noexcept {
     return (buckets_an_octave + place) << (octave + 1);
 }
 
+} // namespace
+
 void histogram::record(duration time) noexcept {
+    static_assert(std::tuple_size_v<decltype(buckets_)> == bucket_count);
     time = std::max(time, duration::zero());
     ++buckets_[bucket_of(std::chrono::duration_cast<microseconds>(time).count())];
     ++count_;
@@ -54,6 +61,21 @@ void histogram::add(const histogram& other) noexcept {
     largest_ = std::max(largest_, other.largest_);
 }
 
+histogram histogram::since(const histogram& earlier) const noexcept {
+    auto later = *this;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+        later.buckets_[i] -= earlier.buckets_[i];
+        last = later.buckets_[i] > 0 ? i : last;
+    }
+    later.count_ -= earlier.count_;
+    later.sum_ -= earlier.sum_;
+    const bool is_new = last + 1 == bucket_count || largest_ > earlier.largest_;
+    later.largest_ = is_new ? largest_ : std::min<duration>(largest_, microseconds(begin_of(last + 1)));
+    later.largest_ = later.count_ == 0 ? duration::zero() : later.largest_;
+    return later;
+}
+
 duration histogram::quantile(double share) const noexcept {
     if (count_ == 0) {
         return {};
@@ -63,10 +85,10 @@ duration histogram::quantile(double share) const noexcept {
     const auto rank = static_cast<std::uint64_t>(wanted);
     std::size_t bucket = 0;
     std::uint64_t passed = buckets_[0];
-    while (passed < rank && bucket + 1 < buckets_.size()) {
+    while (passed < rank && bucket + 1 < bucket_count) {
         passed += buckets_[++bucket];
     }
-    if (bucket + 1 == buckets_.size() || rank == count_) {
+    if (bucket + 1 == bucket_count || rank == count_) {
         return largest_;
     }
     const duration middle = (microseconds(begin_of(bucket)) + microseconds(begin_of(bucket + 1))) / 2;
@@ -83,7 +105,7 @@ std::uint64_t histogram::count_below(duration limit) const noexcept {
     for (std::size_t i = 0; i < last; ++i) {
         below += buckets_[i];
     }
-    if (last + 1 == buckets_.size()) {
+    if (last + 1 == bucket_count) {
         return below;
     }
     const auto begin = begin_of(last);

@@ -118,14 +118,56 @@ tool_call_message to_tool_call(const members& fields, std::vector<blob> attachme
     return asked;
 }
 
+json::object object_or_empty(const members& fields, std::string_view key) {
+    auto* const found = fields.find(key);
+    if (found == nullptr) {
+        return {};
+    }
+    if (!found->is_object()) {
+        fields.refuse(key, "is not an object");
+    }
+    return std::move(found->get_object());
+}
+
+event_message to_event(const members& fields, std::size_t size) {
+    event_message told;
+    told.name = fields.text("name");
+    if (size > longest_event || told.name.empty() || told.name.size() > longest_name) {
+        fields.refuse("name", "is empty or too long, or what goes with it is");
+    }
+    told.measurements = object_or_empty(fields, "measurements");
+    for (const auto& [key, value] : told.measurements) {
+        if (!value.is_number()) {
+            fields.refuse("measurements", "holds something that is no number");
+        }
+    }
+    told.metadata = object_or_empty(fields, "metadata");
+    told.correlation_id = beginning_of(fields.text_or_empty("correlation_id"), longest_name);
+    told.dropped = fields.find("dropped") != nullptr ? fields.number("dropped") : 0;
+    return told;
+}
+
+log_message to_log(const members& fields) {
+    static constexpr std::array<std::string_view, 4> levels{"debug", "info", "warning", "error"};
+    const auto level =
+        std::find(levels.begin(), levels.end(), fields.to_view("level", fields.value("level")));
+    if (level == levels.end()) {
+        fields.refuse("level", "is none of debug, info, warning and error");
+    }
+    return {static_cast<log_level>(level - levels.begin()),
+            beginning_of(fields.text_or_empty("logger"), longest_name),
+            beginning_of(fields.to_view("text", fields.value("text")), longest_log_text),
+            beginning_of(fields.text_or_empty("correlation_id"), longest_name)};
+}
+
 } // namespace
 
 worker_message worker_message_decoder::decode(const frame_view& frame) {
     auto& read = reader_.read(frame.json);
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
-    static constexpr std::array<std::string_view, 8> known{"result",   "chunk",     "pong",  "error",
-                                                           "progress", "tool_call", "ready", "hello"};
+    static constexpr std::array<std::string_view, 10> known{"result",    "chunk", "pong", "error", "progress",
+                                                            "tool_call", "event", "log",  "ready", "hello"};
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");
     }
@@ -151,6 +193,12 @@ worker_message worker_message_decoder::decode(const frame_view& frame) {
     }
     if (type == "progress") {
         return to_progress(fields);
+    }
+    if (type == "event") {
+        return to_event(fields, frame.json.size());
+    }
+    if (type == "log") {
+        return to_log(fields);
     }
     if (type == "ready") {
         return ready_message{};

@@ -6,6 +6,7 @@
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
 #include <skep/blob.hpp>
+#include <skep/pool_config.hpp>
 #include <skep/progress.hpp>
 
 #include <boost/json/object.hpp>
@@ -29,6 +30,10 @@ inline constexpr std::size_t longest_error_message = 64u << 10;
 inline constexpr std::size_t longest_traceback = 256u << 10;
 
 inline constexpr std::size_t longest_progress_text = 4u << 10;
+
+/// Of a worker's own event, and of what it logs, the JSON; of the latter more is cut off.
+inline constexpr std::size_t longest_event = 16u << 10;
+inline constexpr std::size_t longest_log_text = 16u << 10;
 
 /// Of one call, that have not been answered: while the worker reads nothing, so many answers pile up, each a frame.
 inline constexpr std::size_t most_tool_calls = 16;
@@ -81,8 +86,24 @@ struct pong_message {
     std::uint64_t in_flight = 0;
     std::uint64_t completed = 0;
 };
-using worker_message = std::variant<hello_message, ready_message, result_message, chunk_message,
-                                    error_message, progress_message, tool_call_message, pong_message>;
+/// Something that the worker's code tells, see events::worker_emitted.
+struct event_message {
+    std::string name;
+    boost::json::object measurements;
+    boost::json::object metadata;
+    std::string correlation_id;
+    std::uint64_t dropped = 0; ///< that it had no place for, so far
+};
+/// Something that it logs.
+struct log_message {
+    log_level level = log_level::info;
+    std::string logger;
+    std::string text;
+    std::string correlation_id;
+};
+using worker_message =
+    std::variant<hello_message, ready_message, result_message, chunk_message, error_message, progress_message,
+                 tool_call_message, pong_message, event_message, log_message>;
 
 /// Turns frames of one channel into typed messages. Everything a worker sends is taken for hostile: a missing
 /// field, a wrong type, an unknown message or attachments that do not add up throw protocol_violation.

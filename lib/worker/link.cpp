@@ -114,12 +114,17 @@ std::string link::stray() const {
 
 /// Which message may come over which channel, and when; nullptr if this one may.
 const char* link::objection_to(const worker_message& message, bool is_control) const noexcept {
-    const bool is_pong = std::holds_alternative<pong_message>(message);
+    const bool is_for_control = std::holds_alternative<pong_message>(message) ||
+                                std::holds_alternative<event_message>(message) ||
+                                std::holds_alternative<log_message>(message);
     if (is_control) {
-        return is_pong ? nullptr : "only pong may come over the control channel";
+        return is_for_control ? nullptr : "only pong, event and log may come over the control channel";
     }
-    if (is_pong) {
-        return has_control() ? "pong may come over the control channel only" : nullptr;
+    if (is_for_control && has_control()) {
+        return "pong, event and log may come over the control channel only";
+    }
+    if (is_for_control) {
+        return phase_ == phase::greeting ? "something before its hello" : nullptr;
     }
     if (std::holds_alternative<hello_message>(message)) {
         return phase_ == phase::greeting ? nullptr : "a second hello";

@@ -21,6 +21,10 @@ constexpr std::size_t batch_bytes = 1500;
 // With more calls at a time, a line of output tells nothing of any of them, and must not cost much.
 constexpr std::size_t most_listed = 64;
 
+// Of one worker, in its status.
+constexpr std::size_t shown_calls = 8;
+constexpr std::size_t shown_transitions = 8;
+
 /// Tells the calls of one worker from those of others, in all likelihood.
 std::string make_correlation(double chance) {
     std::array<char, 10> text{};
@@ -41,6 +45,7 @@ worker::worker(const worker_surroundings& around, worker_id id)
       initialization_(around.context, around.config, guests_, *this),
       health_(around.context, around.config, guests_, *this),
       tools_(around.context, around.config.limits, around.tools),
+      records_(around.config.output.lines_per_second, around.context.now()),
       wake_(around.context.executor),
       tasks_(around.context.executor,
              [this](std::exception_ptr problem) {
@@ -282,7 +287,7 @@ recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) 
 }
 
 std::uint64_t worker::output_lines_dropped() const noexcept {
-    return process_ ? process_->output_lines_dropped() : 0;
+    return (process_ ? process_->output_lines_dropped() : 0) + tally_.records_dropped;
 }
 
 error_info worker::describe() const {
@@ -320,9 +325,18 @@ worker_status worker::status(time_point now) const {
     result.errors = tally_.errors;
     result.uptime = uptime(now);
     result.resident_bytes = process_ && !life_.has_ended() ? process_->resident_bytes() : 0;
-    if (!life_.machine().history().empty()) {
-        result.last_transition = life_.machine().history().back();
+    calls_.for_each(shown_calls, [&](const call& each) {
+        if (!each.is_private) {
+            result.calls.push_back(
+                {each.req.command(), correlation_id_of(each), each.req.session(), now - each.dispatched});
+        }
+    });
+    const auto& history = life_.machine().history();
+    if (!history.empty()) {
+        result.last_transition = history.back();
     }
+    const auto shown = std::min(history.size(), shown_transitions);
+    result.transitions.assign(history.end() - static_cast<std::ptrdiff_t>(shown), history.end());
     if (recycle_due() != time_point::max()) {
         result.recycle_in = std::max(duration::zero(), duration(recycle_due() - now));
     }

@@ -6,10 +6,12 @@
 #include "async/guest_group.hpp"
 #include "async/task_group.hpp"
 #include "policy/heartbeat.hpp"
+#include "policy/rate_limit.hpp"
 #include "policy/recycle_plan.hpp"
 #include "policy/worker_life.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
+#include "telemetry/log.hpp"
 #include "worker/call_table.hpp"
 #include "worker/health_check.hpp"
 #include "worker/initialization.hpp"
@@ -36,6 +38,9 @@ public:
 
     /// A piece of a stream, which goes on.
     virtual void on_chunk(call& receiver, chunk_message& piece) = 0;
+
+    /// Something that its code logs.
+    virtual void on_log(const worker& sender, const log_message& said) noexcept = 0;
 
     /// The answer could not be handed on, for lack of memory. Must not throw.
     virtual void on_answer_lost(worker& sender, call& answered) = 0;
@@ -224,6 +229,7 @@ private:
         std::uint64_t completed = 0;
         std::uint64_t errors = 0;
         std::uint64_t missed_pings = 0;
+        std::uint64_t records_dropped = 0; ///< of what it told and logged
         time_point last_assigned;
     };
     struct predecessor {
@@ -275,6 +281,9 @@ private:
     void on_tool_call(tool_call_message& asked);
     std::shared_ptr<tool_desk> tools() { return {shared_from_this(), &tools_}; }
     void on_pong(const pong_message& pong);
+    void on_event(event_message& told);
+    void on_log(const log_message& said);
+    bool admits_record() noexcept;
     call_ptr take_call(std::uint64_t id);
     template <class Function>
     void hand_on(const call_ptr& answered, Function&& answer);
@@ -302,6 +311,7 @@ private:
     std::optional<loss> loss_;
     std::string stacks_;
     time_point welcomed_;
+    rate_limit records_; ///< that it tells and logs
     std::size_t bound_sessions_ = 0;
     std::array<time_point, 8> pings_{}; ///< when they were sent: the last of them, by number
     std::uint64_t told_transitions_ = 0;
@@ -311,5 +321,13 @@ private:
     task_group tasks_;   ///< the launch, and what goes with the process and its channels
     task_group service_; ///< what looks after it while it serves
 };
+
+/// For messages about it.
+inline log_subject subject_of(const worker& one) {
+    log_subject subject;
+    subject.worker = &one.id();
+    subject.pid = one.life().pid();
+    return subject;
+}
 
 } // namespace skep

@@ -30,6 +30,10 @@ void worker::on_message(worker_message& message) {
                 on_tool_call(content);
             } else if constexpr (std::is_same_v<type, pong_message>) {
                 on_pong(content);
+            } else if constexpr (std::is_same_v<type, event_message>) {
+                on_event(content);
+            } else if constexpr (std::is_same_v<type, log_message>) {
+                on_log(content);
             } else if constexpr (std::is_same_v<type, hello_message>) {
                 on_hello(content);
             } else {
@@ -191,6 +195,33 @@ void worker::on_pong(const pong_message& pong) {
         const auto asked = pings_[pong.sequence % pings_.size()];
         return events::pong_received{id_, around_.context.now() - asked};
     });
+}
+
+void worker::on_event(event_message& told) {
+    const bool is_admitted = admits_record();
+    if (is_admitted) {
+        around_.context.tell<events::worker_emitted>([&] {
+            return events::worker_emitted{id_,
+                                          std::move(told.name),
+                                          std::move(told.measurements),
+                                          std::move(told.metadata),
+                                          std::move(told.correlation_id),
+                                          told.dropped + tally_.records_dropped};
+        });
+    }
+}
+
+void worker::on_log(const log_message& said) {
+    if (admits_record()) {
+        around_.answers.on_log(*this, said);
+    }
+}
+
+/// As of what it prints: a worker that says too much is not heard.
+bool worker::admits_record() noexcept {
+    const bool is_admitted = records_.admit(around_.context.now());
+    tally_.records_dropped += is_admitted ? 0 : 1;
+    return is_admitted;
 }
 
 /// Calls given up by their callers stay in the table until they are answered.

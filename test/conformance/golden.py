@@ -64,6 +64,11 @@ GOOD = [
         "type": "skep.UnknownTool", "message": "there is no tool 'lookup'"}}, []),
     ("ping", TO_WORKER, "control", {"type": "ping", "seq": 7}, []),
     ("pong", TO_HOST, "control", {"type": "pong", "seq": 7, "in_flight": 1, "completed": 12}, []),
+    ("event", TO_HOST, "control", {"type": "event", "name": "model.loaded", "measurements": {"duration_ms": 812.5},
+                                   "metadata": {"model": "small"}, "correlation_id": "4bf92f35", "dropped": 2}, []),
+    ("event_bare", TO_HOST, "control", {"type": "event", "name": "x"}, []),
+    ("log", TO_HOST, "control", {"type": "log", "level": "warning", "logger": "model", "text": "a weight is missing",
+                                 "correlation_id": "4bf92f35"}, []),
     ("cancel", TO_WORKER, "control", {"type": "cancel", "id": 4}, []),
     ("shutdown", TO_WORKER, "control", {"type": "shutdown", "grace_ms": 5000}, []),
 ]  # fmt: skip
@@ -79,6 +84,8 @@ def bad(message, **changes):
 
 
 RESULT = {"type": "result", "id": 1, "value": 1}
+EVENT = {"type": "event", "name": "x"}
+LOG = {"type": "log", "level": "info", "text": "x"}
 PONG = {"type": "pong", "seq": 1, "in_flight": 0, "completed": 0}
 TOOL_CALL = {"type": "tool_call", "id": 4, "tool_call": 1, "name": "lookup", "args": {}}
 PROGRESS = {"type": "progress", "id": 4, "fraction": 0.5}
@@ -142,6 +149,12 @@ BAD = [
     ("bad_error_type_empty", TO_HOST, "data", "message", "an error names a type", bad({"type": "error", "id": 1, "error": {**ERROR, "type": ""}})),
     ("bad_pong", TO_HOST, "control", "message", "a pong has counts", bad(PONG, in_flight=None)),
     ("bad_pong_seq", TO_HOST, "control", "message", "a pong has the number of its ping", bad(PONG, seq=1.5)),
+    ("bad_event", TO_HOST, "control", "message", "an event has a name", bad(EVENT, name=None)),
+    ("bad_event_measurement", TO_HOST, "control", "message", "measurements are numbers", bad(EVENT, measurements={"a": "1"})),
+    ("bad_event_metadata", TO_HOST, "control", "message", "metadata are an object", bad(EVENT, metadata=[1])),
+    ("bad_event_size", TO_HOST, "control", "message", "an event is not long", bad(EVENT, metadata={"a": "x" * 20000})),
+    ("bad_log", TO_HOST, "control", "message", "a log record has a text", bad(LOG, text=None)),
+    ("bad_log_level", TO_HOST, "control", "message", "a level is one of four", bad(LOG, level="fatal")),
     ("bad_progress", TO_HOST, "data", "message", "progress has a fraction", bad(PROGRESS, fraction=None)),
     ("bad_progress_fraction", TO_HOST, "data", "message", "a fraction is a number", bad(PROGRESS, fraction="half")),
     ("bad_progress_beyond", TO_HOST, "data", "message", "a fraction is at most 1", bad(PROGRESS, fraction=1.5)),

@@ -72,6 +72,7 @@ private:
     }
     void on_chunk(call& receiver, chunk_message& piece) override { calls.on_chunk(receiver, piece); }
     void on_answer_lost(worker&, call&) override {}
+    void on_log(const worker&, const log_message&) noexcept override {}
     void on_begun_in_vain(call& begun) override { calls.on_begun_in_vain(begun); }
     void on_overdue(worker&) override { ++overdue; }
     void on_timeout(worker&, const call&) override {}

@@ -196,6 +196,48 @@ BOOST_AUTO_TEST_CASE(a_worker_that_breaks_the_protocol) {
     check_mentions(pool.one<events::protocol_error>().reason, "77");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_workers_code_tells) {
+    auto config = bare_config();
+    config.output.lines_per_second = 3;
+    told_pool pool(config);
+    for (int i = 0; i < 5; ++i) {
+        pool.worker(0).send_control({{"type", "event"},
+                                     {"name", "model.loaded"},
+                                     {"measurements", {{"ms", i}}},
+                                     {"metadata", {{"model", "small"}}},
+                                     {"correlation_id", "c"}});
+    }
+    const auto told = pool.all<events::worker_emitted>();
+    BOOST_REQUIRE(told.size() == 3u); // and no more in a second
+    BOOST_TEST(told[2].what == "model.loaded");
+    BOOST_TEST(told[2].measurements.at("ms").to_number<int>() == 2);
+    BOOST_TEST(told[2].metadata.at("model").as_string() == "small");
+    BOOST_TEST(told[2].correlation_id == "c");
+    BOOST_TEST(told[2].dropped == 0u);
+    BOOST_TEST(pool.counters().output_lines_dropped == 2u);
+    pool.advance(1s);
+    pool.worker(0).send_control({{"type", "event"}, {"name", "bare"}, {"dropped", 5}});
+    BOOST_TEST(pool.all<events::worker_emitted>().back().dropped == 7u);
+}
+
+BOOST_AUTO_TEST_CASE(what_workers_print_and_log) {
+    told_pool pool(bare_config());
+    const auto id = pool.status().workers.at(0).id;
+    pool.runtime().print({id, true, "a line"});
+    pool.worker(0).send_control({{"type", "log"}, {"level", "info"}, {"logger", "m"}, {"text", "a record"}});
+    const auto told = pool.all<events::worker_printed>();
+    BOOST_REQUIRE(told.size() == 2u);
+    BOOST_TEST(told[0].text == "a line");
+    BOOST_TEST(told[0].is_stderr);
+    BOOST_TEST(told[1].text == "m: a record");
+}
+
+BOOST_AUTO_TEST_CASE(an_event_over_the_wrong_channel_costs_the_worker_its_life) {
+    told_pool pool(bare_config());
+    pool.worker(0).send_data({{"type", "event"}, {"name", "x"}});
+    check_mentions(pool.one<events::protocol_error>().reason, "control channel");
+}
+
 BOOST_AUTO_TEST_CASE(pings_and_pongs) {
     auto config = bare_config();
     config.heartbeat.enabled = true;

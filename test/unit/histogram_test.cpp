@@ -108,6 +108,23 @@ BOOST_AUTO_TEST_CASE(two_may_be_added) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(what_came_later_is_known) {
+    histogram recorded;
+    recorded.record(10s);
+    const auto earlier = recorded;
+    BOOST_TEST(recorded.since(earlier).count() == 0u);
+    BOOST_TEST((recorded.since(earlier).largest() == 0s));
+    for (int i = 1; i <= 100; ++i) {
+        recorded.record(std::chrono::milliseconds(i));
+    }
+    const auto later = recorded.since(earlier);
+    BOOST_TEST(later.count() == 100u);
+    BOOST_TEST((later.sum() == 5'050ms));
+    BOOST_TEST((std::chrono::abs(later.quantile(0.5) - 50ms) <= 3ms));
+    BOOST_TEST((later.largest() >= 100ms && later.largest() <= 107ms));
+    BOOST_TEST((recorded.since(histogram()).largest() == 10s));
+}
+
 BOOST_AUTO_TEST_CASE(the_absurd_is_counted_too) {
     histogram recorded;
     recorded.record(-5s);

@@ -6,6 +6,11 @@
 #include "telemetry/log.hpp"
 
 #include <boost/asio/system_executor.hpp>
+#include <boost/log/core.hpp>
+#include <boost/log/expressions.hpp>
+#include <boost/log/sinks/sync_frontend.hpp>
+#include <boost/log/sinks/text_ostream_backend.hpp>
+#include <boost/make_shared.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
@@ -55,6 +60,57 @@ BOOST_AUTO_TEST_CASE(a_line_has_time_level_pool_and_text) {
 BOOST_AUTO_TEST_CASE(a_line_cannot_be_forged) {
     const auto line = log_line({}, log_level::warning, "blue", std::string("a\r\x1B[2J\0b\tc\x7F", 11));
     BOOST_TEST(line == "1970-01-01T00:00:00.000Z warning skep pool blue: a\\x0d\\x1b[2J\\x00b\tc\\x7f\n");
+}
+
+BOOST_AUTO_TEST_CASE(as_json_it_has_what_is_known) {
+    const std::chrono::system_clock::time_point moment(1'780'000'000s + 7ms);
+    const worker_id who{"blue", 1, 2};
+    log_subject about;
+    about.channel = "skep.worker";
+    about.worker = &who;
+    about.pid = 42;
+    about.correlation_id = "c";
+    about.logger = "model";
+    about.label = "for the eye alone";
+    BOOST_TEST(json_log_line(moment, log_level::error, "blue", "a \"b\"\n\xFF", about) ==
+               R"({"at":"2026-05-28T20:26:40.007Z","level":"error","channel":"skep.worker","pool":"blue",)"
+               R"("worker":"blue/1#2","pid":42,"correlation_id":"c","logger":"model","text":"a \"b\"\n)"
+               "\xEF\xBF\xBD\"}\n");
+    BOOST_TEST(json_log_line(moment, log_level::info, "blue", "x", {}) ==
+               R"({"at":"2026-05-28T20:26:40.007Z","level":"info","channel":"skep","pool":"blue","text":"x"})"
+               "\n");
+}
+
+BOOST_AUTO_TEST_CASE(records_have_attributes_that_filters_see) {
+    namespace logging = boost::log;
+    namespace expr = boost::log::expressions;
+    const auto stream = boost::make_shared<std::ostringstream>();
+    using text_sink = logging::sinks::synchronous_sink<logging::sinks::text_ostream_backend>;
+    const auto sink = boost::make_shared<text_sink>();
+    sink->locked_backend()->add_stream(stream);
+    sink->set_filter(expr::attr<std::string>("Channel") == "skep.worker" && expr::attr<int>("Pid") == 42);
+    sink->set_formatter(expr::stream << expr::attr<std::string>("Pool") << '|'
+                                     << expr::attr<std::string>("Worker") << '|'
+                                     << expr::attr<std::string>("CorrelationID") << '|'
+                                     << expr::attr<std::string>("Logger") << '|' << expr::smessage);
+    logging::core::get()->add_sink(sink);
+    pool_config config;
+    config.log_to = log_destination::boost_log;
+    config.name = "blue";
+    const pool_log log(config, make_local_context(boost::asio::system_executor()));
+    const worker_id who{"blue", 1, 2};
+    log_subject about;
+    about.channel = "skep.worker";
+    about.worker = &who;
+    about.pid = 42;
+    about.correlation_id = "c";
+    about.logger = "stderr";
+    log(log_level::error, "first", about);
+    about.pid = 43;
+    log(log_level::error, "of another process", about);
+    log(log_level::error, "of the pool");
+    logging::core::get()->remove_sink(sink);
+    BOOST_TEST(stream->str() == "blue|blue/1#2|c|stderr|skep pool blue: first\n");
 }
 
 /// Standard error is the far end of a pipe while this lives.

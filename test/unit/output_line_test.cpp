@@ -141,6 +141,40 @@ BOOST_AUTO_TEST_CASE(the_log_shows_the_ids) {
     BOOST_TEST(log.count("default/0#1 stderr [a b]: busy") == 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_its_code_logs_is_logged_with_level_and_logger) {
+    const log_capture log;
+    auto config = with_capacity(1);
+    config.log = log_level::warning;
+    config.log_to = log_destination::boost_log;
+    running_pool pool(config);
+    pool.worker(0).send_control({{"type", "log"}, {"level", "info"}, {"text", "quiet"}});
+    pool.worker(0).send_control(
+        {{"type", "log"}, {"level", "error"}, {"logger", "model"}, {"text", "no weights"}});
+    pool.settle();
+    BOOST_TEST(log.count("quiet") == 0);
+    BOOST_TEST(log.count("default/0#1 model: no weights") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_gets_what_its_code_logs_too) {
+    std::vector<std::string> seen;
+    auto config = with_capacity(1);
+    config.output.handler = [&](const output_line& line) {
+        seen.push_back(std::string(line.text) + (line.is_stderr ? " as stderr of " : " of ") +
+                       std::string(line.correlation_ids.front()));
+        throw std::runtime_error("the handler's own");
+    };
+    running_pool pool(config);
+    pool.worker(0).send_control({{"type", "log"},
+                                 {"level", "info"},
+                                 {"logger", "model"},
+                                 {"text", "loaded"},
+                                 {"correlation_id", "c"}});
+    pool.settle();
+    BOOST_REQUIRE(seen.size() == 1u);
+    BOOST_TEST(seen.front() == "model: loaded as stderr of c");
+    BOOST_TEST(pool.status().live == 1u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

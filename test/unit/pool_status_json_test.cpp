@@ -38,6 +38,7 @@ BOOST_AUTO_TEST_CASE(tells_what_the_picture_tells) {
         BOOST_TEST(worker.at("state").as_string() == to_string(status.workers[i].state));
         BOOST_TEST(worker.at("uptime_ms").to_number<long>() == status.workers[i].uptime / 1ms);
         BOOST_TEST(worker.at("last_transition").as_object().contains("reason"));
+        BOOST_TEST(worker.at("transitions").as_array().back() == worker.at("last_transition"));
     }
 }
 
@@ -56,6 +57,24 @@ BOOST_AUTO_TEST_CASE(of_a_pool_that_was_not_started) {
     const auto json = to_json(pool.status());
     BOOST_TEST(json.at("phase") == "created");
     BOOST_TEST(!json.contains("last_failure"));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_shows_what_it_is_at_and_since_when) {
+    running_pool pool(fake_config(1));
+    pool.execute(request("work").correlation_id("c").session("s"));
+    pool.advance(2s);
+    const auto calls = pool.status().workers.at(0).calls;
+    BOOST_REQUIRE(calls.size() == 1u);
+    BOOST_TEST(calls[0].command == "work");
+    BOOST_TEST((calls[0].run_time >= 2s));
+    const auto shown = to_json(pool.status()).at("workers").at(0).at("calls").at(0);
+    BOOST_TEST(shown.at("correlation_id").as_string() == "c");
+    BOOST_TEST(shown.at("session").as_string() == "s");
+    BOOST_TEST(shown.at("running_ms").to_number<int>() >= 2000);
+    pool.serve();
+    pool.settle();
+    BOOST_TEST(pool.status().workers.at(0).calls.empty());
+    BOOST_TEST(pool.status().workers.at(0).transitions.size() >= 2u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -90,7 +90,15 @@ const std::vector<sample>& samples() {
         {"pong",
          {{"type", "pong"}, {"seq", 3}, {"in_flight", 1}, {"completed", 99}},
          {"seq", "in_flight", "completed"},
-         {}}};
+         {}},
+        {"event",
+         {{"type", "event"}, {"name", "model.loaded"}, {"measurements", {{"ms", 1.5}}}, {"dropped", 2}},
+         {},
+         {"name"}},
+        {"log",
+         {{"type", "log"}, {"level", "warning"}, {"logger", "model"}, {"text", "no"}},
+         {},
+         {"level", "text"}}};
     return all;
 }
 
@@ -189,6 +197,39 @@ BOOST_AUTO_TEST_CASE(pong) {
     BOOST_TEST(pong.sequence == 3u);
     BOOST_TEST(pong.in_flight == 1u);
     BOOST_TEST(pong.completed == 99u);
+}
+
+BOOST_AUTO_TEST_CASE(an_event_of_the_workers_own) {
+    const auto told = decode_as<event_message>(
+        R"({"type":"event","name":"a","measurements":{"ms":1.5,"n":2},"metadata":{"b":null},"correlation_id":"c","dropped":2})");
+    BOOST_TEST(told.name == "a");
+    BOOST_TEST(told.measurements == (json::object{{"ms", 1.5}, {"n", 2}}));
+    BOOST_TEST(told.metadata == (json::object{{"b", nullptr}}));
+    BOOST_TEST(told.correlation_id == "c");
+    BOOST_TEST(told.dropped == 2u);
+    for (const auto* const bad :
+         {R"("name":"")", R"("name":"a","measurements":[])", R"("name":"a","measurements":{"b":true})",
+          R"("name":"a","metadata":1)", R"("name":"a","dropped":-1)", R"("name":"a","correlation_id":1)"}) {
+        BOOST_TEST(!complaint(R"({"type":"event",)" + std::string(bad) + "}").empty(), bad);
+    }
+    BOOST_TEST(
+        contains(complaint(R"({"type":"event","name":")" + std::string(257, 'x') + "\"}"), "too long"));
+    const auto long_one =
+        R"({"type":"event","name":"a","metadata":{"b":")" + std::string(longest_event, 'x') + "\"}}";
+    BOOST_TEST(contains(complaint(long_one), "too long"));
+}
+
+BOOST_AUTO_TEST_CASE(a_log_record) {
+    const auto said = decode_as<log_message>(
+        R"({"type":"log","level":"error","logger":"m","text":"no","correlation_id":"c"})");
+    BOOST_TEST((said.level == log_level::error));
+    BOOST_TEST(said.logger == "m");
+    BOOST_TEST(said.text == "no");
+    BOOST_TEST(said.correlation_id == "c");
+    BOOST_TEST(contains(complaint(R"({"type":"log","level":"fatal","text":"no"})"), "'level'"));
+    const auto cut = decode_as<log_message>(R"({"type":"log","level":"info","text":")" +
+                                            std::string(2 * longest_log_text, 'x') + "\"}");
+    BOOST_TEST(cut.text.size() <= longest_log_text + 64);
 }
 
 BOOST_AUTO_TEST_CASE(every_required_number_is_checked) {

@@ -44,6 +44,7 @@ from .errors import (
 from .guarded import guard
 from .host import call_host, call_host_async, progress
 from .local_host import fake_tools
+from .telemetry import emit, span
 from .version import __version__
 from .worker import Worker
 
@@ -64,7 +65,9 @@ __all__ = [
     "call_host",
     "call_host_async",
     "current",
+    "emit",
     "fake_tools",
     "guard",
     "progress",
+    "span",
 ]

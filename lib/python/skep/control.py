@@ -25,8 +25,6 @@ class Control:
     def __init__(self, connection: Connection, interrupts: Interrupts, host: PoolHost, profile: Profile) -> None:
         self._connection = connection
         self._channel = connection.control
-        # Where both channels are one, others send over it, too.
-        self._say = host.outbox.say if connection.control is connection.data else self._send
         self._interrupts = interrupts
         self._host = host
         self._profile = profile
@@ -38,7 +36,7 @@ class Control:
         try:
             if kind == "ping":
                 pong = b'{"type":"pong","seq":%d,"in_flight":%d,"completed":%d}'
-                self._say(pong % (message["seq"], self._profile.in_flight, self._profile.completed))
+                self._host.control_outbox.say(pong % (message["seq"], self._profile.in_flight, self._profile.completed))
             elif kind == "cancel":
                 self._host.cancel(message["id"])
             elif kind == "credit":
@@ -73,9 +71,6 @@ class Control:
             leave_with_group()
         except ProtocolError as error:
             leave_for_protocol_error(error)
-
-    def _send(self, body: bytes) -> None:
-        self._channel.send((body,))
 
     def _wait(self) -> None:
         """Blocks until the channel is readable, and sees to interrupts meanwhile."""

@@ -1,6 +1,7 @@
 """One worker's conversation with its host: handshake, then calls until one of the two ends it."""
 
 import os
+import sys
 from typing import Any, Dict
 
 from .choice import choose_profile
@@ -50,6 +51,10 @@ class Conversation:
         for channel in (connection.data, connection.control):
             channel.limit = self.host.limits.frame_bytes
         Control(connection, self.interrupts, self.host, self._profile).start_listening()
+        if "logging" in sys.modules:  # else nothing is logged, and the import would take its time
+            from .logs import handle_unless_configured
+
+            handle_unless_configured()
 
     def serve(self) -> None:
         """Tells the host that the worker is ready and answers calls until it is asked to stop."""

@@ -12,6 +12,7 @@ from .host import Host
 from .limits import Limits
 from .messages import Answer
 from .outbox import Outbox
+from .records import records
 from .reports import Progress
 from .tools import Tools
 from .window import window_here
@@ -31,6 +32,8 @@ class PoolHost(Host):
         self.is_gone = False  # as it is for a child that user code has forked
         self._data = connection.data
         self.outbox = Outbox(connection.data)
+        is_one = connection.control is connection.data
+        self.control_outbox = self.outbox if is_one else Outbox(connection.control)
         self.credit = Credit()
         self.previous_exit: Optional[str] = None
         self.allowed = _NO_LIMIT  # calls at once
@@ -48,6 +51,7 @@ class PoolHost(Host):
             self.allowed = _allowed(message.get("capacity", _NO_LIMIT))
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
+        records.connect(self.control_outbox.say, self.limits)
         self._progress = Progress(self.outbox, self.limits)
         self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel)
 
@@ -81,7 +85,9 @@ class PoolHost(Host):
         """In a forked child."""
         self.is_gone = True
         self.outbox.close()
+        self.control_outbox.close()
         self.credit.close()
+        records.close()
 
     def call_tool(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
         self._check_presence(name)

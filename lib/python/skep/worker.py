@@ -17,9 +17,12 @@ from .forked import leave
 from .health import RESERVED_PREFIX, HealthCheck
 from .interrupts import Terminate
 from .local_call import call_locally
+from .records import records
 from .work import DEFAULT_CONCURRENCY, Work
 
 EXIT_HOOK_FAILED = 1
+
+_TIME_FOR_LAST_RECORDS = 0.5  # seconds
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hook = TypeVar("Hook", bound=Callable[[], Any])
@@ -194,6 +197,7 @@ class Worker:
         except Unsuitable as error:
             print(f"skep: {error}", file=sys.stderr)
             status = EXIT_UNSUITABLE
+        records.finish(_TIME_FOR_LAST_RECORDS)
         sys.exit(status)
 
     def _work(self) -> Work:

@@ -1,0 +1,66 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "admin/admin_core.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+pool_access::listing pools_of(pool_manager& all) {
+    pool_access::listing pools;
+    for (const auto& name : all.names()) {
+        pools.emplace_back(name, &all.get(name));
+    }
+    return pools;
+}
+
+} // namespace
+
+admin_server::admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options)
+    : core_(std::make_shared<core>(
+          executor,
+          [&one] {
+              return pool_access::listing{{"", &one}};
+          },
+          std::move(options))) {
+    core_->begin(one.events());
+}
+
+admin_server::admin_server(boost::asio::any_io_executor executor, pool_manager& all, admin_options options)
+    : core_(std::make_shared<core>(
+          executor, [&all] { return pools_of(all); }, std::move(options))) {
+    core_->begin(all.events());
+}
+
+admin_server::~admin_server() {
+    core_->end();
+}
+
+unsigned short admin_server::port() const noexcept {
+    return core_->endpoint().port();
+}
+
+std::string admin_server::url() const {
+    const auto address = core_->endpoint().address();
+    const auto host = address.is_v6() ? '[' + address.to_string() + ']' : address.to_string();
+    return "http://" + host + ':' + std::to_string(port()) + '/';
+}
+
+boost::asio::awaitable<void> admin_server::stop() {
+    const auto server = core_;
+    server->end();
+    auto close = [](std::shared_ptr<core> ending) -> boost::asio::awaitable<void> {
+        ending->close();
+        co_await ending->join();
+    };
+    auto closing = boost::asio::co_spawn(server->executor(), close(server), boost::asio::use_awaitable);
+    co_await std::move(closing);
+}
+
+} // namespace skep

@@ -1,0 +1,146 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "admin/feed.hpp"
+
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace skep {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t samples_kept = 600;
+constexpr std::size_t most_waiting_bytes = 4u << 20;
+
+std::int64_t wall_clock_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+/// JSON has no line ends of its own, which would end the message.
+feed_text message(const char* kind, const json::object& what) {
+    return std::make_shared<const std::string>("event: " + std::string(kind) +
+                                               "\ndata: " + json::serialize(what) + "\n\n");
+}
+
+json::object shown(const events::worker_printed& line) {
+    return {{"worker", to_string(line.worker)}, {"stderr", line.is_stderr}, {"text", line.text}};
+}
+
+} // namespace
+
+void feed_reader::put(const feed_text& text) {
+    bytes_ += text->size();
+    if (bytes_ > most_waiting_bytes) {
+        is_given_up_ = true;
+        waiting_.clear();
+    }
+    if (!is_given_up_) {
+        waiting_.push_back(text);
+    }
+    ready_.open();
+}
+
+asio::awaitable<std::vector<feed_text>> feed_reader::take() {
+    co_await ready_.wait();
+    ready_.close();
+    bytes_ = 0;
+    auto taken = std::exchange(waiting_, {});
+    co_return taken;
+}
+
+asio::awaitable<void> feed::run() {
+    timer pause(executor_);
+    for (;;) {
+        auto looking = look();
+        const auto seen = co_await std::move(looking);
+        publish(seen);
+        pause.expires_after(1s);
+        co_await pause.async_wait(asio::use_awaitable);
+    }
+}
+
+asio::awaitable<std::vector<pool_metrics>> feed::look() {
+    std::vector<pool_metrics> seen;
+    auto asked = pools_.metrics();
+    for (auto& each : asked) {
+        auto metrics = co_await std::move(each);
+        seen.push_back(std::move(metrics));
+    }
+    co_return seen;
+}
+
+void feed::publish(const std::vector<pool_metrics>& seen) {
+    const auto at_ms = wall_clock_ms();
+    json::array pools;
+    for (const auto& each : seen) {
+        auto newest = sample(each, at_ms);
+        auto pool = to_json(each);
+        pool["sample"] = std::move(newest);
+        pools.push_back(std::move(pool));
+    }
+    broadcast("pools", {{"at_ms", at_ms}, {"may_change", may_change_}, {"pools", std::move(pools)}});
+}
+
+/// The first of a pool has no past to be compared with, and tells of no calls.
+json::object feed::sample(const pool_metrics& seen, std::int64_t at_ms) {
+    auto totals = call_totals::of(seen);
+    const auto [known, is_new] = pasts_.try_emplace(seen.status.name);
+    auto& before = known->second;
+    auto result = sample_of(seen.status, totals, is_new ? totals : before.totals, at_ms);
+    before.totals = std::move(totals);
+    before.samples.push_back(result);
+    if (before.samples.size() > samples_kept) {
+        before.samples.pop_front();
+    }
+    return result;
+}
+
+void feed::on_event(const event& what) {
+    if (readers_.empty()) {
+        return;
+    }
+    if (const auto* const line = std::get_if<events::worker_printed>(&what)) {
+        auto printed = shown(*line);
+        printed["at_ms"] = wall_clock_ms();
+        broadcast("output", printed);
+        return;
+    }
+    auto happened = to_json(what);
+    happened["at_ms"] = wall_clock_ms();
+    broadcast("happened", happened);
+}
+
+void feed::broadcast(const char* kind, const json::object& what) {
+    std::erase_if(readers_, [](const auto& each) { return each.expired(); });
+    if (readers_.empty()) {
+        return;
+    }
+    const auto text = message(kind, what);
+    for (const auto& each : readers_) {
+        if (const auto reader = each.lock()) {
+            reader->put(text);
+        }
+    }
+}
+
+std::shared_ptr<feed_reader> feed::open() {
+    auto reader = std::make_shared<feed_reader>(executor_);
+    json::object pools;
+    for (const auto& [name, past] : pasts_) {
+        pools[name] = json::array(past.samples.begin(), past.samples.end());
+    }
+    reader->put(message("history", {{"pools", std::move(pools)}}));
+    readers_.push_back(reader);
+    return reader;
+}
+
+} // namespace skep

@@ -1,0 +1,77 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "admin/pool_access.hpp"
+#include "admin/sample.hpp"
+#include "async/gate.hpp"
+#include <skep/events.hpp>
+
+#include <boost/json/array.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+using feed_text = std::shared_ptr<const std::string>;
+
+/// What waits to be sent to one page.
+class feed_reader {
+public:
+    explicit feed_reader(const strand& executor) : ready_(executor) {}
+
+    /// One that does not read fast enough is given up.
+    void put(const feed_text& text);
+
+    /// Everything there is; waits for it. Empty if the page was given up.
+    asio::awaitable<std::vector<feed_text>> take();
+
+private:
+    std::vector<feed_text> waiting_;
+    std::size_t bytes_ = 0;
+    bool is_given_up_ = false;
+    gate ready_;
+};
+
+/// Looks at the pools every second, remembers ten minutes of samples, and tells every page that is open of what it sees and
+/// what happens, as server-sent events. On the admin's strand.
+class feed {
+public:
+    feed(const strand& executor, pool_access& pools, bool may_change)
+        : executor_(executor), pools_(pools), may_change_(may_change) {}
+
+    /// Until it is cancelled.
+    asio::awaitable<void> run();
+
+    /// What each pool measures now.
+    asio::awaitable<std::vector<pool_metrics>> look();
+
+    void on_event(const event& what);
+
+    /// A page more, which is told what has been so far first.
+    std::shared_ptr<feed_reader> open();
+
+private:
+    struct past {
+        call_totals totals;
+        std::deque<boost::json::object> samples;
+    };
+
+    void publish(const std::vector<pool_metrics>& seen);
+    boost::json::object sample(const pool_metrics& seen, std::int64_t at_ms);
+    void broadcast(const char* kind, const boost::json::object& what);
+
+    strand executor_;
+    pool_access& pools_;
+    bool may_change_;
+    std::map<std::string, past> pasts_;
+    std::vector<std::weak_ptr<feed_reader>> readers_;
+};
+
+} // namespace skep

@@ -1,0 +1,199 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "admin/routes.hpp"
+
+#include "admin/page.hpp"
+#include "admin/request_rules.hpp"
+#include <skep/prometheus.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <exception>
+#include <prometheus/text_serializer.h>
+#include <utility>
+
+namespace skep {
+
+namespace http = boost::beast::http;
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* page_policy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'none'";
+
+std::string_view view_of(boost::beast::string_view text) {
+    return {text.data(), text.size()};
+}
+
+http_response wrong_method(const char* allowed) {
+    auto refusal = text_response(http::status::method_not_allowed, "only " + std::string(allowed) + "\n");
+    refusal.set(http::field::allow, allowed);
+    return refusal;
+}
+
+std::string readiness(const std::vector<pool_metrics>& seen) {
+    std::string unable;
+    for (const auto& each : seen) {
+        if (!can_serve(each.status)) {
+            unable += "pool " + each.status.name + " cannot serve\n";
+        }
+    }
+    return seen.empty() ? "there is no pool\n" : unable;
+}
+
+std::string status_text(const std::vector<pool_metrics>& seen) {
+    json::array pools;
+    for (const auto& each : seen) {
+        pools.push_back(to_json(each));
+    }
+    return json::serialize(json::object{{"pools", std::move(pools)}}) + '\n';
+}
+
+/// Answers that need a look at the pools.
+asio::awaitable<http_response> show(const admin_resources& from, std::string_view path) {
+    auto looking = from.news.look();
+    const auto seen = co_await std::move(looking);
+    if (path == "/readyz") {
+        auto unable = readiness(seen);
+        const auto status = unable.empty() ? http::status::ok : http::status::service_unavailable;
+        co_return text_response(status, unable.empty() ? "ok\n" : std::move(unable));
+    }
+    if (path == "/metrics") {
+        co_return text_response(http::status::ok, prometheus::TextSerializer().Serialize(to_families(seen)),
+                                "text/plain; version=0.0.4; charset=utf-8");
+    }
+    co_return text_response(http::status::ok, status_text(seen), "application/json");
+}
+
+size_limits limits_in(const std::string& body) {
+    boost::system::error_code ec;
+    const auto value = json::parse(body, ec);
+    const auto* const fields = ec ? nullptr : value.if_object();
+    const auto read = [&](const char* key) {
+        const auto* const found = fields == nullptr ? nullptr : fields->if_contains(key);
+        boost::system::error_code problem;
+        const auto number = found == nullptr ? std::size_t(0) : found->to_number<std::size_t>(problem);
+        return problem ? std::size_t(0) : number;
+    };
+    return {read("min"), read("max")}; // what is missing or wrong breaks resize()'s own rule, which says so
+}
+
+/// The change that a request asks for, begun; none if there is no such pool or action.
+std::optional<asio::awaitable<void>> begin_change(pool_access& pools, const admin_change& asked,
+                                                  const std::string& body) {
+    const auto& action = asked.action;
+    if (asked.worker) {
+        const auto& id = *asked.worker;
+        return action == "suspend"   ? pools.change(asked.pool, [&](pool& of) { return of.suspend(id); })
+               : action == "resume"  ? pools.change(asked.pool, [&](pool& of) { return of.resume(id); })
+               : action == "restart" ? pools.change(asked.pool, [&](pool& of) { return of.restart(id); })
+                                     : std::nullopt;
+    }
+    return action == "suspend"   ? pools.change(asked.pool, [](pool& of) { return of.suspend(); })
+           : action == "resume"  ? pools.change(asked.pool, [](pool& of) { return of.resume(); })
+           : action == "restart" ? pools.change(asked.pool, [](pool& of) { return of.rolling_restart(); })
+           : action == "resize"
+               ? pools.change(asked.pool, [&](pool& of) { return of.resize(limits_in(body)); })
+               : std::nullopt;
+}
+
+http::status status_of(errc code) {
+    switch (code) {
+    case errc::invalid_config: return http::status::bad_request;
+    case errc::unknown_worker: return http::status::not_found;
+    default: return http::status::conflict;
+    }
+}
+
+asio::awaitable<http_response> change(const admin_resources& from, const http_request& asked,
+                                      const admin_change& wanted) {
+    if (!is_authorised(view_of(asked[http::field::authorization]), from.options.token)) {
+        auto refusal = text_response(http::status::unauthorized, "this needs the admin token\n");
+        refusal.set(http::field::www_authenticate, "Bearer");
+        co_return refusal;
+    }
+    try {
+        auto changing = begin_change(from.pools, wanted, asked.body());
+        if (!changing) {
+            co_return text_response(http::status::not_found, "there is no such pool or action\n");
+        }
+        co_await std::move(*changing);
+        co_return text_response(http::status::ok, "done\n");
+    } catch (const error& problem) {
+        const auto text = problem.what() + std::string("\n");
+        const auto status = status_of(problem.errc());
+        co_return text_response(status, text);
+    }
+}
+
+bool is_for_other_host(const admin_resources& from, const http_request& asked) {
+    return from.is_on_loopback && !is_loopback_host(view_of(asked[http::field::host]));
+}
+
+http_response other_host() {
+    return text_response(http::status::misdirected_request, "this is no name of a loopback address\n");
+}
+
+} // namespace
+
+http_response text_response(http::status status, std::string text, std::string_view type) {
+    http_response response(status, 11);
+    response.set(http::field::content_type, boost::beast::string_view(type.data(), type.size()));
+    response.set(http::field::cache_control, "no-store");
+    response.set("X-Content-Type-Options", "nosniff");
+    response.set("Referrer-Policy", "no-referrer");
+    response.body() = std::move(text);
+    return response;
+}
+
+bool is_for_events(const http_request& asked) {
+    return path_of(view_of(asked.target())) == "/events";
+}
+
+std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked) {
+    if (is_for_other_host(from, asked)) {
+        return other_host();
+    }
+    return asked.method() == http::verb::get ? std::nullopt : std::optional(wrong_method("GET"));
+}
+
+asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked) {
+    const auto path = path_of(view_of(asked.target()));
+    if (is_for_other_host(from, asked)) {
+        co_return other_host();
+    }
+    if (const auto wanted = change_in(path)) {
+        if (asked.method() != http::verb::post) {
+            co_return wrong_method("POST");
+        }
+        auto changing = change(from, asked, *wanted);
+        auto response = co_await std::move(changing);
+        co_return response;
+    }
+    const bool shows_pools = path == "/readyz" || path == "/metrics" || path == "/status.json";
+    if (!shows_pools && path != "/" && path != "/livez") {
+        co_return text_response(http::status::not_found, "there is nothing here\n");
+    }
+    if (asked.method() != http::verb::get && asked.method() != http::verb::head) {
+        co_return wrong_method("GET, HEAD");
+    }
+    if (shows_pools) {
+        auto showing = show(from, path);
+        auto response = co_await std::move(showing);
+        co_return response;
+    }
+    if (path == "/livez") {
+        co_return text_response(http::status::ok, "ok\n");
+    }
+    auto page = text_response(http::status::ok, admin_page(), "text/html; charset=utf-8");
+    page.set("Content-Security-Policy", page_policy);
+    co_return page;
+}
+
+} // namespace skep

@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "admin/feed.hpp"
+#include "admin/pool_access.hpp"
+#include <skep/admin.hpp>
+
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace skep {
+
+using http_request = boost::beast::http::request<boost::beast::http::string_body>;
+using http_response = boost::beast::http::response<boost::beast::http::string_body>;
+
+/// What requests are answered from.
+struct admin_resources {
+    const admin_options& options;
+    bool is_on_loopback;
+    pool_access& pools;
+    feed& news;
+};
+
+/// Whether it is for what is answered by a stream.
+bool is_for_events(const http_request& asked);
+
+/// Why that stream is refused, if it is.
+std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked);
+
+/// Answers every other request.
+asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked);
+
+/// An answer of text, with what every answer has.
+http_response text_response(boost::beast::http::status status, std::string text,
+                            std::string_view type = "text/plain; charset=utf-8");
+
+} // namespace skep

@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "admin/sample.hpp"
+
+#include <chrono>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+json::value quantile_ms(const histogram& times, double share) {
+    if (times.count() == 0) {
+        return nullptr;
+    }
+    return std::chrono::duration<double, std::milli>(times.quantile(share)).count();
+}
+
+} // namespace
+
+call_totals call_totals::of(const pool_metrics& metrics) {
+    const auto calls = metrics.calls();
+    return {calls.succeeded, calls.failures(), calls.queue_time, calls.run_time};
+}
+
+json::object sample_of(const pool_status& status, const call_totals& now, const call_totals& before,
+                       std::int64_t at_ms) {
+    const auto waits = now.queue_time.since(before.queue_time);
+    const auto runs = now.run_time.since(before.run_time);
+    const auto failed = now.failed - before.failed;
+    return {{"at_ms", at_ms},
+            {"queued", status.queued},
+            {"in_flight", status.in_flight},
+            {"finished", now.succeeded - before.succeeded + failed},
+            {"failed", failed},
+            {"wait_p50_ms", quantile_ms(waits, 0.5)},
+            {"wait_p99_ms", quantile_ms(waits, 0.99)},
+            {"run_p50_ms", quantile_ms(runs, 0.5)},
+            {"run_p99_ms", quantile_ms(runs, 0.99)}};
+}
+
+} // namespace skep

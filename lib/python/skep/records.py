@@ -1,0 +1,66 @@
+"""What a worker's code tells beside the answers to its calls: events and log records, on their way to the host."""
+
+import threading
+from queue import SimpleQueue
+from typing import Callable, Optional
+
+from .connection import leave_with_group
+from .limits import Limits
+
+_MOST_WAITING = 1024
+_LONGEST = 16 * 1024  # bytes, of one record
+_BYTES_OF_TREE = 28  # in the host's memory, of each byte of JSON, at most
+
+
+class Records:
+    """Keeps what was told, up to a limit, until a thread of its own has sent it: whoever tells waits for nobody."""
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self.is_closed = False
+        self._waiting: "SimpleQueue[Optional[bytes]]" = SimpleQueue()
+        self._thread: Optional[threading.Thread] = None
+        self._say: Optional[Callable[[bytes], None]] = None
+        self._longest = _LONGEST
+
+    def connect(self, say: Callable[[bytes], None], limits: Limits) -> None:
+        """There is a host now, to whom `say` sends: it gets what was told before, too."""
+        self._longest = min(_LONGEST, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
+        self._say = say
+        if not self._waiting.empty():
+            self._start()
+
+    def put(self, record: bytes) -> None:
+        """Takes a record on, or drops and counts it. On any thread, and within signal handlers and finalizers."""
+        if self.is_closed or len(record) > self._longest or self._waiting.qsize() >= _MOST_WAITING:
+            self.dropped += 1
+            return
+        self._waiting.put(record)
+        if self._say is not None and self._thread is None:
+            self._start()
+
+    def finish(self, seconds: float) -> None:
+        """Waits until what was told so far has been sent, for so long at most."""
+        if self._thread is not None and not self.is_closed:
+            self._waiting.put(None)
+            self._thread.join(seconds)
+
+    def close(self) -> None:
+        """In a forked child, which has no host."""
+        self.is_closed = True
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._send_all, name="skep-records", daemon=True)
+        self._thread.start()
+
+    def _send_all(self) -> None:
+        say = self._say
+        assert say is not None
+        try:
+            for record in iter(self._waiting.get, None):
+                say(record)
+        except OSError:
+            leave_with_group()
+
+
+records = Records()

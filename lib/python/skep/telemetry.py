@@ -1,0 +1,92 @@
+"""Events that a worker's code tells of itself."""
+
+import math
+import time
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, Mapping, Optional, Union
+
+from .call import current
+from .description import type_name
+from .messages import encode
+from .records import records
+
+_LONGEST_NAME = 256  # bytes
+
+Number = Union[int, float]
+
+
+def emit(
+    name: str, measurements: Optional[Mapping[str, Number]] = None, metadata: Optional[Mapping[str, Any]] = None
+) -> None:
+    """Tells the host of something; whoever listens to its events there gets it as `worker.emitted`.
+
+        skep.emit("model.loaded", {"duration_ms": 812, "bytes": 2_000_000}, {"model": "small"})
+
+    Measurements are finite numbers, metadata texts, numbers, bools and None; what is of another type becomes its str().
+    The event carries the correlation id of the call that is running, if one is. May be used at any time, before
+    worker.run() too, on any thread, and waits for nobody: at most 1024 events wait to be sent; what does not fit, or is
+    longer than 16 KiB, is dropped and counted, and the host told how many were. Raises ValueError or TypeError for a name
+    that is no text of 1 to 256 bytes, and for measurements that are no finite numbers.
+    """
+    if not isinstance(name, str) or not 1 <= len(name.encode("utf-8", "replace")) <= _LONGEST_NAME:
+        raise ValueError(f"an event's name is a text of 1 to {_LONGEST_NAME} bytes, not {name!r}")
+    message: Dict[str, Any] = {"type": "event", "name": name}
+    if measurements:
+        message["measurements"] = {str(key): _number(key, value) for key, value in measurements.items()}
+    if metadata:
+        message["metadata"] = {str(key): _plain(value) for key, value in metadata.items()}
+    add_correlation_id(message)
+    if records.dropped:
+        message["dropped"] = records.dropped
+    records.put(encode(message))
+
+
+@contextmanager
+def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[None]:
+    """Tells, by emit(), how long a block of code has taken and how it ended.
+
+        with skep.span("tokenize", {"model": "small"}):
+            ...
+
+    The measurement is `duration_ms`; to the metadata comes `outcome`: "ok", or the type of the exception, which goes on.
+    """
+    began = time.monotonic()
+    outcome = "ok"
+    try:
+        yield
+    except BaseException as error:
+        outcome = type_name(type(error))
+        raise
+    finally:
+        emit(name, {"duration_ms": round((time.monotonic() - began) * 1000, 3)}, {**(metadata or {}), "outcome": outcome})
+
+
+def add_correlation_id(message: Dict[str, Any]) -> None:
+    """That of the call that is running here, if one is."""
+    try:
+        message["correlation_id"] = current().correlation_id
+    except RuntimeError:  # none is
+        pass
+
+
+def _number(key: Any, value: Any) -> Number:
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"measurement {key!r} is {value!r}, which is no finite number")
+    return value if type(value) is int and _fits(value) else number
+
+
+def _plain(value: Any) -> Any:
+    if value is None or type(value) in (str, bool):
+        return value
+    if type(value) is int and _fits(value) or type(value) is float and math.isfinite(value):
+        return value
+    return str(value)
+
+
+def _fits(value: int) -> bool:
+    """Whether it is an integer for the host, too."""
+    return -(2**63) <= value < 2**64

@@ -1,0 +1,84 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What an admin server decides without a connection.
+
+#include "admin/feed.hpp"
+#include "admin/request_rules.hpp"
+#include "admin/sample.hpp"
+#include "support/run.hpp"
+
+#include <boost/asio/strand.hpp>
+#include <boost/test/unit_test.hpp>
+
+namespace skep::test {
+
+BOOST_AUTO_TEST_SUITE(admin_rules)
+
+BOOST_AUTO_TEST_CASE(changes_are_named_by_their_path) {
+    const auto whole = change_in("/pools/models/restart?x=1");
+    BOOST_REQUIRE(whole);
+    BOOST_TEST(whole->pool == "models");
+    BOOST_TEST(whole->action == "restart");
+    BOOST_TEST(!whole->worker);
+    const auto one = change_in("/pools/models/workers/3.17/suspend");
+    BOOST_REQUIRE((one && one->worker));
+    BOOST_TEST(to_string(*one->worker) == "models/3#17");
+    for (const auto* path :
+         {"", "/", "/pools", "/pools/a", "/pools/a/b/c", "/pool/a/restart", "pools/a/restart",
+          "/pools/a/workers/3/restart", "/pools/a/workers/-1.1/restart",
+          "/pools/a/workers/1.99999999999999999999/restart", "/pools/a/others/1.1/restart"}) {
+        BOOST_TEST(!change_in(path), path);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(tokens) {
+    BOOST_TEST(is_authorised("Bearer abc", "abc"));
+    for (const auto* given :
+         {"", "Bearer", "Bearer ", "bearer abc", "Bearer abd", "Bearer abcd", "Basic abc"}) {
+        BOOST_TEST(!is_authorised(given, "abc"), given);
+        BOOST_TEST(!is_authorised(given, ""), given);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_sample_is_of_what_has_ended_since_the_last) {
+    pool_status status;
+    status.queued = 7;
+    call_totals before;
+    before.succeeded = 10;
+    before.run_time.record(5s);
+    auto now = before;
+    now.succeeded += 2;
+    now.failed += 1;
+    now.run_time.record(10ms);
+    const auto sample = sample_of(status, now, before, 1234);
+    BOOST_TEST(sample.at("at_ms").to_number<int>() == 1234);
+    BOOST_TEST(sample.at("queued").to_number<int>() == 7);
+    BOOST_TEST(sample.at("finished").to_number<int>() == 3);
+    BOOST_TEST(sample.at("failed").to_number<int>() == 1);
+    BOOST_TEST(std::abs(sample.at("run_p99_ms").as_double() - 10) < 0.7);
+    BOOST_TEST(sample.at("wait_p50_ms").is_null());
+}
+
+BOOST_AUTO_TEST_CASE(a_page_that_reads_too_slowly_is_given_up) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        feed_reader slow(strand(context.get_executor()));
+        const auto text = std::make_shared<const std::string>(std::size_t(1) << 20, 'x');
+        for (int i = 0; i < 3; ++i) {
+            slow.put(text);
+        }
+        auto taking = slow.take();
+        auto taken = co_await std::move(taking);
+        BOOST_TEST(taken.size() == 3u);
+        for (int i = 0; i < 6; ++i) {
+            slow.put(text);
+        }
+        auto again = slow.take();
+        taken = co_await std::move(again);
+        BOOST_TEST(taken.empty());
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test

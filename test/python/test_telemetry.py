@@ -1,0 +1,154 @@
+"""What a worker's code tells of itself: skep.emit(), skep.span(), and records of logging."""
+
+import os
+import unittest
+
+from host import HostCase
+
+TELLING = """
+import logging, math, os, threading
+
+@worker.command
+def tell(name, measurements=None, metadata=None):
+    skep.emit(name, measurements, metadata)
+
+@worker.command
+def says(code):
+    try:
+        return eval(code)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+@worker.command
+def spans(fails):
+    with skep.span("work", {"kind": "small"}):
+        if fails:
+            raise KeyError("no")
+
+@worker.command
+def log(level, text):
+    logging.getLogger("model.weights").log(level, text)
+
+@worker.command
+def flood(count):
+    for n in range(count):
+        skep.emit("flood", {"n": n})
+
+@worker.command
+def fork():
+    child = os.fork()
+    if child == 0:
+        skep.emit("from a child")
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+class Telemetry(HostCase):
+    def told(self, host):
+        return host.receive(host.data if host.process.stdout is None else host.control)
+
+    def test_an_event_with_all_it_can_have(self):
+        for stdio in (False, True):
+            host = self.start(TELLING, stdio=stdio)
+            args = {"name": "model.loaded", "measurements": {"ms": 1.5, "n": 2}, "metadata": {"model": "small", "x": None}}
+            host.send_call("tell", args, correlation_id="abc")
+            messages = [self.told(host), host.receive()]
+            messages.sort(key=lambda message: message["type"])
+            event = {"type": "event", **args, "correlation_id": "abc"}
+            self.assertEqual(messages[0], event)
+            self.assertEqual(messages[1]["type"], "result")
+
+    def test_a_bare_one_has_the_id_that_was_made_for_the_call(self):
+        host = self.start(TELLING)
+        host.call("tell", {"name": "x"})
+        self.assertEqual(self.told(host), {"type": "event", "name": "x", "correlation_id": "1"})
+
+    def test_what_was_told_before_there_was_a_host_comes_after_the_welcome(self):
+        host = self.start("skep.emit('early', {'n': 1})", ready=False)
+        self.assertEqual(host.receive()["type"], "hello")
+        host.welcome()
+        self.assertEqual(self.told(host), {"type": "event", "name": "early", "measurements": {"n": 1}})
+
+    def test_what_is_no_event(self):
+        host = self.start(TELLING)
+        for code, said in (
+            ("skep.emit('')", "ValueError: an event's name"),
+            ("skep.emit(5)", "ValueError"),
+            ("skep.emit('é' * 200)", "ValueError"),
+            ("skep.emit('x', {'a': math.nan})", "ValueError: measurement 'a' is nan"),
+            ("skep.emit('x', {'a': 10 ** 400})", "ValueError"),
+            ("skep.emit('x', {'a': 'much'})", "ValueError"),
+            ("skep.emit('x', {'a': None})", "TypeError"),
+        ):
+            self.assertIn(said, host.call("says", {"code": code}))
+
+    def test_what_is_no_json_becomes_text(self):
+        host = self.start(TELLING)
+        code = "skep.emit('x', {'big': 2 ** 70}, {'a': [1], 'b': math.inf, 'c': 2 ** 70, 'd': '\\ud800', 5: True})"
+        self.assertIsNone(host.call("says", {"code": code}))
+        event = self.told(host)
+        self.assertEqual(event["measurements"], {"big": float(2**70)})
+        self.assertEqual(event["metadata"], {"a": "[1]", "b": "inf", "c": str(2**70), "d": "?", "5": True})
+
+    def test_a_span_tells_how_long_it_took_and_how_it_ended(self):
+        host = self.start(TELLING)
+        host.call("spans", {"fails": False})
+        event = self.told(host)
+        self.assertEqual(event["metadata"], {"kind": "small", "outcome": "ok"})
+        self.assertGreaterEqual(event["measurements"]["duration_ms"], 0)
+        self.assertEqual(host.call_error("spans", {"fails": True})["type"], "KeyError")
+        self.assertEqual(self.told(host)["metadata"]["outcome"], "KeyError")
+
+    def test_a_host_that_does_not_read_holds_up_nobody_and_is_told_what_was_dropped(self):
+        host = self.start(TELLING)
+        host.call("flood", {"count": 50_000})  # nothing is read of them meanwhile
+        events = [self.told(host) for _ in range(1024)]
+        host.call("tell", {"name": "after"})
+        while events[-1]["name"] != "after":
+            events.append(self.told(host))
+        kept = len(events) - 1
+        numbers = [event["measurements"]["n"] for event in events[:kept]]
+        self.assertEqual(numbers, sorted(numbers))
+        self.assertEqual(events[-1]["dropped"], 50_000 - kept)
+        self.assertEqual(host.ping()["in_flight"], 0)
+
+    def test_what_is_too_long_for_the_host_is_dropped(self):
+        host = self.start(TELLING)
+        host.call("tell", {"name": "long", "metadata": {"a": "x" * 20_000}})
+        host.call("tell", {"name": "short"})
+        self.assertEqual(self.told(host), {"type": "event", "name": "short", "correlation_id": "2", "dropped": 1})
+
+    def test_a_forked_child_tells_nothing(self):
+        host = self.start(TELLING)
+        host.call("fork")
+        host.call("tell", {"name": "mine"})
+        self.assertEqual(self.told(host)["name"], "mine")
+
+    def test_logging_keeps_level_logger_and_message(self):
+        host = self.start(TELLING)
+        host.send_call("log", {"level": 40, "text": "no weights"}, correlation_id="abc")
+        record = {"type": "log", "level": "error", "logger": "model.weights", "text": "no weights"}
+        self.assertEqual(self.told(host), {**record, "correlation_id": "abc"})
+        host.receive()
+        host.call("log", {"level": 20, "text": "below the root logger's level"})
+        host.call("log", {"level": 30, "text": "x" * 100_000})
+        self.assertEqual(self.told(host)["text"], "x" * 2048)
+
+    def test_a_script_that_has_configured_logging_keeps_that(self):
+        host = self.start("import logging\nlogging.basicConfig()\n" + TELLING)
+        host.call("log", {"level": 40, "text": "to stderr"})
+        host.call("tell", {"name": "x"})
+        self.assertEqual(self.told(host)["type"], "event")
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertIn("ERROR:model.weights:to stderr", host.finish()[2])
+
+    def test_what_is_told_last_arrives(self):
+        host = self.start("@worker.on_stop\ndef stop():\n    skep.emit('bye')")
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertEqual(self.told(host), {"type": "event", "name": "bye"})
+        self.assertEqual(host.finish()[0], os.EX_OK)
+
+
+if __name__ == "__main__":
+    unittest.main()
