@@ -43,18 +43,18 @@ struct admin_options {
 ///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}), and
 ///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, with "Authorization: Bearer TOKEN"
 ///
-/// A client that is slow, or says nothing for ten seconds, is dropped; a head of more than 8 KiB is refused. On a loopback
+/// It shows what workers print, and ids of sessions. A client that is slow, or says nothing for ten seconds, is dropped; a head of more than 8 KiB is refused. On a loopback
 /// address only requests for a loopback host are answered, so that no web page reaches it by a name of its own.
 ///
 /// Executor: runs on a strand of its own over the given executor. Thread safety: as of a pool.
-/// Lifetime: to be destroyed, or stopped, before the pools that it shows, which are not to be moved meanwhile. The
-/// execution context must outlive it, as it must a pool.
+/// Lifetime: to be destroyed, or stopped, before the pools that it shows, which are not to be moved meanwhile; if they run
+/// on another execution context, to be stopped. Its own context must outlive it, as it must a pool.
 class SKEP_API admin_server {
 public:
     /// Listens from now on. Throws error(errc::invalid_config) if an option breaks its rule, or nothing can listen there.
     admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options = {});
 
-    /// The same for all pools of a manager, those that are added later included.
+    /// The same for all pools of a manager. One more may be added on the thread that runs `executor`, if that is one.
     admin_server(boost::asio::any_io_executor executor, pool_manager& all, admin_options options = {});
 
     /// Ends it, without waiting for its connections: they touch no pool any more.

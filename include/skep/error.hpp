@@ -34,6 +34,9 @@ struct error_info {
     std::string output_tail;         ///< the last lines it wrote to stdout and stderr (at most 4 KiB)
     duration wait_time{};            ///< how long the call waited in the queue
     std::size_t queue_depth = 0;     ///< calls and checkouts waiting when it failed
+    std::size_t running_calls = 0;   ///< calls that workers were at then
+    std::string oldest_command;      ///< that of the call that was running for longest then
+    duration oldest_run_time{};      ///< for so long
     int attempts = 0;                ///< how many workers the call was sent to
     std::string correlation_id;      ///< the request's, or the one made for it once a worker had it
 

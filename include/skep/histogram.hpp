@@ -13,7 +13,8 @@
 namespace skep {
 
 /// How long something took, many times over, in 4 KiB: times are counted in buckets that are the wider the longer they
-/// are, 1 µs each below 32 µs and at most a sixteenth of their time above, so that a quantile is right within 5 %.
+/// are, 1 µs each below 32 µs and at most a sixteenth of their time above, so that a quantile is right within 5 %, or half a
+/// microsecond.
 /// Thread-safety: that of a value.
 class SKEP_API histogram {
 public:

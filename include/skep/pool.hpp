@@ -64,6 +64,9 @@ public:
     pool(pool&&) noexcept;
     pool& operator=(pool&&) noexcept;
 
+    /// As in pool_config::name. Valid as long as the pool.
+    const std::string& name() const noexcept;
+
     /// The executor it was made with.
     boost::asio::any_io_executor get_executor() const noexcept;
 

@@ -46,9 +46,10 @@ struct call_metrics {
 /// those that status.counters tells of.
 struct pool_metrics {
     pool_status status;
-    histogram start_time;                         ///< of workers: until they were ready
-    std::map<std::string, call_metrics> commands; ///< the first metrics_options::commands that were called
-    call_metrics others;                          ///< the others together
+    histogram start_time; ///< of workers: until they were ready
+    /// The first metrics_options::commands that a worker knew, with names of at most 128 bytes.
+    std::map<std::string, call_metrics> commands;
+    call_metrics others; ///< the others together
 
     /// All of them.
     call_metrics calls() const {

@@ -74,6 +74,18 @@ tcp::acceptor listen(const strand& executor, const tcp::endpoint& where) {
     }
 }
 
+/// Counts a page while it is open.
+class page_count {
+public:
+    explicit page_count(std::size_t& pages) noexcept : pages_(pages) { ++pages_; }
+    ~page_count() { --pages_; }
+    page_count(const page_count&) = delete;
+    page_count& operator=(const page_count&) = delete;
+
+private:
+    std::size_t& pages_;
+};
+
 /// What is wrong with a request that cannot be read; none if its sender is not there any more.
 std::optional<http_response> complaint(const boost::system::error_code& ec) {
     if (ec == http::error::header_limit) {
@@ -91,31 +103,24 @@ std::optional<http_response> complaint(const boost::system::error_code& ec) {
 } // namespace
 
 admin_server::core::core(const asio::any_io_executor& executor, std::function<pool_access::listing()> pools,
-                         admin_options options)
+                         event_bus& events, admin_options options)
     : executor_(executor),
       options_(std::move(options)),
-      pools_(std::move(pools)),
+      pools_(std::move(pools), events),
       news_(executor_, pools_, !options_.token.empty()),
       acceptor_(listen(executor_, endpoint_of(options_))),
       endpoint_(acceptor_.local_endpoint()),
       tasks_(executor_, [](const std::exception_ptr&) {}) {} // a connection that is lost is no news
 
-void admin_server::core::begin(event_bus& events) {
-    const auto tell = [weak = weak_from_this()](const event& what) {
-        if (const auto self = weak.lock()) {
-            self->news_.on_event(what);
-        }
-    };
-    listening_ = events.listen(executor_, tell);
+void admin_server::core::begin() {
     asio::post(executor_, [self = shared_from_this()] {
         self->tasks_.spawn(self, self->accept());
-        self->tasks_.spawn(self, self->news_.run());
+        self->tasks_.spawn(self, self->news_.run(self));
     });
 }
 
 void admin_server::core::end() {
     pools_.forget();
-    listening_.close();
     asio::post(executor_, [self = shared_from_this()] { self->close(); });
 }
 
@@ -125,30 +130,41 @@ void admin_server::core::close() {
     tasks_.cancel();
 }
 
+/// Several may wait for it, each in turn of its own.
+asio::awaitable<void> admin_server::core::join() {
+    timer pause(executor_);
+    while (tasks_.running() > 0) {
+        pause.expires_after(5ms);
+        co_await pause.async_wait(use_awaitable);
+    }
+}
+
 asio::awaitable<void> admin_server::core::accept() {
     timer pause(executor_);
     while (acceptor_.is_open()) {
         boost::system::error_code ec;
         auto token = redirect_error(use_awaitable, ec);
         tcp::socket socket = co_await acceptor_.async_accept(token);
-        if (!ec) {
-            admit(std::move(socket));
-        } else { // too many descriptors are open, as a rule
+        if (ec) { // too many descriptors are open, as a rule
             pause.expires_after(pause_after_failed_accept);
             co_await pause.async_wait(use_awaitable);
+        } else if (acceptor_.is_open()) { // it may have been closed meanwhile
+            admit(std::move(socket));
         }
     }
 }
 
+/// One that finds no room, or no memory, is closed.
 void admin_server::core::admit(tcp::socket socket) {
     if (connections_.size() >= options_.connections && !make_room()) {
-        return; // which closes it
+        return;
     }
-    boost::system::error_code ec;
-    socket.set_option(tcp::no_delay(true), ec);
-    auto fresh = std::make_shared<connection>(std::move(socket));
-    connections_.push_back(fresh);
-    tasks_.spawn(shared_from_this(), converse(std::move(fresh)));
+    try {
+        boost::system::error_code ec;
+        socket.set_option(tcp::no_delay(true), ec);
+        connections_.push_back(std::make_shared<connection>(std::move(socket)));
+        tasks_.spawn(shared_from_this(), converse(connections_.back()));
+    } catch (const std::exception&) {}
 }
 
 /// Closes the oldest connection that is idle; false if none is.
@@ -163,15 +179,25 @@ bool admin_server::core::make_room() {
     return true;
 }
 
-/// One connection, request by request.
+/// One connection, until it ends in whatever way.
 asio::awaitable<void> admin_server::core::converse(connection_ptr with) {
+    try {
+        co_await serve_requests(*with);
+    } catch (const std::exception&) {} // it was cancelled, or there is no memory for it
+    forget(with);
+}
+
+void admin_server::core::forget(const connection_ptr& gone) {
+    gone->stream.close();
+    connections_.remove(gone);
+}
+
+asio::awaitable<void> admin_server::core::serve_requests(connection& with) {
     beast::flat_buffer buffer;
     bool more = true;
     while (more) {
-        more = co_await serve_request(*with, buffer);
+        more = co_await serve_request(with, buffer);
     }
-    with->stream.close();
-    connections_.remove(with);
 }
 
 /// False if it is the last one.
@@ -200,26 +226,26 @@ asio::awaitable<bool> admin_server::core::serve_request(connection& with, beast:
 asio::awaitable<bool> admin_server::core::answer(connection& with, const http_request& asked) {
     const auto address = endpoint_.address();
     const admin_resources resources{options_, address.is_loopback(), pools_, news_};
+    std::optional<http_response> response;
     if (is_for_events(asked)) {
-        auto refusal = refusal_of_events(resources, asked);
-        if (!refusal) {
+        response = refusal_of_events(resources, asked, pages_);
+        if (!response) {
             co_await send_events(with);
             co_return false;
         }
-        refusal->keep_alive(asked.keep_alive());
-        bool more = co_await send(with, std::move(*refusal));
-        co_return more;
+    } else {
+        with.stream.expires_never(); // a change takes its time
+        auto responding = respond(resources, asked);
+        auto made = co_await std::move(responding);
+        response = std::move(made);
     }
-    with.stream.expires_never(); // a change takes its time
-    auto responding = respond(resources, asked);
-    auto response = co_await std::move(responding);
-    response.version(asked.version());
-    response.keep_alive(asked.keep_alive());
-    response.prepare_payload();
+    response->version(asked.version());
+    response->keep_alive(asked.keep_alive());
+    response->prepare_payload();
     if (asked.method() == http::verb::head) {
-        response.body().clear(); // but for its length
+        response->body().clear(); // but for its length
     }
-    bool more = co_await send(with, std::move(response));
+    bool more = co_await send(with, std::move(*response));
     co_return more;
 }
 
@@ -243,6 +269,7 @@ asio::awaitable<void> admin_server::core::send_events(connection& to) {
     const auto head = asio::buffer(head_of_events.data(), head_of_events.size());
     co_await asio::async_write(to.stream, head, token);
     const auto reader = news_.open();
+    const page_count counted(pages_);
     while (!ec) {
         auto taking = reader->take();
         const auto texts = co_await std::move(taking);

@@ -8,7 +8,6 @@
 #include "admin/routes.hpp"
 #include "async/task_group.hpp"
 #include <skep/admin.hpp>
-#include <skep/event_bus.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -24,9 +23,9 @@ namespace skep {
 class admin_server::core : public std::enable_shared_from_this<core> {
 public:
     core(const boost::asio::any_io_executor& executor, std::function<pool_access::listing()> pools,
-         admin_options options);
+         event_bus& events, admin_options options);
 
-    void begin(event_bus& events);
+    void begin();
 
     /// No pool is touched after this. What is left closes soon.
     void end();
@@ -38,21 +37,23 @@ public:
     void close();
 
     /// Returns when the last connection has ended, after close().
-    asio::awaitable<void> join() { return tasks_.join(); }
+    asio::awaitable<void> join();
 
 private:
     struct connection {
         explicit connection(boost::asio::ip::tcp::socket socket) : stream(std::move(socket)) {}
 
         boost::beast::tcp_stream stream;
-        bool is_idle = true; ///< nothing of a request has come
+        bool is_idle = true; ///< no request is being answered
     };
     using connection_ptr = std::shared_ptr<connection>;
 
     asio::awaitable<void> accept();
+    void forget(const connection_ptr& gone);
     void admit(boost::asio::ip::tcp::socket socket);
     bool make_room();
     asio::awaitable<void> converse(connection_ptr with);
+    asio::awaitable<void> serve_requests(connection& with);
     asio::awaitable<bool> serve_request(connection& with, boost::beast::flat_buffer& buffer);
     asio::awaitable<bool> answer(connection& with, const http_request& asked);
     asio::awaitable<bool> send(connection& to, http_response response);
@@ -66,7 +67,7 @@ private:
     const boost::asio::ip::tcp::endpoint endpoint_;
     task_group tasks_;
     std::list<connection_ptr> connections_; ///< the oldest first
-    subscription listening_;
+    std::size_t pages_ = 0;                 ///< of these, those that are told of events
 };
 
 } // namespace skep

@@ -3,6 +3,7 @@
 
 #include "admin/admin_core.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -15,7 +16,7 @@ namespace {
 pool_access::listing pools_of(pool_manager& all) {
     pool_access::listing pools;
     for (const auto& name : all.names()) {
-        pools.emplace_back(name, &all.get(name));
+        pools.push_back(&all.get(name));
     }
     return pools;
 }
@@ -24,18 +25,14 @@ pool_access::listing pools_of(pool_manager& all) {
 
 admin_server::admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options)
     : core_(std::make_shared<core>(
-          executor,
-          [&one] {
-              return pool_access::listing{{"", &one}};
-          },
-          std::move(options))) {
-    core_->begin(one.events());
+          executor, [&one] { return pool_access::listing{&one}; }, one.events(), std::move(options))) {
+    core_->begin();
 }
 
 admin_server::admin_server(boost::asio::any_io_executor executor, pool_manager& all, admin_options options)
     : core_(std::make_shared<core>(
-          executor, [&all] { return pools_of(all); }, std::move(options))) {
-    core_->begin(all.events());
+          executor, [&all] { return pools_of(all); }, all.events(), std::move(options))) {
+    core_->begin();
 }
 
 admin_server::~admin_server() {
@@ -59,7 +56,9 @@ boost::asio::awaitable<void> admin_server::stop() {
         ending->close();
         co_await ending->join();
     };
-    auto closing = boost::asio::co_spawn(server->executor(), close(server), boost::asio::use_awaitable);
+    auto token =
+        boost::asio::bind_cancellation_slot(boost::asio::cancellation_slot(), boost::asio::use_awaitable);
+    auto closing = boost::asio::co_spawn(server->executor(), close(server), std::move(token));
     co_await std::move(closing);
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t samples_kept = 600;
 constexpr std::size_t most_waiting_bytes = 4u << 20;
+constexpr auto fresh_enough = 200ms;
 
 std::int64_t wall_clock_ms() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -39,7 +40,7 @@ json::object shown(const events::worker_printed& line) {
 
 void feed_reader::put(const feed_text& text) {
     bytes_ += text->size();
-    if (bytes_ > most_waiting_bytes) {
+    if (bytes_ > most_waiting_bytes && !waiting_.empty()) { // one alone may be as long as it is
         is_given_up_ = true;
         waiting_.clear();
     }
@@ -57,25 +58,48 @@ asio::awaitable<std::vector<feed_text>> feed_reader::take() {
     co_return taken;
 }
 
-asio::awaitable<void> feed::run() {
+asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
+    owner_ = std::move(owner);
     timer pause(executor_);
     for (;;) {
-        auto looking = look();
-        const auto seen = co_await std::move(looking);
-        publish(seen);
+        try {
+            auto looking = look();
+            const auto seen = co_await std::move(looking);
+            publish(*seen);
+            listen_while_read();
+        } catch (const std::exception&) {
+        } // out of memory: the next look may succeed; or cancelled, as is the pause
         pause.expires_after(1s);
         co_await pause.async_wait(asio::use_awaitable);
     }
 }
 
-asio::awaitable<std::vector<pool_metrics>> feed::look() {
-    std::vector<pool_metrics> seen;
+asio::awaitable<std::shared_ptr<const std::vector<pool_metrics>>> feed::look() {
+    if (seen_ && clock::now() - seen_at_ < fresh_enough) {
+        co_return seen_;
+    }
+    auto fresh = std::make_shared<std::vector<pool_metrics>>();
     auto asked = pools_.metrics();
     for (auto& each : asked) {
         auto metrics = co_await std::move(each);
-        seen.push_back(std::move(metrics));
+        fresh->push_back(std::move(metrics));
     }
-    co_return seen;
+    seen_ = std::move(fresh);
+    seen_at_ = clock::now();
+    co_return seen_;
+}
+
+/// Events cost the pools their making: only while somebody reads.
+void feed::listen_while_read() {
+    if (readers_.empty()) {
+        listening_.reset();
+    } else if (!listening_) {
+        listening_ = pools_.listen(executor_, [this, weak = owner_](const event& what) {
+            if (const auto alive = weak.lock()) {
+                on_event(what);
+            }
+        });
+    }
 }
 
 void feed::publish(const std::vector<pool_metrics>& seen) {
@@ -105,9 +129,6 @@ json::object feed::sample(const pool_metrics& seen, std::int64_t at_ms) {
 }
 
 void feed::on_event(const event& what) {
-    if (readers_.empty()) {
-        return;
-    }
     if (const auto* const line = std::get_if<events::worker_printed>(&what)) {
         auto printed = shown(*line);
         printed["at_ms"] = wall_clock_ms();
@@ -140,6 +161,7 @@ std::shared_ptr<feed_reader> feed::open() {
     }
     reader->put(message("history", {{"pools", std::move(pools)}}));
     readers_.push_back(reader);
+    listen_while_read();
     return reader;
 }
 

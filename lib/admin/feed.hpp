@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,13 +47,14 @@ public:
     feed(const strand& executor, pool_access& pools, bool may_change)
         : executor_(executor), pools_(pools), may_change_(may_change) {}
 
-    /// Until it is cancelled.
-    asio::awaitable<void> run();
+    /// Until it is cancelled; `owner` keeps it alive.
+    asio::awaitable<void> run(std::weak_ptr<void> owner);
 
-    /// What each pool measures now.
-    asio::awaitable<std::vector<pool_metrics>> look();
+    /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.
+    asio::awaitable<std::shared_ptr<const std::vector<pool_metrics>>> look();
 
-    void on_event(const event& what);
+    /// Something was changed: the next look is a fresh one.
+    void look_again() noexcept { seen_.reset(); }
 
     /// A page more, which is told what has been so far first.
     std::shared_ptr<feed_reader> open();
@@ -64,6 +66,8 @@ private:
     };
 
     void publish(const std::vector<pool_metrics>& seen);
+    void listen_while_read();
+    void on_event(const event& what);
     boost::json::object sample(const pool_metrics& seen, std::int64_t at_ms);
     void broadcast(const char* kind, const boost::json::object& what);
 
@@ -72,6 +76,10 @@ private:
     bool may_change_;
     std::map<std::string, past> pasts_;
     std::vector<std::weak_ptr<feed_reader>> readers_;
+    std::weak_ptr<void> owner_;
+    std::optional<subscription> listening_; ///< while there are readers
+    std::shared_ptr<const std::vector<pool_metrics>> seen_;
+    time_point seen_at_;
 };
 
 } // namespace skep

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/event_bus.hpp>
 #include <skep/pool.hpp>
 
 #include <functional>
@@ -17,27 +18,33 @@ namespace skep {
 /// The pools that an admin_server shows, for as long as it may use them. From any thread.
 class pool_access {
 public:
-    /// Name and pool; the name is empty where there is just one pool.
-    using listing = std::vector<std::pair<std::string, pool*>>;
+    using listing = std::vector<pool*>;
 
-    explicit pool_access(std::function<listing()> list) : list_(std::move(list)) {}
+    pool_access(std::function<listing()> list, event_bus& events) : list_(std::move(list)), events_(events) {}
 
     /// What each measures, in their order; empty once they are gone.
     std::vector<boost::asio::awaitable<pool_metrics>> metrics() {
         const std::lock_guard lock(mutex_);
         std::vector<boost::asio::awaitable<pool_metrics>> asked;
-        for (const auto& [name, each] : list()) {
+        for (auto* const each : list()) {
             asked.push_back(each->metrics());
         }
         return asked;
+    }
+
+    /// Has all events told to `handler`, on `where`; nobody's once they are gone.
+    subscription listen(const boost::asio::any_io_executor& where,
+                        std::function<void(const event&)> handler) {
+        const std::lock_guard lock(mutex_);
+        return is_gone_ ? subscription() : events_.listen(where, std::move(handler));
     }
 
     /// `change(pool)`, a coroutine, of the one of that name; none if there is none.
     template <class Change>
     std::optional<boost::asio::awaitable<void>> change(const std::string& wanted, Change change) {
         const std::lock_guard lock(mutex_);
-        for (const auto& [name, each] : list()) {
-            if (name.empty() || name == wanted) {
+        for (auto* const each : list()) {
+            if (each->name() == wanted) {
                 return change(*each);
             }
         }
@@ -54,6 +61,7 @@ private:
     listing list() const { return is_gone_ ? listing() : list_(); }
 
     std::function<listing()> list_;
+    event_bus& events_;
     std::mutex mutex_;
     bool is_gone_ = false;
 };

@@ -11,6 +11,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <prometheus/text_serializer.h>
 #include <utility>
@@ -58,7 +59,8 @@ std::string status_text(const std::vector<pool_metrics>& seen) {
 /// Answers that need a look at the pools.
 asio::awaitable<http_response> show(const admin_resources& from, std::string_view path) {
     auto looking = from.news.look();
-    const auto seen = co_await std::move(looking);
+    const auto looked = co_await std::move(looking);
+    const auto& seen = *looked;
     if (path == "/readyz") {
         auto unable = readiness(seen);
         const auto status = unable.empty() ? http::status::ok : http::status::service_unavailable;
@@ -124,6 +126,7 @@ asio::awaitable<http_response> change(const admin_resources& from, const http_re
             co_return text_response(http::status::not_found, "there is no such pool or action\n");
         }
         co_await std::move(*changing);
+        from.news.look_again();
         co_return text_response(http::status::ok, "done\n");
     } catch (const error& problem) {
         const auto text = problem.what() + std::string("\n");
@@ -156,11 +159,19 @@ bool is_for_events(const http_request& asked) {
     return path_of(view_of(asked.target())) == "/events";
 }
 
-std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked) {
+/// A quarter of the connections is left for requests that are over soon, such as those of probes.
+std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked,
+                                               std::size_t open) {
     if (is_for_other_host(from, asked)) {
         return other_host();
     }
-    return asked.method() == http::verb::get ? std::nullopt : std::optional(wrong_method("GET"));
+    if (asked.method() != http::verb::get) {
+        return wrong_method("GET");
+    }
+    const auto most = std::max<std::size_t>(1, from.options.connections * 3 / 4);
+    return open < most
+               ? std::nullopt
+               : std::optional(text_response(http::status::service_unavailable, "too many pages are open\n"));
 }
 
 asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked) {

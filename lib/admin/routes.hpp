@@ -30,8 +30,9 @@ struct admin_resources {
 /// Whether it is for what is answered by a stream.
 bool is_for_events(const http_request& asked);
 
-/// Why that stream is refused, if it is.
-std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked);
+/// Why that stream is refused, if it is; so many are open.
+std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked,
+                                               std::size_t open);
 
 /// Answers every other request.
 asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked);

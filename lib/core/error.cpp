@@ -144,6 +144,10 @@ void append_facts(std::string& text, const error_info& info) {
     }
     if (info.queue_depth > 0) {
         add(std::to_string(info.queue_depth), " calls queued");
+        if (!info.oldest_command.empty()) {
+            add(std::to_string(info.running_calls), " running, '", info.oldest_command, "' for ",
+                in_milliseconds(info.oldest_run_time));
+        }
     }
     if (info.attempts > 1) {
         add("attempt ", std::to_string(info.attempts));

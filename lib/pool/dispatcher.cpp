@@ -444,6 +444,7 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
             info.correlation_id = correlation_id_of(failed);
         }
         info.queue_depth = queue_.size();
+        describe_load(info, now);
         info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
         failed.sink->put_failure(std::make_unique<error>(code, std::move(info)));
     } catch (const std::exception&) { // out of memory
@@ -454,6 +455,16 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
     note_end(failed, now, code);
     take_out(failed, now);
     failed.sink->wake();
+}
+
+/// What keeps those who wait from being served.
+void dispatcher::describe_load(error_info& info, time_point now) {
+    info.running_calls = running_.size();
+    if (!running_.empty()) {
+        const auto& oldest = running_.front();
+        info.oldest_command = oldest.req.command();
+        info.oldest_run_time = now - oldest.dispatched;
+    }
 }
 
 std::size_t dispatcher::waiting_with(const call& of) const noexcept {

@@ -159,6 +159,7 @@ private:
     void abandon(call& running, errc code, error_info info = {});
     void grant_grace(call& abandoned);
     void fail(call& failed, errc code, error_info info = {});
+    void describe_load(error_info& info, time_point now);
     void count_failure(errc code) noexcept;
     void tell_failed(const call& failed, errc code) const;
     void note_end(const call& over, time_point now, std::optional<errc> code) noexcept;

@@ -126,6 +126,10 @@ pool& pool::operator=(pool&& other) noexcept {
     return *this;
 }
 
+const std::string& pool::name() const noexcept {
+    return core_->name();
+}
+
 asio::any_io_executor pool::get_executor() const noexcept {
     return core_->executor().get_inner_executor();
 }

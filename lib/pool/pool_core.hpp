@@ -33,7 +33,7 @@ using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
-/// constructor, executor(), limits(), streams(), tools() and events() runs on the strand.
+/// constructor, executor(), name(), limits(), streams(), tools() and events() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         public context_bound,
                         public session_observer,
@@ -43,6 +43,7 @@ public:
     pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime);
 
     const strand& executor() const noexcept { return context_.executor; }
+    const std::string& name() const noexcept { return config_.name; }
     const limit_options& limits() const noexcept { return config_.limits; }
     const stream_options& streams() const noexcept { return config_.stream; }
     event_bus& events() const noexcept { return *context_.events; }

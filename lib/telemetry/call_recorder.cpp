@@ -3,16 +3,24 @@
 
 #include "telemetry/call_recorder.hpp"
 
+#include "core/utf8.hpp"
+
 #include <exception>
 
 namespace skep {
+
+namespace {
+
+constexpr std::size_t longest_label = 128;
+
+} // namespace
 
 void call_recorder::record(const std::string& command, const time_spent& times,
                            std::optional<errc> code) noexcept {
     if (!options_.enabled) {
         return;
     }
-    auto& calls = of(command);
+    auto& calls = of(command, times.run_time && code != errc::unknown_command);
     if (code) {
         try {
             ++calls.failed[*code];
@@ -28,13 +36,16 @@ void call_recorder::record(const std::string& command, const time_spent& times,
     }
 }
 
-call_metrics& call_recorder::of(const std::string& command) noexcept {
+/// Whoever can make calls may choose their names: what no worker has known gets no figures of its own.
+call_metrics& call_recorder::of(const std::string& command, bool was_known) noexcept {
     try {
         const auto known = commands_.find(command);
         if (known != commands_.end()) {
             return known->second;
         }
-        return commands_.size() < options_.commands ? commands_[command] : others_;
+        const bool has_room = commands_.size() < options_.commands;
+        const bool is_label = !command.empty() && command.size() <= longest_label && is_utf8(command);
+        return has_room && was_known && is_label ? commands_[command] : others_;
     } catch (const std::exception&) { // out of memory
         return others_;
     }

@@ -32,7 +32,7 @@ public:
     void report(pool_metrics& metrics) const;
 
 private:
-    call_metrics& of(const std::string& command) noexcept;
+    call_metrics& of(const std::string& command, bool was_known) noexcept;
 
     const metrics_options options_;
     std::unordered_map<std::string, call_metrics> commands_;

@@ -18,6 +18,11 @@ using microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 constexpr std::size_t linear_buckets = 32;
 constexpr std::size_t buckets_an_octave = 16;
 constexpr std::size_t octaves = 31; // above the linear ones: up to 2^36 µs
+/// A sum of times may be longer than any clock goes.
+duration sum_of(duration one, duration other) noexcept {
+    return one > duration::max() - other ? duration::max() : one + other;
+}
+
 constexpr std::size_t bucket_count = linear_buckets + octaves * buckets_an_octave;
 
 /// Above the linear ones, the five highest bits of the time name its octave and its bucket in that.
@@ -41,6 +46,10 @@ std::uint64_t begin_of(std::size_t bucket) noexcept {
     return (buckets_an_octave + place) << (octave + 1);
 }
 
+duration middle_of(std::size_t bucket) noexcept {
+    return duration(microseconds(begin_of(bucket) + begin_of(bucket + 1))) / 2;
+}
+
 } // namespace
 
 void histogram::record(duration time) noexcept {
@@ -48,7 +57,7 @@ void histogram::record(duration time) noexcept {
     time = std::max(time, duration::zero());
     ++buckets_[bucket_of(std::chrono::duration_cast<microseconds>(time).count())];
     ++count_;
-    sum_ += time;
+    sum_ = sum_of(sum_, time);
     largest_ = std::max(largest_, time);
 }
 
@@ -57,7 +66,7 @@ void histogram::add(const histogram& other) noexcept {
         buckets_[i] += other.buckets_[i];
     }
     count_ += other.count_;
-    sum_ += other.sum_;
+    sum_ = sum_of(sum_, other.sum_);
     largest_ = std::max(largest_, other.largest_);
 }
 
@@ -71,7 +80,7 @@ histogram histogram::since(const histogram& earlier) const noexcept {
     later.count_ -= earlier.count_;
     later.sum_ -= earlier.sum_;
     const bool is_new = last + 1 == bucket_count || largest_ > earlier.largest_;
-    later.largest_ = is_new ? largest_ : std::min<duration>(largest_, microseconds(begin_of(last + 1)));
+    later.largest_ = is_new ? largest_ : std::min(largest_, middle_of(last));
     later.largest_ = later.count_ == 0 ? duration::zero() : later.largest_;
     return later;
 }
@@ -91,8 +100,7 @@ duration histogram::quantile(double share) const noexcept {
     if (bucket + 1 == bucket_count || rank == count_) {
         return largest_;
     }
-    const duration middle = (microseconds(begin_of(bucket)) + microseconds(begin_of(bucket + 1))) / 2;
-    return std::min(middle, largest_);
+    return std::min(middle_of(bucket), largest_);
 }
 
 std::uint64_t histogram::count_below(duration limit) const noexcept {

@@ -207,6 +207,7 @@ void append_welcome(std::string& out, const welcome& facts) {
     append_json_number(json, capacity);
     json += R"(,"correlation":)";
     append_json_text(json, correlation);
+    json += R"(,"records":true)";
     if (previous_exit) {
         json += R"(,"previous_exit":)";
         append_json_text(json, to_string(*previous_exit));

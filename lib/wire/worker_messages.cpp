@@ -129,6 +129,14 @@ json::object object_or_empty(const members& fields, std::string_view key) {
     return std::move(found->get_object());
 }
 
+/// So that an event takes no more memory than its text suggests.
+void check_flat(const members& fields, std::string_view key, const json::object& object) {
+    const auto is_nested = [](const auto& member) { return member.value().is_structured(); };
+    if (object.size() > most_event_members || std::any_of(object.begin(), object.end(), is_nested)) {
+        fields.refuse(key, "has more than 64 members, or nested ones");
+    }
+}
+
 event_message to_event(const members& fields, std::size_t size) {
     event_message told;
     told.name = fields.text("name");
@@ -142,6 +150,8 @@ event_message to_event(const members& fields, std::size_t size) {
         }
     }
     told.metadata = object_or_empty(fields, "metadata");
+    check_flat(fields, "measurements", told.measurements);
+    check_flat(fields, "metadata", told.metadata);
     told.correlation_id = beginning_of(fields.text_or_empty("correlation_id"), longest_name);
     told.dropped = fields.find("dropped") != nullptr ? fields.number("dropped") : 0;
     return told;

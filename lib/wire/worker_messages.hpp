@@ -34,6 +34,7 @@ inline constexpr std::size_t longest_progress_text = 4u << 10;
 /// Of a worker's own event, and of what it logs, the JSON; of the latter more is cut off.
 inline constexpr std::size_t longest_event = 16u << 10;
 inline constexpr std::size_t longest_log_text = 16u << 10;
+inline constexpr std::size_t most_event_members = 64; ///< of the measurements, and of the metadata
 
 /// Of one call, that have not been answered: while the worker reads nothing, so many answers pile up, each a frame.
 inline constexpr std::size_t most_tool_calls = 16;

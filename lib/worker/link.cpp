@@ -7,14 +7,31 @@
 #include "wire/stray_output.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <string>
+#include <utility>
 
 namespace skep {
 
+namespace {
+
+// Of events and log records, each of at most 16 KiB; more than that waits in the worker.
+constexpr std::size_t records_at_once = 2000;
+constexpr std::size_t records_per_second = 5000;
+
+bool is_record(const worker_message& message) noexcept {
+    return std::holds_alternative<event_message>(message) || std::holds_alternative<log_message>(message);
+}
+
+} // namespace
+
 link::link(const pool_context& context, std::unique_ptr<byte_stream> data,
            std::unique_ptr<byte_stream> control, const limit_options& limits, link_user& user)
-    : context_(context), user_(user), data_(context.executor, std::move(data), limits) {
+    : context_(context),
+      user_(user),
+      data_(context.executor, std::move(data), limits),
+      brake_(records_at_once, records_per_second) {
     if (control) {
         control_.emplace(context.executor, std::move(control), limits);
     }
@@ -60,6 +77,7 @@ asio::awaitable<void> link::read_data() {
         heard_out_ = !more;
         user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         more = take_messages(data_) && more;
+        co_await pause_if_flooded();
     }
     user_.on_data_ended(stray());
     user_.on_broken({failure_kind::process_exit, "it closed its data channel", errc::worker_lost});
@@ -70,8 +88,21 @@ asio::awaitable<void> link::read_control() {
     while (more) {
         more = co_await control_->receive();
         more = take_messages(*control_) && more;
+        co_await pause_if_flooded();
     }
     user_.on_broken({failure_kind::process_exit, "it closed its control channel", errc::worker_lost});
+}
+
+/// A worker that tells too much is to leave time for others.
+asio::awaitable<void> link::pause_if_flooded() {
+    const auto taken = std::exchange(records_taken_, 0);
+    const auto now = context_.now();
+    const auto go_on = taken == 0 ? now : brake_.charge(taken, now);
+    if (go_on > now) {
+        timer pause(context_.executor);
+        pause.expires_at(go_on);
+        co_await pause.async_wait(asio::use_awaitable);
+    }
 }
 
 /// It may still be readable when it cannot be written to.
@@ -94,6 +125,7 @@ bool link::take_messages(channel& source) {
                 throw protocol_violation(objection);
             }
             go_on(*message);
+            records_taken_ += is_record(*message) ? 1 : 0;
             user_.on_message(*message);
         }
         return true;
@@ -114,17 +146,17 @@ std::string link::stray() const {
 
 /// Which message may come over which channel, and when; nullptr if this one may.
 const char* link::objection_to(const worker_message& message, bool is_control) const noexcept {
-    const bool is_for_control = std::holds_alternative<pong_message>(message) ||
-                                std::holds_alternative<event_message>(message) ||
-                                std::holds_alternative<log_message>(message);
+    const bool is_early_record = is_record(message) && phase_ == phase::greeting;
+    const bool is_for_control = std::holds_alternative<pong_message>(message) || is_record(message);
     if (is_control) {
-        return is_for_control ? nullptr : "only pong, event and log may come over the control channel";
-    }
-    if (is_for_control && has_control()) {
-        return "pong, event and log may come over the control channel only";
+        return is_early_record  ? "a record before its hello"
+               : is_for_control ? nullptr
+                                : "only pong, event and log may come over the control channel";
     }
     if (is_for_control) {
-        return phase_ == phase::greeting ? "something before its hello" : nullptr;
+        return has_control()     ? "pong, event and log may come over the control channel only"
+               : is_early_record ? "a record before its hello"
+                                 : nullptr;
     }
     if (std::holds_alternative<hello_message>(message)) {
         return phase_ == phase::greeting ? nullptr : "a second hello";

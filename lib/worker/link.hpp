@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/task_group.hpp"
+#include "policy/flood_brake.hpp"
 #include "policy/recovery.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
@@ -68,6 +69,7 @@ private:
     enum class phase { greeting, starting, serving };
 
     asio::awaitable<void> read_data();
+    asio::awaitable<void> pause_if_flooded();
     asio::awaitable<void> read_control();
     asio::awaitable<void> write(channel& to, const char* name);
     bool take_messages(channel& source);
@@ -80,6 +82,8 @@ private:
     channel data_;
     std::optional<channel> control_;
     phase phase_ = phase::greeting;
+    flood_brake brake_; ///< on what the worker tells of itself
+    std::size_t records_taken_ = 0;
     bool flush_scheduled_ = false;
     bool heard_out_ = false;
 };

@@ -8,16 +8,20 @@
 #include <skep/admin.hpp>
 
 #include <boost/asio/connect.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace skep::test {
@@ -30,6 +34,9 @@ namespace {
 
 const std::string token = "sixteen or more?"; // not one: it has spaces
 const std::string good_token = "0123456789abcdef";
+
+/// For so long, an answer may be that of an earlier look at the pools.
+constexpr auto a_moment = 250ms;
 
 /// A connection of a client's.
 class client {
@@ -147,12 +154,14 @@ BOOST_AUTO_TEST_CASE(shows_what_there_is) {
 BOOST_AUTO_TEST_CASE(a_pool_that_cannot_serve_is_not_ready) {
     with_page(basic_pool(1), {}, [](pool& workers, unsigned short port) -> asio::awaitable<void> {
         co_await workers.suspend();
+        co_await pause(a_moment);
         std::string answer = co_await get(port, "/readyz");
         BOOST_TEST(status_line(answer) == "HTTP/1.1 503 Service Unavailable");
         BOOST_TEST(body_of(answer) == "pool default cannot serve\n");
         answer = co_await get(port, "/livez");
         BOOST_TEST(status_line(answer) == "HTTP/1.1 200 OK");
         co_await workers.resume();
+        co_await pause(a_moment);
         answer = co_await get(port, "/readyz");
         BOOST_TEST(status_line(answer) == "HTTP/1.1 200 OK");
     });
@@ -322,6 +331,77 @@ BOOST_AUTO_TEST_CASE(a_connection_too_many_takes_the_place_of_an_idle_one) {
         const std::string last = co_await idle.back()->read_all();
         BOOST_TEST(status_line(last) == "HTTP/1.1 200 OK");
     });
+}
+
+BOOST_AUTO_TEST_CASE(pages_leave_room_for_probes) {
+    admin_options options;
+    options.connections = 4;
+    with_page(basic_pool(1), options, [](pool&, unsigned short port) -> asio::awaitable<void> {
+        const auto executor = co_await asio::this_coro::executor;
+        std::vector<std::unique_ptr<client>> pages;
+        for (int i = 0; i < 3; ++i) {
+            pages.push_back(std::make_unique<client>(executor));
+            co_await pages.back()->connect(port);
+            co_await pages.back()->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            co_await pages.back()->read_until("event: history");
+        }
+        std::string answer = co_await get(port, "/events");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 503 Service Unavailable");
+        answer = co_await get(port, "/livez");
+        BOOST_TEST(status_line(answer) == "HTTP/1.1 200 OK");
+        pages.clear();
+        auto has_room = [port]() -> asio::awaitable<bool> {
+            std::string request = "HEAD /events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            std::string refusal = co_await ask(port, std::move(request));
+            co_return refusal.find("405") != std::string::npos&& body_of(refusal).empty();
+        };
+        const bool room = co_await eventually(has_room);
+        BOOST_TEST(room);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(who_connects_as_it_stops_is_not_served) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context, quick(basic_pool(1)));
+        for (int i = 0; i < 50; ++i) {
+            admin_server admin(context.get_executor(), workers, {});
+            client late(context.get_executor());
+            co_await late.connect(admin.port());
+            co_await late.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            if (i % 2 == 0) {
+                co_await pause(1ms);
+            }
+            co_await admin.stop();
+            co_await late.read_all(); // it ends
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(who_serves_on_other_threads_may_be_destroyed_here) {
+    asio::io_context context(4);
+    auto work = asio::make_work_guard(context);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&context] { context.run(); });
+    }
+    for (int i = 0; i < 20; ++i) {
+        auto workers = std::make_unique<pool>(context, quick(basic_pool(1)));
+        auto admin = std::make_unique<admin_server>(context.get_executor(), *workers, changeable());
+        std::vector<std::future<std::string>> asked;
+        for (const auto* path : {"/metrics", "/events", "/status.json", "/readyz"}) {
+            asked.push_back(asio::co_spawn(context, get(admin->port(), path), asio::use_future));
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(i % 5));
+        admin.reset();
+        workers.reset();
+        for (auto& each : asked) {
+            each.wait();
+        }
+    }
+    work.reset();
+    for (auto& each : threads) {
+        each.join();
+    }
 }
 
 BOOST_AUTO_TEST_CASE(who_is_silent_is_dropped_and_others_are_not) {

@@ -35,7 +35,7 @@ GOOD = [
     ("welcome", TO_WORKER, "control", {
         "type": "welcome", "worker": "default/0#1", "pool": "default",
         "heartbeat": {"enabled": True, "interval_ms": 2000, "timeout_ms": 10000},
-        "limits": LIMITS, "capacity": 1, "correlation": "7f3a9c1b-", "previous_exit": "segfault"}, []),
+        "limits": LIMITS, "capacity": 1, "correlation": "7f3a9c1b-", "records": True, "previous_exit": "segfault"}, []),
     ("ready", TO_HOST, "data", {"type": "ready"}, []),
     ("call", TO_WORKER, "data", CALL, []),
     ("call_full", TO_WORKER, "data", {
@@ -152,6 +152,8 @@ BAD = [
     ("bad_event", TO_HOST, "control", "message", "an event has a name", bad(EVENT, name=None)),
     ("bad_event_measurement", TO_HOST, "control", "message", "measurements are numbers", bad(EVENT, measurements={"a": "1"})),
     ("bad_event_metadata", TO_HOST, "control", "message", "metadata are an object", bad(EVENT, metadata=[1])),
+    ("bad_event_nested", TO_HOST, "control", "message", "metadata are flat", bad(EVENT, metadata={"a": [1]})),
+    ("bad_event_members", TO_HOST, "control", "message", "metadata are few", bad(EVENT, metadata={str(n): n for n in range(65)})),
     ("bad_event_size", TO_HOST, "control", "message", "an event is not long", bad(EVENT, metadata={"a": "x" * 20000})),
     ("bad_log", TO_HOST, "control", "message", "a log record has a text", bad(LOG, text=None)),
     ("bad_log_level", TO_HOST, "control", "message", "a level is one of four", bad(LOG, level="fatal")),

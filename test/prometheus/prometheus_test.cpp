@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(samples_are_what_has_happened) {
         BOOST_TEST(samples.at(call("echo", "ok")) == 5);
         BOOST_TEST(samples.at(call("fail", "ok")) == 0);
         BOOST_TEST(samples.at(call("fail", "remote_error")) == 1);
-        BOOST_TEST(samples.at(call("no_such_command", "unknown_command")) == 1);
+        BOOST_TEST(samples.at(call("", "unknown_command")) == 1);
         double calls = 0;
         for (const auto& [name, value] : samples) {
             calls += name.starts_with("skep_calls_total") ? value : 0;

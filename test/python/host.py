@@ -74,7 +74,7 @@ class Host:
         return hello
 
     def welcome(self, frame_bytes=FRAME_LIMIT, **more):
-        welcome = {"type": "welcome", "worker": "default/0#1", "pool": "default", "heartbeat": {}}
+        welcome = {"type": "welcome", "worker": "default/0#1", "pool": "default", "heartbeat": {}, "records": True}
         self.tell({**welcome, "limits": {"frame_bytes": frame_bytes}, **more})
 
     def send_call(self, command, args=(), attachments=(), **more):

@@ -39,8 +39,10 @@ def fork():
     child = os.fork()
     if child == 0:
         skep.emit("from a child")
-        os._exit(0)
-    os.waitpid(child, 0)
+        logging.warning("of a child")
+        from skep.records import records
+        os._exit(records.dropped)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 """
 
 
@@ -119,11 +121,46 @@ class Telemetry(HostCase):
         host.call("tell", {"name": "short"})
         self.assertEqual(self.told(host), {"type": "event", "name": "short", "correlation_id": "2", "dropped": 1})
 
-    def test_a_forked_child_tells_nothing(self):
+    def test_a_forked_child_tells_nothing_and_logs_to_stderr(self):
         host = self.start(TELLING)
-        host.call("fork")
+        self.assertEqual(host.call("fork"), 1)  # what it told is dropped, not kept for a thread that it does not have
         host.call("tell", {"name": "mine"})
         self.assertEqual(self.told(host)["name"], "mine")
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertIn("of a child", host.finish()[2])
+
+    def test_an_older_host_is_told_nothing(self):
+        host = self.start(TELLING, ready=False)
+        host.receive()
+        host.welcome(records=False)
+        self.assertEqual(host.receive()["type"], "ready")
+        host.call("tell", {"name": "x"})
+        host.call("log", {"level": 40, "text": "to stderr"})
+        self.assertEqual(host.ping()["type"], "pong")
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertIn("to stderr", host.finish()[2])
+
+    def test_what_was_told_early_keeps_to_the_hosts_limits(self):
+        host = self.start("skep.emit('early', {}, {'a': 'x' * 5000})\nskep.emit('short')", ready=False)
+        host.receive()
+        host.welcome(frame_bytes=1024)
+        self.assertEqual(self.told(host)["name"], "short")
+
+    def test_the_log_of_a_hook_that_fails_arrives(self):
+        source = "import logging, skep.logs\nlogging.getLogger().addHandler(skep.logs.Handler())\n"
+        source += "@worker.on_start\ndef start():\n    logging.error('no GPU')\n    raise OSError\n"
+        host = self.start(source, ready=False)
+        host.receive()
+        host.welcome()
+        self.assertEqual(self.told(host)["text"], "no GPU")
+        self.assertEqual(host.finish()[0], 1)
+
+    def test_logging_may_be_configured_in_a_start_hook(self):
+        source = "import logging\n@worker.on_start\ndef start():\n    logging.basicConfig(level=logging.INFO)\n" + TELLING
+        host = self.start(source)
+        host.call("log", {"level": 20, "text": "info"})
+        host.tell({"type": "shutdown", "grace_ms": 1000})
+        self.assertIn("INFO:model.weights:info", host.finish()[2])
 
     def test_logging_keeps_level_logger_and_message(self):
         host = self.start(TELLING)
@@ -132,8 +169,11 @@ class Telemetry(HostCase):
         self.assertEqual(self.told(host), {**record, "correlation_id": "abc"})
         host.receive()
         host.call("log", {"level": 20, "text": "below the root logger's level"})
-        host.call("log", {"level": 30, "text": "x" * 100_000})
-        self.assertEqual(self.told(host)["text"], "x" * 2048)
+        for text in ("x" * 100_000, "\u20ac" * 100_000):
+            host.call("log", {"level": 30, "text": text + " the end"})
+            cut = self.told(host)["text"]
+            self.assertTrue(cut.startswith(text[0] * 1000) and cut.endswith("the end") and " ... " in cut)
+            self.assertLess(len(cut.encode()), 16 * 1024)
 
     def test_a_script_that_has_configured_logging_keeps_that(self):
         host = self.start("import logging\nlogging.basicConfig()\n" + TELLING)

@@ -121,8 +121,18 @@ BOOST_AUTO_TEST_CASE(what_came_later_is_known) {
     BOOST_TEST(later.count() == 100u);
     BOOST_TEST((later.sum() == 5'050ms));
     BOOST_TEST((std::chrono::abs(later.quantile(0.5) - 50ms) <= 3ms));
-    BOOST_TEST((later.largest() >= 100ms && later.largest() <= 107ms));
+    BOOST_TEST((std::chrono::abs(later.largest() - 100ms) <= 5ms));
     BOOST_TEST((recorded.since(histogram()).largest() == 10s));
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_does_not_overflow) {
+    histogram recorded;
+    recorded.record(duration::max() - 1s);
+    recorded.record(1h);
+    auto twice = recorded;
+    twice.add(recorded);
+    BOOST_TEST((recorded.sum() == duration::max()));
+    BOOST_TEST((twice.sum() == duration::max()));
 }
 
 BOOST_AUTO_TEST_CASE(the_absurd_is_counted_too) {
@@ -130,7 +140,7 @@ BOOST_AUTO_TEST_CASE(the_absurd_is_counted_too) {
     recorded.record(-5s);
     recorded.record(24h * 365);
     BOOST_TEST(recorded.count() == 2u);
-    BOOST_TEST((recorded.quantile(0.5) == 0s));
+    BOOST_TEST((recorded.quantile(0.5) < 1us));
     BOOST_TEST((recorded.quantile(1) == 24h * 365));
     BOOST_TEST(recorded.count_below(24h) == 1u);
 }

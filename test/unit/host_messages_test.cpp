@@ -181,6 +181,7 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
           {"tool_calls", 16}}},
         {"capacity", 4},
         {"correlation", "7f3a9c1b-"},
+        {"records", true},
         {"previous_exit", "segfault"}};
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());

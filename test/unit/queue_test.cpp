@@ -470,6 +470,23 @@ BOOST_AUTO_TEST_CASE(a_retried_call_waits_its_time_anew) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_CASE(an_error_says_what_keeps_the_pool_busy) {
+    auto config = fake_config(1);
+    config.queue.limit = 2;
+    running_pool pool(config);
+    pool.execute(request("train").timeout(1h));
+    pool.advance(2s);
+    pool.execute(request("a").queue_timeout(1h));
+    pool.execute(request("b").queue_timeout(1h));
+    const auto refused = pool.execute(request("c"));
+    BOOST_TEST(refused->code() == errc::pool_saturated);
+    BOOST_TEST(refused->info().queue_depth == 2u);
+    BOOST_TEST(refused->info().running_calls == 1u);
+    BOOST_TEST(refused->info().oldest_command == "train");
+    BOOST_TEST((refused->info().oldest_run_time >= 2s));
+    check_mentions(refused->text(), "2 calls queued, 1 running, 'train' for 2");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

@@ -51,13 +51,13 @@ class Conversation:
         for channel in (connection.data, connection.control):
             channel.limit = self.host.limits.frame_bytes
         Control(connection, self.interrupts, self.host, self._profile).start_listening()
+
+    def serve(self) -> None:
+        """Tells the host that the worker is ready and answers calls until it is asked to stop."""
         if "logging" in sys.modules:  # else nothing is logged, and the import would take its time
             from .logs import handle_unless_configured
 
             handle_unless_configured()
-
-    def serve(self) -> None:
-        """Tells the host that the worker is ready and answers calls until it is asked to stop."""
         try:
             if not self.interrupts.stopping:
                 self.host.outbox.say(b'{"type":"ready"}')

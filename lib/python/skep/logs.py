@@ -1,13 +1,15 @@
 """What a worker's code logs by `logging`, as records of the host's log."""
 
 import logging
+from typing import Any, Dict
 
 from .messages import encode
 from .records import records
 from .telemetry import add_correlation_id
 
-_LONGEST_TEXT = 2048  # characters
-_LONGEST_NAME = 64
+_LONGEST = 16 * 1024  # bytes, of a record as a whole
+_LENGTHS = (16_000, 5_000, 1_500)  # characters of the text: the first that fits is taken
+_LONGEST_NAME = 64  # characters
 
 
 class Handler(logging.Handler):
@@ -19,15 +21,14 @@ class Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Called by `logging`."""
+        if records.is_closed:  # in a forked child it goes where it would go without a host
+            if logging.lastResort is not None and record.levelno >= logging.lastResort.level:
+                logging.lastResort.handle(record)
+            return
         try:
-            message = {
-                "type": "log",
-                "level": _level_of(record.levelno),
-                "logger": record.name[:_LONGEST_NAME],
-                "text": self.format(record)[:_LONGEST_TEXT],
-            }
+            message = {"type": "log", "level": _level_of(record.levelno), "logger": record.name[:_LONGEST_NAME]}
             add_correlation_id(message)
-            records.put(encode(message))
+            records.put(_fitting(message, self.format(record)))
         except Exception:
             self.handleError(record)
 
@@ -37,6 +38,17 @@ def handle_unless_configured() -> None:
     root = logging.getLogger()
     if not root.handlers:
         root.addHandler(Handler())
+
+
+def _fitting(message: Dict[str, Any], text: str) -> bytes:
+    """With as much of the text as there is room for: its end, where the exception is, before its beginning."""
+    body = b""
+    for length in _LENGTHS:
+        message["text"] = text if len(text) <= length else f"{text[: length // 4]} ... {text[-length * 3 // 4 :]}"
+        body = encode(message)
+        if len(body) <= _LONGEST:
+            break
+    return body
 
 
 def _level_of(number: int) -> str:

@@ -51,7 +51,10 @@ class PoolHost(Host):
             self.allowed = _allowed(message.get("capacity", _NO_LIMIT))
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
-        records.connect(self.control_outbox.say, self.limits)
+        if message.get("records") is True:
+            records.connect(self.control_outbox.say, self.limits)
+        else:  # an older host, which takes none
+            records.close()
         self._progress = Progress(self.outbox, self.limits)
         self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel)
 

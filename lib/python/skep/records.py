@@ -20,24 +20,24 @@ class Records:
         self.is_closed = False
         self._waiting: "SimpleQueue[Optional[bytes]]" = SimpleQueue()
         self._thread: Optional[threading.Thread] = None
-        self._say: Optional[Callable[[bytes], None]] = None
-        self._longest = _LONGEST
 
     def connect(self, say: Callable[[bytes], None], limits: Limits) -> None:
         """There is a host now, to whom `say` sends: it gets what was told before, too."""
-        self._longest = min(_LONGEST, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
-        self._say = say
-        if not self._waiting.empty():
-            self._start()
+        longest = min(_LONGEST, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
+        thread = threading.Thread(target=self._send_all, args=(say, longest), name="skep-records", daemon=True)
+        try:
+            thread.start()  # now, and on the main thread: whoever tells may be in a signal handler
+        except RuntimeError:  # there are too many threads
+            self.close()
+        else:
+            self._thread = thread
 
     def put(self, record: bytes) -> None:
         """Takes a record on, or drops and counts it. On any thread, and within signal handlers and finalizers."""
-        if self.is_closed or len(record) > self._longest or self._waiting.qsize() >= _MOST_WAITING:
+        if self.is_closed or len(record) > _LONGEST or self._waiting.qsize() >= _MOST_WAITING:
             self.dropped += 1
             return
         self._waiting.put(record)
-        if self._say is not None and self._thread is None:
-            self._start()
 
     def finish(self, seconds: float) -> None:
         """Waits until what was told so far has been sent, for so long at most."""
@@ -46,19 +46,16 @@ class Records:
             self._thread.join(seconds)
 
     def close(self) -> None:
-        """In a forked child, which has no host."""
+        """Nobody takes records: it is a forked child, or the host is too old."""
         self.is_closed = True
 
-    def _start(self) -> None:
-        self._thread = threading.Thread(target=self._send_all, name="skep-records", daemon=True)
-        self._thread.start()
-
-    def _send_all(self) -> None:
-        say = self._say
-        assert say is not None
+    def _send_all(self, say: Callable[[bytes], None], longest: int) -> None:
         try:
             for record in iter(self._waiting.get, None):
-                say(record)
+                if len(record) <= longest:
+                    say(record)
+                else:
+                    self.dropped += 1
         except OSError:
             leave_with_group()
 

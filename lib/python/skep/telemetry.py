@@ -11,6 +11,7 @@ from .messages import encode
 from .records import records
 
 _LONGEST_NAME = 256  # bytes
+_MOST_MEMBERS = 64
 
 Number = Union[int, float]
 
@@ -26,10 +27,13 @@ def emit(
     The event carries the correlation id of the call that is running, if one is. May be used at any time, before
     worker.run() too, on any thread, and waits for nobody: at most 1024 events wait to be sent; what does not fit, or is
     longer than 16 KiB, is dropped and counted, and the host told how many were. Raises ValueError or TypeError for a name
-    that is no text of 1 to 256 bytes, and for measurements that are no finite numbers.
+    that is no text of 1 to 256 bytes, for measurements that are no finite numbers, and for more than 64 of them or of the
+    metadata.
     """
     if not isinstance(name, str) or not 1 <= len(name.encode("utf-8", "replace")) <= _LONGEST_NAME:
         raise ValueError(f"an event's name is a text of 1 to {_LONGEST_NAME} bytes, not {name!r}")
+    if len(measurements or ()) > _MOST_MEMBERS or len(metadata or ()) > _MOST_MEMBERS:
+        raise ValueError(f"an event has at most {_MOST_MEMBERS} measurements, and as much metadata")
     message: Dict[str, Any] = {"type": "event", "name": name}
     if measurements:
         message["measurements"] = {str(key): _number(key, value) for key, value in measurements.items()}

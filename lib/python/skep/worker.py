@@ -197,7 +197,8 @@ class Worker:
         except Unsuitable as error:
             print(f"skep: {error}", file=sys.stderr)
             status = EXIT_UNSUITABLE
-        records.finish(_TIME_FOR_LAST_RECORDS)
+        finally:
+            records.finish(_TIME_FOR_LAST_RECORDS)
         sys.exit(status)
 
     def _work(self) -> Work:
