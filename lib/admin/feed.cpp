@@ -107,9 +107,11 @@ void feed::publish(const std::vector<pool_metrics>& seen) {
     json::array pools;
     for (const auto& each : seen) {
         auto newest = sample(each, at_ms);
-        auto pool = to_json(each);
-        pool["sample"] = std::move(newest);
-        pools.push_back(std::move(pool));
+        if (!readers_.empty()) {
+            auto pool = to_json(each);
+            pool["sample"] = std::move(newest);
+            pools.push_back(std::move(pool));
+        }
     }
     broadcast("pools", {{"at_ms", at_ms}, {"may_change", may_change_}, {"pools", std::move(pools)}});
 }
