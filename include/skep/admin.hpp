@@ -43,8 +43,9 @@ struct admin_options {
 ///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}), and
 ///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, with "Authorization: Bearer TOKEN"
 ///
-/// It shows what workers print, and ids of sessions. A client that is slow, or says nothing for ten seconds, is dropped; a head of more than 8 KiB is refused. On a loopback
-/// address only requests for a loopback host are answered, so that no web page reaches it by a name of its own.
+/// It shows what workers print, and ids of sessions. A client that is slow, or says nothing for ten seconds, is dropped; a
+/// head of more than 8 KiB is refused. On a loopback address only requests for a loopback host are answered, so that no
+/// web page reaches it by a name of its own.
 ///
 /// Executor: runs on a strand of its own over the given executor. Thread safety: as of a pool.
 /// Lifetime: to be destroyed, or stopped, before the pools that it shows, which are not to be moved meanwhile; if they run

@@ -19,8 +19,9 @@
 
 namespace skep {
 
-/// What happens in a pool, one struct for each kind of fact; see event_bus. They hold no arguments, results or environments, and output only in
-/// worker_printed. What a fact does not have (a call that no worker has had yet) is empty.
+/// What happens in a pool, one struct for each kind of fact; see event_bus. They hold no arguments, results or
+/// environments, and output only in worker_printed. What a fact does not have (a call that no worker has had yet) is
+/// empty.
 namespace events {
 
 /// A worker has passed from one state to another.

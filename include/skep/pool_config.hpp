@@ -48,7 +48,7 @@ struct lease_options {
 /// Figures: see pool::metrics.
 struct metrics_options {
     bool enabled = true; ///< calls are counted by command and outcome, and their times
-    /// Those that were called first have figures of their own, of 9 KiB each; all others share theirs, 0..1,000.
+    /// The first that a worker knew have figures of their own, of 9 KiB each; all others share theirs, 0..1,000.
     std::size_t commands = 50;
 };
 
@@ -160,7 +160,7 @@ enum class log_level { debug, info, warning, error, off };
 /// Where a pool's messages go, and what workers print: to the process's standard error, as a line of text each with time,
 /// level and pool, or as a JSON object in a line; or, in a program that has set up Boost.Log, to its sinks: on channel
 /// "skep", or "skep.worker" for what workers print and log, with a trivial::severity_level and the attributes Pool,
-/// Worker, Session, CorrelationID, Logger (all std::string) and Pid (int), as far as they apply.
+/// Worker, CorrelationID, Logger (all std::string) and Pid (int), as far as they apply.
 enum class log_destination { standard_error, standard_error_json, boost_log };
 
 /// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in

@@ -215,6 +215,7 @@ asio::awaitable<bool> admin_server::core::serve_request(connection& with, beast:
         auto refusal = complaint(ec);
         if (refusal) {
             refusal->keep_alive(false);
+            refusal->prepare_payload();
             co_await send(with, std::move(*refusal));
         }
         co_return false;
@@ -251,9 +252,6 @@ asio::awaitable<bool> admin_server::core::answer(connection& with, const http_re
 
 /// False if that was the last answer on this connection.
 asio::awaitable<bool> admin_server::core::send(connection& to, http_response response) {
-    if (!response.has_content_length()) {
-        response.prepare_payload();
-    }
     to.stream.expires_after(patience);
     boost::system::error_code ec;
     auto token = redirect_error(use_awaitable, ec);

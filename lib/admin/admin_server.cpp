@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "admin/admin_core.hpp"
+#include "prometheus/pools_of.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -10,18 +11,6 @@
 #include <utility>
 
 namespace skep {
-
-namespace {
-
-pool_access::listing pools_of(pool_manager& all) {
-    pool_access::listing pools;
-    for (const auto& name : all.names()) {
-        pools.push_back(&all.get(name));
-    }
-    return pools;
-}
-
-} // namespace
 
 admin_server::admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options)
     : core_(std::make_shared<core>(

@@ -47,7 +47,7 @@ public:
     feed(const strand& executor, pool_access& pools, bool may_change)
         : executor_(executor), pools_(pools), may_change_(may_change) {}
 
-    /// Until it is cancelled; `owner` keeps it alive.
+    /// Until it is cancelled. This lives as long as `owner`.
     asio::awaitable<void> run(std::weak_ptr<void> owner);
 
     /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.

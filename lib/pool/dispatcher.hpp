@@ -136,6 +136,7 @@ private:
     void settle_bound_to(std::uint32_t slot);
     void settle_in_session(call& next, worker* place);
     affinity_step step_of_session(const call& wanting, worker*& home);
+    bool is_next_at(const worker& home, const call& wanting) noexcept;
     void bind_session(const call& assigned, worker& to, time_point now);
     void end_wait_for_home(call& waiting) noexcept;
     void go_anywhere(call& next);

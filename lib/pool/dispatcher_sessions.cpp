@@ -78,12 +78,17 @@ affinity_step dispatcher::step_of_session(const call& wanting, worker*& home) {
     home = known.at;
     auto state = known.is_lost ? session_home::lost : session_home::none;
     if (home != nullptr) {
-        const bool is_its_turn =
-            wanting.state != call_state::fresh || queue_.next_for(home->id().slot) == nullptr;
-        const bool is_free = is_its_turn && placement::has_room(*home, wanting);
+        const bool is_free = is_next_at(*home, wanting) && placement::has_room(*home, wanting);
         state = is_free ? session_home::free : session_home::busy;
     }
     return step_of(sessions_.mode_of(wanting.req), state);
+}
+
+/// Whether nobody waits there who came before it, perhaps for room that it could do without: others can be pipelined.
+bool dispatcher::is_next_at(const worker& home, const call& wanting) noexcept {
+    const auto* const next = queue_.next_for(home.id().slot);
+    const bool has_waited = wanting.state != call_state::fresh;
+    return next == nullptr || (has_waited && wanting.order < next->order);
 }
 
 void dispatcher::go_anywhere(call& next) {

@@ -3,7 +3,7 @@
 
 #include "core/config_problems.hpp"
 #include "core/range_check.hpp"
-#include <skep/pool_manager.hpp>
+#include "prometheus/pools_of.hpp"
 #include <skep/prometheus.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -30,14 +30,7 @@ prometheus_collector::prometheus_collector(pool& one, duration timeout)
     : pools_([&one] { return std::vector<pool*>{&one}; }), timeout_(checked(timeout)) {}
 
 prometheus_collector::prometheus_collector(pool_manager& all, duration timeout)
-    : pools_([&all] {
-          std::vector<pool*> found;
-          for (const auto& name : all.names()) {
-              found.push_back(&all.get(name));
-          }
-          return found;
-      }),
-      timeout_(checked(timeout)) {}
+    : pools_([&all] { return pools_of(all); }), timeout_(checked(timeout)) {}
 
 std::vector<prometheus::MetricFamily> prometheus_collector::Collect() const {
     const auto limit = std::chrono::steady_clock::now() + timeout_;

@@ -11,7 +11,10 @@ namespace skep {
 
 namespace {
 
-constexpr std::size_t longest_label = 128;
+bool is_label(const std::string& command) noexcept {
+    constexpr std::size_t longest = 128;
+    return !command.empty() && command.size() <= longest && is_utf8(command);
+}
 
 } // namespace
 
@@ -44,8 +47,7 @@ call_metrics& call_recorder::of(const std::string& command, bool was_known) noex
             return known->second;
         }
         const bool has_room = commands_.size() < options_.commands;
-        const bool is_label = !command.empty() && command.size() <= longest_label && is_utf8(command);
-        return has_room && was_known && is_label ? commands_[command] : others_;
+        return has_room && was_known && is_label(command) ? commands_[command] : others_;
     } catch (const std::exception&) { // out of memory
         return others_;
     }

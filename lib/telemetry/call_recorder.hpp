@@ -19,8 +19,8 @@ struct time_spent {
     duration total_time{};
 };
 
-/// Keeps the figures of a pool's calls, in memory that is bounded: of the commands that were called first each its own, of
-/// all others together.
+/// Keeps the figures of a pool's calls, in memory that is bounded: of the first commands that a worker knew each its own,
+/// of all others together.
 class call_recorder {
 public:
     explicit call_recorder(const metrics_options& options) noexcept : options_(options) {}

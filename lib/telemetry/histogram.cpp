@@ -18,12 +18,12 @@ using microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 constexpr std::size_t linear_buckets = 32;
 constexpr std::size_t buckets_an_octave = 16;
 constexpr std::size_t octaves = 31; // above the linear ones: up to 2^36 µs
+constexpr std::size_t bucket_count = linear_buckets + octaves * buckets_an_octave;
+
 /// A sum of times may be longer than any clock goes.
 duration sum_of(duration one, duration other) noexcept {
     return one > duration::max() - other ? duration::max() : one + other;
 }
-
-constexpr std::size_t bucket_count = linear_buckets + octaves * buckets_an_octave;
 
 /// Above the linear ones, the five highest bits of the time name its octave and its bucket in that.
 std::size_t bucket_of(std::uint64_t time) noexcept {

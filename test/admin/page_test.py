@@ -138,7 +138,8 @@ def main():
                 page.open(service.url)
                 check(page.wait_until(f"{TILES} == {workers}", 60), f"{workers} workers show")
                 check(page.wait_until("document.getElementById('connection').textContent == 'live'", 10), "live")
-                time.sleep(4)
+                check(page.wait_until("/train/.test(document.querySelector('section[data-pool=models]').innerText)", 30),
+                      "calls show")
                 check_looks(page, shots, f"{workers} workers")
                 if workers == 4:
                     check_work(page, service)

@@ -197,6 +197,31 @@ BOOST_AUTO_TEST_CASE(what_a_dead_worker_cannot_have_begun_goes_to_another) {
     BOOST_TEST(bench.calls.counters().retried == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(calls_of_a_session_stay_in_order_when_another_one_is_forgotten) {
+    auto config = fake_config();
+    config.pipeline_depth = 1;
+    config.affinity.mode = affinity_mode::strict_queue;
+    dispatch_bench bench(config);
+    bench.launch();
+    for (const auto* session : {"mine", "another"}) {
+        bench.submit(request("first").session(session));
+        bench.answer();
+    }
+    bench.submit("busy");
+    kept_ptr first(new kept_call(request("first").session("mine")));
+    first->is_pipelinable = false; // as those that a tool makes
+    bench.calls.submit(*first, {});
+    const auto second = bench.submit(request("second").session("mine"));
+    BOOST_TEST(bench.calls.forget_session("another"));
+    BOOST_TEST(bench.calls.queued() == 2u);
+    bench.answer();
+    bench.answer();
+    BOOST_TEST(first->woken == 1);
+    BOOST_TEST(second->woken == 0);
+    bench.answer();
+    BOOST_TEST(second->woken == 1);
+}
+
 BOOST_AUTO_TEST_CASE(an_idempotent_call_is_retried) {
     dispatch_bench bench;
     bench.launch();

@@ -62,14 +62,20 @@ BOOST_AUTO_TEST_CASE(a_line_cannot_be_forged) {
     BOOST_TEST(line == "1970-01-01T00:00:00.000Z warning skep pool blue: a\\x0d\\x1b[2J\\x00b\tc\\x7f\n");
 }
 
-BOOST_AUTO_TEST_CASE(as_json_it_has_what_is_known) {
-    const std::chrono::system_clock::time_point moment(1'780'000'000s + 7ms);
-    const worker_id who{"blue", 1, 2};
+/// Of a worker with pid 42, during call c.
+log_subject what_it_said(const worker_id& who) {
     log_subject about;
     about.channel = "skep.worker";
     about.worker = &who;
     about.pid = 42;
     about.correlation_id = "c";
+    return about;
+}
+
+BOOST_AUTO_TEST_CASE(as_json_it_has_what_is_known) {
+    const std::chrono::system_clock::time_point moment(1'780'000'000s + 7ms);
+    const worker_id who{"blue", 1, 2};
+    auto about = what_it_said(who);
     about.logger = "model";
     about.label = "for the eye alone";
     BOOST_TEST(json_log_line(moment, log_level::error, "blue", "a \"b\"\n\xFF", about) ==
@@ -99,11 +105,7 @@ BOOST_AUTO_TEST_CASE(records_have_attributes_that_filters_see) {
     config.name = "blue";
     const pool_log log(config, make_local_context(boost::asio::system_executor()));
     const worker_id who{"blue", 1, 2};
-    log_subject about;
-    about.channel = "skep.worker";
-    about.worker = &who;
-    about.pid = 42;
-    about.correlation_id = "c";
+    auto about = what_it_said(who);
     about.logger = "stderr";
     log(log_level::error, "first", about);
     about.pid = 43;

@@ -4,10 +4,9 @@ import logging
 from typing import Any, Dict
 
 from .messages import encode
-from .records import records
+from .records import LONGEST, records
 from .telemetry import add_correlation_id
 
-_LONGEST = 16 * 1024  # bytes, of a record as a whole
 _LENGTHS = (16_000, 5_000, 1_500)  # characters of the text: the first that fits is taken
 _LONGEST_NAME = 64  # characters
 
@@ -46,7 +45,7 @@ def _fitting(message: Dict[str, Any], text: str) -> bytes:
     for length in _LENGTHS:
         message["text"] = text if len(text) <= length else f"{text[: length // 4]} ... {text[-length * 3 // 4 :]}"
         body = encode(message)
-        if len(body) <= _LONGEST:
+        if len(body) <= LONGEST:
             break
     return body
 

@@ -8,7 +8,7 @@ from .connection import leave_with_group
 from .limits import Limits
 
 _MOST_WAITING = 1024
-_LONGEST = 16 * 1024  # bytes, of one record
+LONGEST = 16 * 1024  # bytes, of one record
 _BYTES_OF_TREE = 28  # in the host's memory, of each byte of JSON, at most
 
 
@@ -23,7 +23,7 @@ class Records:
 
     def connect(self, say: Callable[[bytes], None], limits: Limits) -> None:
         """There is a host now, to whom `say` sends: it gets what was told before, too."""
-        longest = min(_LONGEST, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
+        longest = min(LONGEST, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
         thread = threading.Thread(target=self._send_all, args=(say, longest), name="skep-records", daemon=True)
         try:
             thread.start()  # now, and on the main thread: whoever tells may be in a signal handler
@@ -34,7 +34,7 @@ class Records:
 
     def put(self, record: bytes) -> None:
         """Takes a record on, or drops and counts it. On any thread, and within signal handlers and finalizers."""
-        if self.is_closed or len(record) > _LONGEST or self._waiting.qsize() >= _MOST_WAITING:
+        if self.is_closed or len(record) > LONGEST or self._waiting.qsize() >= _MOST_WAITING:
             self.dropped += 1
             return
         self._waiting.put(record)
