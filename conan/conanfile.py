@@ -25,12 +25,14 @@ class SkepConan(ConanFile):
         "fPIC": [True, False],
         "with_redis": [True, False],
         "with_admin": [True, False],
+        "with_otlp": [True, False],
     }
     default_options = {
         "shared": False,
         "fPIC": True,
         "with_redis": False,
         "with_admin": False,
+        "with_otlp": False,
     }
     implements = ["auto_shared_fpic"]
 
@@ -90,6 +92,7 @@ class SkepConan(ConanFile):
         toolchain.cache_variables["SKEP_BUILD_REDIS"] = bool(self.options.with_redis)
         toolchain.cache_variables["SKEP_BUILD_PROMETHEUS"] = bool(self.options.with_admin)
         toolchain.cache_variables["SKEP_BUILD_ADMIN"] = bool(self.options.with_admin)
+        toolchain.cache_variables["SKEP_BUILD_OTLP"] = bool(self.options.with_otlp)
         toolchain.generate()
         CMakeDeps(self).generate()
 
@@ -109,7 +112,8 @@ class SkepConan(ConanFile):
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "skep")
         core = self.cpp_info
-        if self.options.with_redis or self.options.with_admin:  # components need a Boost from Conan, not a platform's
+        options = self.options
+        if options.with_redis or options.with_admin or options.with_otlp:  # components need a Boost from Conan, not a platform's
             self.cpp_info.set_property("cmake_target_name", "skep::all")
             self.cpp_info.set_property("pkg_config_name", "skep-all")
             core = self.cpp_info.components["core"]
@@ -127,6 +131,11 @@ class SkepConan(ConanFile):
             admin.set_property("cmake_target_name", "skep::admin")
             admin.libs = ["skep_admin"]
             admin.requires = ["core", "prometheus"]
+        if self.options.with_otlp:
+            otlp = self.cpp_info.components["otlp"]
+            otlp.set_property("cmake_target_name", "skep::otlp")
+            otlp.libs = ["skep_otlp"]
+            otlp.requires = ["core"]
         core.set_property("cmake_target_name", "skep::skep")
         core.set_property("pkg_config_name", "skep")
         core.libs = ["skep"]

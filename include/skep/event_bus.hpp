@@ -45,9 +45,9 @@ inline constexpr std::uint64_t bit_of<E, std::variant<All...>> = [] {
 template <class E>
 concept event_type = (bit_of<E, any_event> != 0);
 
-/// Of all without any.
+/// Of all without any, but for spans: whoever wants those has calls traced, and says so.
 template <class... E>
-inline constexpr std::uint64_t bits_of = sizeof...(E) == 0 ? ~std::uint64_t(0)
+inline constexpr std::uint64_t bits_of = sizeof...(E) == 0 ? ~bit_of<events::span, any_event>
                                                            : (bit_of<E, any_event> | ... | 0);
 
 template <class... E>
@@ -130,7 +130,7 @@ public:
     event_bus(const event_bus&) = delete;
     event_bus& operator=(const event_bus&) = delete;
 
-    /// Events of these types, or of all, from now on; at most `capacity` that have not been read, 1..1,000,000.
+    /// Events of these types, or of all but spans, from now on; at most `capacity` that have not been read, 1..1,000,000.
     template <detail::event_type... E>
     event_stream<E...> subscribe(std::size_t capacity = default_capacity) {
         return event_stream<E...>(open(detail::bits_of<E...>, capacity));
@@ -146,7 +146,7 @@ public:
         return listen_to(detail::bits_of<E>, std::move(where), std::move(call), capacity);
     }
 
-    /// The same for events of all types: `handler(const event&)`.
+    /// The same for events of all types but spans: `handler(const event&)`.
     subscription listen(boost::asio::any_io_executor where, std::function<void(const event&)> handler,
                         std::size_t capacity = default_capacity) {
         return listen_to(detail::bits_of<>, std::move(where), std::move(handler), capacity);

@@ -11,6 +11,7 @@
 #include <boost/describe/class.hpp>
 #include <boost/json/object.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -300,6 +301,26 @@ struct tool_called {
     std::string correlation_id;
 };
 
+/// A part of a trace is over, by W3C Trace Context. The call, as its caller sees it, is of kind "client"; within that, from
+/// when it was sent to a worker the last time, "server"; within that what its code did in a skep.span(), "internal", and
+/// what tools did for it, "server" again. Told only to those who have subscribed to this type, not to all.
+struct span {
+    static constexpr std::string_view name = "trace.span";
+    std::string pool;
+    worker_id worker;
+    std::string what; ///< the command, the tool, or the name given to skep.span()
+    std::string_view kind;
+    std::string trace_id;  ///< 32 hexadecimal digits
+    std::string span_id;   ///< 16 of them
+    std::string parent_id; ///< empty if the trace begins here
+    std::chrono::system_clock::time_point start_time;
+    duration time{};
+    std::string outcome; ///< "ok", the name of an errc, or the type of an exception
+    std::string correlation_id;
+    boost::json::object
+        attributes; ///< queue_ms, attempts and session of a call; what skep.span() was given as metadata
+};
+
 /// A call of a session goes to a worker.
 struct session_affinity {
     static constexpr std::string_view name = "session.affinity";
@@ -376,6 +397,9 @@ BOOST_DESCRIBE_STRUCT(request_finished, (),
 BOOST_DESCRIBE_STRUCT(request_retried, (), (worker, command, correlation_id, wait_time, attempts))
 BOOST_DESCRIBE_STRUCT(stream_chunk, (), (worker, command, correlation_id, bytes))
 BOOST_DESCRIBE_STRUCT(tool_called, (), (worker, tool, command, correlation_id))
+BOOST_DESCRIBE_STRUCT(span, (),
+                      (pool, worker, what, kind, trace_id, span_id, parent_id, start_time, time, outcome,
+                       correlation_id, attributes))
 BOOST_DESCRIBE_STRUCT(session_affinity, (), (worker, session, result))
 BOOST_DESCRIBE_STRUCT(session_created, (), (session, count))
 BOOST_DESCRIBE_STRUCT(session_expired, (), (session))
@@ -387,17 +411,19 @@ BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function)
 
 namespace detail {
 
-using any_event = std::variant<
-    events::worker_transition, events::worker_spawned, events::worker_ready, events::worker_terminated,
-    events::worker_health_check, events::worker_recycled, events::worker_tainted,
-    events::unhealthy_worker_terminated, events::protocol_error, events::worker_printed,
-    events::worker_emitted, events::ping_sent, events::pong_received, events::heartbeat_missed,
-    events::heartbeat_failed, events::pool_init_started, events::pool_init_completed, events::pool_scale_up,
-    events::pool_scale_down, events::pool_saturated, events::pool_unavailable, events::pool_available,
-    events::breaker_changed, events::queue_enqueued, events::queue_dequeued, events::queue_timeout,
-    events::queue_cancelled, events::request_started, events::request_finished, events::request_retried,
-    events::stream_chunk, events::tool_called, events::session_affinity, events::session_created,
-    events::session_expired, events::session_removed, events::session_quota_warning, events::lease_leaked>;
+using any_event =
+    std::variant<events::worker_transition, events::worker_spawned, events::worker_ready,
+                 events::worker_terminated, events::worker_health_check, events::worker_recycled,
+                 events::worker_tainted, events::unhealthy_worker_terminated, events::protocol_error,
+                 events::worker_printed, events::worker_emitted, events::ping_sent, events::pong_received,
+                 events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
+                 events::pool_init_completed, events::pool_scale_up, events::pool_scale_down,
+                 events::pool_saturated, events::pool_unavailable, events::pool_available,
+                 events::breaker_changed, events::queue_enqueued, events::queue_dequeued,
+                 events::queue_timeout, events::queue_cancelled, events::request_started,
+                 events::request_finished, events::request_retried, events::stream_chunk, events::tool_called,
+                 events::span, events::session_affinity, events::session_created, events::session_expired,
+                 events::session_removed, events::session_quota_warning, events::lease_leaked>;
 
 } // namespace detail
 
@@ -410,7 +436,7 @@ struct event : detail::any_event {
 SKEP_API std::string_view name_of(const event& what) noexcept;
 
 /// {"event": its name, ...}, for logs, pages and traces: each member under its name, a duration in milliseconds under its
-/// name and "_ms", a worker's id and an enumerator as text.
+/// name and "_ms", a moment in microseconds since 1970 under its name and "_us", a worker's id and an enumerator as text.
 SKEP_API boost::json::object to_json(const event& what);
 
 } // namespace skep

@@ -52,6 +52,13 @@ struct metrics_options {
     std::size_t commands = 50;
 };
 
+/// Traces: see events::span. Calls are traced as long as somebody subscribes to spans.
+struct trace_options {
+    /// How many of the calls that come without a "traceparent" among their metadata begin a trace, 0..1. Of the others
+    /// those are traced whose header says so.
+    double sample_ratio = 1;
+};
+
 /// The wait for a free worker.
 struct queue_options {
     /// Calls and checkouts that may wait, 0..10,000,000; 0 = refuse when all are busy.
@@ -160,7 +167,7 @@ enum class log_level { debug, info, warning, error, off };
 /// Where a pool's messages go, and what workers print: to the process's standard error, as a line of text each with time,
 /// level and pool, or as a JSON object in a line; or, in a program that has set up Boost.Log, to its sinks: on channel
 /// "skep", or "skep.worker" for what workers print and log, with a trivial::severity_level and the attributes Pool,
-/// Worker, CorrelationID, Logger (all std::string) and Pid (int), as far as they apply.
+/// Worker, Session, CorrelationID, Logger (all std::string) and Pid (int), as far as they apply.
 enum class log_destination { standard_error, standard_error_json, boost_log };
 
 /// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in
@@ -193,6 +200,7 @@ struct SKEP_API pool_config {
     affinity_options affinity;
     lease_options lease;
     metrics_options metrics;
+    trace_options tracing;
 
     /// If set: calls count as accesses of their sessions there, and a session that is removed there, or expires in this
     /// process without having been used here since, is forgotten here (see pool::forget_session). A pool_manager sets it to

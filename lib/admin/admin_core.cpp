@@ -107,7 +107,8 @@ admin_server::core::core(const asio::any_io_executor& executor, std::function<po
     : executor_(executor),
       options_(std::move(options)),
       pools_(std::move(pools), events),
-      news_(executor_, pools_, !options_.token.empty()),
+      survey_(executor_, pools_),
+      news_(executor_, pools_, survey_, !options_.token.empty()),
       acceptor_(listen(executor_, endpoint_of(options_))),
       endpoint_(acceptor_.local_endpoint()),
       tasks_(executor_, [](const std::exception_ptr&) {}) {} // a connection that is lost is no news
@@ -226,7 +227,7 @@ asio::awaitable<bool> admin_server::core::serve_request(connection& with, beast:
 
 asio::awaitable<bool> admin_server::core::answer(connection& with, const http_request& asked) {
     const auto address = endpoint_.address();
-    const admin_resources resources{options_, address.is_loopback(), pools_, news_};
+    const admin_resources resources{options_, address.is_loopback(), pools_, survey_};
     std::optional<http_response> response;
     if (is_for_events(asked)) {
         response = refusal_of_events(resources, asked, pages_);

@@ -62,6 +62,7 @@ private:
     strand executor_;
     const admin_options options_;
     pool_access pools_;
+    survey survey_;
     feed news_;
     boost::asio::ip::tcp::acceptor acceptor_;
     const boost::asio::ip::tcp::endpoint endpoint_;

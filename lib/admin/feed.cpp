@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t samples_kept = 600;
 constexpr std::size_t most_waiting_bytes = 4u << 20;
-constexpr auto fresh_enough = 200ms;
 
 std::int64_t wall_clock_ms() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -63,7 +62,7 @@ asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
     timer pause(executor_);
     for (;;) {
         try {
-            auto looking = look();
+            auto looking = survey_.look();
             const auto seen = co_await std::move(looking);
             publish(*seen);
             listen_while_read();
@@ -72,21 +71,6 @@ asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
         pause.expires_after(1s);
         co_await pause.async_wait(asio::use_awaitable);
     }
-}
-
-asio::awaitable<std::shared_ptr<const std::vector<pool_metrics>>> feed::look() {
-    if (seen_ && clock::now() - seen_at_ < fresh_enough) {
-        co_return seen_;
-    }
-    auto fresh = std::make_shared<std::vector<pool_metrics>>();
-    auto asked = pools_.metrics();
-    for (auto& each : asked) {
-        auto metrics = co_await std::move(each);
-        fresh->push_back(std::move(metrics));
-    }
-    seen_ = std::move(fresh);
-    seen_at_ = clock::now();
-    co_return seen_;
 }
 
 /// Events cost the pools their making: only while somebody reads.
@@ -102,10 +86,10 @@ void feed::listen_while_read() {
     }
 }
 
-void feed::publish(const std::vector<pool_metrics>& seen) {
+void feed::publish(const findings& seen) {
     const auto at_ms = wall_clock_ms();
     json::array pools;
-    for (const auto& each : seen) {
+    for (const auto& each : seen.pools) {
         auto newest = sample(each, at_ms);
         if (!readers_.empty()) {
             auto pool = to_json(each);
@@ -113,7 +97,11 @@ void feed::publish(const std::vector<pool_metrics>& seen) {
             pools.push_back(std::move(pool));
         }
     }
-    broadcast("pools", {{"at_ms", at_ms}, {"may_change", may_change_}, {"pools", std::move(pools)}});
+    json::array silent(seen.silent.begin(), seen.silent.end());
+    broadcast("pools", {{"at_ms", at_ms},
+                        {"may_change", may_change_},
+                        {"pools", std::move(pools)},
+                        {"silent", std::move(silent)}});
 }
 
 /// The first of a pool has no past to be compared with, and tells of no calls.

@@ -5,6 +5,7 @@
 
 #include "admin/pool_access.hpp"
 #include "admin/sample.hpp"
+#include "admin/survey.hpp"
 #include "async/gate.hpp"
 #include <skep/events.hpp>
 
@@ -44,17 +45,11 @@ private:
 /// what happens, as server-sent events. On the admin's strand.
 class feed {
 public:
-    feed(const strand& executor, pool_access& pools, bool may_change)
-        : executor_(executor), pools_(pools), may_change_(may_change) {}
+    feed(const strand& executor, pool_access& pools, survey& looks, bool may_change)
+        : executor_(executor), pools_(pools), survey_(looks), may_change_(may_change) {}
 
     /// Until it is cancelled. This lives as long as `owner`.
     asio::awaitable<void> run(std::weak_ptr<void> owner);
-
-    /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.
-    asio::awaitable<std::shared_ptr<const std::vector<pool_metrics>>> look();
-
-    /// Something was changed: the next look is a fresh one.
-    void look_again() noexcept { seen_.reset(); }
 
     /// A page more, which is told what has been so far first.
     std::shared_ptr<feed_reader> open();
@@ -65,7 +60,7 @@ private:
         std::deque<boost::json::object> samples;
     };
 
-    void publish(const std::vector<pool_metrics>& seen);
+    void publish(const findings& seen);
     void listen_while_read();
     void on_event(const event& what);
     boost::json::object sample(const pool_metrics& seen, std::int64_t at_ms);
@@ -73,13 +68,12 @@ private:
 
     strand executor_;
     pool_access& pools_;
+    survey& survey_;
     bool may_change_;
     std::map<std::string, past> pasts_;
     std::vector<std::weak_ptr<feed_reader>> readers_;
     std::weak_ptr<void> owner_;
     std::optional<subscription> listening_; ///< while there are readers
-    std::shared_ptr<const std::vector<pool_metrics>> seen_;
-    time_point seen_at_;
 };
 
 } // namespace skep

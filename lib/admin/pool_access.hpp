@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,12 +23,18 @@ public:
 
     pool_access(std::function<listing()> list, event_bus& events) : list_(std::move(list)), events_(events) {}
 
-    /// What each measures, in their order; empty once they are gone.
-    std::vector<boost::asio::awaitable<pool_metrics>> metrics() {
+    /// A question to a pool for what it measures, which has not been asked yet.
+    using question = std::optional<boost::asio::awaitable<pool_metrics>>;
+
+    /// One for each pool by its name, in their order, but none for those of `spared`; empty once they are gone.
+    std::vector<std::pair<std::string, question>> metrics(const std::set<std::string>& spared) {
         const std::lock_guard lock(mutex_);
-        std::vector<boost::asio::awaitable<pool_metrics>> asked;
+        std::vector<std::pair<std::string, question>> asked;
         for (auto* const each : list()) {
-            asked.push_back(each->metrics());
+            asked.emplace_back(each->name(), question());
+            if (!spared.contains(each->name())) {
+                asked.back().second.emplace(each->metrics());
+            }
         }
         return asked;
     }

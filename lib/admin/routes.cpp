@@ -38,14 +38,17 @@ http_response wrong_method(const char* allowed) {
     return refusal;
 }
 
-std::string readiness(const std::vector<pool_metrics>& seen) {
+std::string readiness(const findings& seen) {
     std::string unable;
-    for (const auto& each : seen) {
+    for (const auto& each : seen.pools) {
         if (!can_serve(each.status)) {
             unable += "pool " + each.status.name + " cannot serve\n";
         }
     }
-    return seen.empty() ? "there is no pool\n" : unable;
+    for (const auto& name : seen.silent) {
+        unable += "pool " + name + " does not answer\n";
+    }
+    return seen.pools.empty() && seen.silent.empty() ? "there is no pool\n" : unable;
 }
 
 std::string status_text(const std::vector<pool_metrics>& seen) {
@@ -58,7 +61,7 @@ std::string status_text(const std::vector<pool_metrics>& seen) {
 
 /// Answers that need a look at the pools.
 asio::awaitable<http_response> show(const admin_resources& from, std::string_view path) {
-    auto looking = from.news.look();
+    auto looking = from.looks.look();
     const auto looked = co_await std::move(looking);
     const auto& seen = *looked;
     if (path == "/readyz") {
@@ -67,10 +70,11 @@ asio::awaitable<http_response> show(const admin_resources& from, std::string_vie
         co_return text_response(status, unable.empty() ? "ok\n" : std::move(unable));
     }
     if (path == "/metrics") {
-        co_return text_response(http::status::ok, prometheus::TextSerializer().Serialize(to_families(seen)),
+        co_return text_response(http::status::ok,
+                                prometheus::TextSerializer().Serialize(to_families(seen.pools)),
                                 "text/plain; version=0.0.4; charset=utf-8");
     }
-    co_return text_response(http::status::ok, status_text(seen), "application/json");
+    co_return text_response(http::status::ok, status_text(seen.pools), "application/json");
 }
 
 size_limits limits_in(const std::string& body) {
@@ -126,7 +130,7 @@ asio::awaitable<http_response> change(const admin_resources& from, const http_re
             co_return text_response(http::status::not_found, "there is no such pool or action\n");
         }
         co_await std::move(*changing);
-        from.news.look_again();
+        from.looks.look_again();
         co_return text_response(http::status::ok, "done\n");
     } catch (const error& problem) {
         const auto text = problem.what() + std::string("\n");

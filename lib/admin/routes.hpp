@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "admin/feed.hpp"
 #include "admin/pool_access.hpp"
+#include "admin/survey.hpp"
 #include <skep/admin.hpp>
 
 #include <boost/beast/http/message.hpp>
@@ -24,7 +24,7 @@ struct admin_resources {
     const admin_options& options;
     bool is_on_loopback;
     pool_access& pools;
-    feed& news;
+    survey& looks;
 };
 
 /// Whether it is for what is answered by a stream.

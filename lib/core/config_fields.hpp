@@ -104,6 +104,7 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.flag("enabled", config.metrics.enabled);
         visit.number("commands", config.metrics.commands, 0, 1'000);
     });
+    visit.group("tracing", [&] { visit.real("sample_ratio", config.tracing.sample_ratio, 0.0, 1.0); });
     visit.time("request_timeout", config.request_timeout, 0s, 24h);
     visit.group("stream", [&] {
         visit.number("window", config.stream.window, 1, 65'536);

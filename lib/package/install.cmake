@@ -9,7 +9,7 @@ install(TARGETS skep EXPORT skep-targets
   ARCHIVE COMPONENT skep_development
   FILE_SET HEADERS COMPONENT skep_development)
 # Libraries beside it, each a component of its own.
-foreach(part redis prometheus admin)
+foreach(part redis prometheus otlp admin)
   if(TARGET skep_${part})
     install(TARGETS skep_${part} EXPORT skep-${part}-targets COMPONENT skep_${part}
       FILE_SET HEADERS COMPONENT skep_${part})

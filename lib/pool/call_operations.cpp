@@ -13,10 +13,11 @@ namespace {
 
 /// Off the strand, so that callers on several threads do it side by side, and a request that cannot be sent is refused at
 /// once, however long the queue.
-void prepare(call& fresh, const limit_options& limits, const asio::any_io_executor& caller) {
+void prepare(call& fresh, const pool_core& core, const asio::any_io_executor& caller) {
     try {
         tie(fresh, caller);
-        fresh.encode(limits);
+        core.begin_trace(fresh);
+        fresh.encode(core.limits());
     } catch (const error& refusal) {
         fresh.refusal = std::make_unique<error>(refusal);
     } catch (const std::exception& problem) { // out of memory
@@ -42,7 +43,7 @@ void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine,
 
 asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
     const auto caller = co_await asio::this_coro::executor;
-    prepare(*mine, core->limits(), caller);
+    prepare(*mine, *core, caller);
     const progress_scope progress(mine);
     auto start = [core = std::move(core), mine](std::unique_ptr<suspended_caller> caller) {
         begin_call(core, mine, std::move(caller));
@@ -54,7 +55,7 @@ asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
 
 asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr mine) {
     const auto caller = co_await asio::this_coro::executor;
-    prepare(*mine, core->limits(), caller);
+    prepare(*mine, *core, caller);
     auto opened = stream_reader::open(core, mine); // first: a stream that nobody can read must not begin
     auto start = [core, mine](std::unique_ptr<suspended_caller> caller) {
         begin_call(core, mine, std::move(caller));

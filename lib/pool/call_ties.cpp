@@ -12,12 +12,17 @@ namespace skep {
 
 namespace {
 
-/// A tool's call has no more time than the call that it is made for, and shares its correlation id.
+/// A tool's call has no more time than the call that it is made for, and shares its correlation id and its trace.
 void inherit(request& inner, const tool_tie& tie) {
     const auto outer_deadline = tie.outer->deadline;
     inner.deadline(std::min(inner.deadline().value_or(time_point::max()), outer_deadline));
     if (inner.correlation_id().empty()) {
         inner.correlation_id(tie.correlation_id);
+    }
+    if (!inner.metadata().contains(traceparent_key)) {
+        for (const auto& [key, value] : tie.trace) {
+            inner.metadata(key, value);
+        }
     }
 }
 

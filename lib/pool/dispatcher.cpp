@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/call_events.hpp"
+#include "pool/call_tracing.hpp"
 #include "pool/next_attempt.hpp"
 #include "pool/tool_cycle.hpp"
 #include "worker/answers.hpp"
@@ -485,6 +486,7 @@ void dispatcher::note_end(const call& over, time_point now, std::optional<errc> 
     const auto times = time_spent_at(over, now);
     figures_.record(over.req.command(), times, code);
     tell_finished(context_, config_.name, over, times, code);
+    tell_spans(context_, config_.name, over, times, code);
 }
 
 void dispatcher::count_failure(errc code) noexcept {

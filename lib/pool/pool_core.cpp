@@ -305,6 +305,8 @@ void pool_core::log_line_of_worker(log_level level, const output_line& line, con
     about.worker = &line.worker;
     about.pid = by != nullptr ? by->life().pid() : 0;
     about.correlation_id = line.correlation_ids.size() == 1 ? line.correlation_ids.front() : "";
+    const auto session = by != nullptr ? by->session_of(about.correlation_id) : std::string();
+    about.session = session;
     about.logger = line.is_stderr ? "stderr" : "stdout";
     about.label = label;
     log_(level, line.text, about);
@@ -315,6 +317,8 @@ void pool_core::log_record_of_worker(const worker& by, const log_message& said,
     auto about = subject_of(by);
     about.channel = "skep.worker";
     about.correlation_id = said.correlation_id;
+    const auto session = by.session_of(said.correlation_id);
+    about.session = session;
     about.logger = said.logger;
     about.label = label;
     log_(said.level, said.text, about);

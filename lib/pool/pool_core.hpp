@@ -8,6 +8,7 @@
 #include "async/task_group.hpp"
 #include "policy/error_streaks.hpp"
 #include "pool/autoscaler.hpp"
+#include "pool/call_tracing.hpp"
 #include "pool/dispatcher.hpp"
 #include "pool/pool_hooks.hpp"
 #include "pool/supervisor.hpp"
@@ -33,7 +34,7 @@ using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
-/// constructor, executor(), name(), limits(), streams(), tools() and events() runs on the strand.
+/// constructor, executor(), name(), limits(), streams(), begin_trace(), tools() and events() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         public context_bound,
                         public session_observer,
@@ -46,6 +47,7 @@ public:
     const std::string& name() const noexcept { return config_.name; }
     const limit_options& limits() const noexcept { return config_.limits; }
     const stream_options& streams() const noexcept { return config_.stream; }
+    void begin_trace(call& fresh) const { skep::begin_trace(fresh, context_, config_.tracing.sample_ratio); }
     event_bus& events() const noexcept { return *context_.events; }
 
     // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.

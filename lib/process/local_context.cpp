@@ -10,8 +10,13 @@
 namespace skep {
 
 pool_context make_local_context(asio::any_io_executor executor) {
-    return {strand(std::move(executor)), std::chrono::system_clock::now, random_share, make_token,
-            write_to_standard_error};
+    return {strand(std::move(executor)),
+            std::chrono::system_clock::now,
+            random_share,
+            make_token,
+            write_to_standard_error,
+            nullptr,
+            make_span_id};
 }
 
 } // namespace skep

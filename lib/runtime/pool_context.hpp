@@ -9,6 +9,7 @@
 #include <skep/event_bus.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,7 +27,8 @@ struct pool_context {
     std::function<std::string()> make_token;              ///< that nobody can guess
     std::function<void(std::string_view)> write_log_line; ///< must not throw; from any thread
 
-    std::shared_ptr<event_bus> events = nullptr; ///< null where nobody can subscribe
+    std::shared_ptr<event_bus> events = nullptr;           ///< null where nobody can subscribe
+    std::function<std::uint64_t()> make_span_id = nullptr; ///< from any thread; null where nothing is traced
 
     /// See event_bus::emit.
     template <class E, class Make>

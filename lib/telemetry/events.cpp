@@ -20,6 +20,11 @@ void put(json::object& into, std::string_view name, duration value) {
     into[std::string(name) + "_ms"] = std::chrono::duration<double, std::milli>(value).count();
 }
 
+void put(json::object& into, std::string_view name, std::chrono::system_clock::time_point value) {
+    const auto since_1970 = std::chrono::duration_cast<std::chrono::microseconds>(value.time_since_epoch());
+    into[std::string(name) + "_us"] = since_1970.count();
+}
+
 void put(json::object& into, std::string_view name, const worker_id& value) {
     if (value.generation != 0) {
         into[name] = to_string(value);

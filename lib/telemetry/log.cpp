@@ -114,6 +114,7 @@ void write_to_boost(log_level level, const std::string& pool, std::string_view t
     attributes.add("Pool", pool);
     attributes.add("Worker", about.worker != nullptr ? to_string(*about.worker) : std::string());
     attributes.add("Pid", about.pid);
+    attributes.add("Session", std::string(about.session));
     attributes.add("CorrelationID", std::string(about.correlation_id));
     attributes.add("Logger", std::string(about.logger));
     BOOST_LOG_SEV(logger_of(about.channel), to_severity(level))
@@ -144,6 +145,7 @@ std::string json_log_line(std::chrono::system_clock::time_point now, log_level l
     if (about.pid != 0) {
         line["pid"] = about.pid;
     }
+    add("session", about.session);
     add("correlation_id", about.correlation_id);
     add("logger", about.logger);
     line["text"] = to_utf8(text);

@@ -21,6 +21,7 @@ struct log_subject {
     std::string_view channel = "skep"; ///< or "skep.worker": what a worker has printed or logged
     const worker_id* worker = nullptr;
     int pid = 0;
+    std::string_view session{};
     std::string_view correlation_id{};
     std::string_view logger{}; ///< of the worker's own, or "stdout" or "stderr"
     std::string_view label{};  ///< the same for the eye: what text begins with
@@ -67,7 +68,7 @@ private:
 std::string log_line(std::chrono::system_clock::time_point now, log_level level, std::string_view pool,
                      std::string_view text, std::string_view label = {});
 
-/// The same as a JSON object: {"at", "level", "channel", "pool", "worker", "pid", "correlation_id", "logger",
+/// The same as a JSON object: {"at", "level", "channel", "pool", "worker", "pid", "session", "correlation_id", "logger",
 /// "text"}, without what is not known.
 std::string json_log_line(std::chrono::system_clock::time_point now, log_level level, std::string_view pool,
                           std::string_view text, const log_subject& about);

@@ -3,6 +3,7 @@
 
 #include "wire/worker_messages.hpp"
 
+#include "core/trace_context.hpp"
 #include "core/utf8.hpp"
 #include "wire/attachments.hpp"
 #include "wire/message_members.hpp"
@@ -115,6 +116,12 @@ tool_call_message to_tool_call(const members& fields, std::vector<blob> attachme
     }
     asked.args = std::move(args.get_object());
     asked.attachments = std::move(attachments);
+    if (fields.find("parent_span") != nullptr) {
+        asked.parent_span = fields.text("parent_span");
+        if (!is_span_id(asked.parent_span)) {
+            fields.refuse("parent_span", "is not 16 hexadecimal digits");
+        }
+    }
     return asked;
 }
 
@@ -137,6 +144,34 @@ void check_flat(const members& fields, std::string_view key, const json::object&
     }
 }
 
+span_message to_span(const members& fields, json::value& value) {
+    constexpr std::int64_t latest = 9'000'000'000'000'000; // a clock in nanoseconds goes no further
+    const auto* const object = value.if_object();
+    const auto text = [&](const char* key) {
+        const auto* const found = object != nullptr ? object->if_contains(key) : nullptr;
+        return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+    };
+    const auto count = [&](const char* key) {
+        const auto* const found = object != nullptr ? object->if_contains(key) : nullptr;
+        return found != nullptr && found->is_int64() ? found->get_int64() : -1;
+    };
+    const auto start = count("start_us");
+    const auto time = count("time_us");
+    span_message span{text("trace"),
+                      text("id"),
+                      text("parent"),
+                      beginning_of(text("outcome"), longest_name),
+                      std::chrono::microseconds(start),
+                      std::chrono::microseconds(time)};
+    const bool has_times = start >= 0 && start <= latest && time >= 0 && time <= latest - start;
+    if (!is_trace_id(span.trace_id) || !is_span_id(span.span_id) || !is_span_id(span.parent_id) ||
+        !has_times) {
+        fields.refuse("span",
+                      "is not an object of trace, id and parent in hexadecimal, start_us and time_us");
+    }
+    return span;
+}
+
 event_message to_event(const members& fields, std::size_t size) {
     event_message told;
     told.name = fields.text("name");
@@ -154,6 +189,9 @@ event_message to_event(const members& fields, std::size_t size) {
     check_flat(fields, "metadata", told.metadata);
     told.correlation_id = beginning_of(fields.text_or_empty("correlation_id"), longest_name);
     told.dropped = fields.find("dropped") != nullptr ? fields.number("dropped") : 0;
+    if (auto* const span = fields.find("span")) {
+        told.span = to_span(fields, *span);
+    }
     return told;
 }
 

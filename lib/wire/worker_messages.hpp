@@ -12,7 +12,9 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -81,11 +83,21 @@ struct tool_call_message {
     std::string name;
     boost::json::object args;
     std::vector<blob> attachments;
+    std::string parent_span; ///< that it is made within, of the call's trace; empty if it has not said
 };
 struct pong_message {
     std::uint64_t sequence = 0;
     std::uint64_t in_flight = 0;
     std::uint64_t completed = 0;
+};
+/// That it was a part of a trace.
+struct span_message {
+    std::string trace_id;
+    std::string span_id;
+    std::string parent_id;
+    std::string outcome;
+    std::chrono::microseconds start{}; ///< since 1970
+    std::chrono::microseconds time{};  ///< that it took
 };
 /// Something that the worker's code tells, see events::worker_emitted.
 struct event_message {
@@ -94,6 +106,7 @@ struct event_message {
     boost::json::object metadata;
     std::string correlation_id;
     std::uint64_t dropped = 0; ///< that it had no place for, so far
+    std::optional<span_message> span;
 };
 /// Something that it logs.
 struct log_message {

@@ -8,6 +8,7 @@
 #include "policy/stream_window.hpp"
 #include "wire/host_messages.hpp"
 #include "worker/call_sink.hpp"
+#include "worker/call_trace.hpp"
 #include "worker/claim.hpp"
 #include "worker/progress_relay.hpp"
 #include <skep/error.hpp>
@@ -46,6 +47,7 @@ struct call_ties {
     std::shared_ptr<const tool_tie> within;   ///< null if it is not made by a tool
     std::shared_ptr<progress_relay> progress; ///< null if nobody asks for it
     claim_ptr lease;                          ///< that it is made with; null for most
+    std::unique_ptr<call_trace> trace;        ///< null if it is in none
 };
 
 /// One call from execute() to its end: a request, and where its answer goes.
@@ -92,6 +94,7 @@ struct tool_tie {
     call_ptr outer; ///< the call that the tool serves
     std::string tool;
     std::string correlation_id;
+    boost::json::object trace; ///< what the metadata of the calls that it makes begin with
 };
 
 } // namespace skep

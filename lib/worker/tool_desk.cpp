@@ -5,6 +5,7 @@
 
 #include "async/calling_executor.hpp"
 #include "async/execute_surely.hpp"
+#include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/tool_failure.hpp"
 
@@ -16,28 +17,34 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <optional>
 
 namespace skep {
 
 namespace {
 
+namespace json = boost::json;
+
 constexpr std::string_view nobody_waits = "nobody waits for the call any more";
 
-/// The answer to a tool call, as a frame.
-asio::awaitable<encoded_frame> make_answer(tool_ptr handler, tool_call asked, std::uint64_t number,
-                                           limit_options limits) {
-    std::exception_ptr problem;
-    try {
-        auto running = (*handler)(std::move(asked));
-        tool_reply result = co_await std::move(running);
-        co_return encode_tool_result(number, std::move(result), limits);
-    } catch (...) {
-        problem = std::current_exception();
+/// The members of a call's metadata that say where it stands in a trace.
+json::object trace_in(const json::object& metadata) {
+    json::object trace;
+    for (const char* const key : {traceparent_key, tracestate_key}) {
+        if (const auto* const value = metadata.if_contains(key)) {
+            trace[key] = *value;
+        }
     }
-    co_return encode_tool_error(number, failure_of(problem), limits);
+    return trace;
 }
 
 } // namespace
+
+/// What a tool has come to.
+struct tool_desk::answer {
+    encoded_frame frame;
+    std::string outcome; ///< as a span tells it; empty if it has not run
+};
 
 /// One tool call.
 struct tool_desk::errand {
@@ -48,6 +55,8 @@ struct tool_desk::errand {
     const call_ptr caller;
     const std::uint64_t number;
     tool_call asked;
+    std::optional<events::span> span; ///< if it is traced: what was known of it when it was asked for
+    time_point begun;
     asio::cancellation_signal cancellation; ///< on the lane
     bool has_begun = false;
     std::atomic<bool> is_stopped = false; ///< it need not begin on the lane
@@ -87,10 +96,42 @@ void tool_desk::take(const std::shared_ptr<tool_desk>& self, const call_ptr& cal
                    .metadata = caller->req.metadata(),
                    .deadline = caller->deadline};
     auto mine = std::make_shared<errand>(context_.executor, caller, asked.number, std::move(what));
+    join_trace(*mine, std::move(asked.parent_span));
     open_.push_back(mine);
     if (!is_clogged()) {
         begin(self, mine);
     }
+}
+
+/// Within the call, or within what the worker says that it is made within.
+void tool_desk::join_trace(errand& mine, std::string parent_span) const {
+    const auto& ties = mine.caller->ties;
+    if (!ties || !ties->trace) {
+        return;
+    }
+    auto& span = mine.span.emplace();
+    span.pool = asker_->pool;
+    span.worker = *asker_;
+    span.what = mine.asked.name;
+    span.kind = "server";
+    span.trace_id = ties->trace->trace_id;
+    span.span_id = to_span_id(context_.make_span_id());
+    span.parent_id = parent_span.empty() ? ties->trace->run_id : std::move(parent_span);
+    span.correlation_id = mine.asked.correlation_id;
+    mine.asked.metadata[traceparent_key] = to_traceparent({span.trace_id, span.span_id});
+}
+
+void tool_desk::tell_span(errand& over, std::string outcome) const noexcept {
+    if (!over.span || outcome.empty()) {
+        return;
+    }
+    context_.tell<events::span>([&] {
+        over.span->time = context_.now() - over.begun;
+        over.span->start_time =
+            context_.wall_now() - std::chrono::duration_cast<std::chrono::microseconds>(over.span->time);
+        over.span->outcome = std::move(outcome);
+        return std::move(*over.span);
+    });
 }
 
 /// A worker that does not read its answers gets no more of them.
@@ -134,26 +175,27 @@ void tool_desk::begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& 
 
 void tool_desk::run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const tool_ptr& handler) {
     auto tie = std::make_shared<const tool_tie>(
-        tool_tie{mine->caller, mine->asked.name, mine->asked.correlation_id});
+        tool_tie{mine->caller, mine->asked.name, mine->asked.correlation_id, trace_in(mine->asked.metadata)});
+    mine->begun = context_.now();
     const calling_executor executor(mine->lane, std::move(tie));
-    auto answer = make_answer(handler, std::move(mine->asked), mine->number, limits_);
+    auto running = make_answer(handler, std::move(mine->asked), mine->number, limits_);
     auto on_end = [weak = std::weak_ptr(self), mine, executor = context_.executor](const std::exception_ptr&,
-                                                                                   encoded_frame frame) {
-        auto hand_in = [weak, mine, frame = std::move(frame)] {
+                                                                                   answer result) {
+        auto hand_in = [weak, mine, result = std::move(result)] {
             if (const auto desk = weak.lock()) {
-                desk->end(desk, mine, frame);
+                desk->end(desk, mine, result);
             }
         };
         execute_surely(executor, std::move(hand_in));
     };
     // Never from within this function: the tool may call the pool at once.
-    auto start = [executor, mine, answer = std::move(answer), on_end = std::move(on_end)]() mutable {
+    auto start = [executor, mine, running = std::move(running), on_end = std::move(on_end)]() mutable {
         if (mine->is_stopped) {
             on_end(nullptr, {});
             return;
         }
         try {
-            asio::co_spawn(executor, std::move(answer),
+            asio::co_spawn(executor, std::move(running),
                            asio::bind_cancellation_slot(mine->cancellation.slot(), on_end));
         } catch (const std::exception&) { // out of memory
             on_end(nullptr, {});
@@ -163,16 +205,33 @@ void tool_desk::run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mi
     ++running_;
 }
 
-void tool_desk::end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine,
-                    const encoded_frame& frame) {
+asio::awaitable<tool_desk::answer> tool_desk::make_answer(tool_ptr handler, tool_call asked,
+                                                          std::uint64_t number, limit_options limits) {
+    std::exception_ptr problem;
+    try {
+        auto running = (*handler)(std::move(asked));
+        tool_reply result = co_await std::move(running);
+        answer made{encode_tool_result(number, std::move(result), limits), "ok"};
+        co_return made;
+    } catch (...) {
+        problem = std::current_exception();
+    }
+    const auto failure = failure_of(problem);
+    answer made{encode_tool_error(number, failure, limits),
+                failure.code.empty() ? failure.type : failure.code};
+    co_return made;
+}
+
+void tool_desk::end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const answer& result) {
     if (--running_ == 0) {
         all_ended_.open();
     }
+    tell_span(*mine, result.outcome);
     if (std::find(open_.begin(), open_.end(), mine) == open_.end()) {
         return; // nobody waits for it
     }
     try {
-        hand_in(mine, frame);
+        hand_in(mine, result.frame);
         go_on(self);
     } catch (const std::exception&) { // out of memory
         refuse(mine, "skep.NoMemory", "there was no memory for the answer");

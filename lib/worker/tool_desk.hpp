@@ -51,12 +51,18 @@ public:
 
 private:
     struct errand;
+    struct answer;
     using errand_ptr = std::shared_ptr<errand>;
 
+    static asio::awaitable<answer> make_answer(tool_ptr handler, tool_call asked, std::uint64_t number,
+                                               limit_options limits);
+
+    void join_trace(errand& mine, std::string parent_span) const;
+    void tell_span(errand& over, std::string outcome) const noexcept;
     bool is_clogged() const noexcept;
     void begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine);
     void run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const tool_ptr& handler);
-    void end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const encoded_frame& frame);
+    void end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const answer& result);
     void refuse(const errand_ptr& mine, const char* type, std::string_view message,
                 std::string_view about = {}) noexcept;
     void hand_in(const errand_ptr& mine, const encoded_frame& frame);

@@ -96,6 +96,17 @@ std::vector<std::string> worker::correlation_ids() const {
     return ids;
 }
 
+std::string worker::session_of(std::string_view correlation_id) const {
+    std::string session;
+    const auto most = std::min(calls_.capacity(), most_listed);
+    calls_.for_each(most, [&](const call& each) {
+        if (each.has_session() && correlation_id_of(each) == correlation_id) {
+            session = each.req.session();
+        }
+    });
+    return session;
+}
+
 void worker::cancel(const call& given_up) noexcept {
     tools_.cancel(given_up);
     try {

@@ -146,6 +146,9 @@ public:
     /// Of the calls that it is at, as far as can be known; see output_line.
     std::vector<std::string> correlation_ids() const;
 
+    /// Of the call that it is at under that correlation id; empty if there is none, or it has none.
+    std::string session_of(std::string_view correlation_id) const;
+
     /// After calls_lost: the calls that get no answer, last sent first.
     std::optional<lost_call_notice> take_lost_call();
 
@@ -283,6 +286,7 @@ private:
     void on_pong(const pong_message& pong);
     void on_event(event_message& told);
     void on_log(const log_message& said);
+    void tell_span(const event_message& told) const;
     bool admits_record() noexcept;
     call_ptr take_call(std::uint64_t id);
     template <class Function>

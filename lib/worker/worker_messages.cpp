@@ -198,8 +198,8 @@ void worker::on_pong(const pong_message& pong) {
 }
 
 void worker::on_event(event_message& told) {
-    const bool is_admitted = admits_record();
-    if (is_admitted) {
+    if (admits_record()) {
+        tell_span(told);
         around_.context.tell<events::worker_emitted>([&] {
             return events::worker_emitted{id_,
                                           std::move(told.name),
@@ -209,6 +209,29 @@ void worker::on_event(event_message& told) {
                                           told.dropped + tally_.records_dropped};
         });
     }
+}
+
+/// What skep.span() tells, in a call that is traced.
+void worker::tell_span(const event_message& told) const {
+    if (!told.span) {
+        return;
+    }
+    around_.context.tell<events::span>([&] {
+        events::span span;
+        span.pool = id_.pool;
+        span.worker = id_;
+        span.what = told.name;
+        span.kind = "internal";
+        span.trace_id = told.span->trace_id;
+        span.span_id = told.span->span_id;
+        span.parent_id = told.span->parent_id;
+        span.start_time = std::chrono::system_clock::time_point(told.span->start);
+        span.time = told.span->time;
+        span.outcome = told.span->outcome;
+        span.correlation_id = told.correlation_id;
+        span.attributes = told.metadata;
+        return span;
+    });
 }
 
 void worker::on_log(const log_message& said) {

@@ -8,7 +8,9 @@
 
 #include <boost/json/parse.hpp>
 
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace skep::test {
@@ -140,6 +142,31 @@ BOOST_AUTO_TEST_CASE(it_may_go_at_any_time) {
         co_await page.read_all(); // it is closed
         const auto report = co_await workers.shutdown();
         BOOST_TEST(report.clean());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_whose_executor_is_busy_holds_up_nobody) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        asio::io_context busy; // nobody runs it for now
+        pool workers(busy, quick(basic_pool(1)));
+        admin_server admin(context.get_executor(), workers, {});
+        for (int i = 0; i < 2; ++i) {
+            const std::string answer = co_await get(admin.port(), "/readyz");
+            BOOST_TEST(body_of(answer) == "pool default does not answer\n");
+        }
+        std::string answer = co_await get(admin.port(), "/status.json");
+        BOOST_TEST(body_of(answer) == "{\"pools\":[]}\n");
+        auto work = std::make_optional(asio::make_work_guard(busy));
+        std::thread runner([&busy] { busy.run(); });
+        auto has_answered = [&]() -> asio::awaitable<bool> {
+            answer = co_await get(admin.port(), "/readyz");
+            co_return body_of(answer) == "pool default cannot serve\n"; // it is not started
+        };
+        const bool answers = co_await eventually(has_answered);
+        work.reset();
+        runner.join();
+        BOOST_TEST(answers);
+        co_await admin.stop();
     });
 }
 

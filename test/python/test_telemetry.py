@@ -1,6 +1,7 @@
 """What a worker's code tells of itself: skep.emit(), skep.span(), and records of logging."""
 
 import os
+import time
 import unittest
 
 from host import HostCase
@@ -24,6 +25,23 @@ def spans(fails):
     with skep.span("work", {"kind": "small"}):
         if fails:
             raise KeyError("no")
+
+@worker.command
+def nests():
+    headers = [skep.traceparent()]
+    with skep.span("outer"):
+        headers.append(skep.traceparent())
+        with skep.span("inner"):
+            headers.append(skep.traceparent())
+            skep.call_host("tool")
+        headers.append(skep.traceparent())
+    return headers + [skep.traceparent()]
+
+@worker.command
+def streams():
+    with skep.span("streams"):
+        yield 1
+        yield 2
 
 @worker.command
 def log(level, text):
@@ -101,6 +119,52 @@ class Telemetry(HostCase):
         self.assertGreaterEqual(event["measurements"]["duration_ms"], 0)
         self.assertEqual(host.call_error("spans", {"fails": True})["type"], "KeyError")
         self.assertEqual(self.told(host)["metadata"]["outcome"], "KeyError")
+
+    TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    def test_a_span_in_a_call_that_is_traced_is_in_its_trace(self):
+        host = self.start(TELLING)
+        before = time.time()
+        for fails, outcome in ((False, "ok"), (True, "KeyError")):
+            host.send_call("spans", {"fails": fails}, metadata={"traceparent": self.TRACEPARENT})
+            host.receive()
+            span = self.told(host)["span"]
+            self.assertEqual(span["trace"], "4bf92f3577b34da6a3ce929d0e0e4736")
+            self.assertEqual(span["parent"], "00f067aa0ba902b7")
+            self.assertEqual(span["outcome"], outcome)
+            self.assertRegex(span["id"], "^[0-9a-f]{16}$")
+            self.assertLessEqual(abs(span["start_us"] / 1e6 - before), 60)
+            self.assertGreaterEqual(span["time_us"], 0)
+
+    def test_spans_lie_within_each_other_and_tools_within_them(self):
+        host = self.start(TELLING)
+        host.send_call("nests", metadata={"traceparent": self.TRACEPARENT})
+        asked = host.receive_tool_call()
+        host.answer_tool(asked, None)
+        headers = host.receive()["value"]
+        inner, outer = self.told(host)["span"], self.told(host)["span"]
+        self.assertEqual(outer["parent"], "00f067aa0ba902b7")
+        self.assertEqual(inner["parent"], outer["id"])
+        self.assertEqual(asked["parent_span"], inner["id"])
+        place = [header.split("-")[2] for header in headers]
+        self.assertEqual(place, ["00f067aa0ba902b7", outer["id"], inner["id"], outer["id"], "00f067aa0ba902b7"])
+
+    def test_without_a_trace_that_is_recorded_there_are_no_spans_of_it(self):
+        host = self.start(TELLING)
+        for header in (None, 5, "nonsense", self.TRACEPARENT[:-1] + "0", "00-" + "0" * 32 + "-00f067aa0ba902b7-01"):
+            host.call("spans", {"fails": False}, metadata={"traceparent": header} if header else {})
+            self.assertNotIn("span", self.told(host))
+        self.assertIsNone(host.call("says", {"code": "skep.traceparent()"}))
+        self.assertIsNone(host.call("says", {"code": "skep.traceparent()"}, metadata={"traceparent": 5}))
+        passed_on = host.call("says", {"code": "skep.traceparent()"}, metadata={"traceparent": self.TRACEPARENT[:-1] + "0"})
+        self.assertEqual(passed_on, self.TRACEPARENT[:-1] + "0")
+
+    def test_a_generator_may_be_left_anywhere_within_a_span(self):
+        host = self.start(TELLING)
+        host.send_call("streams", metadata={"traceparent": self.TRACEPARENT})
+        self.assertEqual(host.receive()["value"], [1, 2])
+        self.assertEqual(self.told(host)["span"]["parent"], "00f067aa0ba902b7")
+        self.assertIsNone(host.call("says", {"code": "skep.traceparent()"}))
 
     def test_a_host_that_does_not_read_holds_up_nobody_and_is_told_what_was_dropped(self):
         host = self.start(TELLING)

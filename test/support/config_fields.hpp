@@ -107,7 +107,7 @@ public:
         value = static_cast<Enum>((static_cast<std::size_t>(value) + 1) % names.size());
     }
 
-    void real(std::string_view, double& value, double, double) { value += 0.01; }
+    void real(std::string_view, double& value, double, double high) { value += value < high ? 0.01 : -0.01; }
     void time(std::string_view, duration& value, duration, duration) { value += step_; }
     void times(std::string_view, std::vector<duration>& values, duration, duration) {
         values.push_back(step_);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/log/core.hpp>
+#include <boost/log/expressions.hpp>
 #include <boost/log/sinks/sync_frontend.hpp>
 #include <boost/log/sinks/text_ostream_backend.hpp>
 #include <boost/make_shared.hpp>
@@ -17,6 +18,12 @@ namespace skep::test {
 class log_capture {
 public:
     log_capture() : text_(boost::make_shared<std::ostringstream>()), sink_(boost::make_shared<sink>()) {
+        namespace expr = boost::log::expressions;
+        sink_->set_formatter(
+            expr::stream
+            << expr::smessage
+            << expr::if_(expr::has_attr<std::string>(
+                   "Session"))[expr::stream << " (session " << expr::attr<std::string>("Session") << ')']);
         sink_->locked_backend()->add_stream(text_);
         boost::log::core::get()->add_sink(sink_);
     }

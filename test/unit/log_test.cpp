@@ -62,12 +62,13 @@ BOOST_AUTO_TEST_CASE(a_line_cannot_be_forged) {
     BOOST_TEST(line == "1970-01-01T00:00:00.000Z warning skep pool blue: a\\x0d\\x1b[2J\\x00b\tc\\x7f\n");
 }
 
-/// Of a worker with pid 42, during call c.
+/// Of a worker with pid 42, during call c of session s.
 log_subject what_it_said(const worker_id& who) {
     log_subject about;
     about.channel = "skep.worker";
     about.worker = &who;
     about.pid = 42;
+    about.session = "s";
     about.correlation_id = "c";
     return about;
 }
@@ -78,10 +79,11 @@ BOOST_AUTO_TEST_CASE(as_json_it_has_what_is_known) {
     auto about = what_it_said(who);
     about.logger = "model";
     about.label = "for the eye alone";
-    BOOST_TEST(json_log_line(moment, log_level::error, "blue", "a \"b\"\n\xFF", about) ==
-               R"({"at":"2026-05-28T20:26:40.007Z","level":"error","channel":"skep.worker","pool":"blue",)"
-               R"("worker":"blue/1#2","pid":42,"correlation_id":"c","logger":"model","text":"a \"b\"\n)"
-               "\xEF\xBF\xBD\"}\n");
+    BOOST_TEST(
+        json_log_line(moment, log_level::error, "blue", "a \"b\"\n\xFF", about) ==
+        R"({"at":"2026-05-28T20:26:40.007Z","level":"error","channel":"skep.worker","pool":"blue",)"
+        R"("worker":"blue/1#2","pid":42,"session":"s","correlation_id":"c","logger":"model","text":"a \"b\"\n)"
+        "\xEF\xBF\xBD\"}\n");
     BOOST_TEST(json_log_line(moment, log_level::info, "blue", "x", {}) ==
                R"({"at":"2026-05-28T20:26:40.007Z","level":"info","channel":"skep","pool":"blue","text":"x"})"
                "\n");
@@ -95,10 +97,10 @@ BOOST_AUTO_TEST_CASE(records_have_attributes_that_filters_see) {
     const auto sink = boost::make_shared<text_sink>();
     sink->locked_backend()->add_stream(stream);
     sink->set_filter(expr::attr<std::string>("Channel") == "skep.worker" && expr::attr<int>("Pid") == 42);
-    sink->set_formatter(expr::stream << expr::attr<std::string>("Pool") << '|'
-                                     << expr::attr<std::string>("Worker") << '|'
-                                     << expr::attr<std::string>("CorrelationID") << '|'
-                                     << expr::attr<std::string>("Logger") << '|' << expr::smessage);
+    sink->set_formatter(
+        expr::stream << expr::attr<std::string>("Pool") << '|' << expr::attr<std::string>("Worker") << '|'
+                     << expr::attr<std::string>("Session") << '|' << expr::attr<std::string>("CorrelationID")
+                     << '|' << expr::attr<std::string>("Logger") << '|' << expr::smessage);
     logging::core::get()->add_sink(sink);
     pool_config config;
     config.log_to = log_destination::boost_log;
@@ -112,7 +114,7 @@ BOOST_AUTO_TEST_CASE(records_have_attributes_that_filters_see) {
     log(log_level::error, "of another process", about);
     log(log_level::error, "of the pool");
     logging::core::get()->remove_sink(sink);
-    BOOST_TEST(stream->str() == "blue|blue/1#2|c|stderr|skep pool blue: first\n");
+    BOOST_TEST(stream->str() == "blue|blue/1#2|s|c|stderr|skep pool blue: first\n");
 }
 
 /// Standard error is the far end of a pipe while this lives.

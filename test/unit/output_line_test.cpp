@@ -141,6 +141,26 @@ BOOST_AUTO_TEST_CASE(the_log_shows_the_ids) {
     BOOST_TEST(log.count("default/0#1 stderr [a b]: busy") == 1);
 }
 
+BOOST_AUTO_TEST_CASE(records_name_the_session_of_the_call_that_they_are_about) {
+    const log_capture log;
+    auto config = with_capacity(2);
+    config.log = log_level::warning;
+    config.log_to = log_destination::boost_log;
+    running_pool pool(config);
+    const auto id = pool.status().workers.at(0).id;
+    pool.execute(request("x").correlation_id("a").session("s"));
+    pool.runtime().print({id, true, "in a"});
+    pool.execute(request("x").correlation_id("b").session("t"));
+    pool.runtime().print({id, true, "in either"});
+    pool.worker(0).send_control(
+        {{"type", "log"}, {"level", "error"}, {"text", "in b"}, {"correlation_id", "b"}});
+    pool.worker(0).send_control({{"type", "log"}, {"level", "error"}, {"text", "in none"}});
+    pool.settle();
+    BOOST_TEST(log.count("in a (session s)") == 1);
+    BOOST_TEST(log.count("in b (session t)") == 1);
+    BOOST_TEST(log.count("(session") == 2);
+}
+
 BOOST_AUTO_TEST_CASE(what_its_code_logs_is_logged_with_level_and_logger) {
     const log_capture log;
     auto config = with_capacity(1);

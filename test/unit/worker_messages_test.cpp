@@ -219,6 +219,51 @@ BOOST_AUTO_TEST_CASE(an_event_of_the_workers_own) {
     BOOST_TEST(contains(complaint(long_one), "too long"));
 }
 
+BOOST_AUTO_TEST_CASE(a_span) {
+    const json::object span{{"trace", "4bf92f3577b34da6a3ce929d0e0e4736"},
+                            {"id", "1111111111111111"},
+                            {"parent", "00f067aa0ba902b7"},
+                            {"outcome", "KeyError"},
+                            {"start_us", 1'700'000'000'000'000},
+                            {"time_us", 1'500}};
+    const json::object event{{"type", "event"}, {"name", "work"}};
+    const auto told = decode_as<event_message>(with(event, "span", span));
+    BOOST_REQUIRE(told.span);
+    BOOST_TEST(told.span->trace_id == "4bf92f3577b34da6a3ce929d0e0e4736");
+    BOOST_TEST(told.span->span_id == "1111111111111111");
+    BOOST_TEST(told.span->parent_id == "00f067aa0ba902b7");
+    BOOST_TEST(told.span->outcome == "KeyError");
+    BOOST_TEST(told.span->start.count() == 1'700'000'000'000'000);
+    BOOST_TEST(told.span->time.count() == 1'500);
+    const auto refused = [&](json::value value) {
+        BOOST_CHECK_THROW(decode(with(event, "span", std::move(value))), protocol_violation);
+    };
+    refused("text");
+    refused(nullptr);
+    for (const auto* key : {"trace", "id", "parent"}) {
+        refused(json::parse(without(span, key)));
+        refused(json::parse(with(span, key, "0000000000000000")));
+        refused(json::parse(with(span, key, 5)));
+    }
+    for (const auto* key : {"start_us", "time_us"}) {
+        refused(json::parse(without(span, key)));
+        refused(json::parse(with(span, key, -1)));
+        refused(json::parse(with(span, key, 1.5)));
+        refused(json::parse(with(span, key, std::numeric_limits<std::int64_t>::max())));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_tool_call_may_name_the_span_that_it_is_made_in) {
+    const json::object asked{
+        {"type", "tool_call"}, {"id", 1}, {"tool_call", 1}, {"name", "x"}, {"args", json::object()}};
+    BOOST_TEST(decode_as<tool_call_message>(json::serialize(asked)).parent_span == "");
+    const auto within = decode_as<tool_call_message>(with(asked, "parent_span", "00f067aa0ba902b7"));
+    BOOST_TEST(within.parent_span == "00f067aa0ba902b7");
+    for (const auto& value : {json::value("00f0"), json::value("0000000000000000"), json::value(5)}) {
+        BOOST_CHECK_THROW(decode(with(asked, "parent_span", value)), protocol_violation);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_log_record) {
     const auto said = decode_as<log_message>(
         R"({"type":"log","level":"error","logger":"m","text":"no","correlation_id":"c"})");

@@ -45,6 +45,7 @@ from .guarded import guard
 from .host import call_host, call_host_async, progress
 from .local_host import fake_tools
 from .telemetry import emit, span
+from .trace import traceparent
 from .version import __version__
 from .worker import Worker
 
@@ -70,4 +71,5 @@ __all__ = [
     "guard",
     "progress",
     "span",
+    "traceparent",
 ]

@@ -13,6 +13,7 @@ from .limits import Limits
 from .messages import Answer, encode, lengths
 from .placeholders import with_attachments
 from .rules import Rules
+from .trace import span_here
 
 CANCELLED = "skep.Cancelled"
 _LONGEST_NAME = 256  # bytes
@@ -35,6 +36,7 @@ class Request:
         self.mailbox = mailbox
         self.cancelled: Type[BaseException] = Cancelled  # what is raised when the call is cancelled
         self.number = 0  # until it is sent
+        self._span = span_here(call)
         self._timeout = timeout
         self._remaining = call.remaining
         waits = [wait for wait in (timeout, self._remaining) if wait is not None]
@@ -46,7 +48,8 @@ class Request:
         if len(encoded_name) > _LONGEST_NAME:
             raise ValueError(f"there is no tool '{self.name[:_LONGEST_NAME]}...': names are shorter")
         self._text, self._attachments = encode_args(self.name, args, limits)
-        self._rest = b',"name":%b,"args":' % encoded_name
+        parent = b',"parent_span":"%b"' % self._span.split("-")[2].encode() if self._span else b""
+        self._rest = b'%b,"name":%b,"args":' % (parent, encoded_name)
         body, attachments = self.message(_HIGHEST_NUMBER)
         size, limit = sum(map(len, body)), limits.json_bytes
         if size <= limit:

@@ -9,6 +9,7 @@ from .call import current
 from .description import type_name
 from .messages import encode
 from .records import records
+from .trace import traced
 
 _LONGEST_NAME = 256  # bytes
 _MOST_MEMBERS = 64
@@ -30,6 +31,15 @@ def emit(
     that is no text of 1 to 256 bytes, for measurements that are no finite numbers, and for more than 64 of them or of the
     metadata.
     """
+    _emit(name, measurements, metadata, None)
+
+
+def _emit(
+    name: str,
+    measurements: Optional[Mapping[str, Number]],
+    metadata: Optional[Mapping[str, Any]],
+    span_of_trace: Optional[Dict[str, Any]],
+) -> None:
     if not isinstance(name, str) or not 1 <= len(name.encode("utf-8", "replace")) <= _LONGEST_NAME:
         raise ValueError(f"an event's name is a text of 1 to {_LONGEST_NAME} bytes, not {name!r}")
     if len(measurements or ()) > _MOST_MEMBERS or len(metadata or ()) > _MOST_MEMBERS:
@@ -39,6 +49,8 @@ def emit(
         message["measurements"] = {str(key): _number(key, value) for key, value in measurements.items()}
     if metadata:
         message["metadata"] = {str(key): _plain(value) for key, value in metadata.items()}
+    if span_of_trace:
+        message["span"] = span_of_trace
     add_correlation_id(message)
     if records.dropped:
         message["dropped"] = records.dropped
@@ -53,16 +65,19 @@ def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[No
             ...
 
     The measurement is `duration_ms`; to the metadata comes `outcome`: "ok", or the type of the exception, which goes on.
+    In a call that is traced the block is a span of its trace, within the one that it is in.
     """
     began = time.monotonic()
     outcome = "ok"
-    try:
-        yield
-    except BaseException as error:
-        outcome = type_name(type(error))
-        raise
-    finally:
-        emit(name, {"duration_ms": round((time.monotonic() - began) * 1000, 3)}, {**(metadata or {}), "outcome": outcome})
+    with traced() as mine:
+        try:
+            yield
+        except BaseException as error:
+            outcome = type_name(type(error))
+            raise
+        finally:
+            taken = {"duration_ms": round((time.monotonic() - began) * 1000, 3)}
+            _emit(name, taken, {**(metadata or {}), "outcome": outcome}, mine.message(outcome) if mine else None)
 
 
 def add_correlation_id(message: Dict[str, Any]) -> None:

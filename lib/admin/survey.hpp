@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "admin/pool_access.hpp"
+#include "async/timer.hpp"
+#include <skep/pool_metrics.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+/// What was seen of the pools at one look.
+struct findings {
+    std::vector<pool_metrics> pools;
+    std::vector<std::string> silent; ///< the names of those that have not answered
+};
+using findings_ptr = std::shared_ptr<const findings>;
+
+/// Looks at pools. One whose executor is busy for longer than a second is left out, and not asked again before it has
+/// answered, so that it holds up nobody who looks at the others. On the admin's strand.
+class survey {
+public:
+    survey(const strand& executor, pool_access& pools) : executor_(executor), pools_(pools) {}
+
+    /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.
+    asio::awaitable<findings_ptr> look();
+
+    /// Something was changed: the next look is a fresh one.
+    void look_again() noexcept { newest_.reset(); }
+
+private:
+    struct inquiry;
+
+    std::shared_ptr<inquiry> ask_all();
+
+    strand executor_;
+    pool_access& pools_;
+    std::shared_ptr<std::set<std::string>> asked_ =
+        std::make_shared<std::set<std::string>>(); ///< and silent so far
+    bool is_looking_ = false;
+    findings_ptr newest_;
+    time_point seen_at_;
+};
+
+} // namespace skep

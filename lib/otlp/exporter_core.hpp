@@ -1,0 +1,63 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "async/task_group.hpp"
+#include "otlp/collector.hpp"
+#include <skep/otlp.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace skep {
+
+/// What is behind an otlp_exporter: it collects spans, and sends them in batches. On its strand, but for the constructor,
+/// begin(), end(), executor() and counts().
+class otlp_exporter::core : public std::enable_shared_from_this<core> {
+public:
+    core(const boost::asio::any_io_executor& executor, otlp_options options);
+
+    void begin(event_bus& from);
+
+    /// Takes no more.
+    void end();
+
+    const strand& executor() const noexcept { return executor_; }
+    otlp_counts counts() const noexcept;
+
+    /// Sends what has come and ends, after end().
+    asio::awaitable<void> finish();
+
+    /// Ends at once.
+    void cancel() { tasks_.cancel(); }
+
+private:
+    asio::awaitable<void> receive();
+    void take(events::span span);
+    asio::awaitable<void> send_all();
+    asio::awaitable<void> wait_for_batch();
+    std::vector<events::span> take_batch();
+    asio::awaitable<void> send(std::vector<events::span> batch);
+    void lose(std::size_t count, const std::string& why);
+
+    strand executor_;
+    const otlp_options options_;
+    collector collector_;
+    task_group tasks_;
+    gate
+        changed_; ///< a batch is full, the first span has come, there will be no more, or there is no time to wait
+    event_stream<events::span> spans_;
+    std::vector<events::span> waiting_; ///< the oldest first
+    bool has_all_ = false;              ///< no more spans will come
+    bool is_hurried_ = false;           ///< nothing is asked for twice
+    std::atomic<std::uint64_t> sent_ = 0;
+    std::atomic<std::uint64_t> lost_ = 0;
+    std::atomic<std::uint64_t> dropped_ = 0;
+};
+
+} // namespace skep

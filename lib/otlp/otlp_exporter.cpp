@@ -1,0 +1,41 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "otlp/exporter_core.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <utility>
+
+namespace skep {
+
+otlp_exporter::otlp_exporter(boost::asio::any_io_executor executor, event_bus& from, otlp_options options)
+    : core_(std::make_shared<core>(executor, std::move(options))) {
+    core_->begin(from);
+}
+
+otlp_exporter::~otlp_exporter() {
+    core_->end();
+    asio::post(core_->executor(), [core = core_] { core->cancel(); });
+}
+
+otlp_counts otlp_exporter::counts() const noexcept {
+    return core_->counts();
+}
+
+boost::asio::awaitable<void> otlp_exporter::stop() {
+    const auto stopped = core_;
+    auto finish = [](std::shared_ptr<core> ending) -> boost::asio::awaitable<void> {
+        ending->end();
+        co_await ending->finish();
+    };
+    auto token =
+        boost::asio::bind_cancellation_slot(boost::asio::cancellation_slot(), boost::asio::use_awaitable);
+    auto finishing = boost::asio::co_spawn(stopped->executor(), finish(stopped), std::move(token));
+    co_await std::move(finishing);
+}
+
+} // namespace skep

@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "otlp/spans_json.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <chrono>
+
+namespace skep {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr int kind_internal = 1;
+constexpr int kind_server = 2;
+constexpr int kind_client = 3;
+constexpr int status_error = 2;
+
+/// Integers of 64 bits are texts in OTLP's JSON.
+json::object any_value(const json::value& value) {
+    switch (value.kind()) {
+    case json::kind::bool_: return {{"boolValue", value}};
+    case json::kind::int64:
+    case json::kind::uint64: return {{"intValue", json::serialize(value)}};
+    case json::kind::double_: return {{"doubleValue", value}};
+    case json::kind::string: return {{"stringValue", value}};
+    default: return {{"stringValue", json::serialize(value)}};
+    }
+}
+
+void add(json::array& attributes, std::string_view key, const json::value& value) {
+    attributes.push_back(json::object{{"key", key}, {"value", any_value(value)}});
+}
+
+json::array attributes_of(const events::span& span) {
+    json::array attributes;
+    add(attributes, "skep.pool", json::value(span.pool));
+    if (span.worker.generation != 0) {
+        add(attributes, "skep.worker", json::value(to_string(span.worker)));
+    }
+    if (!span.correlation_id.empty()) {
+        add(attributes, "skep.correlation_id", json::value(span.correlation_id));
+    }
+    const std::string prefix = span.kind == "internal" ? "" : "skep."; // the worker's code names its own
+    for (const auto& [key, value] : span.attributes) {
+        add(attributes, prefix + std::string(key), value);
+    }
+    return attributes;
+}
+
+std::string nanoseconds(std::chrono::system_clock::time_point moment) {
+    return std::to_string(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(moment.time_since_epoch()).count());
+}
+
+int kind_of(const events::span& span) {
+    return span.kind == "client" ? kind_client : span.kind == "server" ? kind_server : kind_internal;
+}
+
+json::object to_json(const events::span& span) {
+    const auto end = span.start_time + std::chrono::duration_cast<std::chrono::microseconds>(span.time);
+    json::object shown{{"traceId", span.trace_id},
+                       {"spanId", span.span_id},
+                       {"name", span.what},
+                       {"kind", kind_of(span)},
+                       {"startTimeUnixNano", nanoseconds(span.start_time)},
+                       {"endTimeUnixNano", nanoseconds(end)}};
+    if (!span.parent_id.empty()) {
+        shown["parentSpanId"] = span.parent_id;
+    }
+    auto attributes = attributes_of(span);
+    if (!span.outcome.empty() && span.outcome != "ok") {
+        add(attributes, "error.type", json::value(span.outcome));
+        shown["status"] = json::object{{"code", status_error}, {"message", span.outcome}};
+    }
+    shown["attributes"] = std::move(attributes);
+    return shown;
+}
+
+json::object resource_of(const otlp_options& about) {
+    json::array attributes;
+    add(attributes, "service.name", json::value(about.service_name));
+    for (const auto& [key, value] : about.resource) {
+        add(attributes, key, json::value(value));
+    }
+    return {{"attributes", std::move(attributes)}};
+}
+
+} // namespace
+
+std::string to_otlp(const std::vector<events::span>& spans, const otlp_options& about) {
+    json::array shown;
+    for (const auto& span : spans) {
+        shown.push_back(to_json(span));
+    }
+    json::object scope{{"scope", json::object{{"name", "skep"}}}, {"spans", std::move(shown)}};
+    json::object of_resource{{"resource", resource_of(about)}, {"scopeSpans", json::array{std::move(scope)}}};
+    return json::serialize(json::object{{"resourceSpans", json::array{std::move(of_resource)}}});
+}
+
+} // namespace skep

@@ -1,0 +1,21 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <string>
+
+namespace skep {
+
+inline constexpr const char* traceparent_key = "traceparent"; ///< in the metadata of a request
+inline constexpr const char* tracestate_key = "tracestate";
+
+/// The spans of one call; see events::span.
+struct call_trace {
+    std::string trace_id;
+    std::string parent_id; ///< empty if the trace begins with the call
+    std::string call_id;   ///< the call, as its caller sees it
+    std::string run_id;    ///< a worker at work on it
+};
+
+} // namespace skep
