@@ -51,11 +51,11 @@ void dispatcher::settle_bound_to(std::uint32_t slot) {
 /// `next` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
 void dispatcher::settle_in_session(call& next, worker* place) {
     const call_ptr keep(&next);
+    worker* home = nullptr;
+    const auto step = step_of_session(next, home); // first: its wait has kept the session in use
     end_wait_for_home(next);
     try {
         const auto now = context_.now();
-        worker* home = nullptr;
-        const auto step = step_of_session(next, home);
         switch (step) {
         case affinity_step::anywhere:
             place != nullptr ? dispatch(next, *place, now) : go_anywhere(next);
@@ -125,9 +125,10 @@ void dispatcher::refuse_in_session(call& refused, affinity_step why, const worke
     if (why == affinity_step::refuse_as_busy) {
         info.worker = home->id();
         fail(refused, errc::worker_busy, std::move(info));
-    } else {
-        fail(refused, errc::session_worker_unavailable, std::move(info));
+        return;
     }
+    const bool may_have_begun = refused.attempts > 0; // before it was to be made once more
+    fail(refused, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
 }
 
 /// Whether nobody else may do it.

@@ -56,6 +56,7 @@ call_ptr make_reset(const core_ptr& core, const checkout_options& what) {
         return {};
     }
     const boost::intrusive_ptr<reset_call> made(new reset_call(request(*what.reset())));
+    core->begin_trace(*made);
     made->encode(core->limits());
     made->belong_to(core);
     return made;

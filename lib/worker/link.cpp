@@ -77,7 +77,9 @@ asio::awaitable<void> link::read_data() {
         heard_out_ = !more;
         user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         more = take_messages(data_) && more;
-        co_await pause_if_flooded();
+        if (records_taken_ > 0) {
+            co_await pause_if_flooded();
+        }
     }
     user_.on_data_ended(stray());
     user_.on_broken({failure_kind::process_exit, "it closed its data channel", errc::worker_lost});
@@ -88,16 +90,17 @@ asio::awaitable<void> link::read_control() {
     while (more) {
         more = co_await control_->receive();
         more = take_messages(*control_) && more;
-        co_await pause_if_flooded();
+        if (records_taken_ > 0) {
+            co_await pause_if_flooded();
+        }
     }
     user_.on_broken({failure_kind::process_exit, "it closed its control channel", errc::worker_lost});
 }
 
 /// A worker that tells too much is to leave time for others.
 asio::awaitable<void> link::pause_if_flooded() {
-    const auto taken = std::exchange(records_taken_, 0);
     const auto now = context_.now();
-    const auto go_on = taken == 0 ? now : brake_.charge(taken, now);
+    const auto go_on = brake_.charge(std::exchange(records_taken_, 0), now);
     if (go_on > now) {
         timer pause(context_.executor);
         pause.expires_at(go_on);

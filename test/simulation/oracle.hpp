@@ -94,6 +94,7 @@ public:
     /// Somebody is told of every event, from the beginning on.
     void expect_events() { are_events_told_ = true; }
     void on_event(const event& what);
+    void on_span(const events::span& what);
 
     // What workers see.
     sim_worker& add_worker(launch_order order, const climate& weather, const pool_config& config);
@@ -163,6 +164,8 @@ private:
         std::uint64_t scale_ups = 0;
         std::uint64_t scale_downs = 0;
         std::uint64_t sent = 0; ///< calls that are over and had been sent
+        std::uint64_t call_spans = 0;
+        std::uint64_t run_spans = 0;
         std::map<std::string, std::uint64_t> outcomes;
     };
     struct scaling_seen {

@@ -22,6 +22,13 @@ void oracle::on_event(const event& what) {
     told_.scale_downs += std::holds_alternative<events::pool_scale_down>(what) ? 1 : 0;
 }
 
+void oracle::on_span(const events::span& what) {
+    const spared_by_faults here;
+    const bool is_call = what.kind == "client";
+    told_.call_spans += is_call ? 1 : 0;
+    told_.run_spans += !is_call && what.what != "help" ? 1 : 0;
+}
+
 void oracle::check_events(const pool_counters& said) {
     if (!are_events_told_ || out_of_memory()) {
         return;
@@ -33,6 +40,8 @@ void oracle::check_events(const pool_counters& said) {
     compare("calls that failed", told_.failed, said.failed);
     compare("retries", told_.retried, said.retried);
     compare("workers that came up", told_.workers_started, said.workers_started);
+    compare("calls, by their spans,", told_.call_spans, said.succeeded + said.failed);
+    agree("spans", "events", "calls that were sent", told_.run_spans, told_.sent);
     compare("missed pings", told_.missed_pings, said.missed_pings);
     compare("times it grew", told_.scale_ups, said.scale_ups);
     compare("times it shrank", told_.scale_downs, said.scale_downs);

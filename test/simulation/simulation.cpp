@@ -35,6 +35,7 @@ pool_context context_of(world& in) {
     };
     context.random = [&in] { return in.chance.share(); };
     context.make_token = [&in] { return "token-" + std::to_string(in.chance.bits()); };
+    context.make_span_id = [last = std::make_shared<std::uint64_t>()] { return ++*last; };
     context.write_log_line = [&in](std::string_view line) { in.trace(line); };
     return context;
 }
@@ -128,6 +129,9 @@ private:
         constexpr std::size_t all = 100'000;
         listening_ = pool_->events().listen(
             lane_executor(world_.caller_lane(0)), [this](const event& what) { oracle_.on_event(what); }, all);
+        tracing_ = pool_->events().listen<events::span>(
+            lane_executor(world_.caller_lane(0)), [this](const events::span& what) { oracle_.on_span(what); },
+            all);
     }
 
     /// False when nothing will ever happen again.
@@ -182,6 +186,7 @@ private:
     sim_tools tools_;
     bool tells_ = false;
     subscription listening_;
+    subscription tracing_;
 };
 
 } // namespace

@@ -10,6 +10,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -326,6 +327,43 @@ BOOST_AUTO_TEST_CASE(a_session_of_which_a_call_waits_is_in_use) {
     pool.settle();
     BOOST_TEST(pool.serve(pool.home) == "waiting");
     BOOST_TEST(pool.serve(pool.home) == "next");
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_for_long_does_not_go_elsewhere_when_its_worker_is_lost) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 10s;
+    config.queue.timeout = 1min;
+    pool_with_session pool(config);
+    pool.occupy_home();
+    const auto first = pool.call("first");
+    pool.advance(30s);
+    const auto second = pool.call("second");
+    pool.kill_home();
+    BOOST_TEST(first->code() == errc::session_worker_unavailable);
+    BOOST_TEST(second->code() == errc::session_worker_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_was_begun_once_is_not_told_that_it_never_came_to_its_worker) {
+    auto config = affine_config(strict_queue, 3);
+    config.retry.backoff = {5s};
+    pool_with_session pool(config);
+    const auto retried =
+        pool.execute(request("retried").session("s").idempotent(true)); // on the home of its session
+    pool.worker(pool.home).take_call();
+    const auto forget = [&]() -> asio::awaitable<void> {
+        auto forgetting = pool.facade().forget_session("s");
+        co_await std::move(forgetting);
+    };
+    pool.begin(forget());
+    pool.call("anew");
+    const auto status = pool.status();
+    const auto busy = [&](const auto& each) { return each.load > 0 && each.id.slot != pool.home; };
+    const auto next_home = std::find_if(status.workers.begin(), status.workers.end(), busy);
+    BOOST_REQUIRE(next_home != status.workers.end());
+    pool.kill_home();
+    pool.worker(next_home->id.slot).exit(exit_status::signalled(SIGKILL));
+    pool.advance(10s);
+    BOOST_TEST(retried->code() == errc::worker_lost);
 }
 
 BOOST_AUTO_TEST_CASE(calls_of_a_session_that_is_forgotten_go_elsewhere_in_order) {

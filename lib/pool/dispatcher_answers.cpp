@@ -1,0 +1,143 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What a dispatcher does with what comes of calls at workers.
+
+#include "policy/remote_error.hpp"
+#include "pool/call_events.hpp"
+#include "pool/dispatcher.hpp"
+#include "pool/next_attempt.hpp"
+#include "worker/answers.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+void dispatcher::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
+    if (answered.state != call_state::running) {
+        settle_late(sender, answered);
+        return;
+    }
+    const call_ptr keep(&answered);
+    ++counters_.succeeded;
+    losses_.succeeded();
+    answered.sink->put_answer(reply_to(answered, sender, answer, now));
+    note_end(answered, now, std::nullopt);
+    take_out(answered, now);
+    try {
+        serve(sender); // first: the worker is to idle as little as may be
+    } catch (...) {    // out of memory, which is not this caller's affair
+        answered.sink->wake();
+        throw;
+    }
+    answered.sink->wake();
+}
+
+void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
+    if (receiver.state != call_state::running) {
+        return; // nobody waits for it
+    }
+    receiver.stream->has_begun = true;
+    receiver.stream->heard = context_.now();
+    context_.tell<events::stream_chunk>([&] {
+        return events::stream_chunk{receiver.at->id(), receiver.req.command(), correlation_id_of(receiver),
+                                    piece.bytes};
+    });
+    receiver.sink->put_chunk({std::move(piece.value), std::move(piece.attachments)}, piece.bytes);
+}
+
+void dispatcher::take_chunks(call& from, stream_credit taken) {
+    auto& window = from.stream->window;
+    const bool was_exhausted = window.is_exhausted();
+    window.take(taken);
+    if (from.state != call_state::running) {
+        return;
+    }
+    if (const auto more = window.grant()) {
+        from.stream->heard = was_exhausted ? context_.now() : from.stream->heard;
+        from.at->grant(from, *more);
+    }
+}
+
+void dispatcher::on_remote_error(worker& sender, call& answered, error_message& answer) {
+    if (answered.state != call_state::running) {
+        settle_late(sender, answered);
+        return;
+    }
+    const auto code = code_of_remote_error(answer.type);
+    auto info = remote_failure(sender, answered, answer);
+    fail(answered, code, std::move(info));
+    serve(sender);
+}
+
+/// An answer to a call that was given up: dropped, but its worker is free again.
+void dispatcher::settle_late(worker& sender, call& answered) {
+    ++counters_.late_answers;
+    answered.state = call_state::done;
+    deadlines_.remove(answered);
+    serve(sender);
+}
+
+void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
+    auto& lost = *notice.lost;
+    if (lost.state != call_state::running) {
+        lost.state = call_state::done;
+        deadlines_.remove(lost);
+        return;
+    }
+    try {
+        give_back(gone, notice);
+    } catch (const std::exception&) { // out of memory: it will be failed in a moment
+        lost.state = call_state::stranded;
+        deadlines_.set(lost, context_.now() + before_next_attempt);
+    }
+}
+
+void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
+    auto& lost = *notice.lost;
+    const auto now = context_.now();
+    error cause(errc::worker_lost, gone.describe());
+    const bool is_lost_in_session = is_lost_to_session(lost);
+    const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
+    const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
+    if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
+        counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
+        cause.info.detail += verdict.budget_is_spent ? "; not retried, as too many calls were of late" : "";
+        const bool refused = verdict.fate == call_fate::refuse;
+        fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
+        return;
+    }
+    if (lost.is_leased()) {
+        fail(lost, errc::worker_lost, std::move(cause.info));
+        return;
+    }
+    if (is_lost_in_session) {
+        const auto code = notice.may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
+        fail(lost, code, std::move(cause.info));
+        return;
+    }
+    deadlines_.reserve_one();
+    context_.tell<events::request_retried>([&] {
+        return events::request_retried{gone.id(), lost.req.command(), gone.correlation_id_of(lost),
+                                       verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
+                                       lost.attempts};
+    });
+    running_.end(lost, now);
+    ++counters_.retried;
+    if (verdict.fate == call_fate::resend) {
+        --lost.attempts;
+    }
+    if (verdict.fate == call_fate::retry && verdict.wait > duration::zero()) {
+        delay(lost, verdict.wait);
+    } else {
+        enqueue(lost, true, now);
+    }
+}
+
+void dispatcher::delay(call& lost, duration wait) {
+    lost.state = call_state::delayed;
+    delayed_.push_back(&lost);
+    deadlines_.set(lost, std::min(lost.deadline, context_.now() + wait));
+}
+
+} // namespace skep
