@@ -30,8 +30,8 @@ struct otlp_options {
     /// on it.
     std::string host = "127.0.0.1";
     unsigned short port = 4318;
-    std::string path = "/v1/traces";
-    std::map<std::string, std::string> headers; ///< sent along, such as for a token
+    std::string path = "/v1/traces";            ///< visible ASCII characters
+    std::map<std::string, std::string> headers; ///< sent along, such as for a token; each of one line
 
     std::string service_name = "skep";           ///< what traces show as the service
     std::map<std::string, std::string> resource; ///< more of its attributes, such as "service.version"
@@ -68,7 +68,7 @@ struct otlp_counts {
 ///
 /// Executor: runs on a strand of its own over the given executor, which has work until it is stopped or destroyed.
 /// Thread-safety: every function may be called from any thread.
-/// Lifetime: the bus may end before it.
+/// Lifetime: the bus may end before it; the execution context must outlive it.
 class SKEP_API otlp_exporter {
 public:
     /// Throws error(errc::invalid_config) if an option breaks its rule.

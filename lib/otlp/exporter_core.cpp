@@ -8,10 +8,12 @@
 #include "otlp/spans_json.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace skep {
@@ -20,8 +22,35 @@ using namespace std::chrono_literals;
 
 namespace {
 
+/// So that nothing can be slipped into a request.
+bool is_visible(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
+}
+
+bool is_line(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
+}
+
+void check_texts(const otlp_options& options, const config_path& where) {
+    if (options.host.empty() || !is_visible(options.host)) {
+        where.reject("host", in_quotes(options.host), "must be a name or an address");
+    }
+    if (!options.path.starts_with('/') || !is_visible(options.path)) {
+        where.reject("path", in_quotes(options.path),
+                     "must begin with / and have visible ASCII characters only");
+    }
+    for (const auto& [name, value] : options.headers) {
+        const bool is_name = !name.empty() && is_visible(name) && name.find(':') == std::string::npos;
+        if (!is_name || !is_line(value)) {
+            where.reject("headers", in_quotes(name),
+                         "must be the name of a header, with a value of one line");
+        }
+    }
+}
+
 otlp_options checked(otlp_options options) {
     check_ranges([&options](auto& range) {
+        check_texts(options, range.where());
         range.number("batch", options.batch, 1, 10'000);
         range.time("interval", options.interval, 10ms, 1min);
         range.number("capacity", options.capacity, 1, 1'000'000);
@@ -118,28 +147,34 @@ std::vector<events::span> otlp_exporter::core::take_batch() {
 }
 
 asio::awaitable<void> otlp_exporter::core::send(std::vector<events::span> batch) {
+    sending_ = batch.size();
     std::string body;
     try {
         body = to_otlp(batch, options_);
     } catch (const std::exception& problem) { // out of memory
-        lose(batch.size(), problem.what());
+        lose_batch(problem.what());
         co_return;
     }
+    batch.clear();
+    co_await deliver(std::move(body));
+}
+
+asio::awaitable<void> otlp_exporter::core::deliver(std::string body) {
     auto backoff = options_.backoff;
     for (int attempt = 1;; ++attempt) {
         collector_answer answer = co_await collector_.post(body, options_.timeout);
         if (answer.is_taken) {
-            const auto rejected = std::min<std::uint64_t>(answer.rejected, batch.size());
-            sent_ += batch.size() - rejected;
+            const auto rejected = std::min<std::uint64_t>(answer.rejected, sending_);
+            sent_ += std::exchange(sending_, 0) - rejected;
             lose(rejected, answer.problem);
             co_return;
         }
         if (!answer.may_be_repeated || attempt >= options_.attempts || is_hurried_) {
-            lose(batch.size(), answer.problem);
+            lose_batch(answer.problem);
             co_return;
         }
-        const auto pause = std::min(answer.retry_after.value_or(backoff), options_.max_backoff);
-        const auto limit = clock::now() + pause;
+        const auto limit =
+            clock::now() + std::min(answer.retry_after.value_or(backoff), options_.max_backoff);
         backoff = std::min(2 * backoff, options_.max_backoff);
         bool in_time = true;
         while (in_time && !is_hurried_) {
@@ -147,6 +182,10 @@ asio::awaitable<void> otlp_exporter::core::send(std::vector<events::span> batch)
             in_time = co_await changed_.wait_until(limit);
         }
     }
+}
+
+void otlp_exporter::core::lose_batch(const std::string& why) {
+    lose(std::exchange(sending_, 0), why);
 }
 
 void otlp_exporter::core::lose(std::size_t count, const std::string& why) {
@@ -163,12 +202,22 @@ void otlp_exporter::core::lose(std::size_t count, const std::string& why) {
 asio::awaitable<void> otlp_exporter::core::finish() {
     is_hurried_ = true;
     changed_.open();
-    co_await tasks_.join(clock::now() + options_.timeout);
+    co_await wait_for_end(clock::now() + options_.timeout);
     if (tasks_.running() > 0) {
-        lose(waiting_.size(), "there was no time left");
+        const auto left = std::exchange(sending_, 0) + waiting_.size();
         waiting_.clear();
+        lose(left, "there was no time left");
         tasks_.cancel();
-        co_await tasks_.join();
+        co_await wait_for_end(time_point::max());
+    }
+}
+
+/// Several may wait for it.
+asio::awaitable<void> otlp_exporter::core::wait_for_end(time_point limit) {
+    timer pause(executor_);
+    while (tasks_.running() > 0 && clock::now() < limit) {
+        pause.expires_after(5ms);
+        co_await pause.async_wait(asio::use_awaitable);
     }
 }
 

@@ -43,7 +43,10 @@ private:
     asio::awaitable<void> wait_for_batch();
     std::vector<events::span> take_batch();
     asio::awaitable<void> send(std::vector<events::span> batch);
+    asio::awaitable<void> deliver(std::string body);
+    asio::awaitable<void> wait_for_end(time_point limit);
     void lose(std::size_t count, const std::string& why);
+    void lose_batch(const std::string& why);
 
     strand executor_;
     const otlp_options options_;
@@ -53,6 +56,7 @@ private:
         changed_; ///< a batch is full, the first span has come, there will be no more, or there is no time to wait
     event_stream<events::span> spans_;
     std::vector<events::span> waiting_; ///< the oldest first
+    std::size_t sending_ = 0;           ///< spans that are on their way
     bool has_all_ = false;              ///< no more spans will come
     bool is_hurried_ = false;           ///< nothing is asked for twice
     std::atomic<std::uint64_t> sent_ = 0;

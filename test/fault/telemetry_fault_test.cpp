@@ -19,7 +19,7 @@ BOOST_AUTO_TEST_SUITE(telemetry)
 namespace {
 
 constexpr int callers = 24;
-constexpr int calls_of_each = 60;
+constexpr int calls_of_each = 30;
 
 /// What was told, and what callers saw.
 struct sums {

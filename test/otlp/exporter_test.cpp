@@ -185,9 +185,17 @@ BOOST_AUTO_TEST_CASE(a_collector_that_says_nothing_holds_up_no_end) {
             collector.is_silent = true;
             options.timeout = 100ms;
             options.batch = 1;
-            otlp_exporter stopped(co_await asio::this_coro::executor, bus, options);
+            const auto executor = co_await asio::this_coro::executor;
+            otlp_exporter stopped(executor, bus, options);
             put(bus, 3);
+            int ended = 0;
+            for (int i = 0; i < 2; ++i) { // more than one may wait
+                asio::co_spawn(executor, stopped.stop(), [&ended](const std::exception_ptr&) { ++ended; });
+            }
             co_await stopped.stop();
+            auto have_ended = [&ended] { return ended == 2; };
+            const bool all_ended = co_await eventually(have_ended);
+            BOOST_TEST(all_ended);
             BOOST_TEST(stopped.counts().lost == 3u);
             otlp_exporter destroyed(co_await asio::this_coro::executor, bus, options);
             put(bus, 1);
@@ -212,6 +220,9 @@ BOOST_AUTO_TEST_CASE(options_that_break_their_rules_are_refused) {
     asio::io_context context;
     event_bus bus;
     otlp_options options;
+    options.host = "";
+    options.path = "traces";
+    options.headers = {{"X-Token", "secret\r\nHost: other"}};
     options.batch = 0;
     options.interval = 1ms;
     options.capacity = 0;
@@ -225,8 +236,9 @@ BOOST_AUTO_TEST_CASE(options_that_break_their_rules_are_refused) {
     } catch (const error& refused) {
         BOOST_TEST(refused.code() == errc::invalid_config);
         const std::string text = refused.what();
-        for (const auto* name :
-             {"batch", "interval", "capacity", "timeout", "attempts", "backoff", "max_backoff"}) {
+        BOOST_TEST(text.find("secret") == std::string::npos);
+        for (const auto* name : {"host", "path", "X-Token", "batch", "interval", "capacity", "timeout",
+                                 "attempts", "backoff", "max_backoff"}) {
             BOOST_TEST(text.find(name) != std::string::npos, text << " does not name " << name);
         }
     }
