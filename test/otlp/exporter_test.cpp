@@ -42,7 +42,7 @@ void with_collector(Body body) {
         event_bus bus;
         otlp_options options = quick_options(collector.port());
         co_await body(collector, bus, options);
-        collector.close();
+        co_await collector.end();
     });
 }
 
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_bus_may_end_before) {
         bus.reset();
         co_await exporter.stop();
         BOOST_TEST(collector.spans().size() == 2u);
-        collector.close();
+        co_await collector.end();
     });
 }
 

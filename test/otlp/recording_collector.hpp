@@ -37,7 +37,6 @@ public:
         : acceptor_(executor, {asio::ip::address_v4::loopback(), port}) {
         asio::co_spawn(executor, accept(), asio::detached);
     }
-    ~recording_collector() { close(); }
 
     void close() {
         boost::system::error_code ec;
@@ -86,8 +85,17 @@ public:
     int refused = 0;
     bool is_silent = false; ///< it answers nothing
 
+    /// Until it has been closed and nobody talks to it: its coroutines refer to it.
+    asio::awaitable<void> end() {
+        close();
+        auto is_idle = [this] { return busy_ == 0; };
+        const bool idle = co_await eventually(is_idle);
+        BOOST_TEST(idle);
+    }
+
 private:
     asio::awaitable<void> accept() {
+        const busy_guard here(busy_);
         while (acceptor_.is_open()) {
             boost::system::error_code ec;
             auto token = asio::redirect_error(asio::use_awaitable, ec);
@@ -101,6 +109,7 @@ private:
     }
 
     asio::awaitable<void> serve(std::shared_ptr<tcp::socket> with) {
+        const busy_guard here(busy_);
         boost::beast::flat_buffer buffer;
         for (;;) {
             boost::system::error_code ec;
@@ -134,7 +143,16 @@ private:
         return response;
     }
 
+    struct busy_guard {
+        explicit busy_guard(int& count) : count_(count) { ++count_; }
+        ~busy_guard() { --count_; }
+        busy_guard(const busy_guard&) = delete;
+        busy_guard& operator=(const busy_guard&) = delete;
+        int& count_;
+    };
+
     tcp::acceptor acceptor_;
+    int busy_ = 0; ///< coroutines
     std::vector<std::shared_ptr<tcp::socket>> open_;
 };
 

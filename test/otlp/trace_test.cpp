@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(it_is_one_trace_from_the_caller_to_the_tools_own_call) {
         const auto report = co_await workers.shutdown();
         BOOST_TEST(report.clean());
         co_await exporter.stop();
-        collector.close();
+        co_await collector.end();
 
         const auto all = collector.spans();
         std::multiset<std::string> paths;
