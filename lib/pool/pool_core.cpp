@@ -304,7 +304,9 @@ void pool_core::log_line_of_worker(log_level level, const output_line& line, con
     about.channel = "skep.worker";
     about.worker = &line.worker;
     about.pid = by != nullptr ? by->life().pid() : 0;
-    about.correlation_id = line.correlation_ids.size() == 1 ? line.correlation_ids.front() : "";
+    if (line.correlation_ids.size() == 1) {
+        about.correlation_id = line.correlation_ids.front();
+    }
     const auto session = by != nullptr ? by->session_of(about.correlation_id) : std::string();
     about.session = session;
     about.logger = line.is_stderr ? "stderr" : "stdout";
