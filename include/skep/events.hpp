@@ -315,7 +315,7 @@ struct span {
     std::string parent_id; ///< empty if the trace begins here
     std::chrono::system_clock::time_point start_time;
     duration time{};
-    std::string outcome; ///< "ok", the name of an errc, or the type of an exception
+    std::string outcome; ///< "ok", the name of an errc, the type of an exception, or a tool_error's code
     std::string correlation_id;
     boost::json::object
         attributes; ///< queue_ms, attempts and session of a call; what skep.span() was given as metadata

@@ -26,7 +26,7 @@ namespace skep {
 
 /// Where spans are sent, and how.
 struct otlp_options {
-    /// The collector: a name or an address. It is spoken to without TLS, so it is to be on this machine, or behind a proxy
+    /// The collector: a name or an address, without scheme and port. It is spoken to without TLS, so it is to be on this machine, or behind a proxy
     /// on it.
     std::string host = "127.0.0.1";
     unsigned short port = 4318;
@@ -38,7 +38,8 @@ struct otlp_options {
 
     std::size_t batch = 512;                     ///< spans in one request, 1..10,000
     duration interval = std::chrono::seconds(1); ///< longest wait for a batch to fill, 10 ms..1 min
-    std::size_t capacity = 4096; ///< spans that wait; what comes beyond is dropped, 1..1,000,000
+    std::size_t capacity =
+        4096; ///< spans that wait here, and as many on their way here; those beyond are dropped, 1..1,000,000
     duration timeout = std::chrono::seconds(10); ///< of one request, 10 ms..1 min
     int attempts = 5;                            ///< of each batch, 1..100
     duration backoff = std::chrono::seconds(1);  ///< before the second, doubled before each more; 1 ms..1 min
@@ -56,7 +57,7 @@ struct otlp_counts {
 };
 
 /// Sends the spans of pools to an OpenTelemetry collector, by OTLP over HTTP with JSON
-/// (https://opentelemetry.io/docs/specs/otlp/), from its construction until it is stopped or destroyed. While it lives,
+/// (https://opentelemetry.io/docs/specs/otlp/), from its construction until it is stopped or destroyed. Until then
 /// calls are traced; see events::span and pool_config::tracing.
 ///
 ///     skep::otlp_options options;
@@ -74,7 +75,8 @@ public:
     /// Throws error(errc::invalid_config) if an option breaks its rule.
     otlp_exporter(boost::asio::any_io_executor executor, event_bus& from, otlp_options options = {});
 
-    /// Ends at once: what has not been sent is lost.
+    /// Ends at once: what has not been sent is lost. On another thread than that of the executor, on_problem may still be at
+    /// its last call when this returns.
     ~otlp_exporter();
     otlp_exporter(const otlp_exporter&) = delete;
     otlp_exporter& operator=(const otlp_exporter&) = delete;
@@ -82,7 +84,8 @@ public:
     otlp_counts counts() const noexcept;
 
     /// Takes no more spans, sends those that have come, without waiting to ask again, for at most options.timeout, and
-    /// ends. What is not sent by then is lost. It is not cancelled with its caller. Further calls wait likewise.
+    /// ends. What is not sent by then is lost. Once begun it is not cancelled with its caller. Further calls wait likewise.
+    /// A name that is being looked up takes a second more; that may go on in the background.
     boost::asio::awaitable<void> stop();
 
 private:

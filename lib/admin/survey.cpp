@@ -81,13 +81,17 @@ asio::awaitable<findings_ptr> survey::look() {
         co_return newest_;
     }
     const flag_guard looking(is_looking_);
+    const auto changes = changes_;
     const auto mine = ask_all();
     if (mine->open > 0) {
         co_await mine->all_answered.wait_until(clock::now() + longest_wait);
     }
-    newest_ = std::make_shared<const findings>(mine->result());
-    seen_at_ = clock::now();
-    co_return newest_;
+    const auto found = std::make_shared<const findings>(mine->result());
+    if (changes_ == changes) {
+        newest_ = found;
+        seen_at_ = clock::now();
+    }
+    co_return found;
 }
 
 std::shared_ptr<survey::inquiry> survey::ask_all() {
@@ -101,12 +105,12 @@ std::shared_ptr<survey::inquiry> survey::ask_all() {
         }
         asked_->insert(name);
         ++mine->open;
-        auto on_answer = [mine, place, name, asked = asked_](const std::exception_ptr& problem,
-                                                             pool_metrics metrics) {
-            asked->erase(name);
-            mine->take(place, problem, std::move(metrics));
-        };
         try {
+            auto on_answer = [mine, place, name = name, asked = asked_](const std::exception_ptr& problem,
+                                                                        pool_metrics metrics) {
+                asked->erase(name);
+                mine->take(place, problem, std::move(metrics));
+            };
             asio::co_spawn(executor_, std::move(*question), std::move(on_answer));
         } catch (const std::exception&) { // out of memory
             asked_->erase(name);

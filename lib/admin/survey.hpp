@@ -9,6 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,7 +34,10 @@ public:
     asio::awaitable<findings_ptr> look();
 
     /// Something was changed: the next look is a fresh one.
-    void look_again() noexcept { newest_.reset(); }
+    void look_again() noexcept {
+        ++changes_;
+        newest_.reset();
+    }
 
 private:
     struct inquiry;
@@ -45,6 +49,7 @@ private:
     std::shared_ptr<std::set<std::string>> asked_ =
         std::make_shared<std::set<std::string>>(); ///< and silent so far
     bool is_looking_ = false;
+    std::uint64_t changes_ = 0;
     findings_ptr newest_;
     time_point seen_at_;
 };

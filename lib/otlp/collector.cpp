@@ -3,8 +3,12 @@
 
 #include "otlp/collector.hpp"
 
+#include "core/utf8.hpp"
+
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/json/parse.hpp>
@@ -22,6 +26,9 @@ using asio::ip::tcp;
 
 namespace {
 
+constexpr std::size_t longest_problem = 1024;
+constexpr std::uint64_t longest_answer = 64u << 10;
+
 /// As seconds; a date is not worth its parser, and is taken for none.
 std::optional<duration> retry_after(std::string_view header) {
     int seconds = 0;
@@ -31,6 +38,19 @@ std::optional<duration> retry_after(std::string_view header) {
     return is_time ? std::optional<duration>(std::chrono::seconds(seconds)) : std::nullopt;
 }
 
+/// A number, or, as 64 bits are written, a text.
+std::uint64_t count_in(const json::value& value) {
+    std::uint64_t count = 0;
+    if (const auto* const text = value.if_string()) {
+        std::from_chars(text->data(), text->data() + text->size(), count);
+    } else {
+        boost::system::error_code ec;
+        const auto number = value.to_number<std::uint64_t>(ec);
+        count = ec ? 0 : number;
+    }
+    return count;
+}
+
 /// {"partialSuccess": {"rejectedSpans": "2", "errorMessage": "..."}}, or none of that.
 void read_partial_success(const std::string& body, collector_answer& into) {
     boost::system::error_code ec;
@@ -38,13 +58,15 @@ void read_partial_success(const std::string& body, collector_answer& into) {
     const auto* const success = ec ? nullptr : parsed.if_object();
     const auto* const part = success != nullptr ? success->if_contains("partialSuccess") : nullptr;
     const auto* const facts = part != nullptr ? part->if_object() : nullptr;
-    const auto text = [facts](const char* key) {
-        const auto* const found = facts != nullptr ? facts->if_contains(key) : nullptr;
-        return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
-    };
-    const auto count = text("rejectedSpans");
-    std::from_chars(count.data(), count.data() + count.size(), into.rejected);
-    into.problem = text("errorMessage");
+    if (facts == nullptr) {
+        return;
+    }
+    if (const auto* const count = facts->if_contains("rejectedSpans")) {
+        into.rejected = count_in(*count);
+    }
+    if (const auto* const why = facts->if_contains("errorMessage"); why != nullptr && why->is_string()) {
+        into.problem = beginning_of(why->get_string(), longest_problem);
+    }
 }
 
 bool may_be_repeated(http::status status) {
@@ -52,48 +74,65 @@ bool may_be_repeated(http::status status) {
            status == http::status::service_unavailable || status == http::status::gateway_timeout;
 }
 
+/// The other side has closed a connection that was kept.
+bool is_stale(const boost::system::error_code& problem) {
+    return problem == http::error::end_of_stream || problem == asio::error::eof ||
+           problem == asio::error::connection_reset || problem == asio::error::broken_pipe;
+}
+
 } // namespace
 
 asio::awaitable<collector_answer> collector::post(std::string body, duration timeout) {
     const auto asked = request_of(std::move(body));
-    collector_answer answer;
     stream_.expires_after(timeout);
-    for (bool is_fresh = false;
-         !is_fresh;) { // one that was kept may have been closed by the other side meanwhile
+    boost::system::error_code problem;
+    bool is_fresh = false;
+    do {
         is_fresh = !stream_.socket().is_open();
-        answer = {};
         try {
             if (is_fresh) {
-                co_await connect();
+                co_await connect(timeout);
             }
             response got = co_await exchange(asked);
-            if (!got.keep_alive()) {
-                stream_.close();
-            }
-            answer.is_taken = http::to_status_class(got.result()) == http::status_class::successful;
-            answer.may_be_repeated = may_be_repeated(got.result());
-            answer.retry_after = retry_after(got[http::field::retry_after]);
-            if (answer.is_taken) {
-                read_partial_success(got.body(), answer);
-            } else {
-                answer.problem = "it has answered " + std::to_string(got.result_int());
-            }
-            co_return answer;
+            co_return to_answer(got);
         } catch (const boost::system::system_error& failure) {
+            problem = failure.code();
             stream_.close();
-            if (failure.code() == asio::error::operation_aborted) {
-                throw;
-            }
-            answer.may_be_repeated = true;
-            answer.problem = failure.code().message();
         }
+    } while (!is_fresh && is_stale(problem));
+    if (problem == asio::error::operation_aborted) {
+        throw boost::system::system_error(problem);
     }
+    collector_answer answer;
+    answer.may_be_repeated = problem.category() != make_error_code(http::error::bad_version).category();
+    answer.problem = problem.message();
     co_return answer;
 }
 
+/// What is not the one answer to the one request puts all later ones out of step: the connection is closed.
+collector_answer collector::to_answer(const response& got) {
+    const auto kind = http::to_status_class(got.result_int()); // there are numbers without a name
+    const bool is_informational = kind == http::status_class::informational;
+    if (!got.keep_alive() || is_informational || buffer_.size() > 0) {
+        stream_.close();
+    }
+    collector_answer answer;
+    answer.is_taken = kind == http::status_class::successful;
+    answer.may_be_repeated = may_be_repeated(got.result()) || is_informational;
+    answer.retry_after = retry_after(got[http::field::retry_after]);
+    if (answer.is_taken) {
+        read_partial_success(got.body(), answer);
+    } else {
+        answer.problem = "it has answered " + std::to_string(got.result_int());
+    }
+    return answer;
+}
+
 collector::request collector::request_of(std::string body) const {
+    const bool is_v6 = options_.host.find(':') != std::string::npos;
+    const auto host = is_v6 ? '[' + options_.host + ']' : options_.host;
     request asked(http::verb::post, options_.path, 11);
-    asked.set(http::field::host, options_.host + ':' + std::to_string(options_.port));
+    asked.set(http::field::host, host + ':' + std::to_string(options_.port));
     asked.set(http::field::content_type, "application/json");
     for (const auto& [name, value] : options_.headers) {
         asked.set(name, value);
@@ -103,29 +142,33 @@ collector::request collector::request_of(std::string body) const {
     return asked;
 }
 
-asio::awaitable<void> collector::connect() {
-    const auto where = co_await find();
-    co_await stream_.async_connect(where, use_awaitable);
+asio::awaitable<void> collector::connect(duration timeout) {
+    const tcp::resolver::results_type places = co_await find();
+    stream_.expires_after(timeout); // to look a name up has its own time
+    co_await stream_.async_connect(places, use_awaitable);
     buffer_.clear();
 }
 
-asio::awaitable<tcp::endpoint> collector::find() {
+asio::awaitable<tcp::resolver::results_type> collector::find() {
+    using results = tcp::resolver::results_type;
+    const auto port = std::to_string(options_.port);
     boost::system::error_code ec;
     const auto address = asio::ip::make_address(options_.host, ec);
     if (!ec) {
-        co_return tcp::endpoint(address, options_.port);
+        const tcp::endpoint place(address, options_.port);
+        co_return results::create(place, options_.host, port);
     }
     tcp::resolver resolver(stream_.get_executor());
-    const auto port = std::to_string(options_.port);
-    const auto found = co_await resolver.async_resolve(options_.host, port, use_awaitable);
-    co_return found.begin()->endpoint();
+    results found = co_await resolver.async_resolve(options_.host, port, use_awaitable);
+    co_return found;
 }
 
 asio::awaitable<collector::response> collector::exchange(const request& asked) {
     co_await http::async_write(stream_, asked, use_awaitable);
-    response got;
-    co_await http::async_read(stream_, buffer_, got, use_awaitable);
-    co_return got;
+    http::response_parser<http::string_body> parser;
+    parser.body_limit(longest_answer);
+    co_await http::async_read(stream_, buffer_, parser, use_awaitable);
+    co_return parser.release();
 }
 
 } // namespace skep

@@ -33,7 +33,8 @@ class collector {
 public:
     collector(const strand& executor, const otlp_options& options) : options_(options), stream_(executor) {}
 
-    /// Sends a body, at most for `timeout`. Throws only if it is cancelled.
+    /// Sends a body, at most for `timeout`, and the time that it takes to look the collector's name up. Throws if it is
+    /// cancelled, or there is no memory.
     asio::awaitable<collector_answer> post(std::string body, duration timeout);
 
 private:
@@ -41,13 +42,14 @@ private:
     using response = boost::beast::http::response<boost::beast::http::string_body>;
 
     request request_of(std::string body) const;
-    asio::awaitable<void> connect();
-    asio::awaitable<asio::ip::tcp::endpoint> find();
+    collector_answer to_answer(const response& got);
+    asio::awaitable<void> connect(duration timeout);
+    asio::awaitable<asio::ip::tcp::resolver::results_type> find();
     asio::awaitable<response> exchange(const request& asked);
 
     const otlp_options& options_;
     boost::beast::tcp_stream stream_;
-    boost::beast::flat_buffer buffer_;
+    boost::beast::flat_buffer buffer_{128u << 10};
 };
 
 } // namespace skep

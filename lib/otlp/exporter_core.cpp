@@ -5,12 +5,17 @@
 
 #include "core/clock.hpp"
 #include "core/range_check.hpp"
+#include "core/utf8.hpp"
 #include "otlp/spans_json.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/string.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -27,30 +32,56 @@ bool is_visible(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
 }
 
+bool is_token(std::string_view text) {
+    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::all_of(text.begin(), text.end(), [marks](unsigned char c) {
+        return (c < 0x80 && std::isalnum(c) != 0) ||
+               marks.find(static_cast<char>(c)) != std::string_view::npos;
+    });
+}
+
+bool is_ours(std::string_view header) {
+    constexpr std::array<std::string_view, 5> ours{"host", "content-type", "content-length", "connection",
+                                                   "transfer-encoding"};
+    return std::any_of(ours.begin(), ours.end(),
+                       [header](std::string_view each) { return boost::beast::iequals(each, header); });
+}
+
 bool is_line(std::string_view text) {
-    return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
+    constexpr std::size_t longest = 8u << 10;
+    return text.size() <= longest &&
+           std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
 }
 
 void check_texts(const otlp_options& options, const config_path& where) {
-    if (options.host.empty() || !is_visible(options.host)) {
-        where.reject("host", in_quotes(options.host), "must be a name or an address");
+    const bool is_host = options.host.find_first_of("/[]@") == std::string::npos;
+    if (options.host.empty() || !is_visible(options.host) || !is_host) {
+        where.reject("host", in_quotes(options.host),
+                     "must be a name or an address, without scheme and port");
     }
     if (!options.path.starts_with('/') || !is_visible(options.path)) {
         where.reject("path", in_quotes(options.path),
                      "must begin with / and have visible ASCII characters only");
     }
     for (const auto& [name, value] : options.headers) {
-        const bool is_name = !name.empty() && is_visible(name) && name.find(':') == std::string::npos;
-        if (!is_name || !is_line(value)) {
-            where.reject("headers", in_quotes(name),
-                         "must be the name of a header, with a value of one line");
+        if (!is_token(name) || is_ours(name) || !is_line(value)) {
+            where.reject("headers", in_quotes(name), "must be a header's name, with a value of one line");
         }
+    }
+    bool is_text = is_utf8(options.service_name);
+    for (const auto& [key, value] : options.resource) {
+        is_text = is_text && is_utf8(key) && is_utf8(value) && key != "service.name";
+    }
+    if (!is_text) {
+        where.reject("resource", "(not shown)",
+                     "and service_name must be UTF-8, and the latter is not in the former");
     }
 }
 
 otlp_options checked(otlp_options options) {
     check_ranges([&options](auto& range) {
         check_texts(options, range.where());
+        range.number("port", options.port, 1, 65'535);
         range.number("batch", options.batch, 1, 10'000);
         range.time("interval", options.interval, 10ms, 1min);
         range.number("capacity", options.capacity, 1, 1'000'000);
@@ -74,8 +105,12 @@ otlp_exporter::core::core(const boost::asio::any_io_executor& executor, otlp_opt
 void otlp_exporter::core::begin(event_bus& from) {
     spans_ = from.subscribe<events::span>(options_.capacity);
     asio::post(executor_, [self = shared_from_this()] {
-        self->tasks_.spawn(self, self->receive());
-        self->tasks_.spawn(self, self->send_all());
+        try {
+            self->tasks_.spawn(self, self->receive());
+            self->tasks_.spawn(self, self->send_all());
+        } catch (const std::exception&) { // out of memory
+            self->end();
+        }
     });
 }
 
@@ -88,15 +123,25 @@ otlp_counts otlp_exporter::core::counts() const noexcept {
 }
 
 asio::awaitable<void> otlp_exporter::core::receive() {
-    std::optional<events::span> next;
-    do {
-        auto receiving = spans_.next();
-        next = co_await std::move(receiving);
-        if (next) {
-            take(std::move(*next));
+    constexpr std::size_t taken_per_turn = 64; // so that what is sent has its turn, too
+    std::size_t taken = 0;
+    while (!has_all_) {
+        const auto state = co_await asio::this_coro::cancellation_state;
+        if (state.cancelled() != asio::cancellation_type::none) {
+            co_return;
         }
-    } while (next);
-    has_all_ = true;
+        try {
+            auto receiving = spans_.next();
+            std::optional<events::span> next = co_await std::move(receiving);
+            has_all_ = !next;
+            if (next) {
+                take(std::move(*next));
+            }
+        } catch (const std::exception&) {} // out of memory: the next may succeed; or cancelled
+        if (++taken % taken_per_turn == 0) {
+            co_await asio::post(asio::use_awaitable);
+        }
+    }
     changed_.open();
 }
 
@@ -117,11 +162,29 @@ void otlp_exporter::core::take(events::span span) {
 
 asio::awaitable<void> otlp_exporter::core::send_all() {
     while (!has_all_ || !waiting_.empty()) {
-        co_await wait_for_batch();
-        auto batch = take_batch();
-        if (!batch.empty()) {
-            co_await send(std::move(batch));
+        const auto state = co_await asio::this_coro::cancellation_state;
+        if (state.cancelled() != asio::cancellation_type::none) {
+            co_return;
         }
+        bool has_failed = false;
+        try {
+            co_await send_next();
+        } catch (const std::exception& problem) { // out of memory; or cancelled
+            has_failed = true;
+            lose_batch(problem.what());
+        }
+        if (has_failed) {
+            co_await wait_a_moment(clock::now() + 100ms);
+        }
+    }
+}
+
+asio::awaitable<void> otlp_exporter::core::send_next() {
+    co_await wait_for_batch();
+    auto batch = take_batch();
+    if (!batch.empty()) {
+        auto sending = send(std::move(batch));
+        co_await std::move(sending);
     }
 }
 
@@ -148,21 +211,17 @@ std::vector<events::span> otlp_exporter::core::take_batch() {
 
 asio::awaitable<void> otlp_exporter::core::send(std::vector<events::span> batch) {
     sending_ = batch.size();
-    std::string body;
-    try {
-        body = to_otlp(batch, options_);
-    } catch (const std::exception& problem) { // out of memory
-        lose_batch(problem.what());
-        co_return;
-    }
+    auto body = to_otlp(batch, options_);
     batch.clear();
-    co_await deliver(std::move(body));
+    auto delivering = deliver(std::move(body));
+    co_await std::move(delivering);
 }
 
 asio::awaitable<void> otlp_exporter::core::deliver(std::string body) {
     auto backoff = options_.backoff;
     for (int attempt = 1;; ++attempt) {
-        collector_answer answer = co_await collector_.post(body, options_.timeout);
+        auto posting = collector_.post(body, options_.timeout);
+        collector_answer answer = co_await std::move(posting);
         if (answer.is_taken) {
             const auto rejected = std::min<std::uint64_t>(answer.rejected, sending_);
             sent_ += std::exchange(sending_, 0) - rejected;
@@ -176,11 +235,16 @@ asio::awaitable<void> otlp_exporter::core::deliver(std::string body) {
         const auto limit =
             clock::now() + std::min(answer.retry_after.value_or(backoff), options_.max_backoff);
         backoff = std::min(2 * backoff, options_.max_backoff);
-        bool in_time = true;
-        while (in_time && !is_hurried_) {
-            changed_.close();
-            in_time = co_await changed_.wait_until(limit);
-        }
+        co_await wait_a_moment(limit);
+    }
+}
+
+/// Unless it is hurried.
+asio::awaitable<void> otlp_exporter::core::wait_a_moment(time_point limit) {
+    bool in_time = true;
+    while (in_time && !is_hurried_) {
+        changed_.close();
+        in_time = co_await changed_.wait_until(limit);
     }
 }
 
@@ -190,7 +254,7 @@ void otlp_exporter::core::lose_batch(const std::string& why) {
 
 void otlp_exporter::core::lose(std::size_t count, const std::string& why) {
     lost_ += count;
-    if (count > 0 && options_.on_problem) {
+    if (count > 0 && options_.on_problem && !is_given_up_) {
         try {
             options_.on_problem(std::to_string(count) + " spans were lost, as the collector at " +
                                 options_.host + ':' + std::to_string(options_.port) +
@@ -200,16 +264,15 @@ void otlp_exporter::core::lose(std::size_t count, const std::string& why) {
 }
 
 asio::awaitable<void> otlp_exporter::core::finish() {
+    constexpr auto time_to_end = 1s; // beyond that it is looking up a name, which cannot be cancelled
     is_hurried_ = true;
     changed_.open();
     co_await wait_for_end(clock::now() + options_.timeout);
-    if (tasks_.running() > 0) {
-        const auto left = std::exchange(sending_, 0) + waiting_.size();
-        waiting_.clear();
-        lose(left, "there was no time left");
-        tasks_.cancel();
-        co_await wait_for_end(time_point::max());
-    }
+    const auto left = std::exchange(sending_, 0) + waiting_.size();
+    waiting_.clear();
+    lose(left, "there was no time left");
+    tasks_.cancel();
+    co_await wait_for_end(clock::now() + time_to_end);
 }
 
 /// Several may wait for it.

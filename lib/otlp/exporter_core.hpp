@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ public:
     /// Takes no more.
     void end();
 
+    /// Nobody is told of what is lost any more.
+    void give_up() noexcept { is_given_up_ = true; }
+
     const strand& executor() const noexcept { return executor_; }
     otlp_counts counts() const noexcept;
 
@@ -40,6 +44,8 @@ private:
     asio::awaitable<void> receive();
     void take(events::span span);
     asio::awaitable<void> send_all();
+    asio::awaitable<void> send_next();
+    asio::awaitable<void> wait_a_moment(time_point limit);
     asio::awaitable<void> wait_for_batch();
     std::vector<events::span> take_batch();
     asio::awaitable<void> send(std::vector<events::span> batch);
@@ -55,10 +61,11 @@ private:
     gate
         changed_; ///< a batch is full, the first span has come, there will be no more, or there is no time to wait
     event_stream<events::span> spans_;
-    std::vector<events::span> waiting_; ///< the oldest first
-    std::size_t sending_ = 0;           ///< spans that are on their way
-    bool has_all_ = false;              ///< no more spans will come
-    bool is_hurried_ = false;           ///< nothing is asked for twice
+    std::deque<events::span> waiting_; ///< the oldest first
+    std::size_t sending_ = 0;          ///< spans that are on their way
+    bool has_all_ = false;             ///< no more spans will come
+    bool is_hurried_ = false;          ///< nothing is asked for twice
+    std::atomic<bool> is_given_up_ = false;
     std::atomic<std::uint64_t> sent_ = 0;
     std::atomic<std::uint64_t> lost_ = 0;
     std::atomic<std::uint64_t> dropped_ = 0;

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <exception>
 #include <utility>
 
 namespace skep {
@@ -18,8 +19,11 @@ otlp_exporter::otlp_exporter(boost::asio::any_io_executor executor, event_bus& f
 }
 
 otlp_exporter::~otlp_exporter() {
+    core_->give_up();
     core_->end();
-    asio::post(core_->executor(), [core = core_] { core->cancel(); });
+    try {
+        asio::post(core_->executor(), [core = core_] { core->cancel(); });
+    } catch (const std::exception&) {} // out of memory: it ends once it has sent what it has
 }
 
 otlp_counts otlp_exporter::counts() const noexcept {

@@ -20,12 +20,11 @@ constexpr int kind_server = 2;
 constexpr int kind_client = 3;
 constexpr int status_error = 2;
 
-/// Integers of 64 bits are texts in OTLP's JSON.
+/// Integers of 64 bits are texts in OTLP's JSON; those beyond its range are no integers there.
 json::object any_value(const json::value& value) {
     switch (value.kind()) {
     case json::kind::bool_: return {{"boolValue", value}};
-    case json::kind::int64:
-    case json::kind::uint64: return {{"intValue", json::serialize(value)}};
+    case json::kind::int64: return {{"intValue", json::serialize(value)}};
     case json::kind::double_: return {{"doubleValue", value}};
     case json::kind::string: return {{"stringValue", value}};
     default: return {{"stringValue", json::serialize(value)}};
@@ -34,6 +33,10 @@ json::object any_value(const json::value& value) {
 
 void add(json::array& attributes, std::string_view key, const json::value& value) {
     attributes.push_back(json::object{{"key", key}, {"value", any_value(value)}});
+}
+
+bool is_reserved(std::string_view key) {
+    return key.starts_with("skep.") || key == "error.type";
 }
 
 json::array attributes_of(const events::span& span) {
@@ -45,9 +48,12 @@ json::array attributes_of(const events::span& span) {
     if (!span.correlation_id.empty()) {
         add(attributes, "skep.correlation_id", json::value(span.correlation_id));
     }
-    const std::string prefix = span.kind == "internal" ? "" : "skep."; // the worker's code names its own
     for (const auto& [key, value] : span.attributes) {
-        add(attributes, prefix + std::string(key), value);
+        if (span.kind != "internal") {
+            add(attributes, "skep." + std::string(key), value);
+        } else if (!is_reserved(key)) { // the worker's code names its own
+            add(attributes, key, value);
+        }
     }
     return attributes;
 }

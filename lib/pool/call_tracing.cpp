@@ -91,7 +91,7 @@ void begin_trace(call& fresh, const pool_context& context, double share) {
         }
         fresh.ties->trace = std::move(trace);
     }
-    fresh.req.metadata(traceparent_key, boost::json::value(to_traceparent(place)));
+    fresh.place_in_trace(to_traceparent(place), !parent);
 }
 
 void tell_spans(const pool_context& context, const std::string& pool, const call& over,

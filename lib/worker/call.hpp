@@ -60,6 +60,14 @@ struct call : claim {
         req.args_ = nullptr;
     }
 
+    /// Says in its metadata where it stands in a trace; what was said of another one goes.
+    void place_in_trace(std::string traceparent, bool is_new) {
+        req.metadata_[traceparent_key] = std::move(traceparent);
+        if (is_new) {
+            req.metadata_.erase(tracestate_key);
+        }
+    }
+
     /// Null if it has none.
     const request_hooks* hooks() const noexcept { return req.hooks_.get(); }
 

@@ -121,7 +121,7 @@ void tool_desk::join_trace(errand& mine, std::string parent_span) const {
     mine.asked.metadata[traceparent_key] = to_traceparent({span.trace_id, span.span_id});
 }
 
-void tool_desk::tell_span(errand& over, std::string outcome) const noexcept {
+void tool_desk::tell_span(errand& over, const std::string& outcome) const noexcept {
     if (!over.span || outcome.empty()) {
         return;
     }
@@ -129,7 +129,7 @@ void tool_desk::tell_span(errand& over, std::string outcome) const noexcept {
         over.span->time = context_.now() - over.begun;
         over.span->start_time =
             context_.wall_now() - std::chrono::duration_cast<std::chrono::microseconds>(over.span->time);
-        over.span->outcome = std::move(outcome);
+        over.span->outcome = outcome;
         return std::move(*over.span);
     });
 }

@@ -58,7 +58,7 @@ private:
                                                limit_options limits);
 
     void join_trace(errand& mine, std::string parent_span) const;
-    void tell_span(errand& over, std::string outcome) const noexcept;
+    void tell_span(errand& over, const std::string& outcome) const noexcept;
     bool is_clogged() const noexcept;
     void begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine);
     void run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const tool_ptr& handler);

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(what_is_refused_or_cannot_be_sent_is_lost_and_told_of) {
         };
         collector.answers.push_back(refusal(400));
         http::response<http::string_body> in_part(http::status::ok, 11);
-        in_part.body() = R"({"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}})";
+        in_part.body() = R"({"partialSuccess":{"rejectedSpans":1,"errorMessage":"too old"}})";
         collector.answers.push_back(std::move(in_part));
         otlp_exporter exporter(co_await asio::this_coro::executor, bus, options);
         auto has_told = [&told](std::size_t count) {
@@ -147,6 +147,29 @@ BOOST_AUTO_TEST_CASE(what_is_refused_or_cannot_be_sent_is_lost_and_told_of) {
         BOOST_TEST(exporter.counts().lost == 6u);
         co_await exporter.stop();
     });
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_is_none_puts_nothing_out_of_step) {
+    with_collector(
+        [](recording_collector& collector, event_bus& bus, otlp_options& options) -> asio::awaitable<void> {
+            const auto executor = co_await asio::this_coro::executor;
+            collector.answers.push_back(refusal(103)); // early hints: the batch is sent once more
+            http::response<http::string_body> endless(http::status::ok, 11);
+            endless.body() = std::string(1 << 20, ' ');
+            otlp_exporter exporter(executor, bus, options);
+            put(bus, 1);
+            bool sent = co_await has_sent(exporter, 1);
+            BOOST_TEST(sent);
+            collector.answers.push_back(std::move(endless));
+            put(bus, 1);
+            auto is_lost = [&exporter] { return exporter.counts().lost == 1; };
+            const bool lost = co_await eventually(is_lost);
+            BOOST_TEST(lost);
+            put(bus, 1);
+            sent = co_await has_sent(exporter, 2);
+            BOOST_TEST(sent);
+            co_await exporter.stop();
+        });
 }
 
 BOOST_AUTO_TEST_CASE(what_finds_no_room_is_dropped) {
@@ -220,7 +243,9 @@ BOOST_AUTO_TEST_CASE(options_that_break_their_rules_are_refused) {
     asio::io_context context;
     event_bus bus;
     otlp_options options;
-    options.host = "";
+    options.host = "http://localhost:4318";
+    options.port = 0;
+    options.resource = {{"service.version", "\xFF"}};
     options.path = "traces";
     options.headers = {{"X-Token", "secret\r\nHost: other"}};
     options.batch = 0;
@@ -237,8 +262,8 @@ BOOST_AUTO_TEST_CASE(options_that_break_their_rules_are_refused) {
         BOOST_TEST(refused.code() == errc::invalid_config);
         const std::string text = refused.what();
         BOOST_TEST(text.find("secret") == std::string::npos);
-        for (const auto* name : {"host", "path", "X-Token", "batch", "interval", "capacity", "timeout",
-                                 "attempts", "backoff", "max_backoff"}) {
+        for (const auto* name : {"host", "port", "path", "X-Token", "resource", "batch", "interval",
+                                 "capacity", "timeout", "attempts", "backoff", "max_backoff"}) {
             BOOST_TEST(text.find(name) != std::string::npos, text << " does not name " << name);
         }
     }

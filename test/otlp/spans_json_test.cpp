@@ -83,9 +83,12 @@ BOOST_AUTO_TEST_CASE(kinds_and_the_names_of_a_workers_own) {
     span.kind = "server";
     BOOST_TEST(shown(span).at("kind") == 2);
     span.kind = "internal";
-    span.attributes = {{"model", "small"}};
+    span.attributes = {{"model", "small"}, {"skep.pool", "forged"}, {"big", ~std::uint64_t(0)}};
     BOOST_TEST(shown(span).at("kind") == 1);
-    BOOST_TEST(shown(span).at("attributes").at(1).at("key") == "model");
+    const auto attributes = shown(span).at("attributes").as_array();
+    BOOST_REQUIRE(attributes.size() == 3u);
+    BOOST_TEST(attributes[1].at("key") == "model");
+    BOOST_TEST(attributes[2].at("value") == (json::object{{"stringValue", "18446744073709551615"}}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -156,6 +156,8 @@ class Telemetry(HostCase):
             self.assertNotIn("span", self.told(host))
         self.assertIsNone(host.call("says", {"code": "skep.traceparent()"}))
         self.assertIsNone(host.call("says", {"code": "skep.traceparent()"}, metadata={"traceparent": 5}))
+        broken = {"traceparent": self.TRACEPARENT + "\r\nX: y"}
+        self.assertIsNone(host.call("says", {"code": "skep.traceparent()"}, metadata=broken))
         passed_on = host.call("says", {"code": "skep.traceparent()"}, metadata={"traceparent": self.TRACEPARENT[:-1] + "0"})
         self.assertEqual(passed_on, self.TRACEPARENT[:-1] + "0")
 

@@ -136,8 +136,10 @@ BOOST_AUTO_TEST_CASE(what_is_not_recorded_is_passed_on_as_it_is) {
 BOOST_AUTO_TEST_CASE(a_header_that_is_none_begins_a_trace) {
     for (const auto& header : {json::value("00-nonsense"), json::value(5)}) {
         traced_pool pool;
-        const auto call = pool.begin(predict().metadata("traceparent", header));
+        const auto call =
+            pool.begin(predict().metadata("traceparent", header).metadata("tracestate", "of=another"));
         BOOST_TEST(pool.place_of(call).has_value());
+        BOOST_TEST(!call.at("metadata").as_object().contains("tracestate"));
         pool.answer(call);
         BOOST_TEST(pool.spans().back().parent_id == "");
     }

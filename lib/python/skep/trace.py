@@ -11,6 +11,8 @@ from .call import current
 
 _FORM = re.compile("00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
 
+_ANY_VERSION = re.compile("(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]*)?")
+
 # The span that the code is in, and the call that it is made in: a thread of another call may inherit it.
 _here: "ContextVar[Optional[Tuple[Any, str]]]" = ContextVar("skep.span", default=None)
 
@@ -25,7 +27,7 @@ def traceparent() -> Optional[str]:
         call = current()
     except RuntimeError:  # none is running
         return None
-    return span_here(call) or _text(call.metadata.get("traceparent"))
+    return span_here(call) or _header(call.metadata.get("traceparent"))
 
 
 def span_here(call: Any) -> Optional[str]:
@@ -71,5 +73,5 @@ def _leave(token: Any) -> None:
         _here.set(None)
 
 
-def _text(value: Any) -> Optional[str]:
-    return value if isinstance(value, str) else None
+def _header(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) and _ANY_VERSION.fullmatch(value) else None
