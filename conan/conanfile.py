@@ -113,16 +113,17 @@ class SkepConan(ConanFile):
         self.cpp_info.set_property("cmake_file_name", "skep")
         core = self.cpp_info
         options = self.options
-        if options.with_redis or options.with_admin or options.with_otlp:  # components need a Boost from Conan, not a platform's
+        # Components need a Boost from Conan, not a platform's.
+        if options.with_redis or options.with_admin or options.with_otlp:
             self.cpp_info.set_property("cmake_target_name", "skep::all")
             self.cpp_info.set_property("pkg_config_name", "skep-all")
             core = self.cpp_info.components["core"]
-        if self.options.with_redis:
+        if options.with_redis:
             redis = self.cpp_info.components["redis"]
             redis.set_property("cmake_target_name", "skep::redis")
             redis.libs = ["skep_redis"]
             redis.requires = ["core", "hiredis::hiredis"]
-        if self.options.with_admin:
+        if options.with_admin:
             prometheus = self.cpp_info.components["prometheus"]
             prometheus.set_property("cmake_target_name", "skep::prometheus")
             prometheus.libs = ["skep_prometheus"]
@@ -131,7 +132,7 @@ class SkepConan(ConanFile):
             admin.set_property("cmake_target_name", "skep::admin")
             admin.libs = ["skep_admin"]
             admin.requires = ["core", "prometheus"]
-        if self.options.with_otlp:
+        if options.with_otlp:
             otlp = self.cpp_info.components["otlp"]
             otlp.set_property("cmake_target_name", "skep::otlp")
             otlp.libs = ["skep_otlp"]
@@ -141,5 +142,5 @@ class SkepConan(ConanFile):
         core.libs = ["skep"]
         core.requires = ["boost::headers", "boost::json", "boost::log"]
         core.system_libs = ["dl", "pthread"]
-        if not self.options.shared:
+        if not options.shared:
             core.defines = ["SKEP_STATIC_DEFINE"]

@@ -37,6 +37,7 @@ struct admin_options {
 ///     GET /             a page that shows the pools live, and changes them if there is a token
 ///     GET /livez        200 as long as the service answers
 ///     GET /readyz       200 if every pool could serve a call now or once a worker has room; 503 names those that could not
+///     GET /healthz      the same, by the name that other probes know
 ///     GET /metrics      for Prometheus; see to_families
 ///     GET /status.json  {"pools": [to_json(pool_metrics), ...]}
 ///     GET /events       what the page is fed with, as server-sent events

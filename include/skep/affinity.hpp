@@ -16,7 +16,8 @@ enum class affinity_mode {
     hint,
 
     /// That worker only: the call waits for it, and calls of others may overtake it. If the worker is gone, what it knew
-    /// of the session is lost: the call ends with errc::session_worker_unavailable.
+    /// of the session is lost: the call ends with errc::session_worker_unavailable, or, if it may have begun there, with
+    /// errc::worker_lost.
     strict_queue,
 
     /// That worker only, and at once: errc::worker_busy if it has no room; the rest as strict_queue.

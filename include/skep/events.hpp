@@ -317,8 +317,8 @@ struct span {
     duration time{};
     std::string outcome; ///< "ok", the name of an errc, the type of an exception, or a tool_error's code
     std::string correlation_id;
-    boost::json::object
-        attributes; ///< queue_ms, attempts and session of a call; what skep.span() was given as metadata
+    /// queue_ms, attempts and session of a call; what skep.span() was given as metadata.
+    boost::json::object attributes;
 };
 
 /// A call of a session goes to a worker.

@@ -26,8 +26,8 @@ namespace skep {
 
 /// Where spans are sent, and how.
 struct otlp_options {
-    /// The collector: a name or an address, without scheme and port. It is spoken to without TLS, so it is to be on this machine, or behind a proxy
-    /// on it.
+    /// The collector: a name or an address, without scheme and port. It is spoken to without TLS, so it is to be on
+    /// this machine, or behind a proxy on it.
     std::string host = "127.0.0.1";
     unsigned short port = 4318;
     std::string path = "/v1/traces";            ///< visible ASCII characters
@@ -38,8 +38,8 @@ struct otlp_options {
 
     std::size_t batch = 512;                     ///< spans in one request, 1..10,000
     duration interval = std::chrono::seconds(1); ///< longest wait for a batch to fill, 10 ms..1 min
-    std::size_t capacity =
-        4096; ///< spans that wait here, and as many on their way here; those beyond are dropped, 1..1,000,000
+    /// Spans that wait here, and as many on their way here; those beyond are dropped. 1..1,000,000.
+    std::size_t capacity = 4096;
     duration timeout = std::chrono::seconds(10); ///< of one request, 10 ms..1 min
     int attempts = 5;                            ///< of each batch, 1..100
     duration backoff = std::chrono::seconds(1);  ///< before the second, doubled before each more; 1 ms..1 min

@@ -4,6 +4,7 @@
 #include "admin/admin_core.hpp"
 
 #include "core/config_problems.hpp"
+#include "core/visible_ascii.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -40,10 +41,6 @@ constexpr std::string_view head_of_events = "HTTP/1.1 200 OK\r\n"
                                             "X-Content-Type-Options: nosniff\r\n"
                                             "Connection: close\r\n\r\n";
 
-bool is_visible(char c) {
-    return c > ' ' && c < 0x7F;
-}
-
 /// Where to listen; throws error(invalid_config) if that, or another option, breaks its rule.
 tcp::endpoint endpoint_of(const admin_options& options) {
     config_problems problems;
@@ -51,8 +48,7 @@ tcp::endpoint endpoint_of(const admin_options& options) {
     const auto address = asio::ip::make_address(options.address, ec);
     problems.expect(!ec, {"address"}, '"' + options.address + '"', "must be an IP address");
     const auto& token = options.token;
-    const bool is_token =
-        token.size() >= 16 && token.size() <= 256 && std::all_of(token.begin(), token.end(), is_visible);
+    const bool is_token = token.size() >= 16 && token.size() <= 256 && is_visible_ascii(token);
     problems.expect(token.empty() || is_token, {"token"}, "(not shown)",
                     "must be empty, or 16..256 visible ASCII characters");
     problems.expect(options.connections >= 1 && options.connections <= 10'000, {"connections"},
@@ -129,15 +125,6 @@ void admin_server::core::close() {
     boost::system::error_code ec;
     acceptor_.close(ec);
     tasks_.cancel();
-}
-
-/// Several may wait for it, each in turn of its own.
-asio::awaitable<void> admin_server::core::join() {
-    timer pause(executor_);
-    while (tasks_.running() > 0) {
-        pause.expires_after(5ms);
-        co_await pause.async_wait(use_awaitable);
-    }
 }
 
 asio::awaitable<void> admin_server::core::accept() {

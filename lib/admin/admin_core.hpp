@@ -37,7 +37,7 @@ public:
     void close();
 
     /// Returns when the last connection has ended, after close().
-    asio::awaitable<void> join();
+    asio::awaitable<void> join() { return tasks_.join(); }
 
 private:
     struct connection {

@@ -2,11 +2,8 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "admin/admin_core.hpp"
+#include "async/run_to_end.hpp"
 #include "prometheus/pools_of.hpp"
-
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <utility>
 
@@ -45,9 +42,7 @@ boost::asio::awaitable<void> admin_server::stop() {
         ending->close();
         co_await ending->join();
     };
-    auto token =
-        boost::asio::bind_cancellation_slot(boost::asio::cancellation_slot(), boost::asio::use_awaitable);
-    auto closing = boost::asio::co_spawn(server->executor(), close(server), std::move(token));
+    auto closing = run_to_end(server->executor(), close(server));
     co_await std::move(closing);
 }
 

@@ -59,12 +59,16 @@ std::string status_text(const std::vector<pool_metrics>& seen) {
     return json::serialize(json::object{{"pools", std::move(pools)}}) + '\n';
 }
 
+bool is_for_readiness(std::string_view path) {
+    return path == "/readyz" || path == "/healthz";
+}
+
 /// Answers that need a look at the pools.
 asio::awaitable<http_response> show(const admin_resources& from, std::string_view path) {
     auto looking = from.looks.look();
     const auto looked = co_await std::move(looking);
     const auto& seen = *looked;
-    if (path == "/readyz") {
+    if (is_for_readiness(path)) {
         auto unable = readiness(seen);
         const auto status = unable.empty() ? http::status::ok : http::status::service_unavailable;
         co_return text_response(status, unable.empty() ? "ok\n" : std::move(unable));
@@ -191,7 +195,7 @@ asio::awaitable<http_response> respond(const admin_resources& from, const http_r
         auto response = co_await std::move(changing);
         co_return response;
     }
-    const bool shows_pools = path == "/readyz" || path == "/metrics" || path == "/status.json";
+    const bool shows_pools = is_for_readiness(path) || path == "/metrics" || path == "/status.json";
     if (!shows_pools && path != "/" && path != "/livez") {
         co_return text_response(http::status::not_found, "there is nothing here\n");
     }

@@ -6,7 +6,6 @@
 #include "async/gate.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
 #include <exception>
@@ -22,16 +21,20 @@ namespace {
 constexpr auto longest_wait = 1s;
 constexpr auto fresh_enough = 200ms;
 
-/// Sets a flag while it lives.
-class flag_guard {
+/// While it lives, others wait.
+class turn {
 public:
-    explicit flag_guard(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-    ~flag_guard() { flag_ = false; }
-    flag_guard(const flag_guard&) = delete;
-    flag_guard& operator=(const flag_guard&) = delete;
+    turn(bool& is_taken, condition& over) noexcept : is_taken_(is_taken), over_(over) { is_taken_ = true; }
+    ~turn() {
+        is_taken_ = false;
+        over_.notify_all();
+    }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
 
 private:
-    bool& flag_;
+    bool& is_taken_;
+    condition& over_;
 };
 
 } // namespace
@@ -72,15 +75,13 @@ struct survey::inquiry {
 };
 
 asio::awaitable<findings_ptr> survey::look() {
-    timer pause(executor_);
     while (is_looking_) { // for another one, who is given the same
-        pause.expires_after(5ms);
-        co_await pause.async_wait(asio::use_awaitable);
+        co_await has_looked_.wait();
     }
     if (newest_ && clock::now() - seen_at_ < fresh_enough) {
         co_return newest_;
     }
-    const flag_guard looking(is_looking_);
+    const turn looking(is_looking_, has_looked_);
     const auto changes = changes_;
     const auto mine = ask_all();
     if (mine->open > 0) {

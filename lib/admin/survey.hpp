@@ -4,7 +4,7 @@
 #pragma once
 
 #include "admin/pool_access.hpp"
-#include "async/timer.hpp"
+#include "async/condition.hpp"
 #include <skep/pool_metrics.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -28,7 +28,8 @@ using findings_ptr = std::shared_ptr<const findings>;
 /// answered, so that it holds up nobody who looks at the others. On the admin's strand.
 class survey {
 public:
-    survey(const strand& executor, pool_access& pools) : executor_(executor), pools_(pools) {}
+    survey(const strand& executor, pool_access& pools)
+        : executor_(executor), pools_(pools), has_looked_(executor) {}
 
     /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.
     asio::awaitable<findings_ptr> look();
@@ -46,9 +47,10 @@ private:
 
     strand executor_;
     pool_access& pools_;
-    std::shared_ptr<std::set<std::string>> asked_ =
-        std::make_shared<std::set<std::string>>(); ///< and silent so far
+    /// And silent so far.
+    std::shared_ptr<std::set<std::string>> asked_ = std::make_shared<std::set<std::string>>();
     bool is_looking_ = false;
+    condition has_looked_;
     std::uint64_t changes_ = 0;
     findings_ptr newest_;
     time_point seen_at_;

@@ -17,7 +17,8 @@ class condition {
 public:
     explicit condition(const strand& executor) : timer_(executor, time_point::max()) {}
 
-    /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. There is none in between if the facts are looked at right before.
+    /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. There is none in
+    /// between if the facts are looked at right before.
     asio::awaitable<void> wait() {
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);

@@ -22,18 +22,24 @@ struct task_group::task
     bool cancelled = false;
 };
 
-/// Shared with the tasks, as the execution context may end them in any order.
-struct task_group::state {
-    explicit state(const strand& executor) : ended(executor) {}
+/// Who waits for the tasks.
+struct task_group::waiter
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+    explicit waiter(const strand& executor) : ended(executor) {}
 
+    gate ended; ///< one has
+};
+
+/// Shared with the tasks and the waiters, as the execution context may end them in any order.
+struct task_group::state {
     std::size_t running = 0;
     boost::intrusive::list<task, boost::intrusive::constant_time_size<false>> tasks;
-    gate ended;
+    boost::intrusive::list<waiter, boost::intrusive::constant_time_size<false>> waiters;
     error_handler on_error;
 };
 
 task_group::task_group(const strand& executor, error_handler on_error)
-    : executor_(executor), state_(std::make_shared<state>(executor)) {
+    : executor_(executor), state_(std::make_shared<state>()) {
     state_->on_error = std::move(on_error);
 }
 
@@ -58,7 +64,9 @@ task_group::task_handle task_group::spawn(std::shared_ptr<void> owner, asio::awa
 void task_group::end(state& group, task& ended, const std::exception_ptr& problem) {
     ended.unlink();
     --group.running;
-    group.ended.open();
+    for (auto& each : group.waiters) {
+        each.ended.open();
+    }
     if (!problem) {
         return;
     }
@@ -90,9 +98,12 @@ void task_group::cancel() {
 }
 
 asio::awaitable<void> task_group::join(time_point deadline) {
-    while (state_->running > 0 && clock::now() < deadline) {
-        state_->ended.close();
-        co_await state_->ended.wait_until(deadline);
+    const auto group = state_;
+    waiter mine(executor_);
+    group->waiters.push_back(mine);
+    while (group->running > 0 && clock::now() < deadline) {
+        mine.ended.close();
+        co_await mine.ended.wait_until(deadline);
     }
 }
 

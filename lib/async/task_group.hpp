@@ -18,6 +18,7 @@ namespace skep {
 /// Used on one strand.
 class task_group {
     struct task;
+    struct waiter;
     struct state;
 
 public:
@@ -44,7 +45,7 @@ public:
     /// Ends every wait of the tasks there are, of this one and those to come.
     void cancel();
 
-    /// Waits for every task, or until `deadline`. One caller at a time.
+    /// Waits for every task, or until `deadline`. Several may.
     asio::awaitable<void> join(time_point deadline = time_point::max());
 
     std::size_t running() const noexcept;

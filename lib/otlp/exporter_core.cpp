@@ -3,97 +3,22 @@
 
 #include "otlp/exporter_core.hpp"
 
+#include "async/cancelled.hpp"
+#include "async/turns.hpp"
 #include "core/clock.hpp"
-#include "core/range_check.hpp"
-#include "core/utf8.hpp"
+#include "otlp/otlp_rules.hpp"
 #include "otlp/spans_json.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/beast/core/string.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <iterator>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 namespace skep {
 
 using namespace std::chrono_literals;
-
-namespace {
-
-/// So that nothing can be slipped into a request.
-bool is_visible(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
-}
-
-bool is_token(std::string_view text) {
-    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::all_of(text.begin(), text.end(), [marks](unsigned char c) {
-        return (c < 0x80 && std::isalnum(c) != 0) ||
-               marks.find(static_cast<char>(c)) != std::string_view::npos;
-    });
-}
-
-bool is_ours(std::string_view header) {
-    constexpr std::array<std::string_view, 5> ours{"host", "content-type", "content-length", "connection",
-                                                   "transfer-encoding"};
-    return std::any_of(ours.begin(), ours.end(),
-                       [header](std::string_view each) { return boost::beast::iequals(each, header); });
-}
-
-bool is_line(std::string_view text) {
-    constexpr std::size_t longest = 8u << 10;
-    return text.size() <= longest &&
-           std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
-}
-
-void check_texts(const otlp_options& options, const config_path& where) {
-    const bool is_host = options.host.find_first_of("/[]@") == std::string::npos;
-    if (options.host.empty() || !is_visible(options.host) || !is_host) {
-        where.reject("host", in_quotes(options.host),
-                     "must be a name or an address, without scheme and port");
-    }
-    if (!options.path.starts_with('/') || !is_visible(options.path)) {
-        where.reject("path", in_quotes(options.path),
-                     "must begin with / and have visible ASCII characters only");
-    }
-    for (const auto& [name, value] : options.headers) {
-        if (!is_token(name) || is_ours(name) || !is_line(value)) {
-            where.reject("headers", in_quotes(name), "must be a header's name, with a value of one line");
-        }
-    }
-    bool is_text = is_utf8(options.service_name);
-    for (const auto& [key, value] : options.resource) {
-        is_text = is_text && is_utf8(key) && is_utf8(value) && key != "service.name";
-    }
-    if (!is_text) {
-        where.reject("resource", "(not shown)",
-                     "and service_name must be UTF-8, and the latter is not in the former");
-    }
-}
-
-otlp_options checked(otlp_options options) {
-    check_ranges([&options](auto& range) {
-        check_texts(options, range.where());
-        range.number("port", options.port, 1, 65'535);
-        range.number("batch", options.batch, 1, 10'000);
-        range.time("interval", options.interval, 10ms, 1min);
-        range.number("capacity", options.capacity, 1, 1'000'000);
-        range.time("timeout", options.timeout, 10ms, 1min);
-        range.number("attempts", options.attempts, 1, 100);
-        range.time("backoff", options.backoff, 1ms, 1min);
-        range.time("max_backoff", options.max_backoff, 1ms, 10min);
-    });
-    return options;
-}
-
-} // namespace
 
 otlp_exporter::core::core(const boost::asio::any_io_executor& executor, otlp_options options)
     : executor_(executor),
@@ -126,10 +51,7 @@ asio::awaitable<void> otlp_exporter::core::receive() {
     constexpr std::size_t taken_per_turn = 64; // so that what is sent has its turn, too
     std::size_t taken = 0;
     while (!has_all_) {
-        const auto state = co_await asio::this_coro::cancellation_state;
-        if (state.cancelled() != asio::cancellation_type::none) {
-            co_return;
-        }
+        co_await end_if_cancelled();
         try {
             auto receiving = spans_.next();
             std::optional<events::span> next = co_await std::move(receiving);
@@ -139,7 +61,7 @@ asio::awaitable<void> otlp_exporter::core::receive() {
             }
         } catch (const std::exception&) {} // out of memory: the next may succeed; or cancelled
         if (++taken % taken_per_turn == 0) {
-            co_await asio::post(asio::use_awaitable);
+            co_await end_turn();
         }
     }
     changed_.open();
@@ -162,10 +84,7 @@ void otlp_exporter::core::take(events::span span) {
 
 asio::awaitable<void> otlp_exporter::core::send_all() {
     while (!has_all_ || !waiting_.empty()) {
-        const auto state = co_await asio::this_coro::cancellation_state;
-        if (state.cancelled() != asio::cancellation_type::none) {
-            co_return;
-        }
+        co_await end_if_cancelled();
         bool has_failed = false;
         try {
             co_await send_next();
@@ -267,21 +186,12 @@ asio::awaitable<void> otlp_exporter::core::finish() {
     constexpr auto time_to_end = 1s; // beyond that it is looking up a name, which cannot be cancelled
     is_hurried_ = true;
     changed_.open();
-    co_await wait_for_end(clock::now() + options_.timeout);
+    co_await tasks_.join(clock::now() + options_.timeout);
     const auto left = std::exchange(sending_, 0) + waiting_.size();
     waiting_.clear();
     lose(left, "there was no time left");
     tasks_.cancel();
-    co_await wait_for_end(clock::now() + time_to_end);
-}
-
-/// Several may wait for it.
-asio::awaitable<void> otlp_exporter::core::wait_for_end(time_point limit) {
-    timer pause(executor_);
-    while (tasks_.running() > 0 && clock::now() < limit) {
-        pause.expires_after(5ms);
-        co_await pause.async_wait(asio::use_awaitable);
-    }
+    co_await tasks_.join(clock::now() + time_to_end);
 }
 
 } // namespace skep

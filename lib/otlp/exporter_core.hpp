@@ -50,7 +50,6 @@ private:
     std::vector<events::span> take_batch();
     asio::awaitable<void> send(std::vector<events::span> batch);
     asio::awaitable<void> deliver(std::string body);
-    asio::awaitable<void> wait_for_end(time_point limit);
     void lose(std::size_t count, const std::string& why);
     void lose_batch(const std::string& why);
 
@@ -58,8 +57,7 @@ private:
     const otlp_options options_;
     collector collector_;
     task_group tasks_;
-    gate
-        changed_; ///< a batch is full, the first span has come, there will be no more, or there is no time to wait
+    gate changed_; ///< a batch is full, the first span has come, there will be no more, or no time to wait
     event_stream<events::span> spans_;
     std::deque<events::span> waiting_; ///< the oldest first
     std::size_t sending_ = 0;          ///< spans that are on their way

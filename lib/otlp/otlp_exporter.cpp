@@ -1,12 +1,10 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "async/run_to_end.hpp"
 #include "otlp/exporter_core.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <exception>
 #include <utility>
@@ -36,9 +34,7 @@ boost::asio::awaitable<void> otlp_exporter::stop() {
         ending->end();
         co_await ending->finish();
     };
-    auto token =
-        boost::asio::bind_cancellation_slot(boost::asio::cancellation_slot(), boost::asio::use_awaitable);
-    auto finishing = boost::asio::co_spawn(stopped->executor(), finish(stopped), std::move(token));
+    auto finishing = run_to_end(stopped->executor(), finish(stopped));
     co_await std::move(finishing);
 }
 

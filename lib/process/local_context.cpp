@@ -4,6 +4,7 @@
 #include "process/local_context.hpp"
 
 #include "core/random_share.hpp"
+#include "process/span_id.hpp"
 #include "process/standard_error.hpp"
 #include "process/token.hpp"
 

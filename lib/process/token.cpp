@@ -6,33 +6,11 @@
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
-#include <algorithm>
-#include <atomic>
-#include <random>
-
 namespace skep {
 
 std::string make_token() {
     boost::uuids::random_generator_pure generate;
     return to_string(generate());
-}
-
-namespace {
-
-std::uint64_t random_bits() {
-    std::random_device source;
-    return (std::uint64_t(source()) << 32) ^ source();
-}
-
-} // namespace
-
-/// The generator splitmix64, of which each step is a permutation of all numbers.
-std::uint64_t make_span_id() {
-    static std::atomic<std::uint64_t> state{random_bits()};
-    auto bits = state.fetch_add(0x9E3779B97F4A7C15, std::memory_order_relaxed);
-    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
-    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
-    return std::max<std::uint64_t>(bits ^ (bits >> 31), 1);
 }
 
 } // namespace skep

@@ -24,6 +24,8 @@ BOOST_AUTO_TEST_CASE(shows_what_there_is) {
         answer = co_await get(port, "/readyz?verbose");
         BOOST_TEST(status_line(answer) == "HTTP/1.1 200 OK");
         BOOST_TEST(body_of(answer) == "ok\n");
+        answer = co_await get(port, "/healthz");
+        BOOST_TEST(body_of(answer) == "ok\n");
         answer = co_await get(port, "/metrics");
         BOOST_TEST(contains(answer, "Content-Type: text/plain; version=0.0.4"));
         BOOST_TEST(contains(answer, "skep_workers_started_total{pool=\"default\"} 2"));

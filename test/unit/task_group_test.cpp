@@ -346,6 +346,20 @@ BOOST_AUTO_TEST_CASE(it_waits_no_longer_than_its_deadline) {
     BOOST_TEST(*again);
 }
 
+BOOST_AUTO_TEST_CASE(several_may_wait_each_with_a_deadline_of_its_own) {
+    group_trial of;
+    of.spawn(idle(of));
+    const auto long_wait = of.join();
+    const auto short_wait = of.join(clock::now() + 1s);
+    of.advance(1s);
+    BOOST_TEST(*short_wait);
+    BOOST_TEST(!*long_wait);
+    const auto another = of.join(clock::now() + 1h);
+    of.cancel();
+    BOOST_TEST(*long_wait);
+    BOOST_TEST(*another);
+}
+
 BOOST_AUTO_TEST_CASE(a_task_that_failed_has_ended) {
     group_trial of;
     of.spawn(fail_when_cancelled(of));

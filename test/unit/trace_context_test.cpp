@@ -4,7 +4,7 @@
 // The header of W3C Trace Context.
 
 #include "core/trace_context.hpp"
-#include "process/token.hpp"
+#include "process/span_id.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -48,7 +48,7 @@ class Request:
         if len(encoded_name) > _LONGEST_NAME:
             raise ValueError(f"there is no tool '{self.name[:_LONGEST_NAME]}...': names are shorter")
         self._text, self._attachments = encode_args(self.name, args, limits)
-        parent = b',"parent_span":"%b"' % self._span.split("-")[2].encode() if self._span else b""
+        parent = b',"parent_span":"%b"' % self._span.id.encode() if self._span else b""
         self._rest = b'%b,"name":%b,"args":' % (parent, encoded_name)
         body, attachments = self.message(_HIGHEST_NUMBER)
         size, limit = sum(map(len, body)), limits.json_bytes

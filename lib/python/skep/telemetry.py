@@ -76,8 +76,9 @@ def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[No
             outcome = type_name(type(error))
             raise
         finally:
-            taken = {"duration_ms": round((time.monotonic() - began) * 1000, 3)}
-            _emit(name, taken, {**(metadata or {}), "outcome": outcome}, mine.message(outcome) if mine else None)
+            taken = time.monotonic() - began
+            measured, known = {"duration_ms": round(taken * 1000, 3)}, {**(metadata or {}), "outcome": outcome}
+            _emit(name, measured, known, mine.message(outcome, taken) if mine else None)
 
 
 def add_correlation_id(message: Dict[str, Any]) -> None:

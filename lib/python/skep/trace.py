@@ -5,17 +5,13 @@ import re
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, Optional
 
 from .call import current
 
 _FORM = re.compile("00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
 
 _ANY_VERSION = re.compile("(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]*)?")
-
-# The span that the code is in, and the call that it is made in: a thread of another call may inherit it.
-_here: "ContextVar[Optional[Tuple[Any, str]]]" = ContextVar("skep.span", default=None)
-
 
 def traceparent() -> Optional[str]:
     """The header "traceparent" for requests that the call makes to other services, so that its trace goes on there.
@@ -27,28 +23,32 @@ def traceparent() -> Optional[str]:
         call = current()
     except RuntimeError:  # none is running
         return None
-    return span_here(call) or _header(call.metadata.get("traceparent"))
-
-
-def span_here(call: Any) -> Optional[str]:
-    """The traceparent of the span that the code is in, if there is one in that call."""
-    here = _here.get()
-    return here[1] if here is not None and here[0] is call else None
+    span = span_here(call)
+    return span.traceparent if span else _header(call.metadata.get("traceparent"))
 
 
 class TracedSpan:
-    """A span of a trace, from now on: what the host is told of it."""
+    """A span of a call's trace, from now on."""
 
-    def __init__(self, trace: str, parent: str) -> None:
-        self.trace, self.parent = trace, parent
+    def __init__(self, call: Any, trace: str, parent: str, flags: str) -> None:
+        self.call = call
         self.id = os.urandom(8).hex()
-        self._wall = time.time()
-        self._began = time.monotonic()
+        self.traceparent = f"00-{trace}-{self.id}-{flags}"
+        self._told = {"trace": trace, "id": self.id, "parent": parent, "start_us": max(0, int(time.time() * 1e6))}
 
-    def message(self, outcome: str) -> Dict[str, Any]:
-        taken = time.monotonic() - self._began
-        microseconds = {"start_us": max(0, int(self._wall * 1e6)), "time_us": int(taken * 1e6)}
-        return {"trace": self.trace, "id": self.id, "parent": self.parent, "outcome": outcome, **microseconds}
+    def message(self, outcome: str, taken: float) -> Dict[str, Any]:
+        """What the host is told of it, with how it ended, and after how many seconds."""
+        return {**self._told, "outcome": outcome, "time_us": int(taken * 1e6)}
+
+
+# The span that the code is in: a thread of another call may inherit it.
+_here: "ContextVar[Optional[TracedSpan]]" = ContextVar("skep.span", default=None)
+
+
+def span_here(call: Any) -> Optional[TracedSpan]:
+    """The span that the code is in, if there is one in that call."""
+    here = _here.get()
+    return here if here is not None and here.call is call else None
 
 
 @contextmanager
@@ -58,8 +58,8 @@ def traced() -> Iterator[Optional[TracedSpan]]:
     if parent is None or int(parent[3], 16) % 2 == 0:
         yield None
         return
-    mine = TracedSpan(parent[1], parent[2])
-    token = _here.set((current(), f"00-{mine.trace}-{mine.id}-{parent[3]}"))
+    mine = TracedSpan(current(), parent[1], parent[2], parent[3])
+    token = _here.set(mine)
     try:
         yield mine
     finally:

@@ -1,0 +1,13 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/otlp.hpp>
+
+namespace skep {
+
+/// The options, if none breaks its rule; throws error(invalid_config) with all that do.
+otlp_options checked(otlp_options options);
+
+} // namespace skep
