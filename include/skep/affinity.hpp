@@ -38,7 +38,7 @@ struct affinity_options {
     /// How long it is known which worker serves a session, from when that was assigned the session's last call, 1 ms..365
     /// days. One that expires in pool_config::sessions is forgotten earlier.
     duration ttl = std::chrono::hours(1);
-    affinity_on_recycle on_recycle = affinity_on_recycle::wait;
+    affinity_on_recycle on_recycle = affinity_on_recycle::wait; ///< of those that are strictly bound
 };
 
 } // namespace skep

@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The operations of a pool with any completion token of Asio beside co_await: a callback, use_future, deferred,
-// detached ... Apart, as programs that only co_await need not compile it.
-//
-//     std::future<skep::reply> answer = skep::with_token(pool.execute(req), pool, boost::asio::use_future);
+/// @file
+/// The operations of a pool with any completion token of Asio beside co_await: a callback, use_future, deferred,
+/// detached ... Apart, as programs that only co_await need not compile it.
+///
+///     std::future<skep::reply> answer = skep::with_token(pool.execute(req), pool, boost::asio::use_future);
 
 #pragma once
 

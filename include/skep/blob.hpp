@@ -25,6 +25,7 @@ namespace skep {
 /// changed (assigned, moved from) by one alone. What keeps the bytes is released by whichever thread has the last blob.
 class blob {
 public:
+    /// What a contiguous range of bytes that never change has.
     using value_type = std::byte;
     using const_iterator = const std::byte*;
     using iterator = const_iterator;
@@ -70,6 +71,7 @@ public:
 
     ~blob() = default;
 
+    /// The bytes, as any contiguous range shows them; of none, data() may be null.
     const std::byte* data() const noexcept { return bytes_.get(); }
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }

@@ -13,6 +13,7 @@
 
 namespace skep {
 
+/// When a circuit opens, and what closes it again.
 struct circuit_breaker_options {
     int failures = 5;                              ///< in a row that open the circuit, 1..1,000,000
     duration open_time = std::chrono::seconds(30); ///< from then to the first trial, 1 ms..24 h
@@ -21,6 +22,7 @@ struct circuit_breaker_options {
         std::chrono::seconds(30); ///< a trial without outcome by then has failed, 1 ms..24 h
 };
 
+/// What a circuit_breaker lets through.
 enum class circuit_state {
     closed,   ///< everything is admitted
     open,     ///< nothing is
@@ -52,7 +54,9 @@ public:
     /// Permission for one attempt; nothing while the circuit is open, or half open with all its trials under way.
     std::optional<attempt> admit(time_point now);
 
+    /// The attempt has worked: forgives the failures so far, and closes a half-open circuit.
     void succeeded(const attempt& trial, time_point now);
+    /// It has not: opens a half-open circuit, and a closed one after so many failures in a row.
     void failed(const attempt& trial, time_point now);
 
     /// It was broken off, which says nothing. While half open, another trial may take its place.
@@ -61,6 +65,7 @@ public:
     /// Opens the circuit at once, whatever its state.
     void trip(time_point now);
 
+    /// What the circuit is at that time: an open one becomes half open as time passes.
     circuit_state state(time_point now);
 
     /// The earliest moment at which admit() may admit: `now` if it does now. While half open with all trials under

@@ -69,6 +69,7 @@ SKEP_API bool is_callers_fault(errc code) noexcept;
 /// what is known of one failure, and what to do about it, is in error::what().
 SKEP_API const boost::system::error_category& error_category() noexcept;
 
+/// By which an errc becomes an error_code.
 SKEP_API boost::system::error_code make_error_code(errc code) noexcept;
 
 /// Its name here, such as "queue_timeout": for labels. Empty for what is none of them.

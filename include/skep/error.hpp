@@ -49,21 +49,23 @@ struct error_info {
     /// Of `raise skep.Error(code, message, data)`, by which the worker's code says that the caller is at fault. The code
     /// is empty, and the data null, for every other exception.
     std::string remote_code;
-    boost::json::value remote_data;
+    boost::json::value remote_data; ///< its data
 };
 
 /// The exception thrown by every operation of the library, and the only one of its own. what() holds the whole story
 /// and what to do about it, ready to be logged; it contains neither arguments nor environment, nor remote_data.
 class SKEP_API error : public boost::system::system_error {
 public:
+    /// With a text that is made of both.
     error(skep::errc code, error_info details);
 
     /// What to act on: code() as the enumerator it is.
     skep::errc errc() const noexcept { return static_cast<skep::errc>(code().value()); }
 
+    /// The whole story, as above.
     const char* what() const noexcept override { return text_.c_str(); }
 
-    error_info info;
+    error_info info; ///< what is known of the failure
 
 private:
     std::string text_;

@@ -65,6 +65,7 @@ struct value_of_stream<E> {
 class SKEP_API subscription {
 public:
     subscription() noexcept = default;
+    /// For an event_bus.
     explicit subscription(std::shared_ptr<detail::event_mailbox> mailbox) noexcept;
     subscription(subscription&&) noexcept = default;
     subscription& operator=(subscription&& other) noexcept;
@@ -77,6 +78,7 @@ public:
     std::uint64_t dropped() const noexcept;
 
 protected:
+    /// Where its events wait to be read.
     const std::shared_ptr<detail::event_mailbox>& mailbox() const noexcept { return mailbox_; }
 
 private:
@@ -123,6 +125,7 @@ private:
 /// Executor: that of the coroutine which waits; the context has work meanwhile.
 class SKEP_API event_bus {
 public:
+    /// How many events may wait for a subscriber that does not say.
     static constexpr std::size_t default_capacity = 1024;
 
     event_bus();

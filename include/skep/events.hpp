@@ -22,15 +22,24 @@ namespace skep {
 
 /// What happens in a pool, one struct for each kind of fact; see event_bus. They hold no arguments, results or
 /// environments, and output only in worker_printed. What a fact does not have (a call that no worker has had yet) is
-/// empty.
+/// empty. Members of these names are the same in all of them:
+///
+/// - `name`: of this kind of event, as name_of() and to_json() have it
+/// - `pool`: in which it has happened
+/// - `worker`: which this is about
+/// - `pid`: of the worker's process
+/// - `reason`: why, for people
+/// - `command`: of the call that this is about
+/// - `correlation_id`: under which the logs tell of the call
+/// - `session`: the session's id, or that of the call's; empty without one
 namespace events {
 
 /// A worker has passed from one state to another.
 struct worker_transition {
     static constexpr std::string_view name = "worker.transition";
     worker_id worker;
-    worker_state from{};
-    worker_state to{};
+    worker_state from{}; ///< the state that it left
+    worker_state to{};   ///< the one that it entered
     std::string reason;
     duration time_in_state{}; ///< in `from`
 };
@@ -56,8 +65,8 @@ struct worker_terminated {
     static constexpr std::string_view name = "worker.terminated";
     worker_id worker;
     int pid = 0;
-    duration lifetime{}; ///< since it was asked for
-    std::uint64_t calls = 0;
+    duration lifetime{};     ///< since it was asked for
+    std::uint64_t calls = 0; ///< that it has answered
     std::string reason;
     bool planned = false;   ///< it was asked to end, and nothing was wrong with it
     worker_state outcome{}; ///< stopped, finished, failed or killed
@@ -68,9 +77,9 @@ struct worker_terminated {
 struct worker_health_check {
     static constexpr std::string_view name = "worker.health_check";
     worker_id worker;
-    duration probe_time{};
-    bool passed = false;
-    std::string complaint;
+    duration probe_time{}; ///< how long the probe took
+    bool passed = false;   ///< whether it found the worker well
+    std::string complaint; ///< what it found instead
 };
 
 /// A worker makes room for one that is up already: its age, calls or memory have reached their limit, its siblings answer
@@ -106,8 +115,8 @@ struct protocol_error {
 struct worker_printed {
     static constexpr std::string_view name = "worker.printed";
     worker_id worker;
-    bool is_stderr = false;
-    std::string text;
+    bool is_stderr = false;     ///< whether to stderr, else to stdout
+    std::string text;           ///< the line, without its end
     std::string correlation_id; ///< of the call that it was at; empty if it was at none, or at several
 };
 
@@ -115,18 +124,20 @@ struct worker_printed {
 struct worker_emitted {
     static constexpr std::string_view name = "worker.emitted";
     worker_id worker;
-    std::string what; ///< the name that it gave
-    boost::json::object measurements;
-    boost::json::object metadata;
-    std::string correlation_id; ///< of the call that it was at; empty outside a call
-    std::uint64_t dropped = 0;  ///< in its life so far, for want of room
+    std::string what;                 ///< the name that it gave
+    boost::json::object measurements; ///< numbers, by name
+    boost::json::object metadata;     ///< other facts, by name
+    std::string correlation_id;       ///< of the call that it was at; empty outside a call
+    std::uint64_t dropped = 0;        ///< in its life so far, for want of room
 };
 
+/// A worker was pinged.
 struct ping_sent {
     static constexpr std::string_view name = "heartbeat.ping_sent";
     worker_id worker;
 };
 
+/// A worker has answered a ping.
 struct pong_received {
     static constexpr std::string_view name = "heartbeat.pong_received";
     worker_id worker;
@@ -148,6 +159,7 @@ struct heartbeat_failed {
     worker_id worker;
 };
 
+/// A pool has begun to start.
 struct pool_init_started {
     static constexpr std::string_view name = "pool.init_started";
     std::string pool;
@@ -158,7 +170,7 @@ struct pool_init_started {
 struct pool_init_completed {
     static constexpr std::string_view name = "pool.init_completed";
     std::string pool;
-    duration start_time{};
+    duration start_time{};   ///< how long it took
     std::size_t workers = 0; ///< that are up
     std::string problem;     ///< empty if it went well
 };
@@ -167,8 +179,8 @@ struct pool_init_completed {
 struct pool_scale_up {
     static constexpr std::string_view name = "pool.scale_up";
     std::string pool;
-    std::size_t from = 0;
-    std::size_t to = 0;
+    std::size_t from = 0; ///< workers that it wanted before
+    std::size_t to = 0;   ///< workers that it wants now
     std::string reason;
 };
 
@@ -176,8 +188,8 @@ struct pool_scale_up {
 struct pool_scale_down {
     static constexpr std::string_view name = "pool.scale_down";
     std::string pool;
-    std::size_t from = 0;
-    std::size_t to = 0;
+    std::size_t from = 0; ///< workers that it wanted before
+    std::size_t to = 0;   ///< workers that it wants now
     std::string reason;
 };
 
@@ -185,8 +197,8 @@ struct pool_scale_down {
 struct pool_saturated {
     static constexpr std::string_view name = "pool.saturated";
     std::string pool;
-    std::size_t queued = 0;
-    std::size_t limit = 0;
+    std::size_t queued = 0; ///< how many wait
+    std::size_t limit = 0;  ///< how many may: queue_options::limit
 };
 
 /// Its last worker is gone and no start is admitted: it refuses calls.
@@ -206,8 +218,8 @@ struct pool_available {
 struct breaker_changed {
     static constexpr std::string_view name = "breaker.changed";
     std::string pool;
-    std::string from;
-    std::string to;
+    std::string from; ///< its state before
+    std::string to;   ///< its state now
 };
 
 /// A call waits for a worker.
@@ -255,7 +267,7 @@ struct request_started {
     std::string correlation_id;
     std::string session;
     duration queue_time{}; ///< since the call was made
-    int attempt = 1;
+    int attempt = 1;       ///< 1 for the first worker that it goes to
 };
 
 /// A call is over; once for each, whether or not a worker has had it.
@@ -268,9 +280,9 @@ struct request_finished {
     std::string session;
     duration queue_time{}; ///< until it was sent, the last time
     duration run_time{};   ///< since then
-    duration total_time{};
-    int attempts = 0;
-    std::string outcome; ///< "ok", or the name of its errc
+    duration total_time{}; ///< from when the call was made to its end
+    int attempts = 0;      ///< how many workers it was sent to
+    std::string outcome;   ///< "ok", or the name of its errc
 };
 
 /// A call whose worker was lost is to be sent once more.
@@ -289,14 +301,14 @@ struct stream_chunk {
     worker_id worker;
     std::string command;
     std::string correlation_id;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0; ///< of its value and attachments
 };
 
 /// A worker asks for a tool.
 struct tool_called {
     static constexpr std::string_view name = "tool.called";
     worker_id worker;
-    std::string tool;
+    std::string tool; ///< its name
     std::string command;
     std::string correlation_id;
 };
@@ -308,13 +320,13 @@ struct span {
     static constexpr std::string_view name = "trace.span";
     std::string pool;
     worker_id worker;
-    std::string what; ///< the command, the tool, or the name given to skep.span()
-    std::string_view kind;
+    std::string what;      ///< the command, the tool, or the name given to skep.span()
+    std::string_view kind; ///< "client", "server" or "internal"
     std::string trace_id;  ///< 32 hexadecimal digits
     std::string span_id;   ///< 16 of them
     std::string parent_id; ///< empty if the trace begins here
-    std::chrono::system_clock::time_point start_time;
-    duration time{};
+    std::chrono::system_clock::time_point start_time; ///< by the wall clock
+    duration time{};                                  ///< how long it took
     std::string outcome; ///< "ok", the name of an errc, the type of an exception, or a tool_error's code
     std::string correlation_id;
     /// queue_ms, attempts and session of a call; what skep.span() was given as metadata.
@@ -329,18 +341,21 @@ struct session_affinity {
     std::string result; ///< "hit": the session's worker; "miss": another one, or its first
 };
 
+/// There is a new session.
 struct session_created {
     static constexpr std::string_view name = "session.created";
     std::string session;
     std::size_t count = 0; ///< sessions that there are now
 };
 
-/// Told when it is found out, at the next clean-up at the latest; only of sessions that are kept in this process.
+/// A session has expired. Told when that is found out, at the next clean-up at the latest; only of sessions that are
+/// kept in this process.
 struct session_expired {
     static constexpr std::string_view name = "session.expired";
     std::string session;
 };
 
+/// A session was removed before it expired.
 struct session_removed {
     static constexpr std::string_view name = "session.removed";
     std::string session;
@@ -349,18 +364,18 @@ struct session_removed {
 /// There are 80 % as many sessions as there may be; see session_options::on_quota_warning.
 struct session_quota_warning {
     static constexpr std::string_view name = "session.quota_warning";
-    std::size_t count = 0;
-    std::size_t quota = 0;
+    std::size_t count = 0; ///< sessions that there are now
+    std::size_t quota = 0; ///< sessions that there may be
 };
 
 /// A lease has been held for longer than its leak_threshold.
 struct lease_leaked {
     static constexpr std::string_view name = "lease.leaked";
     worker_id worker;
-    duration held_for{};
-    std::string file; ///< the place of the checkout
-    std::uint64_t line = 0;
-    std::string function;
+    duration held_for{};    ///< since its checkout
+    std::string file;       ///< the place of the checkout
+    std::uint64_t line = 0; ///< in that file
+    std::string function;   ///< that has called checkout()
 };
 
 BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state))

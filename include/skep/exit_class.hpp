@@ -25,6 +25,7 @@ enum class exit_class {
     killed_by_someone, ///< SIGKILL, SIGTERM or another signal that the pool did not send
 };
 
+/// Its name here, such as "out_of_memory".
 SKEP_API std::string_view to_string(exit_class kind) noexcept;
 
 /// The class of that name; nothing if there is none.
@@ -32,15 +33,16 @@ SKEP_API std::optional<exit_class> exit_class_of(std::string_view name) noexcept
 
 /// What is known about an end beyond its status.
 struct exit_evidence {
-    exit_status status;
+    exit_status status;          ///< how it ended
     bool killed_by_pool = false; ///< the pool had sent SIGKILL or SIGTERM before it ended
     bool oom_kill = false;       ///< the kernel counted an out-of-memory kill on this machine meanwhile
     std::string_view last_words; ///< the end of its output
 };
 
+/// What an end is judged to be, and why.
 struct exit_verdict {
-    exit_class kind = exit_class::unknown;
-    std::string evidence; ///< what the judgement rests on, for people
+    exit_class kind = exit_class::unknown; ///< what kind of end it was
+    std::string evidence;                  ///< what the judgement rests on, for people
 };
 
 /// The class of an end, first match wins: killed by us, out of memory, the crash signals, gpu, the rest.

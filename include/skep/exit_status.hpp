@@ -23,9 +23,13 @@ public:
     /// The process has ended, but another part of the program has collected its status.
     static exit_status taken() noexcept { return exit_status(kind::taken, 0); }
 
+    /// Whether it is known how the process ended.
     bool known() const noexcept { return kind_ == kind::exited || kind_ == kind::signalled; }
+    /// Whether another part of the program has collected its status: see taken().
     bool was_taken() const noexcept { return kind_ == kind::taken; }
+    /// Whether it exited with code 0.
     bool success() const noexcept { return kind_ == kind::exited && value_ == 0; }
+    /// Whether a signal ended it.
     bool by_signal() const noexcept { return kind_ == kind::signalled; }
 
     /// The exit code, or -1 if it did not exit by itself.

@@ -27,6 +27,7 @@ public:
     /// What has been recorded since it was a copy of `earlier`. The largest is then known as a quantile is.
     histogram since(const histogram& earlier) const noexcept;
 
+    /// How many times have been recorded, all of them together, and the longest.
     std::uint64_t count() const noexcept { return count_; }
     duration sum() const noexcept { return sum_; }
     duration largest() const noexcept { return largest_; }

@@ -21,7 +21,7 @@ struct launch_options {
     /// Program name (looked up in PATH) or path. Required. Relative paths count from the host's directory; behind a
     /// prefix it is the prefix that looks for it.
     std::string program;
-    std::vector<std::string> args;
+    std::vector<std::string> args; ///< what the program is given, word by word
 
     /// Over stdio, the worker's process may be on another machine, so what skep starts here is not looked into: a
     /// worker that hangs is not asked for its stacks, its memory counts as 0, and recycle.soft_memory and hard_memory

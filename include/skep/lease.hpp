@@ -44,6 +44,7 @@ public:
     }
     checkout_options&& reset(request call) && { return std::move(reset(std::move(call))); }
 
+    /// Whether one_place() was called.
     bool wants_one_place() const noexcept { return wants_one_place_; }
     const std::optional<duration>& queue_timeout() const noexcept { return queue_timeout_; }
     const std::optional<duration>& leak_threshold() const noexcept { return leak_threshold_; }

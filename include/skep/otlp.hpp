@@ -29,7 +29,7 @@ struct otlp_options {
     /// The collector: a name or an address, without scheme and port. It is spoken to without TLS, so it is to be on
     /// this machine, or behind a proxy on it.
     std::string host = "127.0.0.1";
-    unsigned short port = 4318;
+    unsigned short port = 4318;                 ///< the collector's
     std::string path = "/v1/traces";            ///< visible ASCII characters
     std::map<std::string, std::string> headers; ///< sent along, such as for a token; each of one line
 
@@ -81,6 +81,7 @@ public:
     otlp_exporter(const otlp_exporter&) = delete;
     otlp_exporter& operator=(const otlp_exporter&) = delete;
 
+    /// What has become of spans so far.
     otlp_counts counts() const noexcept;
 
     /// Takes no more spans, sends those that have come, without waiting to ask again, for at most options.timeout, and

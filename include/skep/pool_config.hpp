@@ -82,7 +82,7 @@ struct stream_options {
 /// Pings over the control channel. A worker is lost when `misses` pings in a row stay unanswered for
 /// `timeout`.
 struct heartbeat_options {
-    bool enabled = true;
+    bool enabled = true;                         ///< whether workers are pinged at all
     duration interval = std::chrono::seconds(2); ///< 10 ms..1 h
     duration timeout = std::chrono::seconds(10); ///< 10 ms..1 h
     int misses = 3;                              ///< 1..100
@@ -140,14 +140,15 @@ struct limit_options {
 
 /// One line that a worker wrote to stdout or stderr. Valid only during the handler's call.
 struct output_line {
-    const worker_id& worker;
-    bool is_stderr;
-    std::string_view text; ///< without the line end
+    const worker_id& worker; ///< who wrote it
+    bool is_stderr;          ///< whether to stderr, else to stdout
+    std::string_view text;   ///< without the line end
 
     /// Of the calls that the worker was at when the line was read, as far as the pool knows: one that is at several may
     /// have printed it for any of them. The longest at work first, at most 64; empty outside a call.
     std::span<const std::string> correlation_ids{};
 };
+/// What is called for a line: see output_options::handler.
 using output_handler = std::function<void(const output_line&)>;
 
 /// Capturing what workers print.
@@ -162,6 +163,7 @@ struct output_options {
     output_handler handler;
 };
 
+/// How grave a message is; `off` is above all of them.
 enum class log_level { debug, info, warning, error, off };
 
 /// Where a pool's messages go, and what workers print: to the process's standard error, as a line of text each with time,
@@ -191,8 +193,8 @@ struct SKEP_API pool_config {
     /// a call may then wait behind a long one though another worker becomes free.
     std::size_t pipeline_depth = 0;
 
-    scheduling schedule = scheduling::least_loaded;
-    scheduler_factory custom_scheduler; ///< if set, used instead of `schedule`
+    scheduling schedule = scheduling::least_loaded; ///< which worker gets the next call
+    scheduler_factory custom_scheduler;             ///< if set, used instead of `schedule`
 
     start_options start;
     initialization_options initialization;
@@ -227,7 +229,7 @@ struct SKEP_API pool_config {
     /// Messages below this level are not logged. What workers print to stdout is logged at info, and what they print to
     /// stderr at warning, unless output.handler takes it.
     log_level log = log_level::warning;
-    log_destination log_to = log_destination::standard_error;
+    log_destination log_to = log_destination::standard_error; ///< where they go
 
     /// A pool of Python workers running `script` (a file that ends in worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");

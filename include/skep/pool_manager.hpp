@@ -53,7 +53,7 @@ SKEP_API boost::json::object to_json(const manager_config& config);
 
 /// How the pools of a manager ended, by name.
 struct SKEP_API manager_report {
-    std::map<std::string, shutdown_report, std::less<>> pools;
+    std::map<std::string, shutdown_report, std::less<>> pools; ///< each under its name
 
     /// True if it is known that no worker is left.
     bool clean() const noexcept;
@@ -88,7 +88,7 @@ public:
     /// In the order of the alphabet.
     std::vector<std::string> names() const;
 
-    /// Shared by all pools. Sessions that have expired are swept every session_options::cleanup_interval.
+    /// Shared by all pools. Those that have expired are swept every session_options::cleanup_interval, until shutdown().
     session_store& sessions() noexcept;
 
     /// What happens in all pools, and to their sessions: see event_bus. Valid as long as the manager.
@@ -99,7 +99,7 @@ public:
     /// Cancellation: as of pool::start.
     boost::asio::awaitable<void> start();
 
-    /// Shuts down all pools at the same time. See pool::shutdown.
+    /// Shuts down all pools at the same time; see pool::shutdown. The executor has no work of the manager's then.
     boost::asio::awaitable<manager_report> shutdown();
 
     /// Of all pools, in the order of names(), one after the other.

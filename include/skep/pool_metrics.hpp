@@ -18,11 +18,12 @@ namespace skep {
 
 /// What became of calls, and how long they took.
 struct call_metrics {
-    std::uint64_t succeeded = 0;
+    std::uint64_t succeeded = 0;          ///< calls that ended with a reply
     std::map<errc, std::uint64_t> failed; ///< by what they failed with
     histogram queue_time;                 ///< of every call that is over: until it was sent, or failed unsent
     histogram run_time;                   ///< of those that were sent: since then, the last time
 
+    /// How many have failed, whatever it was with.
     std::uint64_t failures() const noexcept {
         std::uint64_t sum = 0;
         for (const auto& [code, count] : failed) {
@@ -45,7 +46,7 @@ struct call_metrics {
 /// Everything about a pool that is worth a graph, of one moment: see pool::metrics(). The calls of all commands together are
 /// those that status.counters tells of.
 struct pool_metrics {
-    pool_status status;
+    pool_status status;   ///< its counters are of the same moment
     histogram start_time; ///< of workers: until they were ready
     /// The first metrics_options::commands that a worker knew, with names of at most 128 bytes.
     std::map<std::string, call_metrics> commands;

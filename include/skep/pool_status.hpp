@@ -22,36 +22,38 @@
 
 namespace skep {
 
+/// Where a pool is between its construction and the end of its shutdown.
 enum class pool_phase { created, starting, running, stopping, stopped };
 
+/// Its name here, such as "running".
 SKEP_API std::string_view to_string(pool_phase phase) noexcept;
 SKEP_API std::string_view to_string(circuit_state state) noexcept;
 
 /// A call that a worker has, as status() saw it.
 struct running_call {
-    std::string command;
-    std::string correlation_id;
-    std::string session; ///< empty without one
-    duration run_time{}; ///< since it was sent
+    std::string command;        ///< what is called
+    std::string correlation_id; ///< under which logs tell of it
+    std::string session;        ///< empty without one
+    duration run_time{};        ///< since it was sent
 };
 
 /// One worker, as status() saw it.
 struct worker_status {
-    worker_id id;
-    pid_t pid = 0;
-    worker_state state = worker_state::created;
-    worker_health health = worker_health::unknown;
-    bool retiring = false;                     ///< takes no more calls and ends when its calls have
-    std::size_t load = 0;                      ///< calls it is running
-    std::size_t capacity = 0;                  ///< calls it can run at a time
-    std::size_t leased = 0;                    ///< of these places, those that leases keep
-    std::uint64_t completed = 0;               ///< calls it answered, with a result or an exception
-    std::uint64_t errors = 0;                  ///< of these, with an exception
-    duration uptime{};                         ///< since it became ready
-    std::uint64_t resident_bytes = 0;          ///< memory of the process itself
-    std::vector<running_call> calls;           ///< those it has longest, at most 8
-    std::optional<transition> last_transition; ///< its last change of state, and why
-    std::vector<transition> transitions;       ///< the last ones, oldest first, at most 8
+    worker_id id;                                  ///< who it is
+    pid_t pid = 0;                                 ///< of its process; 0 if there is none
+    worker_state state = worker_state::created;    ///< where it is in its life
+    worker_health health = worker_health::unknown; ///< whether it does its job
+    bool retiring = false;                         ///< takes no more calls and ends when its calls have
+    std::size_t load = 0;                          ///< calls it is running
+    std::size_t capacity = 0;                      ///< calls it can run at a time
+    std::size_t leased = 0;                        ///< of these places, those that leases keep
+    std::uint64_t completed = 0;                   ///< calls it answered, with a result or an exception
+    std::uint64_t errors = 0;                      ///< of these, with an exception
+    duration uptime{};                             ///< since it became ready
+    std::uint64_t resident_bytes = 0;              ///< memory of the process itself
+    std::vector<running_call> calls;               ///< those it has longest, at most 8
+    std::optional<transition> last_transition;     ///< its last change of state, and why
+    std::vector<transition> transitions;           ///< the last ones, oldest first, at most 8
     std::optional<duration> recycle_in; ///< until its age makes it due for recycling, if that is limited
     std::optional<duration> held_for;   ///< vacant slot: until it may start, after failures or a crash
     std::string last_failure;           ///< why the slot's previous worker was lost; empty if none was
@@ -61,13 +63,13 @@ struct worker_status {
 struct pool_counters {
     /// Calls, resets of leases included; = succeeded + failed + in flight + queued calls.
     std::uint64_t submitted = 0;
-    std::uint64_t succeeded = 0;      ///< ended with a reply
-    std::uint64_t failed = 0;         ///< ended with an error, the following five included
-    std::uint64_t remote_errors = 0;  ///< the worker's code raised an exception
-    std::uint64_t rejected = 0;       ///< pool_saturated
-    std::uint64_t queue_timeouts = 0; ///< queue_timeout and no_worker
-    std::uint64_t timeouts = 0;
-    std::uint64_t cancelled = 0;
+    std::uint64_t succeeded = 0;       ///< ended with a reply
+    std::uint64_t failed = 0;          ///< ended with an error, the following five included
+    std::uint64_t remote_errors = 0;   ///< the worker's code raised an exception
+    std::uint64_t rejected = 0;        ///< pool_saturated
+    std::uint64_t queue_timeouts = 0;  ///< queue_timeout and no_worker
+    std::uint64_t timeouts = 0;        ///< their timeout or deadline passed
+    std::uint64_t cancelled = 0;       ///< by their callers
     std::uint64_t retried = 0;         ///< sent to another worker after one was lost
     std::uint64_t late_answers = 0;    ///< answers to calls that had been given up; dropped
     std::uint64_t retries_denied = 0;  ///< not sent again because the retry budget was spent
@@ -81,33 +83,33 @@ struct pool_counters {
     std::uint64_t unhealthy_workers_terminated = 0; ///< of those replaced: for failed health checks
     std::uint64_t crashes = 0;        ///< of those lost: segfault, abort, out of memory, GPU, error exit
     std::uint64_t start_failures = 0; ///< ended before they became ready
-    std::uint64_t scale_ups = 0;
-    std::uint64_t scale_downs = 0;
-    std::uint64_t missed_pings = 0;
-    std::uint64_t output_lines_dropped = 0;
+    std::uint64_t scale_ups = 0;      ///< times that the autoscaler added workers
+    std::uint64_t scale_downs = 0;    ///< times that it took some away
+    std::uint64_t missed_pings = 0;   ///< left without an answer in time
+    std::uint64_t output_lines_dropped = 0; ///< beyond output_options::lines_per_second
 };
 
 /// One consistent picture of a pool.
 struct pool_status {
-    std::string name;
-    pool_phase phase = pool_phase::created;
-    bool suspended = false;   ///< as a whole
-    std::size_t desired = 0;  ///< workers there are to be
-    std::size_t live = 0;     ///< workers that are ready, busy, degraded or suspended
-    std::size_t starting = 0; ///< workers on their way up
-    std::size_t retiring = 0; ///< workers on their way out
+    std::string name;                       ///< as in pool_config::name
+    pool_phase phase = pool_phase::created; ///< where it is in its life
+    bool suspended = false;                 ///< as a whole
+    std::size_t desired = 0;                ///< workers there are to be
+    std::size_t live = 0;                   ///< workers that are ready, busy, degraded or suspended
+    std::size_t starting = 0;               ///< workers on their way up
+    std::size_t retiring = 0;               ///< workers on their way out
     /// Calls and checkouts that wait: for a worker, a place of their lease, or a retry.
     std::size_t queued = 0;
-    duration oldest_wait{}; ///< of the first in the queue
-    std::size_t in_flight = 0;
-    std::size_t leases = 0;   ///< that were checked out and have not been given back
+    duration oldest_wait{};    ///< of the first in the queue
+    std::size_t in_flight = 0; ///< calls that workers have
+    std::size_t leases = 0;    ///< that were checked out and have not been given back
     std::size_t sessions = 0; ///< of which it is known which worker serves them, or has: see affinity_options
     circuit_state breaker = circuit_state::closed; ///< of starting workers; see restart_options::limit
     std::size_t restarts_left = 0;                 ///< unplanned ends that its window tolerates
     double retry_tokens = 0;                       ///< see retry_options::budget
     std::optional<error_info> last_failure;        ///< of the worker that failed last, if any did
     std::vector<worker_status> workers;            ///< by slot, then those that are leaving
-    pool_counters counters;
+    pool_counters counters;                        ///< totals since start()
 };
 
 /// Whether a call would be served: at once, or as soon as a worker has room. For readiness probes.

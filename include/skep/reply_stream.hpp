@@ -21,7 +21,7 @@ class stream_reader;
 
 /// One piece of a stream: what the worker's generator has yielded.
 struct chunk {
-    boost::json::value value;
+    boost::json::value value;      ///< what the generator has yielded
     std::vector<blob> attachments; ///< `value` refers to them as {"$attachment": index}
 
     /// `value` as a T: see value_as. Throws error(errc::type_mismatch), which says where it does not fit.
@@ -58,7 +58,7 @@ public:
     /// before the error that ended the stream, but after cancel() none is.
     /// Errors, each again if it is awaited again: remote_error (the generator's exception), timeout (the request's
     /// timeout or deadline, or no chunk for its idle_timeout though there was room for one), worker_lost, cancelled,
-    /// protocol_error, shutting_down. A stream of which a chunk has arrived is never sent again, idempotent or not.
+    /// shutting_down. A stream of which a chunk has arrived is never sent again, idempotent or not.
     /// Cancellation (all types): the wait ends with cancelled; the stream goes on, and a chunk that came meanwhile is the
     /// next one. (A wait that has ended with a chunk at the same time as the other side of a `||` is another matter: that
     /// operator drops what comes second. Use the request's idle_timeout.)

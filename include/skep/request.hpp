@@ -149,8 +149,10 @@ public:
         return std::move(metadata(key, boost::json::value_from(value)));
     }
 
+    /// What is to be called.
     const std::string& command() const noexcept { return command_; }
     const boost::json::value& args() const noexcept { return args_; }
+    /// What attach() has added, in that order.
     const std::vector<blob>& attachments() const noexcept { return attachments_; }
     const std::string& session() const noexcept { return session_; }
     std::optional<affinity_mode> affinity() const noexcept { return affinity_; }

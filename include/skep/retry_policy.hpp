@@ -21,6 +21,7 @@ namespace skep {
 /// throw error(errc::invalid_config) naming field, value and rule.
 class SKEP_API retry_policy {
 public:
+    /// Whether an error is worth another attempt.
     using condition = std::function<bool(const error&)>;
 
     retry_policy();

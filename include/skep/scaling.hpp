@@ -13,7 +13,9 @@ namespace skep {
 /// How many workers a pool may have.
 struct size_limits {
     size_limits() = default;
+    /// Any number between these, by autoscaling.
     size_limits(std::size_t fewest, std::size_t most) : min(fewest), max(most) {}
+    /// This number, and no other.
     explicit size_limits(std::size_t size) : size_limits(size, size) {}
 
     std::size_t min = 0; ///< 1..max

@@ -16,7 +16,7 @@ namespace skep {
 
 /// What waits for a place at a worker: a call now, later a stream or a lease. Valid during scheduler::pick().
 struct claim_view {
-    std::string_view command;
+    std::string_view command; ///< what is called
     std::string_view session; ///< empty if it belongs to none
     int attempts = 0;         ///< workers it was sent to before, and lost with
 };
@@ -49,8 +49,10 @@ enum class scheduling {
     fifo          ///< the slot that has been free longest
 };
 
+/// Makes the scheduler of one pool.
 using scheduler_factory = std::function<std::unique_ptr<scheduler>()>;
 
+/// One of the built-in schedulers.
 SKEP_API std::unique_ptr<scheduler> make_scheduler(scheduling kind);
 
 } // namespace skep

@@ -24,13 +24,13 @@ using health_probe =
 /// Whether a worker does its job. A failure takes it out of rotation (degraded), the next success puts it back,
 /// `failures` in a row remove and replace it. Answering a call is a success; a worker with calls is not probed.
 struct health_check_options {
-    bool enabled = true;
+    bool enabled = true;                               ///< whether workers are probed at all
     duration interval = std::chrono::seconds(30);      ///< of a healthy, idle worker, 10 ms..24 h
     duration timeout = std::chrono::seconds(5);        ///< for one probe, 1 ms..1 h
     int failures = 3;                                  ///< in a row that remove, 1..100
     duration retry_interval = std::chrono::seconds(5); ///< of a degraded worker, 1 ms..1 h
 
-    /// What is called; an error is a failure. Empty: the Python SDK's @worker.health_check, or, where the script has
+    /// What is called; an error is a failure. Empty: the Python SDK's worker.health_check, or, where the script has
     /// none, that its main thread answers; a worker without such a check is not probed.
     std::string command;
 

@@ -22,7 +22,7 @@
 namespace skep {
 
 /// What a session holds: facts about it, and programs, which are whatever its user has prepared for later calls, by
-/// name. A plain value; not thread-safe.
+/// name. A plain value, whose setters work on a named object and in a chain; not thread-safe.
 class SKEP_API session_data {
 public:
     /// How long the session lives after each access, 1 ms..365 days; 0 = session_options::ttl. Checked by the store.
@@ -98,11 +98,13 @@ struct SKEP_API session_state : boost::intrusive_ref_counter<session_state> {
 /// different threads.
 class SKEP_API session {
 public:
+    /// A moment by a clock that people set, so that it may jump.
     using wall_time = std::chrono::system_clock::time_point;
 
     /// One without an id that holds nothing, as Asio wants to be able to make one.
     session();
 
+    /// By which the store finds it.
     const std::string& id() const noexcept { return state_->id; }
 
     /// By the clock of the host that created it.
@@ -118,6 +120,7 @@ public:
     /// How long it lives after each access.
     duration ttl() const noexcept { return data().ttl(); }
 
+    /// What it holds: facts and programs.
     const session_data& data() const noexcept { return state_->data; }
     const boost::json::object& metadata() const noexcept { return data().metadata(); }
     const boost::json::object& programs() const noexcept { return data().programs(); }
@@ -135,6 +138,7 @@ public:
     session(std::string id, session_data data, wall_time created_at, duration age, duration idle_time,
             std::uint64_t version);
 
+    /// See session_backend::replace.
     std::uint64_t version() const noexcept { return version_; }
 
 private:

@@ -25,8 +25,8 @@ enum class session_access {
 /// What has become of an attempt to insert a session.
 struct session_insertion {
     std::optional<session> stored; ///< the new session, or the one there was; none: the quota is exceeded
-    bool is_new = false;
-    std::size_t count = 0; ///< sessions that the backend holds now, as far as it knows
+    bool is_new = false;           ///< whether there was none of that id
+    std::size_t count = 0;         ///< sessions that the backend holds now, as far as it knows
 };
 
 /// What has become of an attempt to replace a session's data.
@@ -43,7 +43,7 @@ struct session_sweep {
 
 /// What a backend holds. Those that have expired and have not been swept yet are included.
 struct session_usage {
-    std::size_t count = 0;
+    std::size_t count = 0;     ///< sessions
     std::uint64_t expired = 0; ///< sessions that it has dropped since it was created because they had expired
     std::size_t memory_bytes = 0; ///< about what they take in this process
 };
@@ -63,8 +63,10 @@ struct session_usage {
 /// skep::error.
 class SKEP_API session_backend {
 public:
+    /// What every function returns, as Asio's co_spawn and `co_await` take it.
     template <class T>
     using awaitable = boost::asio::awaitable<T, boost::asio::any_io_executor>;
+    /// What on_expiry() is given.
     using expiry_handler = std::function<void(const std::string& id, time_point expired)>;
 
     virtual ~session_backend();
@@ -91,6 +93,7 @@ public:
     /// are not kept waiting. Nothing to do where keys expire by themselves.
     virtual awaitable<session_sweep> sweep(std::size_t most) = 0;
 
+    /// How many sessions there are now, and what they take.
     virtual awaitable<session_usage> usage() = 0;
 
     /// Has `told` called whenever a session has been dropped, which had expired at that time, on whichever thread that is

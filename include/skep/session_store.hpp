@@ -72,6 +72,7 @@ struct session_store_stats {
 /// a backend of the user's, each operation heeds it that waits for that. It ends with error(errc::cancelled).
 class SKEP_API session_store {
 public:
+    /// What every function returns, as Asio's co_spawn and `co_await` take it.
     template <class T>
     using awaitable = boost::asio::awaitable<T, boost::asio::any_io_executor>;
 
@@ -122,8 +123,10 @@ public:
     /// expire does not depend on it.
     awaitable<std::size_t> cleanup_expired();
 
+    /// Its figures of now.
     awaitable<session_store_stats> stats();
 
+    /// Those that it was made with.
     const session_options& options() const noexcept;
 
 private:

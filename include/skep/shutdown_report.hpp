@@ -25,21 +25,22 @@ enum class stop_stage {
     lost       ///< not even that ended it in time (the kernel holds it); it is collected whenever it does end
 };
 
+/// Its name here, such as "terminate".
 SKEP_API std::string_view to_string(stop_stage stage) noexcept;
 
 /// One stage, and how long after the stop began it was reached.
 struct stage_reached {
-    stop_stage stage;
-    duration after;
+    stop_stage stage; ///< which one
+    duration after;   ///< since the stop began
 };
 
 /// How one worker ended.
 struct worker_exit {
-    worker_id id;
-    pid_t pid = 0;
+    worker_id id;                               ///< whose end it is
+    pid_t pid = 0;                              ///< of its process; 0 if it never ran
     worker_state state = worker_state::stopped; ///< its terminal state
-    exit_status status;
-    std::vector<stage_reached> stages; ///< every stage it went through, in order
+    exit_status status;                         ///< how its process ended
+    std::vector<stage_reached> stages;          ///< every stage it went through, in order
 
     /// The last stage it needed.
     stop_stage stage() const noexcept { return stages.empty() ? stop_stage::none : stages.back().stage; }
@@ -50,7 +51,7 @@ struct SKEP_API shutdown_report {
     std::vector<worker_exit> workers; ///< every worker alive when shutdown began
     std::size_t calls_drained = 0;    ///< calls that still completed during the drain
     std::size_t calls_aborted = 0;    ///< calls that ended with errc::shutting_down
-    duration took{};
+    duration took{};                  ///< from the call of shutdown() on
 
     /// True if it is known that no worker is left: none was lost, and no part of the host has collected one of them
     /// before the pool could (exit_status::was_taken; see likely_cause() for the remedy).

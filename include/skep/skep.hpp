@@ -1,6 +1,13 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+/// @file
+/// All that a program needs that has pools. What has a library of its own, such as skep/admin.hpp, and what a worker
+/// that is written in C++ needs, skep/worker_server.hpp, is to be included by itself.
+
+/// @namespace skep
+/// Pools of external worker processes for services on Boost.Asio. Where to begin: skep::pool, skep::request, skep::run.
+
 #pragma once
 
 #include <skep/affinity.hpp>

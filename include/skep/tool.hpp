@@ -23,14 +23,14 @@ namespace skep {
 
 /// What a worker's code asks of the service while it is at a call: skep.call_host("name", key=value) in Python.
 struct tool_call {
-    std::string name;
-    boost::json::object args;
-    std::vector<blob> attachments;
-    std::string command; ///< of the call that the worker is at; what follows is that call's too
-    worker_id worker;
-    std::string session;
-    std::string correlation_id;
-    boost::json::object metadata;
+    std::string name;              ///< of the tool
+    boost::json::object args;      ///< by name
+    std::vector<blob> attachments; ///< `args` refer to them as {"$attachment": index}
+    std::string command;           ///< of the call that the worker is at; what follows is that call's too
+    worker_id worker;              ///< who has that call
+    std::string session;           ///< empty without one
+    std::string correlation_id;    ///< under which logs tell of it
+    boost::json::object metadata;  ///< see request::metadata
     time_point deadline = time_point::max(); ///< the tool is cancelled then
 };
 
@@ -38,21 +38,25 @@ struct tool_call {
 /// {"$attachment": index}.
 struct tool_reply {
     tool_reply() = default;
+    /// JSON as it is, and bytes.
     tool_reply(boost::json::value answer, std::vector<blob> bytes = {})
         : value(std::move(answer)), attachments(std::move(bytes)) {}
+    /// What boost::json::value_from makes of `answer`.
     template <class T>
     explicit tool_reply(const T& answer) : value(boost::json::value_from(answer)) {}
 
-    boost::json::value value;
-    std::vector<blob> attachments;
+    boost::json::value value;      ///< what the worker's code gets
+    std::vector<blob> attachments; ///< bytes that go with it
 };
 
 /// By which a tool says what is wrong, so that the worker's code can tell by `code`. It is raised there as skep.HostError
 /// with the same code, message and data; any other exception as one without a code.
 class SKEP_API tool_error : public std::runtime_error {
 public:
+    /// `code` is for programs, `message` for people, and `data` for whom it helps.
     tool_error(std::string code, const std::string& message, boost::json::value data = nullptr);
 
+    /// As they were given to the constructor.
     const std::string& code() const noexcept { return code_; }
     const boost::json::value& data() const noexcept { return data_; }
 

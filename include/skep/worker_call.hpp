@@ -28,7 +28,7 @@ class served_call;
 
 /// What a tool of the host has returned.
 struct host_reply {
-    boost::json::value value;
+    boost::json::value value;      ///< what the tool has answered
     std::vector<blob> attachments; ///< `value` refers to them as {"$attachment": index}
 
     /// `value` as a T: see value_as.
@@ -49,6 +49,7 @@ public:
 
     /// The call's number on this worker's connection.
     std::uint64_t id() const noexcept;
+    /// The command that was called.
     const std::string& command() const noexcept;
 
     /// The arguments by name: always an object.

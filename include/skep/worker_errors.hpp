@@ -25,6 +25,7 @@ public:
     explicit worker_error(std::string code, const std::string& message = {}, boost::json::value data = {});
     ~worker_error() override;
 
+    /// As they were given to the constructor.
     const std::string& code() const noexcept { return code_; }
     const boost::json::value& data() const noexcept { return data_; }
 
@@ -45,12 +46,14 @@ public:
 /// the caller, one that leaves the handler is an error of the type "skep.HostError", whoever was at fault.
 class SKEP_API host_tool_error : public std::runtime_error {
 public:
+    /// For worker_call::call_host(), and for tests of what catches it.
     host_tool_error(const std::string& tool, std::string type, std::string message, std::string code,
                     boost::json::value data);
     ~host_tool_error() override;
 
     /// Of the tool's exception, as the host names it; "skep.UnknownTool" if there is no such tool.
     const std::string& type() const noexcept { return type_; }
+    /// What it says, for people.
     const std::string& message() const noexcept { return message_; }
 
     /// By which the tool says that its caller, the worker's code, is at fault; else empty, and the data null.

@@ -35,6 +35,7 @@ enum class worker_state {
     failed,    ///< terminal: error, signal, non-zero exit or lost channel
     killed     ///< terminal: had to be forced
 };
+/// How many states there are.
 inline constexpr std::size_t worker_state_count = 12;
 
 /// Whether a worker does its job, orthogonal to where it is in its life.
@@ -46,6 +47,7 @@ enum class lifecycle_view { initializing, ready, busy, degraded, terminating, te
 /// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored.
 enum class availability_view { available, busy, tainted, recovering, dead };
 
+/// Its name here, such as "ready".
 SKEP_API std::string_view to_string(worker_state state) noexcept;
 SKEP_API std::string_view to_string(worker_health health) noexcept;
 SKEP_API std::string_view to_string(lifecycle_view view) noexcept;
@@ -60,6 +62,7 @@ SKEP_API bool is_running(worker_state state) noexcept;
 /// True if the lifecycle has an edge from `from` to `to`.
 SKEP_API bool is_legal(worker_state from, worker_state to) noexcept;
 
+/// What a state is in each of these views.
 SKEP_API lifecycle_view to_lifecycle_view(worker_state state) noexcept;
 SKEP_API availability_view to_availability_view(worker_state state, bool tainted) noexcept;
 
@@ -68,7 +71,7 @@ struct worker_outcome {
     bool forced = false;         ///< we sent SIGKILL
     bool stop_requested = false; ///< we asked it to stop
     bool channel_lost = false;   ///< a channel broke, or it broke the protocol, while it should have served
-    exit_status status;
+    exit_status status;          ///< how its process ended
 };
 
 /// The terminal state by intent, first match wins: killed (we had to force it, and SIGKILL ended it) > stopped
@@ -78,12 +81,12 @@ SKEP_API worker_state terminal_state(const worker_outcome& outcome) noexcept;
 
 /// One entry of a worker's history.
 struct transition {
-    worker_state from;
-    worker_state to;
-    std::string reason;
+    worker_state from;                        ///< the state that it left
+    worker_state to;                          ///< the one that it entered
+    std::string reason;                       ///< why, for people
     duration time_in_state;                   ///< time spent in `from`
     std::chrono::system_clock::time_point at; ///< wall clock, for people
-    boost::json::object metadata;
+    boost::json::object metadata;             ///< more about it, for programs
 };
 
 /// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal
@@ -93,6 +96,7 @@ public:
     /// At most this many transitions are remembered; the oldest go first.
     static constexpr std::size_t history_limit = 32;
 
+    /// Begins as created, at these times.
     worker_state_machine(time_point now, std::chrono::system_clock::time_point wall);
 
     /// Moves to `to` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing
@@ -101,9 +105,11 @@ public:
                                       std::chrono::system_clock::time_point wall,
                                       boost::json::object metadata = {});
 
+    /// What else is known of the worker; `wall` is its updated_at() from then on.
     void set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept;
     void set_tainted(bool tainted, std::chrono::system_clock::time_point wall) noexcept;
 
+    /// What it is now.
     worker_state state() const noexcept { return state_; }
     worker_health health() const noexcept { return health_; }
     bool tainted() const noexcept { return tainted_; }
@@ -111,6 +117,7 @@ public:
     /// True iff ready, healthy and not tainted. Load is the dispatcher's to compare with capacity.
     bool accepts_work() const noexcept;
 
+    /// Its state in each of these views.
     lifecycle_view lifecycle() const noexcept { return to_lifecycle_view(state_); }
     availability_view availability() const noexcept { return to_availability_view(state_, tainted_); }
 

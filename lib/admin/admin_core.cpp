@@ -3,6 +3,8 @@
 
 #include "admin/admin_core.hpp"
 
+#include "async/pause.hpp"
+#include "core/clock.hpp"
 #include "core/config_problems.hpp"
 #include "core/visible_ascii.hpp"
 
@@ -128,14 +130,12 @@ void admin_server::core::close() {
 }
 
 asio::awaitable<void> admin_server::core::accept() {
-    timer pause(executor_);
     while (acceptor_.is_open()) {
         boost::system::error_code ec;
         auto token = redirect_error(use_awaitable, ec);
         tcp::socket socket = co_await acceptor_.async_accept(token);
         if (ec) { // too many descriptors are open, as a rule
-            pause.expires_after(pause_after_failed_accept);
-            co_await pause.async_wait(use_awaitable);
+            co_await pause_until(executor_, clock::now() + pause_after_failed_accept);
         } else if (acceptor_.is_open()) { // it may have been closed meanwhile
             admit(std::move(socket));
         }

@@ -3,7 +3,9 @@
 
 #include "admin/feed.hpp"
 
-#include <boost/asio/use_awaitable.hpp>
+#include "async/pause.hpp"
+#include "core/clock.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -59,7 +61,6 @@ asio::awaitable<std::vector<feed_text>> feed_reader::take() {
 
 asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
     owner_ = std::move(owner);
-    timer pause(executor_);
     for (;;) {
         try {
             auto looking = survey_.look();
@@ -68,8 +69,7 @@ asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
             listen_while_read();
         } catch (const std::exception&) {
         } // out of memory: the next look may succeed; or cancelled, as is the pause
-        pause.expires_after(1s);
-        co_await pause.async_wait(asio::use_awaitable);
+        co_await pause_until(executor_, clock::now() + 1s);
     }
 }
 

@@ -42,9 +42,7 @@ explanation explain(errc code) noexcept {
     case errc::timeout:
         return {"the call took longer than its timeout", "raise the request's timeout if the work needs it"};
     case errc::cancelled: return {"cancelled by the caller"};
-    case errc::worker_lost:
-        return {"the worker was lost while it had the call",
-                "mark the request idempotent if it may be sent again"};
+    case errc::worker_lost: return {"the worker was lost while it had the call"};
     case errc::remote_error: return {"the worker's code raised an exception"};
     case errc::unknown_command: return {"the worker has no such command"};
     case errc::invalid_arguments: return {"the command does not take these arguments"};

@@ -13,6 +13,20 @@
 
 namespace skep {
 
+namespace {
+
+/// Of a call that was lost with its worker, and may have begun there: what its caller can do about it.
+const char* why_not_again(const call& lost, bool may_go_elsewhere, bool budget_is_spent) {
+    return budget_is_spent          ? "; not retried, as too many calls were of late"
+           : !may_go_elsewhere      ? "; it is bound to that worker"
+           : !lost.req.idempotent() ? "; mark the request idempotent if it may be sent again"
+           : lost.stream != nullptr && lost.stream->has_begun
+               ? "; it is not sent again, as a chunk had arrived"
+               : "; it is not sent again, as all of retry.attempts are used up";
+}
+
+} // namespace
+
 void dispatcher::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
     if (answered.state != call_state::running) {
         settle_late(sender, answered);
@@ -102,8 +116,8 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
-        cause.info.detail += verdict.budget_is_spent ? "; not retried, as too many calls were of late" : "";
         const bool refused = verdict.fate == call_fate::refuse;
+        cause.info.detail += refused ? "" : why_not_again(lost, may_go_elsewhere, verdict.budget_is_spent);
         fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
         return;
     }
@@ -112,8 +126,9 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         return;
     }
     if (is_lost_in_session) {
-        const auto code = notice.may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
-        fail(lost, code, std::move(cause.info));
+        const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at another worker, before
+        fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable,
+             std::move(cause.info));
         return;
     }
     deadlines_.reserve_one();

@@ -1,7 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "async/pause.hpp"
 #include "async/task_group.hpp"
+#include "core/clock.hpp"
 #include "core/config_path.hpp"
 #include "core/exception_text.hpp"
 #include <skep/error.hpp>
@@ -99,10 +101,8 @@ public:
 
 private:
     asio::awaitable<void> sweep() {
-        timer pause(strand_);
         for (;;) {
-            pause.expires_after(store_->options().cleanup_interval);
-            co_await pause.async_wait(asio::use_awaitable);
+            co_await pause_until(strand_, clock::now() + store_->options().cleanup_interval);
             try {
                 auto cleaning = store_->cleanup_expired();
                 co_await std::move(cleaning);
@@ -214,6 +214,7 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     }
     auto ending = run_all(std::move(parts));
     co_await std::move(ending);
+    cleaner_->end(); // or the context would never run out of work
     manager_report report;
     for (auto& [name, each] : outcomes) {
         if (each.problem) {

@@ -9,6 +9,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <exception>
 #include <vector>
 
 namespace skep {
@@ -116,6 +117,12 @@ void output_capture::keep_tail(std::string_view text) {
         tail_.erase(0, tail_.size() + text.size() - options_.tail_bytes);
     }
     tail_.append(text);
+}
+
+void output_capture::add_to_tail(std::string_view text) noexcept {
+    try {
+        keep_tail(text);
+    } catch (const std::exception&) {} // out of memory
 }
 
 void output_capture::hand_on(std::string_view line, bool is_stderr, time_point now) {

@@ -32,6 +32,9 @@ public:
     void break_off();
 
     const std::string& tail() const noexcept { return tail_; }
+
+    /// As if it had been printed, but handed on to nobody.
+    void add_to_tail(std::string_view text) noexcept;
     std::uint64_t lines_dropped() const noexcept { return dropped_; }
 
 private:

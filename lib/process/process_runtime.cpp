@@ -207,6 +207,7 @@ public:
     bool saw_oom_kill() const noexcept override { return oom_kills() > oom_kills_before_; }
     exit_status reap() noexcept override { return state_->process.reap(); }
     std::string output_tail() const override { return state_->output.tail(); }
+    void add_to_tail(std::string_view text) noexcept override { state_->output.add_to_tail(text); }
     std::uint64_t output_lines_dropped() const noexcept override { return state_->output.lines_dropped(); }
     void abandon() noexcept override { state_->process.abandon(); }
     void end_now() noexcept final {

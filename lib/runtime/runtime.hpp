@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace skep {
 
@@ -51,8 +52,9 @@ public:
     /// To be called once it has ended: its status.
     virtual exit_status reap() noexcept = 0;
 
-    /// The end of what it printed.
+    /// The end of what it printed, and of what else it said: that is to be added. What there is no memory for is left out.
     virtual std::string output_tail() const = 0;
+    virtual void add_to_tail(std::string_view text) noexcept = 0;
     virtual std::uint64_t output_lines_dropped() const noexcept = 0;
 
     /// Reads the rest of its output until `deadline`, then ends all of the process's tasks.

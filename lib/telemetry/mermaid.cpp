@@ -28,7 +28,9 @@ void for_each_state(Function function) {
 
 std::string node(const worker_status& worker, std::size_t number) {
     const auto name = "w" + std::to_string(number);
-    auto text = "    " + name + "[\"" + to_string(worker.id) + "<br/>" + std::string(to_string(worker.state));
+    auto text = "    " + name;
+    text += "[\"" + to_string(worker.id);
+    text += "<br/>" + std::string(to_string(worker.state));
     text += worker.retiring ? ", leaving" : "";
     text += "<br/>" + std::to_string(worker.load) + " of " + std::to_string(worker.capacity) + " calls\"]\n";
     text += "    pool --> " + name + "\n";

@@ -3,11 +3,11 @@
 
 #include "worker/link.hpp"
 
+#include "async/pause.hpp"
 #include "wire/protocol_violation.hpp"
 #include "wire/stray_output.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <string>
 #include <utility>
@@ -102,9 +102,7 @@ asio::awaitable<void> link::pause_if_flooded() {
     const auto now = context_.now();
     const auto go_on = brake_.charge(std::exchange(records_taken_, 0), now);
     if (go_on > now) {
-        timer pause(context_.executor);
-        pause.expires_at(go_on);
-        co_await pause.async_wait(asio::use_awaitable);
+        co_await pause_until(context_.executor, go_on);
     }
 }
 

@@ -236,6 +236,11 @@ void worker::tell_span(const event_message& told) const {
 
 void worker::on_log(const log_message& said) {
     if (admits_record()) {
+        const std::string_view separator = said.logger.empty() ? "" : ": ";
+        for (const std::string_view part : {std::string_view(said.logger), separator,
+                                            std::string_view(said.text), std::string_view("\n")}) {
+            process_->add_to_tail(part); // where a Python program's own handler would have printed it
+        }
         around_.answers.on_log(*this, said);
     }
 }

@@ -93,6 +93,7 @@ public:
     bool saw_oom_kill() const noexcept override { return false; }
     exit_status reap() noexcept override { return exit_status::signalled(SIGTERM); }
     std::string output_tail() const override { return {}; }
+    void add_to_tail(std::string_view) noexcept override {}
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
     asio::awaitable<void> finish(time_point) override { co_return; }
     void abandon() noexcept override { worker_->end(); }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The error texts that the README quotes are those that users get.
+// The error texts that the guides quote are those that users get.
 
 #include "support/run.hpp"
 
@@ -16,17 +16,22 @@ namespace skep::test {
 
 namespace {
 
-std::string readme() {
-    std::ifstream file(std::string(SKEP_TEST_DIR) + "/../README.md");
+constexpr const char* core_guide = "core/README.md";
+constexpr const char* pool_guide = "pool/README.md";
+constexpr const char* python_guide = "python/README.md";
+
+std::string text_of_guide(const std::string& guide) {
+    std::ifstream file(std::string(SKEP_TEST_DIR) + "/../lib/" + guide);
     BOOST_REQUIRE(file);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The blocks of that language in the section under `heading`.
-std::vector<std::string> blocks(const std::string& heading, const std::string& language) {
-    const auto text = readme();
+/// The blocks of that language in the section of the guide under `heading`.
+std::vector<std::string> blocks(const std::string& guide, const std::string& heading,
+                                const std::string& language) {
+    const auto text = text_of_guide(guide);
     const auto begin = text.find("\n## " + heading + "\n");
-    BOOST_REQUIRE_MESSAGE(begin != std::string::npos, "the README has no section '" << heading << "'");
+    BOOST_REQUIRE_MESSAGE(begin != std::string::npos, guide << " has no section '" << heading << "'");
     const auto section = text.substr(begin, text.find("\n## ", begin + 1) - begin);
     const auto opening = "\n```" + language + "\n";
     std::vector<std::string> found;
@@ -46,12 +51,12 @@ std::string stable(std::string text) {
 
 /// Fails the test unless it is quoted, as a block or as a line of one.
 void check_quoted(const std::string& text) {
-    for (const auto& block : blocks("When it fails", "text")) {
+    for (const auto& block : blocks(core_guide, "When it fails", "text")) {
         if (('\n' + stable(block)).find('\n' + stable(text) + '\n') != std::string::npos) {
             return;
         }
     }
-    BOOST_ERROR("not in the README: " << text);
+    BOOST_ERROR("not in the guide: " << text);
 }
 
 pool_config forecast(const std::string& script) {
@@ -85,9 +90,9 @@ std::string failure_of_call(const std::string& script, const request& what) {
     return text;
 }
 
-/// The worker of the README, with more commands.
+/// The worker of the guide, with more commands.
 std::string worker_script(const scratch_folder& folder, const std::string& more = "") {
-    auto script = blocks("Write a worker", "python").at(0);
+    auto script = blocks(python_guide, "Write a worker", "python").at(0);
     script.insert(script.rfind("worker.run()"), more);
     return write_file(folder / "worker.py", script);
 }
@@ -134,12 +139,12 @@ BOOST_AUTO_TEST_CASE(a_crash_in_native_code) {
 }
 
 BOOST_AUTO_TEST_CASE(every_quotation_is_checked) {
-    BOOST_TEST(blocks("When it fails", "text").size() == 5u); // by the cases above
+    BOOST_TEST(blocks(core_guide, "When it fails", "text").size() == 5u); // by the cases above
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_that_breaks_a_rule) {
     const std::string text = "invalid configuration: queue.limit = -1: must be 0..10000000";
-    BOOST_TEST(contains(readme(), text));
+    BOOST_TEST(contains(text_of_guide(pool_guide), text));
     try {
         pool_config::from_json(json::parse(R"({"launch": {"program": "x"}, "queue": {"limit": -1}})"));
         BOOST_ERROR("accepted");
@@ -149,7 +154,8 @@ BOOST_AUTO_TEST_CASE(a_configuration_that_breaks_a_rule) {
 }
 
 BOOST_AUTO_TEST_CASE(the_configuration_in_json) {
-    const auto config = pool_config::from_json(json::parse(blocks("Configuration", "json").at(0)));
+    const auto config =
+        pool_config::from_json(json::parse(blocks(pool_guide, "Configuration", "json").at(0)));
     BOOST_TEST(config.workers == 2u);
     BOOST_TEST((config.request_timeout == 500ms));
     BOOST_TEST((config.queue.timeout == 1500ms));
@@ -157,7 +163,7 @@ BOOST_AUTO_TEST_CASE(the_configuration_in_json) {
 
 BOOST_AUTO_TEST_CASE(a_misspelt_key_of_a_configuration) {
     const std::string text = "queue.timout: is not a known key; did you mean queue.timeout?";
-    BOOST_TEST(contains(readme(), text));
+    BOOST_TEST(contains(text_of_guide(pool_guide), text));
     const auto document = json::parse(R"({"launch": {"program": "x"}, "queue": {"timout": "1s"}})");
     BOOST_CHECK_EXCEPTION(pool_config::from_json(document), error,
                           [&](const error& e) { return e.info.detail == text; });

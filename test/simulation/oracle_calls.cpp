@@ -91,8 +91,10 @@ void oracle::check_report() {
     }
     std::uint64_t aborted = 0;
     for (const auto& each : calls_) {
+        const bool has_failed = each.completed && !each.succeeded;
         const bool was_left = each.is_stream && each.code == errc::cancelled; // in that moment, perhaps
-        const bool shut = each.completed && !each.succeeded && (each.code == errc::shutting_down || was_left);
+        const bool lacked_memory = each.code == errc() && !each.aborted;      // for the exception
+        const bool shut = has_failed && (each.code == errc::shutting_down || was_left || lacked_memory);
         aborted += shut && (each.submitted <= *shutdown_asked_ || each.outer != nullptr) ? 1 : 0;
     }
     if (report_->calls_aborted > aborted + resets_begun()) {

@@ -81,7 +81,8 @@ bool oracle::is_surely_serving(const sim_worker& which) const {
 void oracle::check_lost_to_session(const call_record& call) {
     const auto found = sessions_.find(call.session);
     const auto* const home = found == sessions_.end() ? nullptr : found->second.home;
-    const bool is_there = home != nullptr && is_surely_serving(*home);
+    const bool is_there = home != nullptr && is_surely_serving(*home) &&
+                          !may_be_anew(call.session, found->second); // its frame may be on the way to another
     const bool is_any_gone = std::any_of(workers_.begin(), workers_.end(),
                                          [this](const auto& each) { return !is_surely_serving(*each); });
     if ((!call.is_strict() || is_there || !is_any_gone) && !out_of_memory()) {

@@ -3,6 +3,9 @@
 
 #include "simulation/sim_delegate.hpp"
 
+#include "async/cancelled.hpp"
+
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -26,7 +29,11 @@ asio::awaitable<void> sim_delegate::pause(duration span) {
         const spared_by_faults here; // to make a strand without memory is more than Asio survives
         until.emplace(strand(executor), world_.now() + span);
     }
-    co_await until->async_wait(asio::use_awaitable);
+    boost::system::error_code
+        ec; // for the exception there may be no memory, which is more than Asio survives, too
+    auto token = asio::redirect_error(asio::use_awaitable, ec);
+    co_await until->async_wait(std::move(token));
+    co_await end_if_cancelled();
 }
 
 void sim_delegate::enter(const worker_id& worker, stage next) {

@@ -28,6 +28,7 @@ public:
     bool saw_oom_kill() const noexcept override { return script_->plan().was_oom_killed; }
     exit_status reap() noexcept override;
     std::string output_tail() const override { return script_->plan().last_words; }
+    void add_to_tail(std::string_view) noexcept override {}
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
     asio::awaitable<void> finish(time_point deadline) override;
     void abandon() noexcept override;

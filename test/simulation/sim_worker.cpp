@@ -140,7 +140,8 @@ bool sim_worker::is_kept_waiting() const noexcept {
     const auto is_idle = [](const connection& each) {
         return each.is_behind && each.to_worker->room() > 0 && !each.host_closed;
     };
-    return is_idle(*data_) || is_idle(*control_);
+    // What waits behind a full control stream may be that it is to stop, and then the rest of its data is not sent.
+    return is_idle(*control_) || (is_idle(*data_) && !control_->is_behind);
 }
 
 bool sim_worker::is_crash() const noexcept {

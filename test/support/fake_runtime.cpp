@@ -56,6 +56,7 @@ public:
     bool saw_oom_kill() const noexcept override { return script_->oom_killed; }
     exit_status reap() noexcept override { return script_->status_; }
     std::string output_tail() const override { return script_->last_words; }
+    void add_to_tail(std::string_view text) noexcept override { script_->last_words += text; }
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
     asio::awaitable<void> finish(time_point) override { co_return; }
     void abandon() noexcept override { script_->exited_.open(); }

@@ -67,6 +67,14 @@ public:
         return worker(home).take_call();
     }
 
+    void forget() {
+        auto forgetting = [this]() -> asio::awaitable<void> {
+            auto running = facade().forget_session("s");
+            co_await std::move(running);
+        };
+        begin(forgetting());
+    }
+
     void kill_home() {
         worker(home).exit(exit_status::signalled(SIGKILL));
         settle();
@@ -350,11 +358,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_was_begun_once_is_not_told_that_it_never_came_t
     const auto retried =
         pool.execute(request("retried").session("s").idempotent(true)); // on the home of its session
     pool.worker(pool.home).take_call();
-    const auto forget = [&]() -> asio::awaitable<void> {
-        auto forgetting = pool.facade().forget_session("s");
-        co_await std::move(forgetting);
-    };
-    pool.begin(forget());
+    pool.forget();
     pool.call("anew");
     const auto status = pool.status();
     const auto busy = [&](const auto& each) { return each.load > 0 && each.id.slot != pool.home; };
@@ -366,17 +370,29 @@ BOOST_AUTO_TEST_CASE(a_call_that_was_begun_once_is_not_told_that_it_never_came_t
     BOOST_TEST(retried->code() == errc::worker_lost);
 }
 
+BOOST_AUTO_TEST_CASE(nor_is_one_that_another_worker_had_begun_before_its_own_was_lost) {
+    auto config = affine_config(strict_queue);
+    config.pipeline_depth = 1;
+    pool_with_session pool(config);
+    const auto retried = pool.execute(request("retried").session("s").idempotent(true));
+    pool.worker(pool.home).take_call();
+    pool.execute(request("busy"));
+    pool.worker(pool.other()).take_call();
+    pool.forget();
+    pool.kill_home();
+    pool.worker(pool.other())
+        .exit(exit_status::signalled(SIGKILL)); // which has it behind the other, not begun
+    pool.settle();
+    BOOST_TEST(retried->code() == errc::worker_lost);
+}
+
 BOOST_AUTO_TEST_CASE(calls_of_a_session_that_is_forgotten_go_elsewhere_in_order) {
     pool_with_session pool(strict_queue);
     pool.occupy_home();
     pool.execute(request("busy"));
     pool.call("first");
     pool.call("second");
-    auto forget = [&]() -> asio::awaitable<void> {
-        auto forgetting = pool.facade().forget_session("s");
-        co_await std::move(forgetting);
-    };
-    pool.begin(forget());
+    pool.forget();
     pool.call("third");
     BOOST_TEST(pool.serve(pool.other()) == "busy");
     for (const auto* each : {"first", "second", "third"}) {

@@ -143,11 +143,13 @@ BOOST_AUTO_TEST_CASE(a_status_that_somebody_else_took_is_explained) {
 
 BOOST_AUTO_TEST_CASE(what_gives_advice_after_the_cause) {
     error_info info;
-    info.detail = "its process ended";
+    info.detail = "5 ms ago";
     info.pool = "blue";
-    BOOST_TEST(error(errc::worker_lost, info).what() ==
-               std::string("the worker was lost while it had the call: its process ended; mark the request "
-                           "idempotent if it may be sent again [pool blue]"));
+    BOOST_TEST(
+        error(errc::poisonous_request, info).what() ==
+        std::string(
+            "the request is refused: workers crashed, or broke the protocol, on the same input before: "
+            "5 ms ago; do not send it again [pool blue]"));
 }
 
 BOOST_AUTO_TEST_CASE(every_code_is_somebodys_to_act_on) {

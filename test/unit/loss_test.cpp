@@ -94,8 +94,8 @@ BOOST_AUTO_TEST_CASE(one_that_is_not_idempotent_fails_with_the_whole_story) {
     BOOST_TEST((call->info().status == exit_3));
     BOOST_TEST(call->info().attempts == 1);
     BOOST_TEST(call->info().pid == 1000000);
-    for (const auto* const part :
-         {"work", "default/0#1", "1000000", "exit code 3", "its process ended", "the fake's last words"}) {
+    for (const auto* const part : {"work", "default/0#1", "1000000", "exit code 3", "its process ended",
+                                   "the fake's last words", "mark the request idempotent"}) {
         check_mentions(call->text(), part);
     }
 }
@@ -149,6 +149,7 @@ BOOST_AUTO_TEST_CASE(no_more_often_than_retry_attempts) {
         BOOST_TEST(deaths == limit);
         BOOST_TEST(call->code() == errc::worker_lost);
         BOOST_TEST(call->info().attempts == limit);
+        check_mentions(call->text(), "all of retry.attempts are used up");
         BOOST_TEST(pool.counters().retried == static_cast<std::uint64_t>(limit - 1));
     }
 }

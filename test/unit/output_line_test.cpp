@@ -175,6 +175,18 @@ BOOST_AUTO_TEST_CASE(what_its_code_logs_is_logged_with_level_and_logger) {
     BOOST_TEST(log.count("default/0#1 model: no weights") == 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_its_code_has_logged_is_among_its_last_words) {
+    running_pool pool(with_capacity(1));
+    const auto call = pool.execute(request("x"));
+    pool.worker(0).send_control(
+        {{"type", "log"}, {"level", "error"}, {"logger", "model"}, {"text", "no weights"}});
+    pool.worker(0).send_control({{"type", "log"}, {"level", "debug"}, {"text", "giving up"}});
+    pool.settle();
+    pool.worker(0).exit(exit_status::exited(1));
+    pool.settle();
+    BOOST_TEST(call->info().output_tail.find("model: no weights\ngiving up\n") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_handler_gets_what_its_code_logs_too) {
     std::vector<std::string> seen;
     auto config = with_capacity(1);

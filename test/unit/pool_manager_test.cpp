@@ -60,6 +60,19 @@ BOOST_AUTO_TEST_CASE(pools_are_found_by_name) {
     BOOST_TEST(contains(text, "\"sound\"; there are: image text"), text);
 }
 
+BOOST_AUTO_TEST_CASE(after_a_shutdown_nothing_keeps_the_context_running) {
+    asio::io_context context;
+    pool_manager manager(context, of({"text", "image"}));
+    bool is_clean = false;
+    asio::co_spawn(context, manager.shutdown(),
+                   [&](const std::exception_ptr& problem, const manager_report& report) {
+                       is_clean = !problem && report.clean();
+                   });
+    context.run_for(std::chrono::seconds(10));
+    BOOST_TEST(is_clean);
+    BOOST_TEST(context.stopped());
+}
+
 BOOST_AUTO_TEST_CASE(the_default_pool) {
     asio::io_context context;
     pool_manager none(context);

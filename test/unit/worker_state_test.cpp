@@ -9,6 +9,8 @@
 
 #include <array>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -379,6 +381,24 @@ BOOST_AUTO_TEST_CASE(exit_status_never_takes_a_signal_for_an_exit_code) {
     BOOST_TEST(unknown.signal() == 0);
     BOOST_TEST(to_string(unknown) == "unknown exit status");
     BOOST_TEST((unknown == exit_status()));
+}
+
+BOOST_AUTO_TEST_CASE(the_guide_draws_every_legal_transition_and_no_other) {
+    std::string drawing = "```mermaid\nstateDiagram-v2\n";
+    for (std::size_t from = 0; from < worker_state_count; ++from) {
+        for (std::size_t to = 0; to < worker_state_count; ++to) {
+            const auto before = static_cast<worker_state>(from);
+            const auto after = static_cast<worker_state>(to);
+            if (is_legal(before, after)) {
+                drawing +=
+                    "  " + std::string(to_string(before)) + " --> " + std::string(to_string(after)) + '\n';
+            }
+        }
+    }
+    drawing += "```\n";
+    std::ifstream file(std::string(SKEP_TEST_DIR) + "/../lib/README.md");
+    const std::string guide{std::istreambuf_iterator<char>(file), {}};
+    BOOST_TEST(guide.find(drawing) != std::string::npos, "this is to be its drawing:\n" << drawing);
 }
 
 BOOST_AUTO_TEST_CASE(likely_causes) {

@@ -44,7 +44,7 @@ def load():
 
 
 @worker.command
-def classify(text):
+def predict(text: str):
     scores = model["weights"] @ features(text)
     likely = numpy.exp(scores - scores.max())
     best = int(likely.argmax())
@@ -52,7 +52,7 @@ def classify(text):
 
 
 @worker.command
-def thumbnail(width):
+def thumbnail(width: int):
     """A PNG of the image attached, no wider and no higher than that."""
     if not 1 <= width <= WIDEST:
         raise skep.Error("bad_width", f"the width must be 1..{WIDEST}")

@@ -1,0 +1,20 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "http.hpp"
+#include "visitor.hpp"
+#include <skep/pool_manager.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+
+namespace gateway {
+
+/// POST /generate {"prompt": ..., "words": ...}: what the command yields, as server-sent events "word", and at the end
+/// "end" or "error". A client that leaves ends the generator. The connection is of no more use then.
+boost::asio::awaitable<void> generate(skep::pool_manager& pools, boost::beast::tcp_stream& to,
+                                      const http_request& request);
+
+} // namespace gateway

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Puts a gateway under load, makes trouble meanwhile, and tells of every request that failed.
+
+    load.py                     5,000 requests from 32 connections; meanwhile a rolling restart, and a worker is killed
+    load.py --calm              without the trouble
+    load.py --calm --to-the-end goes on until the gateway takes no more connections
+    load.py --streams 200       so many event streams at once; every second client leaves in the middle
+    load.py --streams 20 --stay the same, and none leaves
+
+Exits with 1 if anything failed. Needs nothing but Python; the trouble needs to be made on the gateway's machine.
+"""
+
+import argparse
+import asyncio
+import collections
+import itertools
+import json
+import os
+import signal
+import sys
+import time
+import urllib.request
+
+TEXTS = ("the sun shines over the city today", "el sol brilla hoy sobre la ciudad", "le soleil brille sur la ville")
+PATIENCE = 30  # seconds
+
+
+class Connection:
+    """One to the gateway, kept from request to request."""
+
+    def __init__(self, host, port):
+        self.host, self.port = host, port
+        self.reader = self.writer = None
+
+    async def post(self, path, body):
+        """Sends a request; its response's status and head. The body is still to be read."""
+        if self.writer is None:
+            self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
+        head = f"POST {path} HTTP/1.1\r\nHost: {self.host}\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.writer.write(head.encode() + body)
+        lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        return int(lines[0].split()[1]), fields
+
+    async def fetch(self, path, body):
+        """Status and body of the response."""
+        status, fields = await self.post(path, body)
+        content = await self.reader.readexactly(int(fields["content-length"]))
+        if fields.get("connection") == "close":
+            self.close()
+        return status, content
+
+    def close(self):
+        if self.writer is not None:
+            self.writer.close()
+            self.writer = None
+
+
+class Tally:
+    """What has become of requests."""
+
+    def __init__(self):
+        self.times = []
+        self.failures = collections.Counter()
+
+    async def measure(self, connection, path, body):
+        """Sends one request. Raises ConnectionRefusedError if the gateway takes no connections."""
+        begun = time.monotonic()
+        try:
+            status, _ = await asyncio.wait_for(connection.fetch(path, body), PATIENCE)
+            if status != 200:
+                self.failures[str(status)] += 1
+        except ConnectionRefusedError:
+            raise
+        except (OSError, EOFError, asyncio.TimeoutError) as problem:
+            self.failures[repr(problem)] += 1
+            connection.close()
+        self.times.append(time.monotonic() - begun)
+
+    def tell(self, seconds):
+        times = sorted(self.times)
+        middle, late = times[len(times) // 2], times[len(times) * 99 // 100]
+        print(f"{len(times):,} requests in {seconds:.1f} s: {len(times) / seconds:,.0f}/s, "
+              f"p50 {middle * 1000:.1f} ms, p99 {late * 1000:.1f} ms, slowest {times[-1] * 1000:.0f} ms")
+        print(f"failed: {sum(self.failures.values())}" + "".join(f"\n  {count} x {what}" for what, count in
+                                                                   self.failures.items()))
+
+
+def workers_of(admin, pool):
+    """What the admin page knows of a pool's workers."""
+    with urllib.request.urlopen(admin + "/status.json", timeout=PATIENCE) as response:
+        pools = [each["status"] for each in json.load(response)["pools"]]
+    return next(each["workers"] for each in pools if each["name"] == pool)
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+        return int(stat.read().rpartition(")")[2].split()[1])
+
+
+def restart_all(admin):
+    gateway = parent_of(workers_of(admin, "models")[0]["pid"])
+    os.kill(gateway, signal.SIGHUP)
+    print(f"SIGHUP to the gateway, process {gateway}: all workers are to be new")
+
+
+def kill_one(admin):
+    victim = next(each["pid"] for each in workers_of(admin, "models") if each["state"] in ("ready", "busy"))
+    os.kill(victim, signal.SIGKILL)
+    print(f"SIGKILL to a worker, process {victim}")
+
+
+async def send_requests(args):
+    tally, left = Tally(), itertools.count() if args.to_the_end else iter(range(args.requests))
+    trouble = {} if args.calm else {args.requests // 4: restart_all, args.requests * 3 // 4: kill_one}
+
+    async def use_connection():
+        connection = Connection(args.host, args.port)
+        for number in left:
+            if number in trouble:
+                await asyncio.to_thread(trouble[number], args.admin)
+            text = json.dumps({"text": TEXTS[number % len(TEXTS)]}).encode()
+            try:
+                await tally.measure(connection, "/predict", text)
+            except ConnectionRefusedError as refused:
+                if not args.to_the_end:
+                    tally.failures[repr(refused)] += 1
+                return
+        connection.close()
+
+    begun = time.monotonic()
+    await asyncio.gather(*(use_connection() for _ in range(args.connections)))
+    tally.tell(time.monotonic() - begun)
+    return not tally.failures
+
+
+async def listen(args, number):
+    """One event stream; its last event."""
+    connection = Connection(args.host, args.port)
+    leaves = number % 2 == 0 and not args.stay
+    try:
+        status, _ = await connection.post("/generate", b'{"words": 100, "prompt": "the"}')
+        last = str(status)
+        for count in range(102):
+            event = (await connection.reader.readuntil(b"\n\n")).decode()
+            last = event.splitlines()[0].removeprefix("event: ")
+            if last != "word" or (leaves and count == 20):
+                break
+    except (OSError, EOFError) as problem:
+        last = repr(problem)
+    connection.close()
+    return "left" if last == "word" and leaves else last
+
+
+async def follow_streams(args):
+    ends = collections.Counter(await asyncio.wait_for(
+        asyncio.gather(*(listen(args, number) for number in range(args.streams))), PATIENCE))
+    print(f"streams: {dict(ends)}")
+    if args.stay:
+        return set(ends) == {"end"}
+    await asyncio.sleep(1)
+    running = sum(len(each["calls"]) for each in await asyncio.to_thread(workers_of, args.admin, "stories"))
+    print(f"generators that still run: {running}")
+    return set(ends) <= {"left", "end"} and running == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--admin", default="http://127.0.0.1:8081")
+    parser.add_argument("--requests", type=int, default=5000)
+    parser.add_argument("--connections", type=int, default=32)
+    parser.add_argument("--calm", action="store_true")
+    parser.add_argument("--to-the-end", action="store_true")
+    parser.add_argument("--streams", type=int, default=0)
+    parser.add_argument("--stay", action="store_true")
+    args = parser.parse_args()
+    sys.exit(0 if asyncio.run(follow_streams(args) if args.streams else send_requests(args)) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// A service: HTTP in front of two pools of Python workers. SIGTERM and Ctrl-C end it once the requests that it has are
+// answered; SIGHUP has it take new versions of the scripts without losing a call.
+
+#include "server.hpp"
+#include "settings.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <csignal>
+#include <exception>
+#include <iostream>
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr int exit_status_after_interrupt = 130;
+
+class service {
+public:
+    explicit service(gateway::settings wanted)
+        : grace_(wanted.grace),
+          pools_(context_, std::move(wanted.pools)),
+          server_(context_.get_executor(), wanted.where, pools_),
+          admin_(context_.get_executor(), pools_, wanted.admin),
+          signals_(context_, SIGTERM, SIGINT, SIGHUP) {}
+
+    /// Returns the program's exit code.
+    int run() {
+        asio::co_spawn(context_, start(), [this](const std::exception_ptr& problem) { stop_for(problem); });
+        asio::co_spawn(context_, live(), [this](const std::exception_ptr& problem) { problem_ = problem; });
+        context_.run();
+        if (problem_) {
+            std::rethrow_exception(problem_);
+        }
+        return signal_ == SIGINT ? exit_status_after_interrupt : 0;
+    }
+
+private:
+    asio::awaitable<void> start() {
+        std::cout << "the admin page is at " << admin_.url() << std::endl;
+        co_await pools_.start();
+        server_.begin();
+        std::cout << "listening on port " << server_.port() << std::endl;
+    }
+
+    /// What cannot start is of no use.
+    void stop_for(const std::exception_ptr& problem) {
+        if (problem && signal_ == 0) {
+            start_problem_ = problem;
+            signals_.cancel();
+        }
+    }
+
+    asio::awaitable<void> live() {
+        co_await obey_signals();
+        const bool in_time = co_await server_.drain(grace_);
+        std::cout << (in_time ? "every request was answered" : "some requests were cut off") << std::endl;
+        co_await admin_.stop();
+        const auto report = co_await pools_.shutdown();
+        std::cout << (report.clean() ? "no worker is left" : "workers may be left") << std::endl;
+        if (start_problem_) {
+            std::rethrow_exception(start_problem_);
+        }
+    }
+
+    /// Returns when it is to end.
+    asio::awaitable<void> obey_signals() {
+        int number = SIGHUP;
+        while (number == SIGHUP) {
+            boost::system::error_code ec;
+            auto token = asio::redirect_error(asio::use_awaitable, ec);
+            number = co_await signals_.async_wait(token);
+            if (number == SIGHUP) {
+                asio::co_spawn(context_, restart_workers(),
+                               [](const std::exception_ptr& problem) { tell(problem); });
+            }
+        }
+        signal_ = number;
+    }
+
+    asio::awaitable<void> restart_workers() {
+        for (const auto& name : pools_.names()) {
+            co_await pools_.get(name).rolling_restart();
+        }
+        std::cout << "all workers are new" << std::endl;
+    }
+
+    static void tell(const std::exception_ptr& problem) {
+        try {
+            if (problem) {
+                std::rethrow_exception(problem);
+            }
+        } catch (const std::exception& failure) { // the old ones go on
+            std::cerr << "gateway: " << failure.what() << '\n';
+        }
+    }
+
+    asio::io_context context_{1};
+    const std::chrono::seconds grace_;
+    skep::pool_manager pools_;
+    gateway::server server_;
+    skep::admin_server admin_;
+    asio::signal_set signals_;
+    int signal_ = 0;
+    std::exception_ptr start_problem_;
+    std::exception_ptr problem_;
+};
+
+} // namespace
+
+int main(int count, char** values) {
+    try {
+        service whole(gateway::settings_from({values + 1, values + count}));
+        return whole.run();
+    } catch (const std::invalid_argument& problem) {
+        std::cerr << "gateway: " << problem.what() << '\n' << gateway::usage;
+        return 2;
+    } catch (const std::exception& problem) {
+        std::cerr << "gateway: " << problem.what() << '\n';
+        return 1;
+    }
+}

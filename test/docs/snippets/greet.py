@@ -1,0 +1,12 @@
+import skep
+
+worker = skep.Worker()
+
+
+@worker.command
+def greet(name: str) -> str:
+    return f"Hello, {name}"
+
+
+if __name__ == "__main__":
+    worker.run()

@@ -1,0 +1,93 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What lib/pool/README.md quotes.
+
+#include <skep/any_token.hpp>
+#include <skep/skep.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/describe/class.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value_to.hpp>
+
+#include <future>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace json = boost::json;
+
+namespace pool_guide {
+
+struct picture_facts {
+    int width;
+};
+BOOST_DESCRIBE_STRUCT(picture_facts, (), (width))
+
+struct label {
+    std::string name;
+    double score;
+};
+BOOST_DESCRIBE_STRUCT(label, (), (name, score))
+
+boost::asio::awaitable<void> classify(skep::pool& pool, picture_facts picture) {
+    auto call = skep::request("classify").args(picture); // a described struct of yours
+    const auto found = co_await pool.execute<std::vector<label>>(std::move(call));
+    std::cout << found.size() << '\n';
+}
+
+boost::asio::awaitable<void> crop(skep::pool& pool, std::vector<std::byte> image) {
+    auto call = skep::request("crop").arg("width", 4).attach(std::move(image));
+    const auto cropped = co_await pool.execute(std::move(call)); // .value and .attachments
+    std::cout << cropped.value << '\n';
+}
+
+boost::asio::awaitable<void> generate(skep::pool& pool, skep::request call) {
+    auto stream = co_await pool.stream(std::move(call)); // a worker has it
+    while (const auto piece = co_await stream.next()) {
+        std::cout << piece->value.as_string() << std::flush;
+    }
+    std::cout << stream.result().value << '\n';
+}
+
+struct price_list {
+    boost::asio::awaitable<int> price(json::value item);
+};
+
+void add_tool(skep::pool& pool, price_list& database) {
+    pool.register_tool("price_of", [&](skep::tool_call asked) -> boost::asio::awaitable<skep::tool_reply> {
+        const auto price = co_await database.price(asked.args.at("item"));
+        co_return skep::tool_reply(price);
+    });
+}
+
+void without_a_coroutine(skep::pool& pool, skep::request call) {
+    auto running = pool.execute(std::move(call));
+    std::future<skep::reply> answer = skep::with_token(std::move(running), pool, boost::asio::use_future);
+    std::cout << answer.get().value << '\n';
+}
+
+boost::asio::awaitable<void> change(skep::pool& pool, const skep::reply& reply) {
+    co_await pool.ready(4);              // start() returns when min_ready workers are up
+    co_await pool.rolling_restart();     // a new version of the script
+    co_await pool.restart(reply.worker); // one worker
+    co_await pool.suspend();             // drained, and kept in memory; calls wait
+    co_await pool.resume();
+    co_await pool.resize(skep::size_limits(2, 20)); // from 2 to 20 workers, by load
+}
+
+boost::asio::awaitable<void> greet(skep::pool& pool) {
+    json::object args = {{"name", "Ada"}};
+    auto reply = co_await pool.execute("greet", std::move(args)); // right with every compiler
+    std::cout << reply.value << '\n';
+}
+
+void configure(boost::asio::io_context& context, std::string_view text) {
+    auto config = skep::pool_config::from_json(boost::json::parse(text));
+    const skep::pool pool(context, std::move(config));
+}
+
+} // namespace pool_guide

@@ -1,0 +1,15 @@
+"""What lib/python/README.md quotes of unit tests without a pool."""
+
+from my_service.worker import worker
+
+
+def test_greet():
+    assert worker.call("greet", name="Ada") == "Hello, Ada"
+
+
+import skep  # noqa: E402  only what follows needs it
+
+
+def test_greet_by_id():
+    with skep.fake_tools({"lookup_user": lambda id: {"name": "Ada"}}):
+        assert worker.call("greet", user=42) == "Hello, Ada"
