@@ -8,20 +8,29 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
 namespace gateway {
 
+[[noreturn]] inline void refuse(skep::errc code, const char* why) {
+    skep::error_info info;
+    info.detail = why;
+    throw skep::error(code, std::move(info));
+}
+
 /// The JSON object that a body holds, as a command's arguments: the worker checks them against its signature. Throws
-/// error(errc::invalid_request) if it holds none.
+/// error(errc::invalid_request) if it holds none, and error(errc::frame_too_large) if it is longer than 64 KiB.
 inline boost::json::object arguments_in(const std::string& body) {
+    constexpr std::size_t longest = 64u << 10;
+    if (body.size() > longest) {
+        refuse(skep::errc::frame_too_large, "the body is too long");
+    }
     boost::system::error_code ec;
     auto value = boost::json::parse(body, ec);
     if (ec || !value.is_object()) {
-        skep::error_info info;
-        info.detail = "the body is to be a JSON object";
-        throw skep::error(skep::errc::invalid_request, std::move(info));
+        refuse(skep::errc::invalid_request, "the body is to be a JSON object");
     }
     return std::move(value.get_object());
 }

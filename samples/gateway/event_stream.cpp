@@ -12,7 +12,9 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,7 +61,15 @@ public:
     narration(skep::pool_manager& pools, beast::tcp_stream& to, const http_request& request)
         : pools_(pools), to_(to), request_(request), who_(visitor_of(request)) {}
 
+    /// Throws nothing: it is one side of a `||`, which would then wait for the other.
     asio::awaitable<void> run() {
+        try {
+            co_await tell_all();
+        } catch (const std::exception&) {} // the client has gone, or there is no memory for it
+    }
+
+private:
+    asio::awaitable<void> tell_all() {
         std::optional<skep::error> problem;
         try {
             co_await tell();
@@ -71,7 +81,6 @@ public:
         }
     }
 
-private:
     asio::awaitable<void> tell() {
         auto call = skep::request("generate").pool("stories").session(who_.session);
         call.args(arguments_in(request_.body()));
@@ -97,12 +106,14 @@ private:
     /// In the form that the client waits for.
     asio::awaitable<void> tell_of(const skep::error& problem) {
         if (has_begun_) {
+            log_if_ours(problem);
             auto sending = send(to_, "error", explanation(problem));
             co_await std::move(sending);
         } else {
             auto response = as_response(problem);
             response.keep_alive(false);
             response.prepare_payload();
+            to_.expires_after(patience);
             co_await http::async_write(to_, response, use_awaitable);
         }
     }
@@ -114,14 +125,16 @@ private:
     bool has_begun_ = false;
 };
 
-/// Returns when the client has closed the connection. What else it sends is ignored.
+/// Returns when the client has closed the connection, or its half of it, or sends far more than it has any reason to.
 asio::awaitable<void> see_it_leave(tcp::socket& client) {
-    std::string ignored(256, '\0');
+    std::string ignored(4096, '\0');
+    std::size_t left = 64u << 10;
     boost::system::error_code ec;
-    while (!ec) {
+    while (!ec && left > 0) {
         const auto room = asio::buffer(ignored);
         auto token = asio::redirect_error(use_awaitable, ec);
-        co_await client.async_read_some(room, token);
+        const auto count = co_await client.async_read_some(room, token);
+        left -= std::min(left, count);
     }
 }
 

@@ -32,6 +32,9 @@ constexpr std::array table{
     row{errc::queue_timeout, status::service_unavailable},
     row{errc::no_worker, status::service_unavailable},
     row{errc::not_started, status::service_unavailable},
+    row{errc::start_failed, status::service_unavailable},
+    row{errc::worker_busy, status::service_unavailable},
+    row{errc::session_backend_failed, status::service_unavailable},
     row{errc::unavailable, status::service_unavailable},
     row{errc::shutting_down, status::service_unavailable},
     row{errc::timeout, status::gateway_timeout},
@@ -70,12 +73,15 @@ json::object explanation(const skep::error& failure) {
             {"message", is_callers && !facts.empty() ? facts : failure.code().message()}};
 }
 
-http_response as_response(const skep::error& failure) {
-    const auto status = status_of(failure);
-    if (status == status::internal_server_error) {
+void log_if_ours(const skep::error& failure) {
+    if (status_of(failure) == status::internal_server_error) {
         std::cerr << failure.what() << '\n';
     }
-    auto response = as_json(status, explanation(failure));
+}
+
+http_response as_response(const skep::error& failure) {
+    log_if_ours(failure);
+    auto response = as_json(status_of(failure), explanation(failure));
     if (retryable(failure.errc())) {
         response.set(http::field::retry_after, "1");
     }

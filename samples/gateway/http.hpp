@@ -25,10 +25,13 @@ http_response as_json(http::status status, const boost::json::value& value);
 /// What a failure is to a client, by one table.
 http::status status_of(const skep::error& failure);
 
-/// {"error": ..., "message": ...}: what clients can do about it. The whole story is for the log.
+/// {"error": ..., "message": ...}: what clients can do about it.
 boost::json::object explanation(const skep::error& failure);
 
-/// The two as a response; with Retry-After where that may help.
+/// The whole story, on stderr, of what is this service's own fault.
+void log_if_ours(const skep::error& failure);
+
+/// All of that, and a response; with Retry-After where that may help.
 http_response as_response(const skep::error& failure);
 
 } // namespace gateway

@@ -21,8 +21,10 @@ import sys
 import time
 import urllib.request
 
-TEXTS = ("the sun shines over the city today", "el sol brilla hoy sobre la ciudad", "le soleil brille sur la ville")
+TEXTS = {"en": "the sun shines over the city today", "es": "el sol brilla hoy sobre la ciudad",
+         "fr": "le soleil brille sur la ville"}
 PATIENCE = 30  # seconds
+WORDS = 100  # of a story
 
 
 class Connection:
@@ -63,13 +65,16 @@ class Tally:
         self.times = []
         self.failures = collections.Counter()
 
-    async def measure(self, connection, path, body):
+    async def measure(self, connection, language, text):
         """Sends one request. Raises ConnectionRefusedError if the gateway takes no connections."""
         begun = time.monotonic()
         try:
-            status, _ = await asyncio.wait_for(connection.fetch(path, body), PATIENCE)
+            body = json.dumps({"text": text}).encode()
+            status, answer = await asyncio.wait_for(connection.fetch("/predict", body), PATIENCE)
             if status != 200:
                 self.failures[str(status)] += 1
+            elif json.loads(answer)["language"] != language:
+                self.failures["the answer is to another request"] += 1
         except ConnectionRefusedError:
             raise
         except (OSError, EOFError, asyncio.TimeoutError) as problem:
@@ -98,20 +103,34 @@ def parent_of(pid):
         return int(stat.read().rpartition(")")[2].split()[1])
 
 
+def pids_of(admin):
+    return {each["pid"] for pool in ("models", "pictures", "stories") for each in workers_of(admin, pool)}
+
+
 def restart_all(admin):
     gateway = parent_of(workers_of(admin, "models")[0]["pid"])
     os.kill(gateway, signal.SIGHUP)
     print(f"SIGHUP to the gateway, process {gateway}: all workers are to be new")
 
 
+def are_new(admin, old):
+    """Waits for workers that were there before to be gone."""
+    end = time.monotonic() + PATIENCE
+    while old & pids_of(admin) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not old & pids_of(admin)
+
+
 def kill_one(admin):
-    victim = next(each["pid"] for each in workers_of(admin, "models") if each["state"] in ("ready", "busy"))
+    workers = workers_of(admin, "models")
+    victim = next((each for each in workers if each["calls"]), workers[0])["pid"]
     os.kill(victim, signal.SIGKILL)
     print(f"SIGKILL to a worker, process {victim}")
 
 
 async def send_requests(args):
     tally, left = Tally(), itertools.count() if args.to_the_end else iter(range(args.requests))
+    old = set() if args.calm else await asyncio.to_thread(pids_of, args.admin)
     trouble = {} if args.calm else {args.requests // 4: restart_all, args.requests * 3 // 4: kill_one}
 
     async def use_connection():
@@ -119,9 +138,8 @@ async def send_requests(args):
         for number in left:
             if number in trouble:
                 await asyncio.to_thread(trouble[number], args.admin)
-            text = json.dumps({"text": TEXTS[number % len(TEXTS)]}).encode()
             try:
-                await tally.measure(connection, "/predict", text)
+                await tally.measure(connection, *list(TEXTS.items())[number % len(TEXTS)])
             except ConnectionRefusedError as refused:
                 if not args.to_the_end:
                     tally.failures[repr(refused)] += 1
@@ -131,7 +149,10 @@ async def send_requests(args):
     begun = time.monotonic()
     await asyncio.gather(*(use_connection() for _ in range(args.connections)))
     tally.tell(time.monotonic() - begun)
-    return not tally.failures
+    renewed = not old or await asyncio.to_thread(are_new, args.admin, old)
+    if not renewed:
+        print("failed: workers that were there before the restart are still there")
+    return renewed and not tally.failures
 
 
 async def listen(args, number):
@@ -139,9 +160,9 @@ async def listen(args, number):
     connection = Connection(args.host, args.port)
     leaves = number % 2 == 0 and not args.stay
     try:
-        status, _ = await connection.post("/generate", b'{"words": 100, "prompt": "the"}')
+        status, _ = await connection.post("/generate", json.dumps({"words": WORDS, "prompt": "the"}).encode())
         last = str(status)
-        for count in range(102):
+        for count in range(WORDS + 1):
             event = (await connection.reader.readuntil(b"\n\n")).decode()
             last = event.splitlines()[0].removeprefix("event: ")
             if last != "word" or (leaves and count == 20):
@@ -149,6 +170,8 @@ async def listen(args, number):
     except (OSError, EOFError) as problem:
         last = repr(problem)
     connection.close()
+    if last == "end" and count < WORDS:
+        last = f"end after {count} words"
     return "left" if last == "word" and leaves else last
 
 

@@ -8,6 +8,7 @@
 #include "settings.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -65,6 +66,7 @@ private:
         std::cout << (in_time ? "every request was answered" : "some requests were cut off") << std::endl;
         co_await admin_.stop();
         const auto report = co_await pools_.shutdown();
+        co_await server_.cut_off();
         std::cout << (report.clean() ? "no worker is left" : "workers may be left") << std::endl;
         if (start_problem_) {
             std::rethrow_exception(start_problem_);
@@ -74,33 +76,29 @@ private:
     /// Returns when it is to end.
     asio::awaitable<void> obey_signals() {
         int number = SIGHUP;
-        while (number == SIGHUP) {
+        while (number == SIGHUP && !start_problem_) {
             boost::system::error_code ec;
             auto token = asio::redirect_error(asio::use_awaitable, ec);
             number = co_await signals_.async_wait(token);
             if (number == SIGHUP) {
-                asio::co_spawn(context_, restart_workers(),
-                               [](const std::exception_ptr& problem) { tell(problem); });
+                asio::co_spawn(context_, restart_workers(), asio::detached);
             }
         }
         signal_ = number;
+        signals_.clear(); // who cannot wait for the end sends another one
     }
 
     asio::awaitable<void> restart_workers() {
+        bool are_new = true;
         for (const auto& name : pools_.names()) {
-            co_await pools_.get(name).rolling_restart();
-        }
-        std::cout << "all workers are new" << std::endl;
-    }
-
-    static void tell(const std::exception_ptr& problem) {
-        try {
-            if (problem) {
-                std::rethrow_exception(problem);
+            try {
+                co_await pools_.get(name).rolling_restart();
+            } catch (const std::exception& failure) { // the old ones go on
+                are_new = false;
+                std::cerr << "gateway: " << failure.what() << '\n';
             }
-        } catch (const std::exception& failure) { // the old ones go on
-            std::cerr << "gateway: " << failure.what() << '\n';
         }
+        std::cout << (are_new ? "all workers are new" : "some workers are old") << std::endl;
     }
 
     asio::io_context context_{1};

@@ -1,10 +1,8 @@
-"""Names the language of a text, and makes thumbnails."""
+"""Names the language of a text."""
 
-import io
 import sys
 
 import numpy
-import PIL.Image
 
 import skep
 
@@ -19,7 +17,6 @@ SENTENCES = {
     "sv": "det här är en kort mening och nästa är inte heller lång solen skiner över staden i dag",
 }
 FEATURES = 1 << 18  # 8 MiB of weights: a model of the size that caches notice
-WIDEST = 1024
 
 worker = skep.Worker()
 model = {}
@@ -49,23 +46,6 @@ def predict(text: str):
     likely = numpy.exp(scores - scores.max())
     best = int(likely.argmax())
     return {"language": list(SENTENCES)[best], "share": float(likely[best] / likely.sum())}
-
-
-@worker.command
-def thumbnail(width: int):
-    """A PNG of the image attached, no wider and no higher than that."""
-    if not 1 <= width <= WIDEST:
-        raise skep.Error("bad_width", f"the width must be 1..{WIDEST}")
-    png = io.BytesIO()
-    try:
-        image = PIL.Image.open(io.BytesIO(skep.attachments()[0]))
-        image.thumbnail((width, width))
-        image.convert("RGBA").save(png, "PNG")
-    except MemoryError:
-        raise
-    except Exception as error:  # decoders of broken images raise all kinds
-        raise skep.Error("bad_image", "this is not an image that can be read") from error
-    return png.getvalue()
 
 
 worker.run()

@@ -11,6 +11,7 @@ std::string page() {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>gateway</title>
+<link rel="icon" href="data:,">
 <style>
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
   body { max-width: 42rem; margin: 2rem auto; padding: 0 1rem; }
@@ -32,10 +33,7 @@ std::string page() {
 const $ = id => document.getElementById(id);
 let leaving = null;
 
-async function post(path, body) {
-  leaving = new AbortController();
-  return fetch(path, {method: 'POST', body: JSON.stringify(body), signal: leaving.signal});
-}
+const post = (path, body, signal) => fetch(path, {method: 'POST', body: JSON.stringify(body), signal});
 
 $('predict').onclick = async () => {
   const answer = await (await post('/predict', {text: $('text').value})).json();
@@ -69,7 +67,8 @@ $('generate').onclick = async () => {
   $('generate').disabled = true;
   $('stop').disabled = false;
   try {
-    const response = await post('/generate', {prompt: $('text').value, words: 200});
+    leaving = new AbortController();
+    const response = await post('/generate', {prompt: $('text').value, words: 200}, leaving.signal);
     if (response.ok) {
       await readEvents(response.body);
     } else {

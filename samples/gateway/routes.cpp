@@ -7,6 +7,8 @@
 #include "page.hpp"
 
 #include <charconv>
+#include <exception>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,7 +42,7 @@ int width_in(std::string_view target) {
 }
 
 asio::awaitable<http_response> thumbnail(skep::call_interface& pools, const http_request& request) {
-    auto call = skep::request("thumbnail").pool("models").timeout(5s).idempotent(true);
+    auto call = skep::request("thumbnail").pool("pictures").timeout(5s).idempotent(true);
     call.arg("width", width_in(request.target())).attach(request.body());
     auto running = pools.execute(std::move(call));
     const auto answer = co_await std::move(running);
@@ -62,7 +64,8 @@ asio::awaitable<http_response> route(skep::call_interface& pools, const http_req
     if (posts && path == "/thumbnail") {
         return thumbnail(pools, request);
     }
-    if (request.method() == http::verb::get && path == "/") {
+    const bool gets = request.method() == http::verb::get || request.method() == http::verb::head;
+    if (gets && path == "/") {
         return answer_with(make_response(http::status::ok, "text/html; charset=utf-8", page()));
     }
     const json::object body{{"error", "not_found"},
@@ -79,6 +82,9 @@ asio::awaitable<http_response> respond(skep::call_interface& pools, const http_r
         co_return response;
     } catch (const skep::error& failure) {
         co_return as_response(failure);
+    } catch (const std::exception& failure) {
+        std::cerr << failure.what() << '\n';
+        co_return make_response(http::status::internal_server_error, "text/plain", "");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "http.hpp"
 #include <skep/pool_manager.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -10,6 +11,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
 
 #include <chrono>
 #include <list>
@@ -30,8 +32,11 @@ public:
     void begin();
 
     /// Takes no more connections, closes those there are as soon as their requests are answered, and returns then; false
-    /// if some were not within `grace`: they are cut off.
+    /// if some were not within `grace`.
     boost::asio::awaitable<bool> drain(std::chrono::seconds grace);
+
+    /// Closes what is left, a moment after the pools have told it that they are gone.
+    boost::asio::awaitable<void> cut_off();
 
 private:
     struct connection {
@@ -42,14 +47,18 @@ private:
         bool is_idle = true; ///< between requests
     };
     using connection_ptr = std::shared_ptr<connection>;
+    using request_parser = http::request_parser<http::string_body>;
 
     boost::asio::awaitable<void> accept();
     void accept_backlog();
     void admit(boost::asio::ip::tcp::socket socket);
     boost::asio::awaitable<void> converse(connection_ptr with);
     boost::asio::awaitable<void> serve(connection& with);
-    boost::asio::awaitable<bool> serve_request(connection& with);
     boost::asio::awaitable<void> wait_for_request(connection& with);
+    boost::asio::awaitable<bool> serve_request(connection& with);
+    boost::asio::awaitable<boost::system::error_code> read(connection& with, request_parser& into);
+    boost::asio::awaitable<void> refuse_body(connection& with);
+    boost::asio::awaitable<bool> send(connection& with, const http_request& asked, http_response response);
     boost::asio::awaitable<void> wait_for_last(std::chrono::steady_clock::time_point limit);
 
     skep::pool_manager& pools_;
@@ -58,6 +67,7 @@ private:
     boost::asio::steady_timer last_has_ended_;
     std::list<connection_ptr> connections_;
     bool is_draining_ = false;
+    bool is_over_ = false; ///< for connections that are idle
 };
 
 } // namespace gateway

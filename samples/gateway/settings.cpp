@@ -75,9 +75,9 @@ settings settings_from(const std::vector<std::string>& args) {
     std::string config = sample_config;
     for (std::size_t i = 0; i < args.size(); ++i) {
         const auto& name = args[i];
-        if (!name.starts_with("--") && i + 1 == args.size()) {
+        if (!name.starts_with("--")) {
             config = name;
-            break;
+            continue;
         }
         const std::string value = ++i < args.size() ? args[i] : "";
         if (name == "--address") {

@@ -11,11 +11,12 @@ namespace gateway {
 
 /// Who asks, known by a cookie.
 struct visitor {
-    std::string session; ///< 32 hexadecimal digits, which nobody can guess
+    std::string secret;  ///< the cookie: 32 hexadecimal digits, which nobody can guess
+    std::string session; ///< made of that: operators see it, and it is to let nobody be another visitor
     bool is_new = false; ///< is to be given the cookie
 };
 
-/// By the request's cookie, if that is one of ours.
+/// By the request's cookie, if that has the form of ours.
 visitor visitor_of(const http_request& request);
 
 /// The header Set-Cookie.
