@@ -54,8 +54,9 @@ void oracle::check_taint(const sim_worker& fresh) {
         return;
     }
     const auto& gone = *all.back();
-    const bool has_crashed = gone.ready_seen && gone.exited_by_itself && !gone.has_lied && !gone.terminated &&
-                             !gone.killed && gone.status.signal() == SIGSEGV;
+    const bool was_to_go = gone.has_lied || gone.terminated || gone.killed || was_overdue(gone);
+    const bool has_crashed =
+        gone.ready_seen && gone.exited_by_itself && !was_to_go && gone.status.signal() == SIGSEGV;
     const bool another_serves = std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
         const bool may_be_leaving =
             each->is_lost() || each->asked || each->plan().has_probe || was_overdue(*each);
