@@ -27,6 +27,7 @@ end
 constexpr auto* session = R"(
 local key, index, versions, id = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local version, ttl = unpack(redis.call('HMGET', key, 'version', 'ttl'))
+-- Comes last: where the script has taken longer than the ttl, the key is gone with it.
 local function access(ttl)
   local ends = digits(now_ms + math.ceil(ttl / 1000000))
   redis.call('ZADD', index, ends, id)
@@ -43,6 +44,12 @@ local function read()
   local stored = redis.call('HMGET', key, 'version', 'ttl', 'created', 'data')
   return {stored[1], stored[2], stored[3], stored[4], since('born'), since('seen')}
 end
+local function read_and_access()
+  local found = read()
+  found[6] = 0
+  access(ttl)
+  return found
+end
 )";
 
 std::string script(const char* body) {
@@ -56,8 +63,7 @@ std::string_view insert() {
 local quota, new_ttl, created, data = tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local count = redis.call('ZCOUNT', index, digits(now_ms), '+inf')
 if version then
-  access(ttl)
-  return {0, count, 0, read()}
+  return {0, count, 0, read_and_access()}
 end
 if count >= quota then return {0, count, trim(index, 100)} end
 local first = next_version()
@@ -72,8 +78,7 @@ return {1, count + 1, trimmed, first}
 std::string_view find() {
     static const auto text = script(R"(
 if not version then return false end
-if ARGV[2] == '1' then access(ttl) end
-return read()
+return ARGV[2] == '1' and read_and_access() or read()
 )");
     return text;
 }
@@ -84,8 +89,9 @@ if not version then return false end
 if version ~= ARGV[2] then return 0 end
 local changed = next_version()
 redis.call('HSET', key, 'version', changed, 'ttl', ARGV[3], 'data', ARGV[4])
+local age = since('born')
 access(ARGV[3])
-return {changed, since('born')}
+return {changed, age}
 )");
     return text;
 }

@@ -138,6 +138,21 @@ BOOST_AUTO_TEST_CASE(an_expired_session_is_found_no_more) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(one_that_expires_while_it_is_stored_is_stored_all_the_same) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        co_await service.store.create("a");
+        auto fill = [](session_data& data) { // takes the server longer than it may live
+            data.metadata("large", std::string(16 << 20, 'x')).ttl(1ms);
+        };
+        const session stored = co_await service.store.update("a", fill);
+        BOOST_TEST((stored.ttl() == 1ms));
+        co_await pause(5ms);
+        const auto expired = co_await service.store.get("a");
+        BOOST_TEST(!expired.has_value());
+    });
+}
+
 BOOST_AUTO_TEST_CASE(expired_ones_are_swept_in_portions) {
     with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
         redis_service service(context, server.options());
