@@ -35,6 +35,12 @@ public:
 
     /// Through which it may be cancelled; it belongs to the caller's executor.
     virtual asio::cancellation_slot cancellation() const noexcept = 0;
+
+    /// Keeps alive what cancels it, for as long as it waits.
+    void keep(std::shared_ptr<void> canceller) noexcept { canceller_ = std::move(canceller); }
+
+private:
+    std::shared_ptr<void> canceller_;
 };
 
 namespace detail {

@@ -23,17 +23,23 @@ using core_ptr = std::shared_ptr<pool_core>;
 /// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
 /// on the strand. Without memory for that he cannot.
 template <class Cancel>
-void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Cancel cancel) {
+void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel cancel) {
+    auto slot = caller.cancellation();
     if (!slot.is_connected()) {
         return;
     }
     try {
-        // Weak: the caller's signal may outlive the execution context, which the core must not.
-        slot.assign([weak = std::weak_ptr(core), cancel](asio::cancellation_type type) {
-            if (const auto core = weak.lock()) {
-                asio::post(core->executor(), [core, cancel, type] { cancel(*core, type); });
+        const auto canceller = std::make_shared<Cancel>(std::move(cancel));
+        // Weak: the caller's signal may outlive the execution context, which neither the core nor a call must.
+        slot.assign([core = std::weak_ptr(core),
+                     canceller = std::weak_ptr(canceller)](asio::cancellation_type type) {
+            const auto pool = core.lock();
+            const auto still_waiting = canceller.lock();
+            if (pool && still_waiting) {
+                asio::post(pool->executor(), [pool, still_waiting, type] { (*still_waiting)(*pool, type); });
             }
         });
+        caller.keep(canceller);
     } catch (const std::bad_alloc&) {}
 }
 
@@ -43,7 +49,7 @@ void forward_cancellation(asio::cancellation_slot slot, const core_ptr& core, Ca
 template <class Cancel, class Enter>
 void take_to_strand(const core_ptr& core, std::unique_ptr<suspended_caller> caller, Cancel cancel,
                     Enter enter) {
-    forward_cancellation(caller->cancellation(), core, std::move(cancel));
+    forward_cancellation(*caller, core, std::move(cancel));
     auto arrive = [core, enter = std::move(enter), caller = std::move(caller)]() mutable {
         enter(*core, std::move(caller));
     };
@@ -128,7 +134,8 @@ private:
     /// Out of the core's list first: what the caller destroys, he destroys on his own thread.
     void hand_over() {
         unlink();
-        caller_->resume();
+        const auto caller = std::move(caller_);
+        caller->resume();
     }
 
     std::unique_ptr<suspended_caller> caller_;
@@ -146,8 +153,7 @@ asio::awaitable<T> wait_on_strand(core_ptr core, Tasks tasks, Body body) {
     const auto mine = std::make_shared<operation<T>>();
     auto start = [core = std::move(core), tasks, body = std::move(body),
                   mine](std::unique_ptr<suspended_caller> caller) {
-        forward_cancellation(caller->cancellation(), core,
-                             [mine](pool_core&, asio::cancellation_type) { mine->cancel(); });
+        forward_cancellation(*caller, core, [mine](pool_core&, asio::cancellation_type) { mine->cancel(); });
         auto begin = [core, tasks, body, mine, caller = std::move(caller)]() mutable {
             mine->begin(mine, core, tasks(*core), std::move(body), std::move(caller));
         };

@@ -18,7 +18,7 @@ void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine,
                 std::unique_ptr<suspended_caller> caller) {
     const auto core = pool.lock();
     if (core) {
-        forward_cancellation(caller->cancellation(), core,
+        forward_cancellation(*caller, core,
                              [mine](pool_core&, asio::cancellation_type) { mine->cancel_wait(); });
     }
     auto wait = [core, mine, caller = std::move(caller)]() mutable {

@@ -41,16 +41,19 @@ asio::awaitable<redis_reply> redis_server::ask(ptr self, std::string_view operat
 asio::awaitable<void> redis_server::perform(ptr self, std::string command, redis_outcome& outcome) {
     auto start = [self, added = std::make_shared<redis_exchange>(std::move(command), outcome)](
                      std::unique_ptr<suspended_caller> caller) mutable {
-        auto on_cancelled = [server = std::weak_ptr(self), where = self->strand_,
+        // Weak: the caller's signal may outlive the execution context, which the server's strand must not.
+        auto on_cancelled = [server = std::weak_ptr(self),
                              unwanted = std::weak_ptr(added)](asio::cancellation_type) {
-            auto give_up = [server, unwanted] {
-                const auto still_there = server.lock();
-                const auto still_waiting = unwanted.lock();
-                if (still_there && still_waiting) {
+            const auto still_there = server.lock();
+            if (!still_there) {
+                return;
+            }
+            auto give_up = [still_there, unwanted] {
+                if (const auto still_waiting = unwanted.lock()) {
                     still_there->cancel(still_waiting);
                 }
             };
-            execute_surely(where, std::move(give_up));
+            execute_surely(still_there->strand_, std::move(give_up));
         };
         auto slot = caller->cancellation();
         if (slot.is_connected()) {

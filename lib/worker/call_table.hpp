@@ -104,6 +104,12 @@ public:
         return std::all_of(entries_.begin(), at(std::min(load(), capacity_)), is_given_up);
     }
 
+    /// True if it can have begun one that the pool does not know of.
+    bool is_at_private() const noexcept {
+        return std::any_of(entries_.begin(), at(std::min(load(), capacity_)),
+                           [](const auto& each) { return each.second.sent->is_private; });
+    }
+
     /// True if nobody waits for a call that it has.
     bool is_deserted() const noexcept { return std::all_of(entries_.begin(), entries_.end(), is_given_up); }
 

@@ -195,11 +195,18 @@ void worker::end_if_drained() {
     }
     if (is_unplanned(*why)) {
         stop(stop_stage::terminate);
-    } else if (calls_.is_deserted() || around_.config.cancel_grace == duration::zero()) {
+    } else if (calls_.is_deserted() || patience_for_first() == duration::zero()) {
         stop(stop_stage::ask);
     } else if (!lingers_) {
         service_.spawn(shared_from_this(), linger());
     }
+}
+
+/// How long it may take to end what is in front of calls that somebody waits for: calls given up, or a probe.
+duration worker::patience_for_first() const noexcept {
+    const auto& config = around_.config;
+    return calls_.is_at_private() ? std::max(config.cancel_grace, config.health_check.timeout)
+                                  : config.cancel_grace;
 }
 
 void worker::suspend() {

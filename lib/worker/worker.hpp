@@ -248,6 +248,7 @@ private:
     asio::awaitable<void> live();
     asio::awaitable<void> take_surely(life_step step);
     asio::awaitable<void> take(life_step step);
+    duration patience_for_first() const noexcept;
     asio::awaitable<void> linger();
     asio::awaitable<void> launch();
     asio::awaitable<void> watch_process();
@@ -293,6 +294,7 @@ private:
     void hand_on(const call_ptr& answered, Function&& answer);
     void hand_on_private(call& answered);
     void count_answer();
+    void watch_begun_in_vain();
     void after_answer();
 
     const worker_surroundings& around_;

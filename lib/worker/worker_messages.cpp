@@ -128,6 +128,7 @@ void worker::on_result(result_message& result) {
     }
     hand_on(answered, [&] {
         count_answer();
+        watch_begun_in_vain();
         health_.answered(now);
         around_.answers.on_result(*this, *answered, result, now);
     });
@@ -157,6 +158,7 @@ void worker::on_error(error_message& error) {
     }
     hand_on(answered, [&] {
         count_answer();
+        watch_begun_in_vain();
         ++tally_.errors;
         health_.failed_call(error, around_.context.now());
         around_.answers.on_remote_error(*this, *answered, error);
@@ -275,6 +277,7 @@ void worker::hand_on(const call_ptr& answered, Function&& answer) {
 
 void worker::hand_on_private(call& answered) {
     answered.sink->wake();
+    watch_begun_in_vain();
     show_drained();
     tell_room();
 }
@@ -284,6 +287,10 @@ void worker::count_answer() {
     if (recycle_->is_used_up(tally_.completed) && !recycle_->is_used_up(tally_.completed - 1)) {
         tell(used_up{});
     }
+}
+
+/// The place of an answered call, also of a private one, may go to one whose caller gave it up while it was behind.
+void worker::watch_begun_in_vain() {
     auto* const begun = calls_.just_begun();
     const bool is_in_vain = begun != nullptr && begun->state == call_state::abandoned && !begun->is_private;
     if (is_in_vain && begun->heap_place == deadline_node::outside) {

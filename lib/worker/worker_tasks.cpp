@@ -110,15 +110,15 @@ asio::awaitable<void> worker::take(life_step step) {
     }
 }
 
-/// Behind calls that were given up there are others, and it may have begun one of these, an answer being on its way. If
-/// none comes, it has not, and they go back.
+/// Behind a probe, or calls that were given up, there are others, and it may have begun one of these, an answer being on
+/// its way. If none comes, it has not, and they go back.
 asio::awaitable<void> worker::linger() {
     lingers_ = true;
     gate never(around_.context.executor);
     bool has_answered = true;
     while (has_answered && calls_.is_drained() && !calls_.is_deserted()) {
         const auto load = calls_.load();
-        const auto limit = around_.config.cancel_grace;
+        const auto limit = patience_for_first();
         patient_deadline grace(around_.context.now() + limit, limit);
         co_await never.wait_until(grace);
         has_answered = calls_.load() < load;

@@ -288,6 +288,7 @@ template <class Suspended>
 void destroy_context_at(Suspended suspended) {
     const leak_audit audit;
     std::vector<pid_t> pids;
+    asio::cancellation_signal signal; // a service may keep it for longer than its context
     {
         asio::io_context context;
         bool reached = false;
@@ -304,7 +305,8 @@ void destroy_context_at(Suspended suspended) {
             reached = true;
             co_await suspended(workers);
         };
-        asio::co_spawn(context, live, [](std::exception_ptr) {});
+        const auto ignore = [](std::exception_ptr) {};
+        asio::co_spawn(context, live, asio::bind_cancellation_slot(signal.slot(), ignore));
         while (!reached) {
             context.run_one_for(30s);
         }
@@ -329,6 +331,14 @@ BOOST_AUTO_TEST_CASE(a_context_destroyed_during_a_call_leaves_nothing) {
     destroy_context_at([](pool& workers) -> asio::awaitable<void> {
         request endless = sleep_call(1000);
         co_await workers.execute(std::move(endless));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_context_destroyed_while_a_stream_is_read_leaves_nothing) {
+    destroy_context_at([](pool& workers) -> asio::awaitable<void> {
+        request endless = sleep_call(1000);
+        auto stream = co_await workers.stream(std::move(endless));
+        co_await stream.next();
     });
 }
 

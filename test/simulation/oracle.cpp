@@ -288,7 +288,8 @@ void oracle::on_cancel_sent(sim_worker& to, std::uint64_t id) {
         if (stay.id == id) {
             world_.trace(to.name() + " is told to cancel " + call->token);
             stay.told_to_stop = stay.told_to_stop.value_or(world_.now());
-            to.did_wrong = to.did_wrong || call->is_reset;
+            to.reset_failed = to.reset_failed || call->is_reset;
+            to.did_wrong = to.did_wrong || to.reset_failed;
             to.in_trouble = world_.now();
             return;
         }
@@ -304,6 +305,11 @@ bool oracle::was_overdue(const sim_worker& which) const {
         const auto given_up = stay.told_to_stop ? stay.told_to_stop : each.first->completed;
         return given_up && *given_up + config_.cancel_grace <= heard;
     });
+}
+
+/// For anything but its end.
+bool oracle::was_to_be_replaced(const sim_worker& which) const {
+    return which.terminated || which.killed || which.reset_failed || was_overdue(which);
 }
 
 /// Whether its own health check may have condemned it: a MemoryError counts as a failure of it.
@@ -444,7 +450,8 @@ void oracle::on_warm_up_failed(const worker_id& which) {
 void oracle::on_answer_seen(sim_worker& from, call_record& call, std::size_t visit_index) {
     world_.trace("the answer of " + from.name() + " to " + call.token + " has arrived");
     auto& stay = call.visits[visit_index];
-    from.did_wrong = from.did_wrong || (call.is_reset && !stay.error.empty());
+    from.reset_failed = from.reset_failed || (call.is_reset && !stay.error.empty());
+    from.did_wrong = from.did_wrong || from.reset_failed;
     const bool is_broken = from.lie_seen || (from.terminated && (from.did_wrong || late()));
     const bool is_fresh = call.is_open() && visit_index + 1 == call.visits.size() && !is_broken;
     stay.in_doubt = is_broken || from.was_abandoned;

@@ -54,7 +54,7 @@ void oracle::check_taint(const sim_worker& fresh) {
         return;
     }
     const auto& gone = *all.back();
-    const bool was_to_go = gone.has_lied || gone.terminated || gone.killed || was_overdue(gone);
+    const bool was_to_go = gone.has_lied || was_to_be_replaced(gone);
     const bool has_crashed =
         gone.ready_seen && gone.exited_by_itself && !was_to_go && gone.status.signal() == SIGSEGV;
     const bool another_serves = std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {

@@ -6,6 +6,7 @@
 #include "simulation/oracle.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace skep::simulation {
 
@@ -170,7 +171,10 @@ std::set<const call_record*> oracle::calls_that_wait_for_others() const {
     std::set<const call_record*> result;
     for (const auto number : open_) {
         const auto& each = calls_[number - 1];
-        const bool is_sent_again_at_once = config_.retry.backoff.front() == duration(0);
+        const std::span backoff(config_.retry.backoff);
+        const auto pauses = backoff.first(std::min(each.visits.size(), backoff.size()));
+        const bool is_sent_again_at_once =
+            std::all_of(pauses.begin(), pauses.end(), [](duration pause) { return pause == duration(0); });
         const bool waits =
             each.is_open() &&
             (each.visits.empty() || (is_sent_again_at_once && !each.visits.back().at->is_held_by_pool()));

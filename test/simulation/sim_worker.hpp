@@ -68,6 +68,7 @@ public:
     bool exit_noticed = false; ///< it can be seen
     bool end_told = false;     ///< it has been
     bool did_wrong = false;    ///< anything that the pool may end it for
+    bool reset_failed = false; ///< of these, after a lease: the pool replaces it
     std::uint64_t answers_seen = 0;
     std::uint64_t errors_seen = 0;
     int probes_failed = 0;     ///< in a row, and no call answered since

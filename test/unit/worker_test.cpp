@@ -156,6 +156,27 @@ BOOST_AUTO_TEST_CASE(retired_it_finishes_its_calls_and_is_asked_to_end) {
     BOOST_TEST(bench.far_side().terminations == 0);
 }
 
+BOOST_AUTO_TEST_CASE(retired_it_does_not_lose_a_call_that_it_begins_after_a_probe) {
+    auto config = fake_config();
+    config.pipeline_depth = 1;
+    config.cancel_grace = 0ms; // nobody has given up anything
+    lone_worker bench(config);
+    bench.launch();
+    const kept_ptr probe(new kept_call(request("probe")));
+    bench.subject().assign_private(*probe);
+    const auto begun = bench.send("begun");
+    bench.subject().retire({retirement::kind::surplus, "not needed"});
+    bench.settle();
+    BOOST_TEST(bench.far_side().take_controls("shutdown").empty());
+    bench.far_side().reply(probe->id);
+    bench.settle();
+    BOOST_TEST(bench.far_side().take_controls("shutdown").empty());
+    bench.far_side().reply(begun->id);
+    bench.settle();
+    BOOST_TEST(bench.far_side().take_controls("shutdown").size() == 1u);
+    BOOST_TEST(bench.answers.front() == "result of begun");
+}
+
 BOOST_AUTO_TEST_CASE(suspended_it_is_drained_first) {
     lone_worker bench;
     bench.launch();
@@ -194,6 +215,26 @@ BOOST_AUTO_TEST_CASE(a_private_call_answers_its_sink_and_nobody_else) {
     BOOST_TEST(mine->answer->value == "done");
     BOOST_TEST(bench.answers.empty());
     BOOST_TEST(bench.subject().completed() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_given_up_while_it_was_pipelined_is_told_of_once_it_can_have_begun) {
+    auto config = fake_config();
+    config.pipeline_depth = 1;
+    for (const bool is_first_private : {false, true}) { // a place is a place: that of a probe, too
+        lone_worker bench(config);
+        bench.launch();
+        const auto first = is_first_private ? kept_ptr(new kept_call(request("first"))) : bench.send("first");
+        if (is_first_private) {
+            bench.subject().assign_private(*first);
+            bench.settle();
+        }
+        const auto given_up = bench.send("second");
+        BOOST_TEST(bench.subject().is_pipelined(*given_up));
+        given_up->state = call_state::abandoned;
+        bench.far_side().reply(first->id);
+        bench.settle();
+        BOOST_TEST(std::count(bench.answers.begin(), bench.answers.end(), "second begins in vain") == 1);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
