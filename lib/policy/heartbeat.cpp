@@ -29,6 +29,7 @@ heartbeat_verdict heartbeat_monitor::tick(time_point now) noexcept {
         silent_since_ = now;
     }
     verdict.ping = ++sequence_;
+    sent_[sequence_ % sent_.size()] = now;
     next_tick_ = now + options_.interval;
     return verdict;
 }

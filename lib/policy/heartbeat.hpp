@@ -5,6 +5,7 @@
 
 #include <skep/pool_config.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -45,6 +46,9 @@ public:
         next_tick_ = now + options_.interval;
     }
 
+    /// When that ping was sent, if it is one of the last eight.
+    time_point sent_at(std::uint64_t sequence) const noexcept { return sent_[sequence % sent_.size()]; }
+
     /// When the next tick is due.
     time_point next_tick() const noexcept { return next_tick_; }
 
@@ -55,6 +59,7 @@ private:
     time_point next_tick_;
     std::uint64_t sequence_ = 0;             ///< of the ping sent last
     std::uint64_t answered_ = 0;             ///< of the one answered last
+    std::array<time_point, 8> sent_{};       ///< the last pings, by number
     std::optional<time_point> silent_since_; ///< when the oldest unanswered ping was sent
     int misses_ = 0;
 };

@@ -97,7 +97,7 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
 admission_facts pool_core::facts_of_admission() {
     admission_facts facts;
     facts.phase = phase_;
-    facts.is_start_undone = undone_for_.has_value();
+    facts.is_start_undone = start_ && start_->undone_for;
     facts.is_unavailable = supervisor_.is_unavailable();
     return facts;
 }
@@ -120,8 +120,8 @@ void pool_core::take_chunks(call& from, stream_credit taken) {
 }
 
 error_info pool_core::cause_of_refusal() const {
-    if (undone_for_) {
-        return undone_for_->info;
+    if (start_ && start_->undone_for) {
+        return start_->undone_for->info;
     }
     return phase_ == pool_phase::running ? last_cause() : error_info();
 }

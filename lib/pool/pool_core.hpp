@@ -97,8 +97,10 @@ private:
 
     /// One call of start().
     struct start_attempt {
+        time_point began;
         bool is_over = false;
         std::optional<error> problem;
+        std::optional<error> undone_for; ///< while it has failed and is being undone
     };
 
     void begin_start(std::shared_ptr<start_attempt> mine);
@@ -186,9 +188,7 @@ private:
     pool_phase phase_ = pool_phase::created;
     bool hurry_ = false;
     bool was_available_ = true; ///< when last told
-    time_point start_began_;
     std::shared_ptr<start_attempt> start_;
-    std::optional<error> undone_for_; ///< while a start that has failed is undone
     shutdown_report report_;
 };
 

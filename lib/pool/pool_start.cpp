@@ -38,7 +38,7 @@ void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
 
 /// Whatever it is that fails, everything is as before then.
 asio::awaitable<void> pool_core::run_start() {
-    start_began_ = context_.now();
+    start_->began = context_.now();
     was_available_ = true;
     context_.tell<events::pool_init_started>([&] {
         return events::pool_init_started{config_.name, roster_.desired()};
@@ -108,12 +108,12 @@ asio::awaitable<void> pool_core::launch_until_ready() {
 /// Too few workers came up: everything is stopped again, and what waited for a worker fails.
 asio::awaitable<void> pool_core::undo_start() {
     const auto came_up = roster_.ready();
-    undone_for_ = start_failure(came_up);
-    dispatcher_.abort_running(errc::start_failed, undone_for_->info);
-    dispatcher_.fail_queue(errc::start_failed, undone_for_->info);
+    const auto& cause = start_->undone_for.emplace(start_failure(came_up)).info;
+    dispatcher_.abort_running(errc::start_failed, cause);
+    dispatcher_.fail_queue(errc::start_failed, cause);
     co_await take_down(stop_stage::ask);
     auto problem = start_failure(came_up); // only now is known how all of them ended
-    undone_for_.reset();
+    start_->undone_for.reset();
     if (phase_ == pool_phase::starting) {
         phase_ = pool_phase::created;
     }
@@ -122,7 +122,7 @@ asio::awaitable<void> pool_core::undo_start() {
 
 void pool_core::complete_start(std::optional<error> problem) {
     context_.tell<events::pool_init_completed>([&] {
-        return events::pool_init_completed{config_.name, context_.now() - start_began_, roster_.ready(),
+        return events::pool_init_completed{config_.name, context_.now() - start_->began, roster_.ready(),
                                            problem ? problem->what() : std::string()};
     });
     start_->problem = std::move(problem);

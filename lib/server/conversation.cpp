@@ -4,7 +4,6 @@
 #include "server/conversation.hpp"
 
 #include "core/exception_text.hpp"
-#include "process/socket_stream.hpp"
 #include "process/standard_error.hpp"
 #include "server/call_failure.hpp"
 #include "wire/answer_messages.hpp"
@@ -46,12 +45,10 @@ void report(const std::string& what, const std::exception_ptr& problem) {
 conversation::conversation(const strand& executor, host_connection connection, std::size_t capacity,
                            std::size_t threads, const work& what)
     : executor_(executor),
-      connection_(std::move(connection)),
-      capacity_(capacity),
       work_(what),
       health_check_(detail::async_handler([this](worker_call& call) { return check_health(call); })),
-      data_out_(std::move(connection_.data_out)),
-      services_(executor, data_out_),
+      host_(std::move(connection)),
+      services_(executor, host_.out()),
       hooks_(executor,
              [this](const std::exception_ptr& problem) {
                  report("on_start failed", problem);
@@ -61,6 +58,7 @@ conversation::conversation(const strand& executor, host_connection connection, s
       reading_(executor, give_up),
       welcomed_(executor),
       stop_(executor),
+      places_(capacity),
       idle_(executor),
       terminate_(executor, SIGTERM) {
     if (threads > 0) {
@@ -77,7 +75,7 @@ asio::awaitable<int> conversation::run(std::string& previous_exit) {
     greet();
     begin_to_listen();
     co_await welcomed_.wait();
-    if (!is_welcome_) {
+    if (!welcome_time_) {
         co_return 0;
     }
     previous_exit = services_.welcome.previous_exit;
@@ -89,14 +87,14 @@ asio::awaitable<int> conversation::run(std::string& previous_exit) {
     if (!is_stopping_) {
         append_ready(services_.out.text());
         services_.out.send();
-        if (data_in_) {
+        if (host_.calls() != nullptr) {
             reading_.spawn(nullptr, read_calls());
         }
     }
     co_await stop_.wait();
     co_await reading_.join();
     co_await calls_.join();
-    while (!running_.empty()) { // on threads
+    while (!places_.is_idle()) { // on threads
         idle_.close();
         co_await idle_.wait();
     }
@@ -108,16 +106,16 @@ asio::awaitable<int> conversation::run(std::string& previous_exit) {
 void conversation::greet() {
     hello_message hello;
     hello.protocol = protocol_version;
-    hello.token = connection_.token;
+    hello.token = host_.token();
     hello.pid = own_process_id();
     hello.sdk = sdk;
-    hello.capacity = capacity_;
+    hello.capacity = places_.capacity();
     for (const auto& [name, handler] : work_.commands) {
         hello.commands.push_back(name);
     }
     hello.health_check = health_check_command;
     hello.own_health_check = static_cast<bool>(work_.health_check);
-    append_hello(services_.out.text(), hello, !connection_.over_stdio());
+    append_hello(services_.out.text(), hello, !host_.over_stdio());
     services_.out.send();
 }
 
@@ -126,16 +124,7 @@ void conversation::begin_to_listen() {
         asio::post(executor_,
                    [this, messages = std::move(messages)]() mutable { take(std::move(messages)); });
     };
-    if (connection_.over_stdio()) {
-        listener_ = std::make_unique<listener>(connection_.data_in.get(), -1, data_out_, counters_,
-                                               services_.cancelled, std::move(hand_over));
-        return;
-    }
-    const int data = connection_.data_in.get();
-    data_in_ = make_socket_stream(executor_, connection_.data_in);
-    auto& control = control_out_.emplace(unique_fd(connection_.control.get()));
-    listener_ = std::make_unique<listener>(connection_.control.release(), data, control, counters_,
-                                           services_.cancelled, std::move(hand_over));
+    listener_ = host_.listen(executor_, counters_, services_.cancelled, std::move(hand_over));
 }
 
 asio::awaitable<void> conversation::run_start_hooks() {
@@ -162,15 +151,15 @@ void conversation::on_terminate() {
     is_terminating_ = true;
     stop();
     hooks_.cancel();
-    for (const auto& [id, call] : running_) {
-        services_.cancelled.add(id); // for handlers on threads, which look
-        call->interrupt();
-    }
+    places_.for_each_running([this](served_call& call) {
+        services_.cancelled.add(call.message().id); // for handlers on threads, which look
+        call.interrupt();
+    });
 }
 
 void conversation::stop() {
     is_stopping_ = true;
-    waiting_.clear();
+    places_.drop_waiting();
     reading_.cancel();
     welcomed_.open();
     stop_.open();
@@ -181,7 +170,7 @@ asio::awaitable<void> conversation::read_calls() {
     host_message_decoder messages;
     while (!is_stopping_) {
         const auto room = frames.prepare();
-        const auto count = co_await data_in_->read(room);
+        const auto count = co_await host_.calls()->read(room);
         if (count == 0 && !is_stopping_) {
             leave_as_host_is_gone();
         }
@@ -201,7 +190,7 @@ asio::awaitable<void> conversation::read_calls() {
 void conversation::take(std::vector<host_message> messages) {
     try {
         for (auto& each : messages) {
-            if (is_welcome_ == std::holds_alternative<welcome_message>(each)) {
+            if (welcome_time_.has_value() == std::holds_alternative<welcome_message>(each)) {
                 throw protocol_violation("one welcome comes, and comes first");
             }
             std::visit([this](auto& message) { take(std::move(message)); }, each);
@@ -215,36 +204,31 @@ void conversation::take(welcome_message welcome) {
     services_.welcome = std::move(welcome);
     welcome_time_ = clock::now();
     if (services_.welcome.capacity > 0) {
-        capacity_ = std::min(capacity_, services_.welcome.capacity);
+        places_.limit(services_.welcome.capacity);
     }
-    is_welcome_ = true;
     welcomed_.open();
 }
 
 void conversation::take(call_message call) {
-    if (data_in_) {
+    if (host_.calls() != nullptr) {
         throw protocol_violation("a call came over the control channel");
     }
     accept(std::move(call));
 }
 
 void conversation::take(cancel_message cancel) {
-    const auto is_meant = [&](const call_message& call) { return call.id == cancel.id; };
-    const auto waiting = std::find_if(waiting_.begin(), waiting_.end(), is_meant);
-    if (const auto found = running_.find(cancel.id); found != running_.end()) {
-        found->second->interrupt();
-    } else if (waiting != waiting_.end()) {
-        auto call = std::move(*waiting);
-        waiting_.erase(waiting);
-        begin(std::move(call));         // which finds it cancelled
-    } else if (cancel.id <= last_id_) { // and not still to come
+    if (auto* const running = places_.find(cancel.id)) {
+        running->interrupt();
+    } else if (auto waiting = places_.take_waiting(cancel.id)) {
+        begin(std::move(*waiting)); // which finds it cancelled
+    } else if (places_.has_come(cancel.id)) {
         services_.cancelled.remove(cancel.id);
     }
 }
 
 void conversation::take(credit_message credit) {
-    if (const auto found = running_.find(credit.id); found != running_.end()) {
-        found->second->grant(credit.more);
+    if (auto* const running = places_.find(credit.id)) {
+        running->grant(credit.more);
     }
 }
 
@@ -266,15 +250,15 @@ void conversation::take_tool_answer(std::uint64_t number, decltype(open_tool_cal
 }
 
 void conversation::accept(call_message&& call) {
-    last_id_ = std::max(last_id_, call.id);
+    places_.note(call.id);
     if (is_stopping_) {
         return;
     }
     const bool is_cancelled = services_.cancelled.contains(call.id); // it may be known before the call is
-    if (is_cancelled || (waiting_.empty() && running_.size() < capacity_)) {
+    if (is_cancelled || places_.has_place()) {
         begin(std::move(call));
     } else {
-        waiting_.push_back(std::move(call));
+        places_.wait(std::move(call));
     }
 }
 
@@ -282,10 +266,8 @@ void conversation::begin_waiting() {
     if (std::exchange(is_beginning_, true)) {
         return; // it is one that has begun, and ended, just now
     }
-    while (!waiting_.empty() && running_.size() < capacity_) {
-        auto next = std::move(waiting_.front());
-        waiting_.pop_front();
-        begin(std::move(next));
+    while (auto next = places_.take_next()) {
+        begin(std::move(*next));
     }
     is_beginning_ = false;
 }
@@ -299,13 +281,13 @@ void conversation::begin(call_message&& message) {
     try {
         const auto& handler = handler_for(*call);
         if (const auto* const async = std::get_if<detail::async_handler>(&handler)) {
-            running_.emplace(call->message().id, call);
+            places_.run(call);
             call->run_by(calls_.spawn(nullptr, serve(call, *async)));
             return;
         }
         const auto& plain = std::get<detail::plain_handler>(handler);
         if (threads_) {
-            running_.emplace(call->message().id, call);
+            places_.run(call);
             run_on_thread(call, plain);
             return;
         }
@@ -376,8 +358,8 @@ void conversation::finish(served_call& call, json::value value, const std::excep
     if (call.message().command != health_check_command) { // which is work, but not done for anybody
         ++counters_.completed;
     }
-    running_.erase(id);
-    if (is_stopping_ && running_.empty()) {
+    places_.end(id);
+    if (is_stopping_ && places_.is_idle()) {
         idle_.open();
     }
     begin_waiting();
@@ -412,7 +394,7 @@ std::optional<time_point> conversation::deadline_of(const call_message& call) co
         return std::nullopt;
     }
     const auto now = clock::now();
-    const auto sent = call.sent_after ? std::min(now, welcome_time_ + *call.sent_after) : now;
+    const auto sent = call.sent_after ? std::min(now, *welcome_time_ + *call.sent_after) : now;
     return sent + *call.left;
 }
 

@@ -3,10 +3,9 @@
 
 #pragma once
 
-#include "process/blocking_io.hpp"
-#include "process/host_connection.hpp"
-#include "runtime/byte_stream.hpp"
+#include "server/call_places.hpp"
 #include "server/commands.hpp"
+#include "server/host_channels.hpp"
 #include "server/listener.hpp"
 #include "server/served_call.hpp"
 
@@ -15,11 +14,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 namespace skep {
 
@@ -66,13 +63,9 @@ private:
     std::optional<time_point> deadline_of(const call_message& call) const;
 
     strand executor_;
-    host_connection connection_;
-    std::size_t capacity_;
     const work& work_;
     command_handler health_check_;
-    shared_output data_out_;
-    std::optional<shared_output> control_out_;
-    std::unique_ptr<byte_stream> data_in_; ///< none where the listener reads everything
+    host_channels host_;
     call_services services_;
     call_counters counters_;
     task_group hooks_;
@@ -80,17 +73,14 @@ private:
     task_group reading_;
     gate welcomed_;
     gate stop_;
-    bool is_welcome_ = false;
     bool has_started_ = false;
     bool is_stopping_ = false;
     bool is_terminating_ = false;
     int status_ = 0;
-    time_point welcome_time_{};
-    std::uint64_t last_id_ = 0;
-    std::deque<call_message> waiting_; ///< for a place
+    std::optional<time_point> welcome_time_;
+    call_places places_;
     bool is_beginning_ = false;
-    std::unordered_map<std::uint64_t, std::shared_ptr<served_call>> running_;
-    gate idle_; ///< opens when none of these is left
+    gate idle_; ///< opens when no call is left
     asio::basic_signal_set<strand> terminate_;
     // The last, as their threads use what is above.
     std::optional<asio::thread_pool> threads_;

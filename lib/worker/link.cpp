@@ -171,6 +171,7 @@ const char* link::objection_to(const worker_message& message, bool is_control) c
 void link::go_on(const worker_message& message) noexcept {
     if (std::holds_alternative<hello_message>(message)) {
         phase_ = phase::starting;
+        welcomed_ = context_.now();
     } else if (std::holds_alternative<ready_message>(message)) {
         phase_ = phase::serving;
     }

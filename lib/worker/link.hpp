@@ -54,6 +54,9 @@ public:
     channel& control() noexcept { return control_ ? *control_ : data_; }
     bool has_control() const noexcept { return control_.has_value(); }
 
+    /// When its hello was answered; to be asked afterwards.
+    time_point welcomed() const noexcept { return welcomed_; }
+
     /// All that the worker has sent has been read.
     bool has_heard_out() const noexcept { return heard_out_; }
 
@@ -82,6 +85,7 @@ private:
     channel data_;
     std::optional<channel> control_;
     phase phase_ = phase::greeting;
+    time_point welcomed_;
     flood_brake brake_; ///< on what the worker tells of itself
     std::size_t records_taken_ = 0;
     bool flush_scheduled_ = false;

@@ -37,15 +37,14 @@ std::string make_correlation(double chance) {
 worker::worker(const worker_surroundings& around, worker_id id)
     : around_(around),
       id_(std::move(id)),
-      asked_for_(around.context.now()),
-      token_(around.context.make_token()),
+      origin_{around.context.now(), around.context.make_token(), 0, std::nullopt},
       correlation_(make_correlation(around.context.random())),
       life_(around.config, around.context.present()),
       guests_(around.context.executor),
       initialization_(around.context, around.config, guests_, *this),
       health_(around.context, around.config, guests_, *this),
       tools_(around.context, around.config.limits, around.tools),
-      records_(around.config.output.lines_per_second, around.context.now()),
+      records_(around.context, around.config.output, id_),
       wake_(around.context.executor),
       tasks_(around.context.executor,
              [this](std::exception_ptr problem) {
@@ -62,7 +61,7 @@ void worker::assign(call& next, time_point now) {
     call_times times;
     if (next.deadline != time_point::max()) {
         times.left = next.deadline - now;
-        times.sent_after = calls_.is_full() ? std::optional<duration>(now - welcomed_) : std::nullopt;
+        times.sent_after = calls_.is_full() ? std::optional<duration>(now - link_->welcomed()) : std::nullopt;
     }
     append_call(data.outbox(), calls_.next_id(), next.body, next.req, times);
     next.id = calls_.next_id();
@@ -250,7 +249,7 @@ void worker::end_now() noexcept {
 void worker::follow_life() {
     tell_transitions();
     if (life_.is(obstacle::leaving)) {
-        if (!std::exchange(told_that_it_left_, true)) {
+        if (!std::exchange(told_.has_left, true)) {
             tell(left_service{});
         }
         health_.look();
@@ -264,8 +263,8 @@ void worker::follow_life() {
 void worker::tell_transitions() noexcept {
     const auto& machine = life_.machine();
     const auto& history = machine.history();
-    auto fresh = std::min<std::uint64_t>(machine.transitions() - told_transitions_, history.size());
-    told_transitions_ = machine.transitions();
+    auto fresh = std::min<std::uint64_t>(machine.transitions() - told_.transitions, history.size());
+    told_.transitions = machine.transitions();
     for (; fresh > 0; --fresh) {
         const auto& passed = history[history.size() - fresh];
         around_.context.tell<events::worker_transition>([&] {
@@ -305,7 +304,7 @@ recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) 
 }
 
 std::uint64_t worker::output_lines_dropped() const noexcept {
-    return (process_ ? process_->output_lines_dropped() : 0) + tally_.records_dropped;
+    return (process_ ? process_->output_lines_dropped() : 0) + records_.dropped();
 }
 
 error_info worker::describe() const {

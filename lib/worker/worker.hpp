@@ -6,7 +6,6 @@
 #include "async/guest_group.hpp"
 #include "async/task_group.hpp"
 #include "policy/heartbeat.hpp"
-#include "policy/rate_limit.hpp"
 #include "policy/recycle_plan.hpp"
 #include "policy/worker_life.hpp"
 #include "runtime/pool_context.hpp"
@@ -18,10 +17,10 @@
 #include "worker/link.hpp"
 #include "worker/tool_desk.hpp"
 #include "worker/worker_event.hpp"
+#include "worker/worker_records.hpp"
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -176,18 +175,19 @@ public:
     /// The generation whose place it takes, and how that one ended if that is known: for its welcome. Of no effect
     /// afterwards.
     void follow(std::uint64_t generation, std::optional<exit_class> ended_as) noexcept {
-        predecessor_ = {generation, ended_as};
+        origin_.predecessor = generation;
+        origin_.predecessor_ended_as = ended_as;
     }
-    std::uint64_t follows() const noexcept { return predecessor_.generation; }
+    std::uint64_t follows() const noexcept { return origin_.predecessor; }
 
     // Sessions that are strictly bound to it.
-    void bind_session() noexcept { ++bound_sessions_; }
-    void release_session() noexcept { --bound_sessions_; }
+    void bind_session() noexcept { ++tally_.bound_sessions; }
+    void release_session() noexcept { --tally_.bound_sessions; }
 
     /// Whether it is to stay for their sake, or for that of a lease.
     bool is_held() const noexcept {
         const bool waits_for_sessions = around_.config.affinity.on_recycle == affinity_on_recycle::wait;
-        return is_leased() || (bound_sessions_ > 0 && waits_for_sessions);
+        return is_leased() || (tally_.bound_sessions > 0 && waits_for_sessions);
     }
 
     // For its health check.
@@ -214,7 +214,7 @@ public:
     std::uint64_t completed() const noexcept { return tally_.completed; }
 
     /// When it was asked for.
-    time_point asked_for() const noexcept { return asked_for_; }
+    time_point asked_for() const noexcept { return origin_.asked_for; }
     duration uptime(time_point now) const noexcept {
         return life_.was_up() ? now - *life_.up_since() : duration::zero();
     }
@@ -232,12 +232,20 @@ private:
         std::uint64_t completed = 0;
         std::uint64_t errors = 0;
         std::uint64_t missed_pings = 0;
-        std::uint64_t records_dropped = 0; ///< of what it told and logged
+        std::size_t bound_sessions = 0; ///< strictly
         time_point last_assigned;
     };
-    struct predecessor {
-        std::uint64_t generation = 0;
-        std::optional<exit_class> ended_as;
+    /// What it is begun with.
+    struct origin {
+        time_point asked_for;
+        std::string token;
+        std::uint64_t predecessor = 0; ///< generation
+        std::optional<exit_class> predecessor_ended_as;
+    };
+    /// What others have been told of it.
+    struct told {
+        std::uint64_t transitions = 0;
+        bool has_left = false;
     };
     /// How many of its calls it may have begun, once they are lost.
     struct loss {
@@ -285,10 +293,7 @@ private:
     void on_tool_call(tool_call_message& asked);
     std::shared_ptr<tool_desk> tools() { return {shared_from_this(), &tools_}; }
     void on_pong(const pong_message& pong);
-    void on_event(event_message& told);
     void on_log(const log_message& said);
-    void tell_span(const event_message& told) const;
-    bool admits_record() noexcept;
     call_ptr take_call(std::uint64_t id);
     template <class Function>
     void hand_on(const call_ptr& answered, Function&& answer);
@@ -299,8 +304,7 @@ private:
 
     const worker_surroundings& around_;
     worker_id id_;
-    time_point asked_for_;
-    std::string token_;
+    origin origin_;
     std::string correlation_; ///< what the ids begin with that are made for its calls
     worker_life life_;
     guest_group guests_; ///< the user's coroutines that concern it
@@ -308,20 +312,15 @@ private:
     health_check health_;
     call_table calls_;
     tool_desk tools_;
+    worker_records records_;
     tally tally_;
-    predecessor predecessor_;
+    told told_;
     std::optional<link> link_;
     std::unique_ptr<worker_process> process_;
     std::optional<heartbeat_monitor> heartbeat_;
     std::optional<recycle_plan> recycle_;
     std::optional<loss> loss_;
     std::string stacks_;
-    time_point welcomed_;
-    rate_limit records_; ///< that it tells and logs
-    std::size_t bound_sessions_ = 0;
-    std::array<time_point, 8> pings_{}; ///< when they were sent: the last of them, by number
-    std::uint64_t told_transitions_ = 0;
-    bool told_that_it_left_ = false;
     bool lingers_ = false;
     gate wake_;          ///< something that live() waits for may have happened
     task_group tasks_;   ///< the launch, and what goes with the process and its channels

@@ -31,7 +31,7 @@ void worker::on_message(worker_message& message) {
             } else if constexpr (std::is_same_v<type, pong_message>) {
                 on_pong(content);
             } else if constexpr (std::is_same_v<type, event_message>) {
-                on_event(content);
+                records_.take(content);
             } else if constexpr (std::is_same_v<type, log_message>) {
                 on_log(content);
             } else if constexpr (std::is_same_v<type, hello_message>) {
@@ -72,7 +72,7 @@ void worker::on_hello(hello_message& hello) {
                                  "; update the older side");
     }
     const bool is_over_stdio = !link_->has_control(); // which nobody else can write to: it gets no token
-    if (!is_over_stdio && hello.token != token_) {
+    if (!is_over_stdio && hello.token != origin_.token) {
         throw protocol_violation("its token is not the one it was started with");
     }
     // What starts or forwards the worker would die of the signal. Over stdio the pid may be of another machine.
@@ -80,10 +80,9 @@ void worker::on_hello(hello_message& hello) {
     life_.greeted(is_our_process ? hello.stack_signal : 0);
     health_.introduce(hello);
     calls_.set_capacity(std::min<std::size_t>(around_.config.capacity, hello.capacity));
-    welcomed_ = around_.context.now();
     append_welcome(link_->control().outbox().text(),
                    {id_, around_.config.heartbeat, around_.config.limits, calls_.capacity(), correlation_,
-                    predecessor_.ended_as});
+                    origin_.predecessor_ended_as});
     link_->control().flush();
     tools_.open(link_->control(), id_);
 }
@@ -105,7 +104,7 @@ void worker::begin_service() {
     life_.came_up(at());
     tell(came_up{}); // before anything that may fail
     around_.context.tell<events::worker_ready>([&] {
-        return events::worker_ready{id_, life_.pid(), now - asked_for_};
+        return events::worker_ready{id_, life_.pid(), now - origin_.asked_for};
     });
     recycle_.emplace(around_.config.recycle, now, around_.context.random(), around_.context.random());
     if (health_.begin(now)) {
@@ -194,50 +193,12 @@ void worker::on_pong(const pong_message& pong) {
         throw protocol_violation("an unexpected pong");
     }
     around_.context.tell<events::pong_received>([&] {
-        const auto asked = pings_[pong.sequence % pings_.size()];
-        return events::pong_received{id_, around_.context.now() - asked};
-    });
-}
-
-void worker::on_event(event_message& told) {
-    if (admits_record()) {
-        tell_span(told);
-        around_.context.tell<events::worker_emitted>([&] {
-            return events::worker_emitted{id_,
-                                          std::move(told.name),
-                                          std::move(told.measurements),
-                                          std::move(told.metadata),
-                                          std::move(told.correlation_id),
-                                          told.dropped + tally_.records_dropped};
-        });
-    }
-}
-
-/// What skep.span() tells, in a call that is traced.
-void worker::tell_span(const event_message& told) const {
-    if (!told.span) {
-        return;
-    }
-    around_.context.tell<events::span>([&] {
-        events::span span;
-        span.pool = id_.pool;
-        span.worker = id_;
-        span.what = told.name;
-        span.kind = "internal";
-        span.trace_id = told.span->trace_id;
-        span.span_id = told.span->span_id;
-        span.parent_id = told.span->parent_id;
-        span.start_time = std::chrono::system_clock::time_point(told.span->start);
-        span.time = told.span->time;
-        span.outcome = told.span->outcome;
-        span.correlation_id = told.correlation_id;
-        span.attributes = told.metadata;
-        return span;
+        return events::pong_received{id_, around_.context.now() - heartbeat_->sent_at(pong.sequence)};
     });
 }
 
 void worker::on_log(const log_message& said) {
-    if (admits_record()) {
+    if (records_.admit()) {
         const std::string_view separator = said.logger.empty() ? "" : ": ";
         for (const std::string_view part : {std::string_view(said.logger), separator,
                                             std::string_view(said.text), std::string_view("\n")}) {
@@ -245,13 +206,6 @@ void worker::on_log(const log_message& said) {
         }
         around_.answers.on_log(*this, said);
     }
-}
-
-/// As of what it prints: a worker that says too much is not heard.
-bool worker::admits_record() noexcept {
-    const bool is_admitted = records_.admit(around_.context.now());
-    tally_.records_dropped += is_admitted ? 0 : 1;
-    return is_admitted;
 }
 
 /// Calls given up by their callers stay in the table until they are answered.

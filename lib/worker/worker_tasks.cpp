@@ -132,7 +132,7 @@ asio::awaitable<void> worker::linger() {
 asio::awaitable<void> worker::launch() {
     const auto self = shared_from_this();
     try {
-        launch_order order{id_, token_, {}};
+        launch_order order{id_, origin_.token, {}};
         if (initialization_.is_wanted()) {
             life_.begin_hook("before_launch");
             order.launch = co_await initialization_.plan_launch();
@@ -149,7 +149,7 @@ asio::awaitable<void> worker::launch() {
         link_->start(tasks_, self);
         life_.launched(process_->pid());
         around_.context.tell<events::worker_spawned>([&] {
-            return events::worker_spawned{id_, life_.pid(), around_.context.now() - asked_for_};
+            return events::worker_spawned{id_, life_.pid(), around_.context.now() - origin_.asked_for};
         });
         if (life_.is_finished()) {
             end_now();
@@ -225,7 +225,6 @@ void worker::ping() {
     }
     append_ping(link_->control().outbox().text(), verdict.ping);
     link_->control().flush();
-    pings_[verdict.ping % pings_.size()] = around_.context.now();
     around_.context.tell<events::ping_sent>([&] { return events::ping_sent{id_}; });
 }
 

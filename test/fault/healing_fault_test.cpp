@@ -196,8 +196,16 @@ BOOST_AUTO_TEST_CASE(recycling_under_load_loses_nothing_and_idles_nobody) {
             BOOST_TEST(each->answer.has_value(), (each->problem ? each->problem->what() : "no answer"));
         }
         BOOST_TEST(fewest >= size - 1);
+        // How many that takes is up to the machine: those that are used up take calls until their successors are up.
+        auto all_are_fresh = [&workers]() -> asio::awaitable<bool> {
+            const auto seen = co_await workers.status();
+            co_return std::all_of(seen.workers.begin(), seen.workers.end(),
+                                  [](const worker_status& each) { return each.completed < 20; });
+        };
+        const bool fresh = co_await eventually(all_are_fresh);
+        BOOST_TEST(fresh);
         const auto status = co_await workers.status();
-        BOOST_TEST(status.counters.workers_recycled >= calls.size() / 20 / 2);
+        BOOST_TEST(status.counters.workers_recycled > 0u);
         BOOST_TEST(status.counters.workers_lost == 0u);
         BOOST_TEST_MESSAGE(calls.size()
                            << " calls, " << status.counters.workers_recycled << " recycled, never fewer than "

@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "server/call_places.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+void call_places::limit(std::size_t most) noexcept {
+    capacity_ = std::min(capacity_, most);
+}
+
+void call_places::note(std::uint64_t id) noexcept {
+    last_id_ = std::max(last_id_, id);
+}
+
+std::optional<call_message> call_places::take_next() {
+    if (waiting_.empty() || running_.size() >= capacity_) {
+        return std::nullopt;
+    }
+    std::optional<call_message> next(std::move(waiting_.front()));
+    waiting_.pop_front();
+    return next;
+}
+
+std::optional<call_message> call_places::take_waiting(std::uint64_t id) {
+    const auto is_meant = [&](const call_message& call) { return call.id == id; };
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(), is_meant);
+    if (found == waiting_.end()) {
+        return std::nullopt;
+    }
+    std::optional<call_message> taken(std::move(*found));
+    waiting_.erase(found);
+    return taken;
+}
+
+served_call* call_places::find(std::uint64_t id) const noexcept {
+    const auto found = running_.find(id);
+    return found == running_.end() ? nullptr : found->second.get();
+}
+
+} // namespace skep

@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "server/served_call.hpp"
+#include "wire/call_messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace skep {
+
+/// The calls that a worker has: so many run at a time, the others wait for a place in the order in which they came.
+class call_places {
+public:
+    explicit call_places(std::size_t capacity) noexcept : capacity_(capacity) {}
+
+    std::size_t capacity() const noexcept { return capacity_; }
+    void limit(std::size_t most) noexcept;
+
+    /// To be told of each call that comes.
+    void note(std::uint64_t id) noexcept;
+    bool has_come(std::uint64_t id) const noexcept { return id <= last_id_; }
+
+    /// Whether one that comes now need not wait.
+    bool has_place() const noexcept { return waiting_.empty() && running_.size() < capacity_; }
+
+    void wait(call_message&& call) { waiting_.push_back(std::move(call)); }
+
+    /// The one that has waited longest, if there is a place for it.
+    std::optional<call_message> take_next();
+
+    /// Out of turn; none if that one does not wait.
+    std::optional<call_message> take_waiting(std::uint64_t id);
+
+    void drop_waiting() noexcept { waiting_.clear(); }
+
+    void run(const std::shared_ptr<served_call>& call) { running_.emplace(call->message().id, call); }
+    void end(std::uint64_t id) noexcept { running_.erase(id); }
+    bool is_idle() const noexcept { return running_.empty(); }
+
+    /// Null if that one does not run.
+    served_call* find(std::uint64_t id) const noexcept;
+
+    template <class Act>
+    void for_each_running(Act&& act) const {
+        for (const auto& [id, call] : running_) {
+            act(*call);
+        }
+    }
+
+private:
+    std::size_t capacity_;
+    std::uint64_t last_id_ = 0;
+    std::deque<call_message> waiting_;
+    std::unordered_map<std::uint64_t, std::shared_ptr<served_call>> running_;
+};
+
+} // namespace skep

@@ -1,0 +1,30 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "server/host_channels.hpp"
+
+#include "process/socket_stream.hpp"
+
+#include <utility>
+
+namespace skep {
+
+host_channels::host_channels(host_connection connection)
+    : connection_(std::move(connection)),
+      over_stdio_(connection_.over_stdio()),
+      data_out_(std::move(connection_.data_out)) {}
+
+std::unique_ptr<listener> host_channels::listen(const strand& executor, const call_counters& counters,
+                                                cancelled_calls& cancelled,
+                                                listener::message_handler hand_over) {
+    const int data = connection_.data_in.get();
+    if (over_stdio_) {
+        return std::make_unique<listener>(data, -1, data_out_, counters, cancelled, std::move(hand_over));
+    }
+    data_in_ = make_socket_stream(executor, connection_.data_in);
+    auto& control_out = control_out_.emplace(unique_fd(connection_.control.get()));
+    return std::make_unique<listener>(connection_.control.release(), data, control_out, counters, cancelled,
+                                      std::move(hand_over));
+}
+
+} // namespace skep

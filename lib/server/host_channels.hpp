@@ -1,0 +1,46 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "process/blocking_io.hpp"
+#include "process/host_connection.hpp"
+#include "runtime/byte_stream.hpp"
+#include "server/listener.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace skep {
+
+/// What connects a worker with its host: a channel for calls and their answers, and, unless everything goes over stdio,
+/// another for control messages.
+class host_channels {
+public:
+    explicit host_channels(host_connection connection);
+
+    bool over_stdio() const noexcept { return over_stdio_; }
+
+    /// Shows who the worker is; none over stdio.
+    const std::string& token() const noexcept { return connection_.token; }
+
+    /// Where answers go.
+    shared_output& out() noexcept { return data_out_; }
+
+    /// Begins to listen; to be called once. What the listener gets has to outlive it, and so has this.
+    std::unique_ptr<listener> listen(const strand& executor, const call_counters& counters,
+                                     cancelled_calls& cancelled, listener::message_handler hand_over);
+
+    /// Where calls come from, once somebody listens; null over stdio, where the listener reads everything.
+    byte_stream* calls() const noexcept { return data_in_.get(); }
+
+private:
+    host_connection connection_;
+    bool over_stdio_;
+    shared_output data_out_;
+    std::optional<shared_output> control_out_;
+    std::unique_ptr<byte_stream> data_in_;
+};
+
+} // namespace skep
