@@ -20,7 +20,8 @@ namespace skep {
 /// total), calls that workers have finish within stop.drain_timeout, and new ones fail with errc::shutting_down. From
 /// then on each co_await of main itself throws, as Asio has it for a cancelled coroutine: what is still to be done with
 /// the answers of such calls belongs into coroutines that main spawns. How main ends after a signal does not matter.
-/// The second signal has the effect that it had before run(), as both have afterwards; one that was ignored stays so.
+/// Another one that comes 200 ms later or more has the effect that it had before run(), as both have afterwards; one that
+/// was ignored stays so.
 ///
 /// When the pool is down, main and what it has spawned get a second to send their last answers. What is left then is
 /// destroyed, after the pool and before `main`: its destructors must not touch the pool.

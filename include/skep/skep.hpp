@@ -2,8 +2,9 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// All that a program needs that has pools. What has a library of its own, such as skep/admin.hpp, and what a worker
-/// that is written in C++ needs, skep/worker_server.hpp, is to be included by itself.
+/// All that a program needs that has pools. To be included by themselves: skep/any_token.hpp, for other completion tokens
+/// than coroutines have; what has a library of its own, such as skep/admin.hpp; and skep/worker_server.hpp, for workers in
+/// C++. Of Asio it has awaitable alone, and of Boost.JSON neither its parser nor its serializer.
 
 /// @namespace skep
 /// Pools of external worker processes for services on Boost.Asio. Where to begin: skep::pool, skep::request, skep::run.

@@ -141,7 +141,7 @@ void append_facts(std::string& text, const error_info& info) {
         add("waited ", in_milliseconds(info.wait_time));
     }
     if (info.queue_depth > 0) {
-        add(std::to_string(info.queue_depth), " calls queued");
+        add(std::to_string(info.queue_depth), info.queue_depth == 1 ? " call queued" : " calls queued");
         if (!info.oldest_command.empty()) {
             add(std::to_string(info.running_calls), " running, '", info.oldest_command, "' for ",
                 in_milliseconds(info.oldest_run_time));

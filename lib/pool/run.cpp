@@ -9,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include <chrono>
@@ -26,13 +27,20 @@ namespace asio = boost::asio;
 using pool_main = std::function<asio::awaitable<void>(pool&)>;
 
 constexpr std::chrono::seconds for_last_answers(1);
+
+// Signals that come together are one: timeout(1) sends one to its child, and then to the child's whole group.
+constexpr std::chrono::milliseconds for_the_same_signal(200);
+
 constexpr int exit_status_after_interrupt = 130;
 
 /// A pool, the coroutine that it is there for, and what a signal does to both. All on one thread.
 class program {
 public:
     program(pool_config config, pool_main main)
-        : main_(std::move(main)), pool_(context_.get_executor(), std::move(config)), signals_(context_) {
+        : main_(std::move(main)),
+          pool_(context_.get_executor(), std::move(config)),
+          signals_(context_),
+          repeats_(context_) {
         for (std::size_t i = 0; i < signal_dispositions::numbers.size(); ++i) {
             if (!before_.ignores(i)) {
                 signals_.add(signal_dispositions::numbers[i]);
@@ -71,7 +79,12 @@ private:
 
     void on_signal(int number) {
         signal_ = number;
-        give_signals_back();
+        repeats_.expires_after(for_the_same_signal);
+        repeats_.async_wait([this](boost::system::error_code ec) {
+            if (!ec) {
+                give_signals_back();
+            }
+        });
         stop_main_.emit(asio::cancellation_type::total);
         shut_down();
     }
@@ -95,6 +108,7 @@ private:
         boost::system::error_code ec;
         signals_.clear(ec);
         signals_.cancel(ec);
+        repeats_.cancel();
         before_.restore();
     }
 
@@ -105,6 +119,7 @@ private:
     asio::io_context context_{1};
     pool pool_;
     asio::signal_set signals_;
+    asio::steady_timer repeats_; ///< of the first signal
     bool shutting_down_ = false;
     int signal_ = 0;
     std::exception_ptr problem_;

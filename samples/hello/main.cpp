@@ -4,13 +4,14 @@
 #include <skep/skep.hpp>
 
 #include <iostream>
+#include <string>
 
 using namespace std::chrono_literals;
 
 boost::asio::awaitable<void> greet(skep::pool& pool) {
     auto call = skep::request("greet").arg("name", "Ada").timeout(2s);
     const auto answer = co_await pool.execute(std::move(call));
-    std::cout << answer.value.as_string() << ", says " << to_string(answer.worker) << '\n';
+    std::cout << answer.as<std::string>() << ", says " << to_string(answer.worker) << '\n';
 }
 
 int main() try {

@@ -205,6 +205,24 @@ BOOST_AUTO_TEST_CASE(a_call_of_main_itself_ends_before_the_program_does) {
     BOOST_TEST(answered);
 }
 
+BOOST_AUTO_TEST_CASE(signals_that_come_together_are_one) {
+    bool answered = false;
+    const int status = run_program([&](pool& workers) -> asio::awaitable<void> {
+        const auto executor = co_await asio::this_coro::executor;
+        const auto insist = [](pool& whole) -> asio::awaitable<void> {
+            co_await signal_when_busy(whole, 1, SIGTERM);
+            co_await wait_for(20ms);
+            ::raise(SIGTERM);
+        };
+        asio::co_spawn(executor, insist(workers), asio::detached);
+        auto slow = request("sleep").arg("seconds", 0.5);
+        co_await workers.execute(std::move(slow));
+        answered = true;
+    });
+    BOOST_TEST(status == 0);
+    BOOST_TEST(answered);
+}
+
 BOOST_AUTO_TEST_CASE(a_signal_while_it_starts_ends_it) {
     const leak_audit audit;
     auto config = basic_pool();

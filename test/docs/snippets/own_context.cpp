@@ -7,8 +7,10 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <iostream>
 
@@ -60,18 +62,25 @@ boost::asio::awaitable<void> live(skep::pool& pool) {
     }
 }
 
-void rethrow(const std::exception_ptr& problem) {
-    if (problem) {
-        std::rethrow_exception(problem);
-    }
-}
-
 } // namespace
 
 int main() try {
     boost::asio::io_context context;
     skep::pool pool(context, skep::pool_config::python("worker.py"));
-    boost::asio::co_spawn(context, live(pool), rethrow);
+    boost::asio::signal_set signals(context, SIGINT, SIGTERM);
+    signals.async_wait([&](boost::system::error_code ec, int) {
+        if (!ec) { // a drain: serve() gets shutting_down for new calls, and live() goes on to its own shutdown()
+            const auto ignore = [](const std::exception_ptr&, const skep::shutdown_report&) {};
+            boost::asio::co_spawn(context, pool.shutdown(), ignore);
+        }
+    });
+    const auto end = [&](const std::exception_ptr& problem) {
+        signals.cancel();
+        if (problem) {
+            std::rethrow_exception(problem);
+        }
+    };
+    boost::asio::co_spawn(context, live(pool), end);
     context.run(); // throws what live() throws
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

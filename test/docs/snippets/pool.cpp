@@ -6,12 +6,14 @@
 #include <skep/any_token.hpp>
 #include <skep/skep.hpp>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/describe/class.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value_to.hpp>
 
+#include <exception>
 #include <future>
 #include <iostream>
 #include <string>
@@ -19,6 +21,7 @@
 #include <vector>
 
 namespace json = boost::json;
+using namespace std::chrono_literals;
 
 namespace pool_guide {
 
@@ -39,6 +42,24 @@ boost::asio::awaitable<void> classify(skep::pool& pool, picture_facts picture) {
     std::cout << found.size() << '\n';
 }
 
+boost::asio::awaitable<void> greet_one(skep::pool& pool, std::string name) {
+    auto call = skep::request("greet").arg("name", name).queue_timeout(0s); // waits as long as it takes
+    const auto answer = co_await pool.execute(std::move(call));
+    std::cout << answer.as<std::string>() << '\n';
+}
+
+void rethrow(const std::exception_ptr& problem) {
+    if (problem) {
+        std::rethrow_exception(problem);
+    }
+}
+
+void greet_all(boost::asio::io_context& context, skep::pool& pool, const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        boost::asio::co_spawn(context, greet_one(pool, name), rethrow);
+    }
+}
+
 boost::asio::awaitable<void> crop(skep::pool& pool, std::vector<std::byte> image) {
     auto call = skep::request("crop").arg("width", 4).attach(std::move(image));
     const auto cropped = co_await pool.execute(std::move(call)); // .value and .attachments
@@ -48,7 +69,7 @@ boost::asio::awaitable<void> crop(skep::pool& pool, std::vector<std::byte> image
 boost::asio::awaitable<void> generate(skep::pool& pool, skep::request call) {
     auto stream = co_await pool.stream(std::move(call)); // a worker has it
     while (const auto piece = co_await stream.next()) {
-        std::cout << piece->value.as_string() << std::flush;
+        std::cout << piece->as<std::string>() << std::flush;
     }
     std::cout << stream.result().value << '\n';
 }
@@ -86,7 +107,7 @@ boost::asio::awaitable<void> greet(skep::pool& pool) {
 }
 
 void configure(boost::asio::io_context& context, std::string_view text) {
-    auto config = skep::pool_config::from_json(boost::json::parse(text));
+    auto config = skep::pool_config::from_json(boost::json::parse(text)); // of <boost/json/parse.hpp>
     const skep::pool pool(context, std::move(config));
 }
 
