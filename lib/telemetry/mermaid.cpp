@@ -27,7 +27,8 @@ void for_each_state(Function function) {
 }
 
 std::string node(const worker_status& worker, std::size_t number) {
-    const auto name = "w" + std::to_string(number);
+    auto name = std::string("w");
+    name += std::to_string(number); // in one piece GCC 12 warns of what cannot be
     auto text = "    " + name;
     text += "[\"" + to_string(worker.id);
     text += "<br/>" + std::string(to_string(worker.state));
