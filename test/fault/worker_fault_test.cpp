@@ -101,6 +101,9 @@ void meet(const call_fault& fault) {
     const scratch_folder folder;
     auto config = spoiled_pool(fault.name, folder);
     config.launch.args.push_back("--delay=0.4");
+    if (!contains(fault.says, "pings")) {
+        config.heartbeat.timeout = 2s; // 30 MiB of JSON keep a slow machine for longer than 300 ms
+    }
     with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
         const auto before = co_await pid_of(workers);
         const auto began = std::chrono::steady_clock::now();
