@@ -37,7 +37,7 @@ public:
 
 private:
     host_connection connection_;
-    bool over_stdio_;
+    bool over_stdio_; ///< asked for after the connection has given its descriptors away, too
     shared_output data_out_;
     std::optional<shared_output> control_out_;
     std::unique_ptr<byte_stream> data_in_;
