@@ -18,6 +18,14 @@ constexpr errc code_of_remote_error(std::string_view type) noexcept {
                                              : errc::remote_error;
 }
 
+/// Likewise of one that has come when the call's time was over, perhaps before the pool had noticed that. A command that
+/// waits for as long as its call has left gives up in that moment, whatever it says then. What the worker's code calls
+/// the caller's fault, by a `code`, it still is.
+constexpr errc code_of_late_error(std::string_view type, std::string_view code) noexcept {
+    const auto usual = code_of_remote_error(type);
+    return usual == errc::remote_error && code.empty() ? errc::timeout : usual;
+}
+
 /// Whether it says something about the worker: neither does what the SDK refuses, whoever sends it (types named
 /// `skep.`), nor what the worker's code calls the caller's fault by giving it a `code`.
 constexpr bool may_be_workers_fault(std::string_view type, std::string_view code) noexcept {

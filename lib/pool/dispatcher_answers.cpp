@@ -78,7 +78,9 @@ void dispatcher::on_remote_error(worker& sender, call& answered, error_message& 
         settle_late(sender, answered);
         return;
     }
-    const auto code = code_of_remote_error(answer.type);
+    const bool is_late = answered.deadline <= context_.now();
+    const auto code =
+        is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
     auto info = remote_failure(sender, answered, answer);
     fail(answered, code, std::move(info));
     serve(sender);

@@ -32,6 +32,7 @@ struct visit {
     std::optional<time_point> delivered;    ///< the pool had read all of it
     std::optional<time_point> told_to_stop; ///< by a cancel frame, when that had left the pool
     std::string error;                      ///< what it answered with, if not a result
+    std::string error_code;                 ///< and the code that went with it
     bool in_doubt = false;              ///< the pool may not have listened any more when the answer arrived
     bool owed = false;                  ///< its caller still waited when the answer arrived
     bool dropped = false;               ///< it was skipped or broken off before it could answer

@@ -196,6 +196,7 @@ private:
     bool was_ahead(const call_record& call) const;
     void check_time(const call_record& call, const error& failure);
     bool was_answered_with(const call_record& call, errc code) const;
+    static errc code_of_error(const call_record& call, const visit& stay);
     void check_open_call(const call_record& call);
     void check_worker(sim_worker& which);
     void check_given_up(const sim_worker& which);

@@ -255,9 +255,15 @@ void oracle::on_error(call_record& call, const error& failure) {
 }
 
 bool oracle::was_answered_with(const call_record& call, errc code) const {
-    return std::any_of(call.visits.begin(), call.visits.end(), [code](const visit& each) {
-        return each.delivered && !each.error.empty() && code_of_remote_error(each.error) == code;
+    return std::any_of(call.visits.begin(), call.visits.end(), [&](const visit& each) {
+        return each.delivered && !each.error.empty() && code_of_error(call, each) == code;
     });
+}
+
+/// What its caller is told when the worker has answered with an error.
+errc oracle::code_of_error(const call_record& call, const visit& stay) {
+    const bool is_late = *stay.delivered >= call.deadline();
+    return is_late ? code_of_late_error(stay.error, stay.error_code) : code_of_remote_error(stay.error);
 }
 
 /// Whether so many workers have failed while they were at that input that it may count as poison.

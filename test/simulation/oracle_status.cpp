@@ -3,7 +3,6 @@
 
 // The pool's own view, held against what is known. At rest the two have to agree to the last call.
 
-#include "policy/remote_error.hpp"
 #include "simulation/oracle.hpp"
 
 #include <algorithm>
@@ -118,8 +117,8 @@ void oracle::check_second_sends(const pool_counters& said) {
         }
         for (const auto& stay : call.visits) {
             const bool is_its_reply = call.succeeded && call.replied == stay.at;
-            const bool is_its_error = call.completed && !call.succeeded && !stay.error.empty() &&
-                                      code_of_remote_error(stay.error) == call.code;
+            const bool is_its_error = call.completed && !call.succeeded && stay.delivered &&
+                                      !stay.error.empty() && code_of_error(call, stay) == call.code;
             const bool is_late = stay.delivered && !is_its_reply && (call.completed || call.is_reset);
             perhaps_late += is_late ? 1 : 0;
             const bool was_left = call.is_stream && call.code == errc::cancelled;

@@ -210,11 +210,13 @@ void sim_worker::answer(job& which) {
                         : world_.chance.chance(weather_.errors) ? oracle_.draw_error()
                                                                 : nullptr;
     if (error != nullptr) {
+        const std::string code = std::string_view(error) == "skep.Error" ? "full" : "";
         which.call->visits[which.visit_index].error = error;
-        const bool coded = std::string_view(error) == "skep.Error";
+        which.call->visits[which.visit_index].error_code = code;
         send(data_line_, said::error,
              R"({"type":"error","id":)" + std::to_string(id) + R"(,"error":{"type":")" + error +
-                 R"(","message":"no","traceback":""})" + (coded ? R"(,"code":"full"})" : "}"),
+                 R"(","message":"no","traceback":"")" + (code.empty() ? "" : R"(,"code":")" + code + '"') +
+                 "}}",
              {}, &which);
         return;
     }

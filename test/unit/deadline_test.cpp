@@ -40,6 +40,38 @@ BOOST_AUTO_TEST_CASE(a_running_call_times_out_at_its_time) {
     BOOST_TEST(pool.counters().timeouts == 1u);
 }
 
+/// One whose time is over while its worker's answer is on its way, and which the pool has not looked at since.
+struct overdue_call {
+    overdue_call() { pool.time.advance(3s); }
+
+    errc end() {
+        pool.settle();
+        BOOST_TEST(pool.counters().timeouts == (call->code() == errc::timeout ? 1u : 0u));
+        return call->code();
+    }
+
+    running_pool pool{fake_config()};
+    std::shared_ptr<running_pool::outcome<reply>> call = pool.execute(request("slow").timeout(3s));
+    std::uint64_t id = pool.worker(0).take_call();
+};
+
+BOOST_FIXTURE_TEST_CASE(a_worker_that_gives_up_in_that_moment_does_so_for_want_of_time, overdue_call) {
+    pool.worker(0).fail(id, "TimeoutError", "no answer from the database");
+    BOOST_TEST((end() == errc::timeout));
+    BOOST_TEST(call->info().remote_type == "TimeoutError");
+    check_mentions(call->text(), "no answer from the database");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_the_callers_fault_is_so_in_that_moment_too, overdue_call) {
+    pool.worker(0).refuse(id, "bad_image");
+    BOOST_TEST((end() == errc::remote_error));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_has_a_code_of_its_own_has_it_in_that_moment_too, overdue_call) {
+    pool.worker(0).fail(id, "skep.UnknownCommand", "there is no 'slow'");
+    BOOST_TEST((end() == errc::unknown_command));
+}
+
 BOOST_AUTO_TEST_CASE(the_pools_timeout_holds_where_the_request_names_none) {
     running_pool pool(fake_config());
     const auto call = pool.execute(request("slow"));
