@@ -52,7 +52,7 @@ namespace json = boost::json;
 using namespace std::chrono_literals;
 
 /// Runs `body(context)`, a coroutine, to its end and everything it started, on `thread_count` threads; then audits for
-/// leaks. A test that hangs fails after two minutes.
+/// leaks. A test that hangs fails after five minutes.
 template <class Body>
 void run(Body body, int thread_count = 1) {
     const leak_audit audit;
@@ -65,9 +65,9 @@ void run(Body body, int thread_count = 1) {
     });
     std::vector<std::thread> helpers;
     for (int i = 1; i < thread_count; ++i) {
-        helpers.emplace_back([&context] { context.run_for(2min); });
+        helpers.emplace_back([&context] { context.run_for(5min); });
     }
-    context.run_for(2min);
+    context.run_for(5min);
     for (auto& helper : helpers) {
         helper.join();
     }
