@@ -170,6 +170,7 @@ BOOST_AUTO_TEST_CASE(recycling_under_load_loses_nothing_and_idles_nobody) {
     constexpr std::size_t size = 3;
     auto config = frail_pool(size);
     config.recycle.calls = 20;
+    config.recycle.jitter = 0;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);
         co_await workers.start();
