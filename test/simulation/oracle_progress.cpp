@@ -81,7 +81,8 @@ bool oracle::is_idle_for_long(const worker_status& shown, const sim_worker& real
 void oracle::check_order(const pool_status& status) {
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(), [](const auto& each) {
         const bool is_deaf = each->exited || each->closed;
-        return each->has_had_backlog() || (is_deaf && each->is_held_by_pool()); // what it is sent, nobody sees
+        return each->has_had_backlog() ||
+               (is_deaf && each->is_held_by_pool()); // what it is sent, nobody sees
     });
     if (may_be_unseen || status.phase != pool_phase::running || config_.retry.backoff.front() > 0s ||
         out_of_memory()) {
