@@ -153,6 +153,7 @@ private:
         time_point home_since;
         time_point used;
         std::optional<time_point> forgotten; ///< at the latest
+        std::optional<time_point> lost_home; ///< when it last went elsewhere because that was gone
     };
     /// Events of a kind that counters count too.
     struct told {

@@ -43,11 +43,15 @@ void oracle::check_session(const call_record& call, sim_worker& to) {
         wrong(about(call) + " was sent to " + to.name() + ", though " + known.home->name() +
               " serves its session");
     }
+    if (known.home != nullptr && known.home != &to && known.home->is_lost()) {
+        known.lost_home = world_.now();
+    }
     for (const auto number : open_) {
         const auto& other = calls_[number - 1];
         const bool is_before = other.session == call.session && other.submitted < call.submitted;
         const auto longest = std::min(other.deadline(), after_limit(other.submitted, other.queue_timeout));
-        const bool may_have_ended = longest <= world_.now(); // and its caller has not heard of it
+        const bool may_have_ended = // and its caller has not heard of it
+            longest <= world_.now() || known.lost_home == world_.now();
         if (is_before && !may_have_ended && other.mode == affinity_mode::strict_queue &&
             other.visits.empty() && other.is_open() && !other.cancelled && !may_be_at_lost(other) &&
             !may_be_unseen) {
