@@ -11,7 +11,7 @@ namespace skep {
 /// Has `executor` run `function`, where there is no way to go on without. Asio takes the memory for that before it takes
 /// the function: an attempt that fails for lack of memory may be made again, once; what that throws is thrown.
 template <class Executor, class Function>
-void execute_surely(const Executor& executor, Function function) {
+void execute_surely(const Executor& executor, Function&& function) {
     try {
         executor.execute(std::move(function));
     } catch (const std::bad_alloc&) {

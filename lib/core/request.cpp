@@ -8,17 +8,26 @@
 
 namespace skep {
 
-request::request(std::string command, boost::json::value args) : command_(std::move(command)) {
-    this->args(std::move(args));
-}
+namespace {
 
-request& request::args(boost::json::value all) & {
-    if (!all.is_object()) {
+void check_args(const std::string& command, const boost::json::value& args) {
+    if (!args.is_object()) {
         error_info info;
-        info.command = command_;
+        info.command = command;
         info.detail = "the arguments must be a JSON object whose keys are the argument names";
         throw error(errc::invalid_request, std::move(info));
     }
+}
+
+} // namespace
+
+request::request(std::string command, boost::json::value args)
+    : command_(std::move(command)), args_(std::move(args)) {
+    check_args(command_, args_);
+}
+
+request& request::args(boost::json::value all) & {
+    check_args(command_, all);
     args_ = std::move(all);
     return *this;
 }

@@ -82,7 +82,7 @@ inline time_spent time_spent_at(const call& over, time_point now) noexcept {
 
 /// It is about to be over; `code` is what it fails with, if it does.
 inline void tell_finished(const pool_context& context, const std::string& pool, const call& over,
-                          const time_spent& times, std::optional<errc> code) {
+                          const time_spent& times, const std::optional<errc>& code) {
     context.tell<events::request_finished>([&] {
         const bool is_at_worker = over.state == call_state::running;
         return events::request_finished{pool,

@@ -28,12 +28,11 @@ void prepare(call& fresh, const pool_core& core, const asio::any_io_executor& ca
 }
 
 template <class Call>
-void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine,
-                std::unique_ptr<suspended_caller> caller) {
+void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, suspended_caller&& caller) {
     take_to_strand(
         core, std::move(caller),
         [mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); },
-        [mine](pool_core& target, std::unique_ptr<suspended_caller> waiting) {
+        [mine](pool_core& target, suspended_caller&& waiting) {
             mine->attach(std::move(waiting));
             target.submit(*mine);
         });
@@ -45,7 +44,7 @@ asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
     const auto caller = co_await asio::this_coro::executor;
     prepare(*mine, *core, caller);
     const progress_scope progress(mine);
-    auto start = [core = std::move(core), mine](std::unique_ptr<suspended_caller> caller) {
+    auto start = [core = std::move(core), mine](suspended_caller&& caller) {
         begin_call(core, mine, std::move(caller));
     };
     auto suspension = suspend(std::move(start));
@@ -57,9 +56,7 @@ asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr mine) {
     const auto caller = co_await asio::this_coro::executor;
     prepare(*mine, *core, caller);
     auto opened = stream_reader::open(core, mine); // first: a stream that nobody can read must not begin
-    auto start = [core, mine](std::unique_ptr<suspended_caller> caller) {
-        begin_call(core, mine, std::move(caller));
-    };
+    auto start = [core, mine](suspended_caller&& caller) { begin_call(core, mine, std::move(caller)); };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
     mine->check_opened();

@@ -27,7 +27,7 @@ bool is_in(double share, std::uint64_t id) noexcept {
 }
 
 /// What both spans of a call have.
-events::span common_of(const std::string& pool, const call& over, std::optional<errc> code) {
+events::span common_of(const std::string& pool, const call& over, const std::optional<errc>& code) {
     events::span span;
     span.pool = pool;
     span.what = to_utf8(over.req.command());
@@ -95,7 +95,7 @@ void begin_trace(call& fresh, const pool_context& context, double share) {
 }
 
 void tell_spans(const pool_context& context, const std::string& pool, const call& over,
-                const time_spent& times, std::optional<errc> code) noexcept {
+                const time_spent& times, const std::optional<errc>& code) noexcept {
     if (!over.ties || !over.ties->trace) {
         return;
     }

@@ -25,7 +25,7 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
       drained_(context.executor),
       has_sessions_(context.executor) {}
 
-void dispatcher::submit(call& fresh, admission_facts pool) {
+void dispatcher::submit(call& fresh, admission_facts&& pool) {
     ++counters_.submitted;
     try {
         take_on(fresh, pool);
@@ -36,7 +36,7 @@ void dispatcher::submit(call& fresh, admission_facts pool) {
     }
 }
 
-void dispatcher::take_on(call& fresh, admission_facts pool) {
+void dispatcher::take_on(call& fresh, admission_facts& pool) {
     receive(fresh);
     if (const auto unsendable = std::move(fresh.refusal)) {
         fail(fresh, unsendable->errc(), std::move(unsendable->info));

@@ -32,7 +32,7 @@ public:
                const pool_log& log);
 
     /// Takes a call on, unless the pool is in no state for that, or something is wrong with the call.
-    void submit(call& fresh, admission_facts pool);
+    void submit(call& fresh, admission_facts&& pool);
 
     /// The caller no longer waits.
     void cancel(call& given_up, asio::cancellation_type type);
@@ -127,7 +127,7 @@ private:
     call* running_call_of(const lease_claim& lease) override;
     void on_queue_shrunk() override { show_drained(); }
 
-    void take_on(call& fresh, admission_facts pool);
+    void take_on(call& fresh, admission_facts& pool);
     void receive(call& fresh) noexcept;
     void fail_for_memory(call& unsent, const std::exception& problem);
     void place(call& fresh);
@@ -163,7 +163,7 @@ private:
     void describe_load(error_info& info, time_point now);
     void count_failure(errc code) noexcept;
     void tell_failed(const call& failed, errc code) const;
-    void note_end(const call& over, time_point now, std::optional<errc> code) noexcept;
+    void note_end(const call& over, time_point now, const std::optional<errc>& code) noexcept;
 
     /// How many wait in the list in which it waits, or would.
     std::size_t waiting_with(const call& of) const noexcept;

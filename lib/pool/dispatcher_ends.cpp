@@ -128,7 +128,7 @@ void dispatcher::tell_failed(const call& failed, errc code) const {
     }
 }
 
-void dispatcher::note_end(const call& over, time_point now, std::optional<errc> code) noexcept {
+void dispatcher::note_end(const call& over, time_point now, const std::optional<errc>& code) noexcept {
     const auto times = time_spent_at(over, now);
     figures_.record(over.req.command(), times, code);
     tell_finished(context_, config_.name, over, times, code);

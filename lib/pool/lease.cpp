@@ -100,11 +100,11 @@ asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options w
     const lease_ptr mine(new lease_claim(std::move(what), where));
     mine->reset = make_reset(core, mine->options);
     auto held = std::make_unique<lease_handle>(core, mine);
-    auto start = [core, mine](std::unique_ptr<suspended_caller> caller) {
+    auto start = [core, mine](suspended_caller&& caller) {
         take_to_strand(
             core, std::move(caller),
             [mine](pool_core& target, asio::cancellation_type) { target.leases().cancel(*mine); },
-            [mine](pool_core& target, std::unique_ptr<suspended_caller> waiting) {
+            [mine](pool_core& target, suspended_caller&& waiting) {
                 mine->caller = std::move(waiting);
                 target.check_out(*mine);
             });
@@ -159,11 +159,11 @@ asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> mine) {
         co_return;
     }
     const auto closed = mine->lease_;
-    auto start = [core, closed](std::unique_ptr<suspended_caller> caller) {
+    auto start = [core, closed](suspended_caller&& caller) {
         take_to_strand(
             core, std::move(caller),
             [closed](pool_core& target, asio::cancellation_type) { target.leases().cancel_close(*closed); },
-            [closed](pool_core& target, std::unique_ptr<suspended_caller> waiting) {
+            [closed](pool_core& target, suspended_caller&& waiting) {
                 closed->closer = std::move(waiting);
                 target.leases().give_back(*closed);
             });

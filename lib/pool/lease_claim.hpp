@@ -38,8 +38,8 @@ struct lease_claim final : claim {
 
     void forget() noexcept override {
         is_forgotten = true;
-        caller.reset();
-        closer.reset();
+        caller = {};
+        closer = {};
         while (!waiting.empty()) {
             const auto each = waiting.pop_front();
             each->forget();
@@ -47,10 +47,10 @@ struct lease_claim final : claim {
     }
 
     /// Lets checkout() return.
-    void answer() { resume(caller); }
+    void answer() { resume_waiting(caller); }
 
     /// Lets close() return.
-    void answer_closer() { resume(closer); }
+    void answer_closer() { resume_waiting(closer); }
 
     checkout_options options;
     std::source_location where;
@@ -61,8 +61,8 @@ struct lease_claim final : claim {
     time_point granted;       ///< when it was handed over
     claim_list<call> waiting; ///< its calls that wait for each other
     call_ptr reset;           ///< to be run at its return; null if there is none, or no more
-    std::unique_ptr<suspended_caller> caller;
-    std::unique_ptr<suspended_caller> closer;
+    suspended_caller caller;
+    suspended_caller closer;
     errc code{};                           ///< what checkout() fails with; for the user, once it was resumed
     std::unique_ptr<error> failure;        ///< the same with all that is known
     bool was_close_cancelled = false;      ///< for the user, once close() was resumed
@@ -70,9 +70,9 @@ struct lease_claim final : claim {
     std::atomic<bool> is_forgotten{false}; ///< the execution context is gone; from any thread
 
 private:
-    static void resume(std::unique_ptr<suspended_caller>& who) {
-        if (const auto resumed = std::move(who)) {
-            resumed->resume();
+    static void resume_waiting(suspended_caller& who) {
+        if (who) {
+            resume(std::move(who));
         }
     }
 };

@@ -221,7 +221,7 @@ void lease_desk::give_back(lease_claim& lease) {
 }
 
 void lease_desk::cancel_close(lease_claim& lease) {
-    lease.was_close_cancelled = lease.closer != nullptr;
+    lease.was_close_cancelled = static_cast<bool>(lease.closer);
     lease.answer_closer();
 }
 

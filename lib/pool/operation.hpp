@@ -47,9 +47,8 @@ void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel
 /// ends it. The strand owns the caller from there on, not before: there the pool knows what waits, and can part the two
 /// if the strand never runs again.
 template <class Cancel, class Enter>
-void take_to_strand(const core_ptr& core, std::unique_ptr<suspended_caller> caller, Cancel cancel,
-                    Enter enter) {
-    forward_cancellation(*caller, core, std::move(cancel));
+void take_to_strand(const core_ptr& core, suspended_caller&& caller, Cancel cancel, Enter enter) {
+    forward_cancellation(caller, core, std::move(cancel));
     auto arrive = [core, enter = std::move(enter), caller = std::move(caller)]() mutable {
         enter(*core, std::move(caller));
     };
@@ -63,7 +62,7 @@ public:
     /// Begins it: `body(core)` is the coroutine. On the strand.
     template <class Body>
     void begin(const std::shared_ptr<operation>& self, const core_ptr& core, task_group& tasks, Body body,
-               std::unique_ptr<suspended_caller> caller) {
+               suspended_caller&& caller) {
         caller_ = std::move(caller);
         core->waits().add(*this);
         try {
@@ -84,7 +83,7 @@ public:
         task_.cancel();
     }
 
-    void forget() noexcept override { caller_.reset(); }
+    void forget() noexcept override { caller_ = {}; }
 
     /// For the caller, after it has been resumed.
     T take() {
@@ -134,11 +133,10 @@ private:
     /// Out of the core's list first: what the caller destroys, he destroys on his own thread.
     void hand_over() {
         unlink();
-        const auto caller = std::move(caller_);
-        caller->resume();
+        resume(std::move(caller_));
     }
 
-    std::unique_ptr<suspended_caller> caller_;
+    suspended_caller caller_;
     task_group::task_handle task_;
     bool cancelled_ = false;
     std::optional<error> failure_;
@@ -151,9 +149,8 @@ private:
 template <class T, class Tasks, class Body>
 asio::awaitable<T> wait_on_strand(core_ptr core, Tasks tasks, Body body) {
     const auto mine = std::make_shared<operation<T>>();
-    auto start = [core = std::move(core), tasks, body = std::move(body),
-                  mine](std::unique_ptr<suspended_caller> caller) {
-        forward_cancellation(*caller, core, [mine](pool_core&, asio::cancellation_type) { mine->cancel(); });
+    auto start = [core = std::move(core), tasks, body = std::move(body), mine](suspended_caller&& caller) {
+        forward_cancellation(caller, core, [mine](pool_core&, asio::cancellation_type) { mine->cancel(); });
         auto begin = [core, tasks, body, mine, caller = std::move(caller)]() mutable {
             mine->begin(mine, core, tasks(*core), std::move(body), std::move(caller));
         };

@@ -82,14 +82,14 @@ template <class Ask, class Answer = std::invoke_result_t<const Ask&, pool_core&>
 asio::awaitable<Answer> one_hop(core_ptr core, Ask ask) {
     Answer result{};
     std::exception_ptr problem;
-    auto start = [core = std::move(core), &ask, &result, &problem](std::unique_ptr<suspended_caller> caller) {
-        auto look = [core, &ask, &result, &problem, caller = std::move(caller)] {
+    auto start = [core = std::move(core), &ask, &result, &problem](suspended_caller&& caller) {
+        auto look = [core, &ask, &result, &problem, caller = std::move(caller)]() mutable {
             try {
                 result = ask(*core);
             } catch (const std::exception&) { // out of memory
                 problem = std::current_exception();
             }
-            caller->resume();
+            resume(std::move(caller));
         };
         execute_surely(core->executor(), std::move(look));
     };

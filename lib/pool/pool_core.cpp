@@ -111,7 +111,7 @@ void pool_core::submit(call& fresh) {
     events_.settle();
     auto facts = facts_of_admission();
     facts.is_part_of_another = dispatcher_.is_part_of_running_call(fresh);
-    dispatcher_.submit(fresh, facts);
+    dispatcher_.submit(fresh, std::move(facts));
 }
 
 void pool_core::take_chunks(call& from, stream_credit taken) {

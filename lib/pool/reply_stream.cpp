@@ -14,11 +14,10 @@ namespace skep {
 namespace {
 
 /// The consumer's side of the strand: what it has taken is granted to the worker, and it waits.
-void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine,
-                std::unique_ptr<suspended_caller> caller) {
+void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine, suspended_caller&& caller) {
     const auto core = pool.lock();
     if (core) {
-        forward_cancellation(*caller, core,
+        forward_cancellation(caller, core,
                              [mine](pool_core&, asio::cancellation_type) { mine->cancel_wait(); });
     }
     auto wait = [core, mine, caller = std::move(caller)]() mutable {
@@ -31,7 +30,7 @@ void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine,
 }
 
 asio::awaitable<void> wait_for_chunks(std::weak_ptr<pool_core> pool, stream_ptr mine) {
-    auto start = [pool = std::move(pool), mine](std::unique_ptr<suspended_caller> caller) {
+    auto start = [pool = std::move(pool), mine](suspended_caller&& caller) {
         begin_wait(pool, mine, std::move(caller));
     };
     auto suspension = suspend(std::move(start));

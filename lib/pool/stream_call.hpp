@@ -47,7 +47,7 @@ public:
     const strand& executor() const noexcept { return executor_; }
 
     /// Who waits until a worker has the call, or it has failed. Before anything else.
-    void attach(std::unique_ptr<suspended_caller> opener) noexcept { opener_ = std::move(opener); }
+    void attach(suspended_caller&& opener) noexcept { opener_ = std::move(opener); }
 
     /// For the opener, after it has been resumed. Throws what the call has failed with.
     void check_opened() const {
@@ -57,7 +57,7 @@ public:
     }
 
     /// The consumer is through with its portion: it waits for the next one.
-    void wait(std::unique_ptr<suspended_caller> reader) {
+    void wait(suspended_caller&& reader) {
         reader_ = std::move(reader);
         given_ = {};
         hand_over();
@@ -67,7 +67,7 @@ public:
     void cancel_wait() {
         if (reader_) {
             given_.was_cancelled = true;
-            resume(reader_);
+            resume(std::move(reader_));
         }
     }
 
@@ -94,7 +94,7 @@ private:
 
     void on_sent() override {
         if (opener_) {
-            resume(opener_);
+            resume(std::move(opener_));
         }
     }
 
@@ -107,15 +107,15 @@ private:
         is_over_ = true;
         if (opener_) {
             failed_to_open_ = true;
-            resume(opener_);
+            resume(std::move(opener_));
         }
         hand_over();
     }
 
     void forget() noexcept override {
         is_forgotten_ = true;
-        opener_.reset();
-        reader_.reset();
+        opener_ = {};
+        reader_ = {};
     }
 
     /// At the end of this turn of the strand, so that chunks which came together wake the consumer once.
@@ -146,18 +146,13 @@ private:
             given_.chunks.splice(given_.chunks.end(), arrived_, arrived_.begin()); // takes no memory
         }
         given_.is_last = is_over_ && arrived_.empty();
-        resume(reader_);
-    }
-
-    static void resume(std::unique_ptr<suspended_caller>& waiting) {
-        const auto caller = std::move(waiting);
-        caller->resume();
+        resume(std::move(reader_));
     }
 
     strand executor_;
     stream_flow flow_;
-    std::unique_ptr<suspended_caller> opener_;
-    std::unique_ptr<suspended_caller> reader_;
+    suspended_caller opener_;
+    suspended_caller reader_;
     std::list<arrival> arrived_;
     delivery given_;
     reply answer_;

@@ -18,10 +18,10 @@ public:
     explicit unary_call(request&& what) : call(std::move(what), static_cast<call_sink*>(this)) {}
 
     /// To be called on the strand, before anything else.
-    void attach(std::unique_ptr<suspended_caller> caller) noexcept { caller_ = std::move(caller); }
+    void attach(suspended_caller&& caller) noexcept { caller_ = std::move(caller); }
 
-    /// The answer. For the caller, after it has been resumed. Throws what the call has failed with.
-    reply take() {
+    /// The answer, to be moved from. For the caller, after it has been resumed. Throws what the call has failed with.
+    reply&& take() {
         if (failure_) {
             throw std::move(*failure_);
         }
@@ -37,13 +37,10 @@ private:
     void put_answer(reply answer) noexcept override { answer_.emplace(std::move(answer)); }
     void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
     void put_failure(errc code) noexcept override { code_ = code; }
-    void wake() override {
-        const auto caller = std::move(caller_);
-        caller->resume();
-    }
-    void forget() noexcept override { caller_.reset(); }
+    void wake() override { resume(std::move(caller_)); }
+    void forget() noexcept override { caller_ = {}; }
 
-    std::unique_ptr<suspended_caller> caller_;
+    suspended_caller caller_;
     std::optional<reply> answer_;
     std::unique_ptr<error> failure_;
     errc code_{}; ///< of a failure that nothing else is known of

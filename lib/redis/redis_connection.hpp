@@ -35,12 +35,12 @@ struct redis_exchange {
     redis_exchange(std::string what, redis_outcome& result) : wire(std::move(what)), outcome(result) {}
 
     /// To be called when `outcome` is known.
-    void end() { std::exchange(caller, nullptr)->resume(); }
+    void end() { resume(std::move(caller)); }
 
     std::string wire;
-    redis_outcome& outcome;                   ///< in the coroutine that is the caller
-    std::unique_ptr<suspended_caller> caller; ///< null once he no longer waits
-    time_point deadline;                      ///< for the reply, once the command is sent
+    redis_outcome& outcome;  ///< in the coroutine that is the caller
+    suspended_caller caller; ///< nobody once he no longer waits
+    time_point deadline;     ///< for the reply, once the command is sent
 };
 
 /// One connection to the server, from its making to its loss. Commands are sent at once, and answered in their order.

@@ -40,7 +40,7 @@ asio::awaitable<redis_reply> redis_server::ask(ptr self, std::string_view operat
 /// Suspends the caller until `outcome` is there. While he is, the exchange belongs to the connection alone, and he to it.
 asio::awaitable<void> redis_server::perform(ptr self, std::string command, redis_outcome& outcome) {
     auto start = [self, added = std::make_shared<redis_exchange>(std::move(command), outcome)](
-                     std::unique_ptr<suspended_caller> caller) mutable {
+                     suspended_caller&& caller) mutable {
         // Weak: the caller's signal may outlive the execution context, which the server's strand must not.
         auto on_cancelled = [server = std::weak_ptr(self),
                              unwanted = std::weak_ptr(added)](asio::cancellation_type) {
@@ -55,7 +55,7 @@ asio::awaitable<void> redis_server::perform(ptr self, std::string command, redis
             };
             execute_surely(still_there->strand_, std::move(give_up));
         };
-        auto slot = caller->cancellation();
+        auto slot = caller.cancellation();
         if (slot.is_connected()) {
             slot.assign(std::move(on_cancelled));
         }

@@ -19,7 +19,7 @@ bool is_label(const std::string& command) noexcept {
 } // namespace
 
 void call_recorder::record(const std::string& command, const time_spent& times,
-                           std::optional<errc> code) noexcept {
+                           const std::optional<errc>& code) noexcept {
     if (!options_.enabled) {
         return;
     }

@@ -26,7 +26,8 @@ public:
     explicit call_recorder(const metrics_options& options) noexcept : options_(options) {}
 
     /// A call is over; `code` is what it failed with, if it did.
-    void record(const std::string& command, const time_spent& times, std::optional<errc> code) noexcept;
+    void record(const std::string& command, const time_spent& times,
+                const std::optional<errc>& code) noexcept;
 
     /// Adds what it knows.
     void report(pool_metrics& metrics) const;

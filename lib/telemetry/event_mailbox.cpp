@@ -16,7 +16,6 @@ namespace skep::detail {
 
 /// Under the lock, here and below, so that a context which ends meanwhile waits for that: see end_now().
 void event_mailbox::put(const event& what) {
-    caller woken;
     const std::lock_guard lock(mutex_);
     if (events_.size() == capacity_) {
         ++dropped_;
@@ -28,8 +27,7 @@ void event_mailbox::put(const event& what) {
         ++dropped_;
         return;
     }
-    woken = std::move(reader_);
-    resume(woken);
+    wake(std::move(reader_));
 }
 
 asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_mailbox> self) {
@@ -46,7 +44,8 @@ asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_
         if (first || is_last_look) {
             co_return first;
         }
-        auto waiting = suspend([box = self.get()](caller who) { box->await_news(std::move(who)); });
+        auto waiting =
+            suspend([box = self.get()](suspended_caller&& who) { box->await_news(std::move(who)); });
         co_await std::move(waiting);
     }
 }
@@ -72,8 +71,8 @@ std::optional<event> event_mailbox::take_first() {
     return first;
 }
 
-void event_mailbox::await_news(caller who) noexcept {
-    const auto slot = who->cancellation();
+void event_mailbox::await_news(suspended_caller&& who) noexcept {
+    const auto slot = who.cancellation();
     if (slot.is_connected()) {
         try {
             auto cancel = [weak = weak_from_this()](asio::cancellation_type) {
@@ -88,30 +87,26 @@ void event_mailbox::await_news(caller who) noexcept {
     if (events_.empty() && !is_closed_) {
         reader_ = std::move(who);
     } else {
-        resume(who);
+        wake(std::move(who));
     }
 }
 
 /// On the reader's executor.
 void event_mailbox::cancel_wait() noexcept {
-    caller woken;
     const std::lock_guard lock(mutex_);
-    woken = std::move(reader_);
-    was_cancelled_ = woken != nullptr;
-    resume(woken);
+    was_cancelled_ = static_cast<bool>(reader_);
+    wake(std::move(reader_));
 }
 
 void event_mailbox::close() noexcept {
-    caller woken;
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
-    woken = std::move(reader_);
-    resume(woken);
+    wake(std::move(reader_));
 }
 
 /// With the wait goes the coroutine, and with that this, perhaps.
 void event_mailbox::end_now(const asio::execution_context& context) noexcept {
-    caller destroyed;
+    suspended_caller destroyed;
     const std::lock_guard lock(mutex_);
     if (known_to_ == &context) {
         known_to_ = nullptr;
@@ -119,10 +114,10 @@ void event_mailbox::end_now(const asio::execution_context& context) noexcept {
     }
 }
 
-void event_mailbox::resume(const caller& who) noexcept {
+void event_mailbox::wake(suspended_caller who) noexcept {
     try {
         if (who) {
-            who->resume();
+            resume(std::move(who));
         }
     } catch (...) {} // out of memory: it is gone
 }

@@ -47,19 +47,17 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
-    using caller = std::unique_ptr<suspended_caller>;
-
     void enroll(const asio::any_io_executor& executor);
     std::optional<event> take_first();
-    void await_news(caller who) noexcept;
+    void await_news(suspended_caller&& who) noexcept;
     void cancel_wait() noexcept;
     void end_now(const asio::execution_context& context) noexcept override;
-    static void resume(const caller& who) noexcept;
+    static void wake(suspended_caller who) noexcept;
 
     const std::size_t capacity_;
     std::recursive_mutex mutex_; ///< a reader that cannot be resumed ends, and with it its stream
     std::deque<event> events_;
-    caller reader_;                                     ///< who waits
+    suspended_caller reader_;                           ///< who waits
     const asio::execution_context* known_to_ = nullptr; ///< the reader's, whose end it would learn of
     std::atomic<std::uint64_t> dropped_{0};
     std::atomic<bool> is_closed_{false};

@@ -99,13 +99,10 @@ public:
         if (!grow(ec, sizeof(json_field) + part.size())) {
             return false;
         }
-        auto& key = fields_.emplace_back().key;
-        key = keep_key(part);
-        const auto is_same = [&key](const json_field& field) { return field.key == key; };
-        if (std::any_of(fields_.begin(), fields_.end() - 1, is_same)) {
-            return refuse(ec, "a key of the message stands there twice");
-        }
-        return true;
+        key_ = keep_key(part);
+        const auto is_same = [this](const json_field& field) { return field.key == key_; };
+        return std::none_of(fields_.begin(), fields_.end(), is_same) ||
+               refuse(ec, "a key of the message stands there twice");
     }
 
     bool on_string_part(json::string_view part, std::size_t, boost::system::error_code& ec) {
@@ -115,22 +112,17 @@ public:
         stack_->push_chars(part);
         return true;
     }
-    bool on_string(json::string_view part, std::size_t, boost::system::error_code& ec) {
-        if (!grow(ec, part.size())) {
-            return false;
-        }
-        stack_->push_string(part);
-        return scalar_done(ec);
+    bool on_string(json::string_view part, std::size_t size, boost::system::error_code& ec) {
+        const bool is_whole = part.size() == size;
+        return grow(ec, part.size()) && scalar(ec, is_whole, part, [&] { stack_->push_string(part); });
     }
 
     bool on_number_part(json::string_view, boost::system::error_code&) { return true; }
     bool on_int64(std::int64_t number, json::string_view, boost::system::error_code& ec) {
-        stack_->push_int64(number);
-        return scalar_done(ec);
+        return scalar(ec, true, number, [&] { stack_->push_int64(number); });
     }
     bool on_uint64(std::uint64_t number, json::string_view, boost::system::error_code& ec) {
-        stack_->push_uint64(number);
-        return scalar_done(ec);
+        return scalar(ec, true, number, [&] { stack_->push_uint64(number); });
     }
     bool on_double(double number, json::string_view text, boost::system::error_code& ec) {
         if (!std::isfinite(number)) {
@@ -141,16 +133,13 @@ public:
         }
         // The parser's number may be off in the last place. For those too small to be told from 0, it will do.
         std::from_chars(text.data(), text.data() + text.size(), number);
-        stack_->push_double(number);
-        return scalar_done(ec);
+        return scalar(ec, true, number, [&] { stack_->push_double(number); });
     }
     bool on_bool(bool value, boost::system::error_code& ec) {
-        stack_->push_bool(value);
-        return scalar_done(ec);
+        return scalar(ec, true, value, [&] { stack_->push_bool(value); });
     }
     bool on_null(boost::system::error_code& ec) {
-        stack_->push_null();
-        return scalar_done(ec);
+        return scalar(ec, true, nullptr, [&] { stack_->push_null(); });
     }
 
     bool on_comment_part(json::string_view, boost::system::error_code&) { return true; }
@@ -178,16 +167,26 @@ private:
         return escaped_keys_.emplace_back(std::exchange(partial_key_, {}));
     }
 
-    bool scalar_done(boost::system::error_code& ec) {
+    /// One that is a field as a whole becomes it at once: the stack would move it about.
+    template <class Scalar, class Push>
+    bool scalar(boost::system::error_code& ec, bool is_whole, const Scalar& value, Push push) {
         if (depth_ == 0) {
             return refuse(ec, "the JSON is not an object");
         }
-        return grow(ec, sizeof(json::value)) && value_done();
+        if (!grow(ec, sizeof(json::value))) {
+            return false;
+        }
+        if (depth_ == 1 && is_whole) {
+            fields_.emplace_back(key_, value);
+            return true;
+        }
+        push();
+        return value_done();
     }
 
     bool value_done() {
         if (depth_ == 1) {
-            fields_.back().value = stack_->release();
+            fields_.emplace_back(key_, stack_->release());
             stack_->reset();
         }
         return true;
@@ -207,6 +206,7 @@ private:
     std::vector<json_field> fields_;
     std::optional<json::value_stack> stack_{std::in_place};
     std::string_view text_;
+    std::string_view key_; ///< of the field that is being read
     std::string partial_key_;
     std::deque<std::string> escaped_keys_;
     std::size_t depth_ = 0;

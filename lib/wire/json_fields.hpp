@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace skep {
@@ -20,6 +21,10 @@ struct json_limits {
 
 /// One member of a message's top-level object.
 struct json_field {
+    /// `content`: what a value is made of.
+    template <class Content>
+    json_field(std::string_view name, Content&& content) : key(name), value(std::forward<Content>(content)) {}
+
     std::string_view key;
     boost::json::value value;
 };

@@ -5,7 +5,7 @@
 
 #include "worker/call.hpp"
 
-#include <boost/container/flat_map.hpp>
+#include <boost/circular_buffer.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,6 +18,7 @@ namespace skep {
 class call_table {
 public:
     struct entry {
+        std::uint64_t id;
         call_ptr sent;
         std::uint64_t begin; ///< where its frame begins in the data stream
     };
@@ -48,55 +49,62 @@ public:
     std::size_t common_load() const noexcept { return load() - (reserved_ - unused_); }
 
     /// Makes room, so that add() cannot fail.
-    void reserve_one() { entries_.reserve(entries_.size() + 1); }
+    void reserve_one() {
+        constexpr std::size_t least = 16;
+        if (entries_.full()) {
+            entries_.set_capacity(std::max(least, 2 * entries_.size()));
+        }
+    }
     std::uint64_t next_id() const noexcept { return next_id_; }
 
     /// Enters a call under next_id().
     void add(call& sent, std::uint64_t begin) {
-        entries_.emplace_hint(entries_.end(), next_id_++, entry{call_ptr(&sent), begin});
+        entries_.push_back({next_id_++, call_ptr(&sent), begin});
         unused_ -= sent.is_leased() ? 1 : 0;
     }
 
     /// Null if it has no call of that id.
     call* find(std::uint64_t id) const noexcept {
-        const auto found = entries_.find(id);
-        return found == entries_.end() ? nullptr : found->second.sent.get();
+        const auto found = search(id);
+        return found == entries_.end() ? nullptr : found->sent.get();
     }
 
     /// Null if it has no call of that id: it was never given out, or has been answered before.
     call_ptr take(std::uint64_t id) noexcept {
-        const auto found = entries_.find(id);
+        const auto found = search(id);
         if (found == entries_.end()) {
             return {};
         }
-        auto sent = std::move(found->second.sent);
-        entries_.erase(found);
+        const auto place = entries_.begin() + (found - entries_.begin());
+        auto sent = std::move(place->sent);
+        // It is one of the oldest, mostly: those after it stay where they are.
+        const bool is_old = place - entries_.begin() < entries_.end() - place;
+        is_old ? entries_.rerase(place) : entries_.erase(place);
         unused_ += sent->is_leased() ? 1 : 0;
         return sent;
     }
 
     /// The one that was sent last; there must be one.
     entry take_last() noexcept {
-        const auto last = entries_.end() - 1;
-        auto sent = std::move(last->second);
-        entries_.erase(last);
-        unused_ += sent.sent->is_leased() ? 1 : 0;
-        return sent;
+        auto last = std::move(entries_.back());
+        entries_.pop_back();
+        unused_ += last.sent->is_leased() ? 1 : 0;
+        return last;
     }
 
     /// True if the worker cannot have begun the call yet.
     bool is_pipelined(const call& sent) const noexcept {
-        return load() > capacity_ && sent.id >= at(capacity_)->first;
+        return load() > capacity_ && sent.id >= at(capacity_)->id;
     }
 
     /// The call that it may have begun as it answered another; null if it has just begun none.
-    call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->second.sent.get() : nullptr; }
+    call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->sent.get() : nullptr; }
 
     /// Calls `act` for each, the first sent first, but for no more than `most`.
     template <class Act>
     void for_each(std::size_t most, Act&& act) const {
         std::for_each(entries_.begin(), at(std::min(load(), most)),
-                      [&](const auto& each) { act(*each.second.sent); });
+                      [&](const auto& each) { act(*each.sent); });
     }
 
     /// True if it can have begun no call whose caller still waits, unless an answer of it is on its way.
@@ -107,25 +115,33 @@ public:
     /// True if it can have begun one that the pool does not know of.
     bool is_at_private() const noexcept {
         return std::any_of(entries_.begin(), at(std::min(load(), capacity_)),
-                           [](const auto& each) { return each.second.sent->is_private; });
+                           [](const auto& each) { return each.sent->is_private; });
     }
 
     /// True if nobody waits for a call that it has.
     bool is_deserted() const noexcept { return std::all_of(entries_.begin(), entries_.end(), is_given_up); }
 
 private:
-    using map = boost::container::flat_map<std::uint64_t, entry>;
+    using iterator = boost::circular_buffer<entry>::const_iterator;
 
     /// Nobody of the pool waits for it.
-    static bool is_given_up(const map::value_type& each) noexcept {
-        return each.second.sent->state == call_state::abandoned || each.second.sent->is_private;
+    static bool is_given_up(const entry& each) noexcept {
+        return each.sent->state == call_state::abandoned || each.sent->is_private;
     }
 
-    map::const_iterator at(std::size_t index) const noexcept {
+    /// The end if it has no call of that id.
+    iterator search(std::uint64_t id) const noexcept {
+        const auto found =
+            std::lower_bound(entries_.begin(), entries_.end(), id,
+                             [](const entry& each, std::uint64_t wanted) { return each.id < wanted; });
+        return found != entries_.end() && found->id == id ? found : entries_.end();
+    }
+
+    iterator at(std::size_t index) const noexcept {
         return entries_.begin() + static_cast<std::ptrdiff_t>(index);
     }
 
-    map entries_;
+    boost::circular_buffer<entry> entries_; ///< ids rise
     std::uint64_t next_id_ = 1;
     std::size_t capacity_ = 0;
     std::size_t reserved_ = 0; ///< places

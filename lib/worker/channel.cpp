@@ -67,14 +67,6 @@ asio::awaitable<bool> channel::receive() {
     co_return count > 0 && !closed_;
 }
 
-std::optional<worker_message> channel::next() {
-    const auto frame = frames_.next();
-    if (!frame) {
-        return std::nullopt;
-    }
-    return messages_.decode(*frame);
-}
-
 void channel::stop_sending() noexcept {
     mute_ = true;
     outbox_.clear();

@@ -121,13 +121,14 @@ asio::awaitable<void> link::write(channel& to, const char* name) {
 bool link::take_messages(channel& source) {
     const bool is_control = &source != &data_;
     try {
-        while (auto message = source.next()) {
-            if (const auto* const objection = objection_to(*message, is_control)) {
+        while (const auto frame = source.next()) {
+            auto message = source.decode(*frame);
+            if (const auto* const objection = objection_to(message, is_control)) {
                 throw protocol_violation(objection);
             }
-            go_on(*message);
-            records_taken_ += is_record(*message) ? 1 : 0;
-            user_.on_message(*message);
+            go_on(message);
+            records_taken_ += is_record(message) ? 1 : 0;
+            user_.on_message(message);
         }
         return true;
     } catch (const protocol_violation& violation) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace skep {
@@ -84,8 +85,15 @@ void worker::assign_private(call& next) {
 }
 
 std::string worker::correlation_id_of(const call& sent) const {
-    return sent.req.correlation_id().empty() ? correlation_ + std::to_string(sent.id)
-                                             : sent.req.correlation_id();
+    const auto& given = sent.req.correlation_id();
+    if (!given.empty()) {
+        return given;
+    }
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.begin(), digits.end(), sent.id).ptr;
+    auto id = correlation_;
+    id.append(digits.begin(), end);
+    return id;
 }
 
 std::vector<std::string> worker::correlation_ids() const {

@@ -36,6 +36,10 @@ class Frame(NamedTuple):
     attachments: Sequence[memoryview]
 
 
+# As Frame(...), but at the speed of C. Any: typing does not know a tuple's __new__ for what it is.
+_new_frame: Any = functools.partial(tuple.__new__, Frame)
+
+
 def frame_length(body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> int:
     """What the length field of a frame with these parts holds; frame limits are about this number."""
     length = _JSON_LENGTH_SIZE + sum(map(len, body))
@@ -127,7 +131,9 @@ class Channel:
     def send(self, body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> None:
         """Sends a JSON object, already encoded and perhaps in parts, and its attachments."""
         json_length = sum(map(len, body))
-        length = _JSON_LENGTH_SIZE + json_length + sum(map(len, attachments))
+        length = _JSON_LENGTH_SIZE + json_length
+        if attachments:
+            length += sum(map(len, attachments))
         parts = (_HEADER.pack(length, json_length), *body, *attachments)
         if length <= _SMALL:
             self._send_all(b"".join(parts))
@@ -163,7 +169,8 @@ class Channel:
         # Attachments are views of the buffer and take it with them; a buffer grown for one frame is let go.
         if attachments or len(self._view) > _BUFFER_SIZE:
             self._renew_buffer(_BUFFER_SIZE)
-        return Frame(message, attachments)
+        frame: Frame = _new_frame((message, attachments))
+        return frame
 
     def _split(self, lengths: Any, start: int, end: int) -> List[memoryview]:
         announced = lengths if type(lengths) is list else []

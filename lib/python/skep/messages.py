@@ -17,6 +17,10 @@ _ESCAPED_CHARACTER = 6  # bytes
 _AROUND_ERROR = 1024  # in the host's memory
 _DATA = b',"data":'
 
+# What precedes the value; for the call's id and lengths().
+_RESULT = b'{"type":"result","id":%d%b,"value":'
+_CHUNK = b'{"type":"chunk","id":%d%b,"value":'
+
 
 class Answers:
     """Makes answers to calls that a host with these limits accepts."""
@@ -30,15 +34,15 @@ class Answers:
 
     def result(self, call_id: int, command: str, value: Any) -> Answer:
         """What a command has returned; UnserializableResult or ResultTooLarge if the host would not accept it."""
-        return self._value(b"result", call_id, command, value)
+        return self._value(_RESULT, call_id, command, value)
 
     def chunk(self, call_id: int, command: str, value: Any) -> Answer:
         """The same for what it has yielded."""
-        return self._value(b"chunk", call_id, command, value)
+        return self._value(_CHUNK, call_id, command, value)
 
-    def _value(self, kind: bytes, call_id: int, command: str, value: Any) -> Answer:
+    def _value(self, head: bytes, call_id: int, command: str, value: Any) -> Answer:
         text, attachments = self._encoder.encode(value, command)
-        body = b'{"type":"%b","id":%d%b,"value":' % (kind, call_id, lengths(attachments)), text, b"}"
+        body = head % (call_id, lengths(attachments) if attachments else b""), text, b"}"
         if frame_length(body, attachments) > self._longest:
             self._check_size(body, attachments, command)
         return body, attachments

@@ -1,5 +1,6 @@
 """What a worker can be asked to do."""
 
+import time
 from types import GeneratorType
 from typing import Any, Callable, List, Mapping, Optional
 
@@ -50,13 +51,13 @@ class Work:
         if command is None:
             return healthy(call, answers, None if self.health_check is None else self.health_check.run())
         value = command.function(**call.args)
-        if isinstance(value, GeneratorType):
+        if type(value) is GeneratorType:
             value = drive(value, send_chunk) if send_chunk else collect(value, command.name)
         return answers.result(call.id, command.name, value)
 
     def accept(self, call: Call) -> Optional[Command]:
         """The command that a call is for, None for the health check."""
-        if call.deadline is not None and call.remaining == 0:
+        if call.deadline is not None and call.deadline <= time.monotonic():
             raise DeadlineExceeded(f"the deadline of '{call.command}' passed before it started")
         if call.command == HEALTH_CHECK:
             return None
