@@ -31,8 +31,8 @@ template <class Call>
 void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, suspended_caller&& caller) {
     take_to_strand(
         core, std::move(caller),
-        [mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); },
-        [mine](pool_core& target, suspended_caller&& waiting) {
+        [mine = mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); },
+        [mine = mine](pool_core& target, suspended_caller&& waiting) {
             mine->attach(std::move(waiting));
             target.submit(*mine);
         });

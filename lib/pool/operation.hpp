@@ -33,10 +33,14 @@ void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel
         // Weak: the caller's signal may outlive the execution context, which neither the core nor a call must.
         slot.assign([core = std::weak_ptr(core),
                      canceller = std::weak_ptr(canceller)](asio::cancellation_type type) {
-            const auto pool = core.lock();
-            const auto still_waiting = canceller.lock();
+            auto pool = core.lock();
+            auto still_waiting = canceller.lock();
             if (pool && still_waiting) {
-                asio::post(pool->executor(), [pool, still_waiting, type] { (*still_waiting)(*pool, type); });
+                const auto& strand = pool->executor();
+                auto end_wait = [pool = std::move(pool), still_waiting = std::move(still_waiting), type] {
+                    (*still_waiting)(*pool, type);
+                };
+                asio::post(strand, std::move(end_wait));
             }
         });
         caller.keep(canceller);
@@ -49,7 +53,7 @@ void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel
 template <class Cancel, class Enter>
 void take_to_strand(const core_ptr& core, suspended_caller&& caller, Cancel cancel, Enter enter) {
     forward_cancellation(caller, core, std::move(cancel));
-    auto arrive = [core, enter = std::move(enter), caller = std::move(caller)]() mutable {
+    auto arrive = [core = core, enter = std::move(enter), caller = std::move(caller)]() mutable {
         enter(*core, std::move(caller));
     };
     execute_surely(core->executor(), std::move(arrive));

@@ -6,6 +6,7 @@
 #include <skep/scheduler.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace skep {
 
@@ -65,10 +66,11 @@ public:
         while (load >= by_load_.size()) {
             by_load_.emplace_back();
         }
-        by_load_[load].make_room_for(slot); // what may fail comes first
-        withdraw(slot);
-        by_load_[load].push_back(slot);
-        load_of_[slot] = load;
+        by_load_[load].push_back(slot); // what may fail comes first
+        const auto before = std::exchange(load_of_[slot], load);
+        if (before != nowhere) {
+            by_load_[before].remove(slot);
+        }
         lowest_ = std::min(lowest_, load);
     }
 

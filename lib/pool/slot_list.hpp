@@ -19,17 +19,12 @@ public:
     std::optional<std::uint32_t> front() const noexcept { return to_slot(links_[end].next); }
     std::optional<std::uint32_t> back() const noexcept { return to_slot(links_[end].previous); }
 
-    /// So that push_back(slot) does not fail.
-    void make_room_for(std::uint32_t slot) {
-        if (slot + 1 >= links_.size()) {
-            links_.resize(slot + 2);
-        }
-    }
-
     /// `slot` must not be in the list.
     void push_back(std::uint32_t slot) {
         const auto at = slot + 1;
-        make_room_for(slot);
+        if (at >= links_.size()) {
+            links_.resize(at + 1);
+        }
         const auto last = links_[end].previous;
         links_[at] = {last, end};
         links_[last].next = at;

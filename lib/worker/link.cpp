@@ -50,7 +50,7 @@ void link::flush_soon(const std::shared_ptr<void>& owner) {
     if (flush_scheduled_) {
         return;
     }
-    asio::post(context_.executor, [this, owner] {
+    asio::post(context_.executor, [this, owner = owner] {
         flush_scheduled_ = false;
         data_.flush();
     });
