@@ -33,7 +33,7 @@ public:
 
     kept_ptr submit(request what, admission_facts facts = {}) {
         kept_ptr fresh(new kept_call(std::move(what)));
-        calls.submit(*fresh, facts);
+        calls.submit(*fresh, std::move(facts));
         manual_context::settle();
         return fresh;
     }
