@@ -36,7 +36,8 @@ public:
           canceller_(std::move(other.canceller_)),
           waits_(std::exchange(other.waits_, false)) {}
     suspended_caller& operator=(suspended_caller&& other) noexcept {
-        handler_.reset(); // Asio's handler has no assignment
+        const suspended_caller before(std::move(*this)); // with the coroutine may go what keeps this
+        handler_.reset();                                // Asio's handler has no assignment
         if (other.handler_) {
             handler_.emplace(std::move(*other.handler_));
         }

@@ -31,18 +31,18 @@ void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel
     try {
         const auto canceller = std::make_shared<Cancel>(std::move(cancel));
         // Weak: the caller's signal may outlive the execution context, which neither the core nor a call must.
-        slot.assign([core = std::weak_ptr(core),
-                     canceller = std::weak_ptr(canceller)](asio::cancellation_type type) {
-            auto pool = core.lock();
-            auto still_waiting = canceller.lock();
-            if (pool && still_waiting) {
-                const auto& strand = pool->executor();
-                auto end_wait = [pool = std::move(pool), still_waiting = std::move(still_waiting), type] {
-                    (*still_waiting)(*pool, type);
-                };
-                asio::post(strand, std::move(end_wait));
-            }
-        });
+        slot.assign(
+            [core = std::weak_ptr(core), canceller = std::weak_ptr(canceller)](asio::cancellation_type type) {
+                auto pool = core.lock();
+                auto still_waiting = canceller.lock();
+                if (pool && still_waiting) {
+                    const auto& strand = pool->executor();
+                    auto end_wait = [pool = std::move(pool), still_waiting = std::move(still_waiting), type] {
+                        (*still_waiting)(*pool, type);
+                    };
+                    asio::post(strand, std::move(end_wait));
+                }
+            });
         caller.keep(canceller);
     } catch (const std::bad_alloc&) {}
 }

@@ -5,7 +5,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
+#include <random>
 #include <vector>
 
 using namespace skep;
@@ -70,6 +74,30 @@ BOOST_AUTO_TEST_CASE(each_can_be_taken_once_in_any_order) {
     BOOST_TEST(of.table.take(3).get() == &of.get(3));
     BOOST_TEST(of.table.take(1).get() == &of.get(1));
     BOOST_TEST(of.table.empty());
+}
+
+BOOST_AUTO_TEST_CASE(agrees_with_a_plain_map_over_random_operations) {
+    std::mt19937 random(5);
+    trial of(8);
+    std::map<std::uint64_t, const call*> model;
+    for (int i = 0; i < 20'000; ++i) {
+        const auto most = static_cast<std::size_t>(1 + i / 200); // it grows, and comes around many times
+        if (model.size() < most && random() % 3 != 0) {
+            const auto id = of.table.next_id();
+            model[id] = &of.add();
+        } else if (!model.empty()) {
+            const bool is_in_order = random() % 2 == 0;
+            const auto place = is_in_order ? 0 : static_cast<long>(random() % model.size());
+            const auto found = std::next(model.begin(), place);
+            BOOST_REQUIRE(of.table.take(found->first).get() == found->second);
+            BOOST_REQUIRE(!of.table.take(found->first));
+            model.erase(found);
+        }
+        std::vector<const call*> calls;
+        of.table.for_each(of.table.load(), [&](const call& each) { calls.push_back(&each); });
+        BOOST_REQUIRE(std::equal(calls.begin(), calls.end(), model.begin(), model.end(),
+                                 [](const call* one, const auto& other) { return one == other.second; }));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_id_that_was_never_given_out_is_nobodys) {
