@@ -4,14 +4,17 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace skep {
 
-/// Has `executor` run `function`, where there is no way to go on without. Asio takes the memory for that before it takes
-/// the function: an attempt that fails for lack of memory may be made again, once; what that throws is thrown.
+/// Has `executor` run `function`, where there is no way to go on without. A strand takes the memory for that before it takes
+/// the function: an attempt that fails for lack of memory may be made again, once; what that throws is thrown. An executor
+/// whose type is erased may have taken it already, and is given what is left: `function` must then do nothing.
 template <class Executor, class Function>
 void execute_surely(const Executor& executor, Function&& function) {
+    static_assert(!std::is_lvalue_reference_v<Function>, "what is left of it is of no use");
     try {
         executor.execute(std::move(function));
     } catch (const std::bad_alloc&) {

@@ -62,9 +62,13 @@ public:
         const auto executor = asio::prefer(
             asio::require(asio::get_associated_executor(*caller.handler_), asio::execution::blocking.never),
             asio::execution::relationship.continuation);
-        auto go_on = [handler = std::move(*caller.handler_)]() mutable {
-            asio::get_associated_cancellation_slot(handler).clear();
-            std::move(handler)();
+        const auto canceller = std::move(caller.canceller_); // he is not to be cancelled any more
+        auto go_on = [caller = std::move(caller)]() mutable {
+            if (caller) {
+                caller.cancellation().clear();
+                auto& handler = *caller.handler_;
+                handler();
+            }
         };
         execute_surely(executor, std::move(go_on));
     }

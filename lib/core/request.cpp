@@ -21,8 +21,9 @@ void check_args(const std::string& command, const boost::json::value& args) {
 
 } // namespace
 
+// The memory that the caller has the arguments in may be gone before this.
 request::request(std::string command, boost::json::value args)
-    : command_(std::move(command)), args_(std::move(args)) {
+    : command_(std::move(command)), args_(std::move(args), boost::json::storage_ptr()) {
     check_args(command_, args_);
 }
 

@@ -57,7 +57,7 @@ public:
     }
     std::uint64_t next_id() const noexcept { return next_id_; }
 
-    /// Enters a call under next_id().
+    /// Enters a call under next_id(). There must be room; see reserve_one().
     void add(call& sent, std::uint64_t begin) {
         entries_.push_back({next_id_++, call_ptr(&sent), begin});
         unused_ -= sent.is_leased() ? 1 : 0;
@@ -122,7 +122,7 @@ public:
     bool is_deserted() const noexcept { return std::all_of(entries_.begin(), entries_.end(), is_given_up); }
 
 private:
-    using iterator = boost::circular_buffer<entry>::const_iterator;
+    using const_iterator = boost::circular_buffer<entry>::const_iterator;
 
     /// Nobody of the pool waits for it.
     static bool is_given_up(const entry& each) noexcept {
@@ -130,14 +130,14 @@ private:
     }
 
     /// The end if it has no call of that id.
-    iterator search(std::uint64_t id) const noexcept {
+    const_iterator search(std::uint64_t id) const noexcept {
         const auto found =
             std::lower_bound(entries_.begin(), entries_.end(), id,
                              [](const entry& each, std::uint64_t wanted) { return each.id < wanted; });
         return found != entries_.end() && found->id == id ? found : entries_.end();
     }
 
-    iterator at(std::size_t index) const noexcept {
+    const_iterator at(std::size_t index) const noexcept {
         return entries_.begin() + static_cast<std::ptrdiff_t>(index);
     }
 

@@ -36,13 +36,13 @@ public:
     /// Waits for data. False at the end of the stream, after an error and after close().
     asio::awaitable<bool> receive();
 
-    /// The next frame that has arrived whole, if any; valid until the next call. Throws protocol_violation.
+    /// The next frame that has arrived whole, if any; valid until receive(). Throws protocol_violation.
     std::optional<frame_view> next() { return frames_.next(); }
 
     /// The message in it. Throws protocol_violation.
     worker_message decode(const frame_view& frame) { return messages_.decode(frame); }
 
-    /// What has arrived of the message after that, also if it is none.
+    /// What has arrived of the frame after those that next() has returned, also if it is none.
     std::string_view unread() const noexcept { return frames_.unread(); }
 
     /// Sends nothing more, not even what waits to be sent.

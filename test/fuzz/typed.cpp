@@ -58,7 +58,10 @@ void check(const json::value& value) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) noexcept {
     boost::system::error_code ec;
     const auto value = json::parse(std::string_view(reinterpret_cast<const char*>(data), size), ec);
-    if (ec) {
+    const auto same = value;
+    if (ec ||
+        value !=
+            same) { // Boost.JSON makes no number of 0e40010, which no message of a worker gets through with
         return -1;
     }
     check<everything>(value);

@@ -7,6 +7,7 @@
 #include "wire/host_messages.hpp"
 #include <skep/error.hpp>
 
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/test/data/monomorphic.hpp>
@@ -120,6 +121,24 @@ BOOST_AUTO_TEST_CASE(a_request_takes_the_everyday_types_as_arguments) {
     BOOST_TEST(argument_value<json::array>);
     BOOST_TEST(argument_value<std::string_view>);
     BOOST_TEST(argument_value<std::string>); // so that .arg("text", text) works
+}
+
+BOOST_AUTO_TEST_CASE(a_request_outlives_the_memory_that_its_arguments_came_from) {
+    const auto text_in = [](json::storage_ptr arena) {
+        return json::value({{"text", std::string(1000, 'x')}}, std::move(arena));
+    };
+    std::optional<request> made;
+    std::optional<request> changed;
+    {
+        json::monotonic_resource arena;
+        made.emplace("x", text_in(&arena));
+        changed.emplace("x");
+        changed->args(text_in(&arena)).arg("more", text_in(&arena));
+    }
+    BOOST_TEST(made->args().at("text").as_string().size() == 1000u);
+    BOOST_TEST(changed->args().at("text").as_string().size() == 1000u);
+    BOOST_TEST(changed->args().at("more").at("text").as_string().size() == 1000u);
+    BOOST_TEST(made->args().storage()->is_equal(*json::storage_ptr()));
 }
 
 BOOST_AUTO_TEST_CASE(every_setter_works_on_a_named_request_and_in_a_chain) {

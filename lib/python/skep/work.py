@@ -51,7 +51,7 @@ class Work:
         if command is None:
             return healthy(call, answers, None if self.health_check is None else self.health_check.run())
         value = command.function(**call.args)
-        if type(value) is GeneratorType:
+        if isinstance(value, GeneratorType):
             value = drive(value, send_chunk) if send_chunk else collect(value, command.name)
         return answers.result(call.id, command.name, value)
 
