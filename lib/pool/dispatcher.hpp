@@ -31,7 +31,8 @@ public:
     dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
                const pool_log& log);
 
-    /// Takes a call on, unless the pool is in no state for that, or something is wrong with the call.
+    /// Takes a call on, unless the pool is in no state for that, or something is wrong with the call. The
+    /// facts by reference: what is written byte by byte and passed as words stalls.
     void submit(call& fresh, admission_facts&& pool);
 
     /// The caller no longer waits.

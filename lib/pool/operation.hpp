@@ -36,11 +36,11 @@ void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel
                 auto pool = core.lock();
                 auto still_waiting = canceller.lock();
                 if (pool && still_waiting) {
-                    const auto& strand = pool->executor();
+                    const auto& executor = pool->executor();
                     auto end_wait = [pool = std::move(pool), still_waiting = std::move(still_waiting), type] {
                         (*still_waiting)(*pool, type);
                     };
-                    asio::post(strand, std::move(end_wait));
+                    asio::post(executor, std::move(end_wait));
                 }
             });
         caller.keep(canceller);
