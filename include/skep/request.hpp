@@ -15,7 +15,6 @@
 #include <boost/json/value_from.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,7 +24,7 @@
 
 namespace skep {
 
-struct request_hooks;
+struct request_extras;
 
 /// One call to a worker: a command, its arguments by name, and how long it may take. A plain value; every
 /// setter works on a named request and in a chain:
@@ -154,36 +153,55 @@ public:
     const boost::json::value& args() const noexcept { return args_; }
     /// What attach() has added, in that order.
     const std::vector<blob>& attachments() const noexcept { return attachments_; }
-    const std::string& session() const noexcept { return session_; }
-    std::optional<affinity_mode> affinity() const noexcept { return affinity_; }
-    const std::string& pool() const noexcept { return pool_; }
+    const std::string& session() const noexcept;
+    std::optional<affinity_mode> affinity() const noexcept;
+    const std::string& pool() const noexcept;
     std::optional<duration> timeout() const noexcept { return timeout_; }
     std::optional<time_point> deadline() const noexcept { return deadline_; }
     std::optional<duration> queue_timeout() const noexcept { return queue_timeout_; }
-    std::optional<duration> idle_timeout() const noexcept { return idle_timeout_; }
+    std::optional<duration> idle_timeout() const noexcept;
     bool idempotent() const noexcept { return idempotent_; }
-    const std::string& correlation_id() const noexcept { return correlation_id_; }
-    const boost::json::object& metadata() const noexcept { return metadata_; }
+    const std::string& correlation_id() const noexcept;
+    const boost::json::object& metadata() const noexcept;
 
 private:
-    friend struct call; // lets go of the arguments once they are encoded, and knows the hooks
+    friend struct call; // lets go of the arguments once they are encoded, and knows the extras
 
-    request_hooks& own_hooks();
+    /// Owns them, if there are any; a copy owns its own.
+    class SKEP_API extras_ptr {
+    public:
+        extras_ptr() noexcept = default;
+        extras_ptr(const extras_ptr& other);
+        extras_ptr(extras_ptr&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+        extras_ptr& operator=(extras_ptr other) noexcept {
+            std::swap(held_, other.held_);
+            return *this;
+        }
+        ~extras_ptr() {
+            if (held_ != nullptr) {
+                destroy();
+            }
+        }
+
+        const request_extras* get() const noexcept { return held_; }
+
+        /// They are made where there are none yet.
+        request_extras& own();
+
+    private:
+        void destroy() noexcept;
+
+        request_extras* held_ = nullptr;
+    };
 
     std::string command_;
     boost::json::value args_;
     std::vector<blob> attachments_;
-    std::string session_;
-    std::optional<affinity_mode> affinity_;
-    std::string pool_;
     std::optional<duration> timeout_;
     std::optional<time_point> deadline_;
     std::optional<duration> queue_timeout_;
-    std::optional<duration> idle_timeout_;
     bool idempotent_ = false;
-    std::string correlation_id_;
-    boost::json::object metadata_;
-    std::shared_ptr<const request_hooks> hooks_;
+    extras_ptr extras_;
 };
 
 } // namespace skep

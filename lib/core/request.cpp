@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "core/request_hooks.hpp"
+#include "core/request_extras.hpp"
 #include "core/tool_table.hpp"
 #include <skep/error.hpp>
 #include <skep/request.hpp>
@@ -19,7 +19,27 @@ void check_args(const std::string& command, const boost::json::value& args) {
     }
 }
 
+/// What one has that has none.
+const request_extras& extras_of(const request_extras* own) noexcept {
+    static const request_extras none;
+    return own != nullptr ? *own : none;
+}
+
 } // namespace
+
+request::extras_ptr::extras_ptr(const extras_ptr& other)
+    : held_(other.held_ != nullptr ? new request_extras(*other.held_) : nullptr) {}
+
+request_extras& request::extras_ptr::own() {
+    if (held_ == nullptr) {
+        held_ = new request_extras;
+    }
+    return *held_;
+}
+
+void request::extras_ptr::destroy() noexcept {
+    delete held_;
+}
 
 // The memory that the caller has the arguments in may be gone before this.
 request::request(std::string command, boost::json::value args)
@@ -56,17 +76,17 @@ request& request::attach(std::span<const unsigned char> bytes) & {
 }
 
 request& request::session(std::string id) & {
-    session_ = std::move(id);
+    extras_.own().session = std::move(id);
     return *this;
 }
 
 request& request::affinity(affinity_mode mode) & {
-    affinity_ = mode;
+    extras_.own().affinity = mode;
     return *this;
 }
 
 request& request::pool(std::string name) & {
-    pool_ = std::move(name);
+    extras_.own().pool = std::move(name);
     return *this;
 }
 
@@ -86,7 +106,7 @@ request& request::queue_timeout(duration limit) & {
 }
 
 request& request::idle_timeout(duration limit) & {
-    idle_timeout_ = limit;
+    extras_.own().idle_timeout = limit;
     return *this;
 }
 
@@ -95,34 +115,54 @@ request& request::idempotent(bool value) & {
     return *this;
 }
 
-/// Copies of a request share their hooks, until one changes its own.
-request_hooks& request::own_hooks() {
-    auto mine = hooks_ ? std::make_shared<request_hooks>(*hooks_) : std::make_shared<request_hooks>();
-    auto& changed = *mine;
-    hooks_ = std::move(mine);
-    return changed;
-}
-
 request& request::tool(std::string name, tool_handler handler) & {
     check_tool(errc::invalid_request, name, handler);
     auto added = std::make_shared<const tool_handler>(std::move(handler));
-    own_hooks().tools.insert_or_assign(std::move(name), std::move(added));
+    auto& tools = extras_.own().tools; // which copies of the request share
+    auto mine = tools ? std::make_shared<tool_map>(*tools) : std::make_shared<tool_map>();
+    mine->insert_or_assign(std::move(name), std::move(added));
+    tools = std::move(mine);
     return *this;
 }
 
 request& request::on_progress(progress_handler handler) & {
-    own_hooks().on_progress = std::move(handler);
+    extras_.own().on_progress =
+        handler ? std::make_shared<const progress_handler>(std::move(handler)) : nullptr;
     return *this;
 }
 
 request& request::correlation_id(std::string id) & {
-    correlation_id_ = std::move(id);
+    extras_.own().correlation_id = std::move(id);
     return *this;
 }
 
 request& request::metadata(std::string_view key, boost::json::value value) & {
-    metadata_.insert_or_assign(key, std::move(value));
+    extras_.own().metadata.insert_or_assign(key, std::move(value));
     return *this;
+}
+
+const std::string& request::session() const noexcept {
+    return extras_of(extras_.get()).session;
+}
+
+std::optional<affinity_mode> request::affinity() const noexcept {
+    return extras_of(extras_.get()).affinity;
+}
+
+const std::string& request::pool() const noexcept {
+    return extras_of(extras_.get()).pool;
+}
+
+std::optional<duration> request::idle_timeout() const noexcept {
+    return extras_of(extras_.get()).idle_timeout;
+}
+
+const std::string& request::correlation_id() const noexcept {
+    return extras_of(extras_.get()).correlation_id;
+}
+
+const boost::json::object& request::metadata() const noexcept {
+    return extras_of(extras_.get()).metadata;
 }
 
 } // namespace skep

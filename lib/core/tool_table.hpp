@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/request_hooks.hpp"
+#include "core/request_extras.hpp"
 #include <skep/errc.hpp>
 
 #include <mutex>

@@ -30,8 +30,8 @@ void inherit(request& inner, const tool_tie& tie) {
 
 void tie(call& fresh, const boost::asio::any_io_executor& caller) {
     auto within = calling_executor::tie_of(caller);
-    const auto* const hooks = fresh.hooks();
-    const bool is_watched = hooks != nullptr && hooks->on_progress;
+    const auto* const extras = fresh.extras();
+    const bool is_watched = extras != nullptr && extras->on_progress;
     if (!within && !is_watched) {
         return;
     }
@@ -44,7 +44,7 @@ void tie(call& fresh, const boost::asio::any_io_executor& caller) {
         fresh.ties->within = std::move(within);
     }
     if (is_watched) {
-        fresh.ties->progress = std::make_shared<progress_relay>(caller, hooks->on_progress);
+        fresh.ties->progress = std::make_shared<progress_relay>(caller, *extras->on_progress);
     }
 }
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/request_hooks.hpp"
+#include "core/request_extras.hpp"
 #include "policy/patient_deadline.hpp"
 #include "policy/stream_window.hpp"
 #include "wire/host_messages.hpp"
@@ -62,16 +62,17 @@ struct call : claim {
 
     /// Says in its metadata where it stands in a trace; what was said of another one goes.
     void place_in_trace(std::string traceparent, bool is_new) {
-        req.metadata_[traceparent_key] = std::move(traceparent);
+        auto& metadata = req.extras_.own().metadata;
+        metadata[traceparent_key] = std::move(traceparent);
         if (is_new) {
-            req.metadata_.erase(tracestate_key);
+            metadata.erase(tracestate_key);
         }
     }
 
     /// Null if it has none.
-    const request_hooks* hooks() const noexcept { return req.hooks_.get(); }
+    const request_extras* extras() const noexcept { return req.extras_.get(); }
 
-    bool has_session() const noexcept { return !req.session().empty(); }
+    bool has_session() const noexcept { return extras() != nullptr && !extras()->session.empty(); }
 
     /// It takes a place that a lease holds.
     bool is_leased() const noexcept { return ties && ties->lease; }

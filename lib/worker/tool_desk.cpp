@@ -155,11 +155,11 @@ void tool_desk::begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& 
         refuse(mine, "skep.Cancelled", nobody_waits);
         return;
     }
-    const auto* const hooks = mine->caller->hooks();
+    const auto* const extras = mine->caller->extras();
     tool_ptr handler;
-    if (hooks != nullptr) {
-        const auto own = hooks->tools.find(mine->asked.name);
-        handler = own == hooks->tools.end() ? nullptr : own->second;
+    if (extras != nullptr && extras->tools) {
+        const auto own = extras->tools->find(mine->asked.name);
+        handler = own == extras->tools->end() ? nullptr : own->second;
     }
     handler = handler ? handler : tools_.find(mine->asked.name);
     if (!handler) {

@@ -7,7 +7,6 @@
 #include "wire/host_messages.hpp"
 #include <skep/error.hpp>
 
-#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/test/data/monomorphic.hpp>
@@ -87,11 +86,6 @@ sent_frame sent_call(const request& call, std::optional<duration> time_left = {}
     return take_apart(out);
 }
 
-template <class Value>
-concept argument_value = requires(request call, Value value) {
-    call.arg("key", value);
-};
-
 errc refusal(const request& call, const limit_options& limits = {}) {
     try {
         encode_call(call, limits);
@@ -104,74 +98,6 @@ errc refusal(const request& call, const limit_options& limits = {}) {
 }
 
 } // namespace
-
-BOOST_AUTO_TEST_CASE(a_request_takes_json_objects_only) {
-    for (const auto& bad :
-         {json::value(), json::value(1), json::value("x"), json::value(json::array{1, 2})}) {
-        BOOST_CHECK_THROW(request("f", bad), error);
-    }
-    BOOST_TEST((request("f", {{"a", 1}}).arg("a", 2).arg("b", 3).args() == json::object{{"a", 2}, {"b", 3}}));
-}
-
-BOOST_AUTO_TEST_CASE(a_request_takes_the_everyday_types_as_arguments) {
-    BOOST_TEST(argument_value<int>);
-    BOOST_TEST(argument_value<double>);
-    BOOST_TEST(argument_value<bool>);
-    BOOST_TEST(argument_value<const char*>);
-    BOOST_TEST(argument_value<json::array>);
-    BOOST_TEST(argument_value<std::string_view>);
-    BOOST_TEST(argument_value<std::string>); // so that .arg("text", text) works
-}
-
-BOOST_AUTO_TEST_CASE(a_request_outlives_the_memory_that_its_arguments_came_from) {
-    const auto text_in = [](json::storage_ptr arena) {
-        return json::value({{"text", std::string(1000, 'x')}}, std::move(arena));
-    };
-    std::optional<request> made;
-    std::optional<request> changed;
-    {
-        json::monotonic_resource arena;
-        made.emplace("x", text_in(&arena));
-        changed.emplace("x");
-        changed->args(text_in(&arena)).arg("more", text_in(&arena));
-    }
-    BOOST_TEST(made->args().at("text").as_string().size() == 1000u);
-    BOOST_TEST(changed->args().at("text").as_string().size() == 1000u);
-    BOOST_TEST(changed->args().at("more").at("text").as_string().size() == 1000u);
-    BOOST_TEST(made->args().storage()->is_equal(*json::storage_ptr()));
-}
-
-BOOST_AUTO_TEST_CASE(every_setter_works_on_a_named_request_and_in_a_chain) {
-    const auto moment = time_point(5s);
-    request named("f");
-    named.session("s").timeout(1s).deadline(moment).queue_timeout(2s).idempotent(true).correlation_id("c");
-    named.metadata("m", 1).attach(to_blob("x")).arg("a", 1);
-    const auto chained = request("f")
-                             .session("s")
-                             .timeout(1s)
-                             .deadline(moment)
-                             .queue_timeout(2s)
-                             .idempotent(true)
-                             .correlation_id("c")
-                             .metadata("m", 1)
-                             .attach(to_blob("x"))
-                             .arg("a", 1);
-    for (const auto* const call : std::initializer_list<const request*>{&named, &chained}) {
-        BOOST_TEST(call->command() == "f");
-        BOOST_TEST(call->session() == "s");
-        BOOST_TEST((call->timeout() == 1s));
-        BOOST_TEST((call->deadline() == moment));
-        BOOST_TEST((call->queue_timeout() == 2s));
-        BOOST_TEST(call->idempotent());
-        BOOST_TEST(call->correlation_id() == "c");
-        BOOST_TEST((call->metadata() == json::object{{"m", 1}}));
-        BOOST_TEST((call->args() == json::object{{"a", 1}}));
-        BOOST_TEST(call->attachments().size() == 1u);
-    }
-    const request bare("f");
-    BOOST_TEST((!bare.timeout() && !bare.deadline() && !bare.queue_timeout() && !bare.idempotent()));
-    BOOST_TEST(bare.args().as_object().empty());
-}
 
 BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     heartbeat_options heartbeat;

@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/affinity.hpp>
+#include <skep/progress.hpp>
+#include <skep/time.hpp>
+#include <skep/tool.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace skep {
+
+using tool_ptr = std::shared_ptr<const tool_handler>;
+using tool_map = std::map<std::string, tool_ptr, std::less<>>;
+
+/// What few requests have: apart, as most are moved about without it.
+struct request_extras {
+    std::string session;
+    std::optional<affinity_mode> affinity;
+    std::string pool;
+    std::optional<duration> idle_timeout;
+    std::string correlation_id;
+    boost::json::object metadata;
+    std::shared_ptr<const tool_map> tools; ///< null if there are none
+    std::shared_ptr<const progress_handler> on_progress;
+};
+
+} // namespace skep
