@@ -14,11 +14,15 @@
 #include <boost/system/system_error.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 
 namespace skep {
+
+class claim_failure;
 
 /// What is known about a failure beyond its code. Fields that do not apply are empty.
 struct error_info {
@@ -53,7 +57,8 @@ struct error_info {
 };
 
 /// The exception thrown by every operation of the library, and the only one of its own. what() holds the whole story
-/// and what to do about it, ready to be logged; it contains neither arguments nor environment, nor remote_data.
+/// and what to do about it, ready to be logged; it contains neither arguments nor environment, nor remote_data. Copies
+/// share what they tell, which does not change: copying one does not throw, and each may be let go of on its own thread.
 class SKEP_API error : public boost::system::system_error {
 public:
     /// With a text that is made of both.
@@ -62,18 +67,35 @@ public:
     /// What to act on: code() as the enumerator it is.
     skep::errc errc() const noexcept { return static_cast<skep::errc>(code().value()); }
 
-    /// The whole story, as above.
-    const char* what() const noexcept override { return text_.c_str(); }
+    /// What is known of the failure.
+    const error_info& info() const noexcept { return told_->info; }
 
-    error_info info; ///< what is known of the failure
+    /// The whole story, as above.
+    const char* what() const noexcept override { return told_->text.c_str(); }
+
+    // No moves: one that was moved from would have nothing to tell.
+    error(const error&) noexcept = default;
+    error& operator=(const error&) noexcept = default;
+    ~error() override = default;
 
 private:
-    std::string text_;
+    friend class claim_failure; // which has it told, and puts off the text
+
+    struct story {
+        explicit story(error_info&& details) : info(std::move(details)) {}
+
+        error_info info;
+        std::string text;
+    };
+
+    error(std::shared_ptr<story> told, skep::errc code);
+
+    std::shared_ptr<const story> told_;
 };
 
 /// Whether the caller did something wrong: by its code, or because the worker's code said so by raising skep.Error.
 inline bool is_callers_fault(const error& failure) noexcept {
-    return is_callers_fault(failure.errc()) || !failure.info.remote_code.empty();
+    return is_callers_fault(failure.errc()) || !failure.info().remote_code.empty();
 }
 
 } // namespace skep

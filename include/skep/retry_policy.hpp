@@ -41,7 +41,7 @@ public:
     /// Each wait varies by up to this share of it, upwards and downwards, 0..1. The longest wait holds all the same.
     retry_policy& jitter(double share) &;
 
-    /// Which errors are worth another attempt; it may look at code and info, such as info.remote_type. Default:
+    /// Which errors are worth another attempt; it may look at errc() and info(), such as info().remote_type. Default:
     /// those whose code is retryable().
     retry_policy& when(condition is_worth_it) &;
 

@@ -5,6 +5,7 @@
 
 #include "async/execute_surely.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -23,21 +24,23 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// A coroutine of the user's that waits, outside the strand, for something that happens on it; or nobody. The co_spawn
-/// that runs it keeps its executor at work meanwhile. Destroying this destroys the coroutine.
-class suspended_caller {
+/// A coroutine of the user's that waits, outside the strand, for something that happens on it, of which come `Results`; or
+/// nobody. The co_spawn that runs it keeps its executor at work meanwhile. Destroying this destroys the coroutine.
+template <class... Results>
+class basic_suspended_caller {
 public:
-    using handler = asio::async_result<asio::use_awaitable_t<>, void()>::handler_type;
+    using handler = typename asio::async_result<asio::use_awaitable_t<>, void(Results...)>::handler_type;
 
-    suspended_caller() noexcept = default;
-    explicit suspended_caller(handler&& waiting) noexcept : handler_(std::move(waiting)), waits_(true) {}
-    suspended_caller(suspended_caller&& other) noexcept
+    basic_suspended_caller() noexcept = default;
+    explicit basic_suspended_caller(handler&& waiting) noexcept
+        : handler_(std::move(waiting)), waits_(true) {}
+    basic_suspended_caller(basic_suspended_caller&& other) noexcept
         : handler_(std::move(other.handler_)),
           canceller_(std::move(other.canceller_)),
           waits_(std::exchange(other.waits_, false)) {}
-    suspended_caller& operator=(suspended_caller&& other) noexcept {
-        const suspended_caller before(std::move(*this)); // with the coroutine may go what keeps this
-        handler_.reset();                                // Asio's handler has no assignment
+    basic_suspended_caller& operator=(basic_suspended_caller&& other) noexcept {
+        const basic_suspended_caller before(std::move(*this)); // with the coroutine may go what keeps this
+        handler_.reset();                                      // Asio's handler has no assignment
         if (other.handler_) {
             handler_.emplace(std::move(*other.handler_));
         }
@@ -48,6 +51,8 @@ public:
 
     explicit operator bool() const noexcept { return waits_; }
 
+    asio::any_io_executor executor() const noexcept { return asio::get_associated_executor(*handler_); }
+
     /// Through which it may be cancelled; it belongs to the caller's executor.
     asio::cancellation_slot cancellation() const noexcept {
         return asio::get_associated_cancellation_slot(*handler_);
@@ -56,18 +61,19 @@ public:
     /// Keeps alive what cancels it, for as long as it waits.
     void keep(std::shared_ptr<void> canceller) noexcept { canceller_ = std::move(canceller); }
 
-    /// Lets it go on on its own executor, never from within this call. By value: where it was kept may be gone by then.
-    friend void resume(suspended_caller caller) {
+    /// Lets it go on on its own executor, never from within this call. What it is given becomes its `Results` there. Where it
+    /// was kept may be gone by then.
+    template <class... Given>
+    friend void resume(basic_suspended_caller&& caller, Given&&... given) {
         // The last thing that its turn on the strand does: the same thread may as well go on with it.
-        const auto executor = asio::prefer(
-            asio::require(asio::get_associated_executor(*caller.handler_), asio::execution::blocking.never),
-            asio::execution::relationship.continuation);
+        const auto executor = asio::prefer(asio::require(caller.executor(), asio::execution::blocking.never),
+                                           asio::execution::relationship.continuation);
         const auto canceller = std::move(caller.canceller_); // he is not to be cancelled any more
-        auto go_on = [caller = std::move(caller)]() mutable {
+        auto go_on = [caller = std::move(caller), ... given = std::forward<Given>(given)]() mutable {
             if (caller) {
                 caller.cancellation().clear();
                 auto& handler = *caller.handler_;
-                handler();
+                handler(std::move(given)...);
             }
         };
         execute_surely(executor, std::move(go_on));
@@ -79,12 +85,18 @@ private:
     bool waits_ = false; ///< false of one that was moved from
 };
 
-/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw.
-template <class Begin>
-asio::awaitable<void> suspend(Begin begin) {
-    auto initiate = [](auto handler, Begin start) { start(suspended_caller(std::move(handler))); };
-    return asio::async_initiate<const asio::use_awaitable_t<>, void()>(std::move(initiate),
-                                                                       asio::use_awaitable, std::move(begin));
+/// One that waits for nothing but its turn.
+using suspended_caller = basic_suspended_caller<>;
+
+/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw. It keeps `kept` for as long as it
+/// waits. The results are as Asio has them: of (std::exception_ptr, T) comes a T, or what the first holds is thrown.
+template <class... Results, class Begin, class... Kept>
+auto suspend(Begin begin, Kept... kept) {
+    auto initiate = [](auto handler, Begin start, const Kept&...) {
+        start(basic_suspended_caller<Results...>(std::move(handler)));
+    };
+    return asio::async_initiate<const asio::use_awaitable_t<>, void(Results...)>(
+        std::move(initiate), asio::use_awaitable, std::move(begin), std::move(kept)...);
 }
 
 } // namespace skep

@@ -7,7 +7,7 @@
 #include <boost/describe/enum.hpp>
 #include <boost/describe/enum_to_string.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace skep {
 
@@ -258,8 +258,13 @@ boost::system::error_code make_error_code(errc code) noexcept {
 }
 
 error::error(skep::errc code, error_info details)
-    : system_error(make_error_code(code)),
-      info(std::move(details)),
-      text_(with_visible_nuls(compose(code, info))) {}
+    : error(std::make_shared<story>(std::move(details)), code) {}
+
+error::error(std::shared_ptr<story> told, skep::errc code) : system_error(make_error_code(code)) {
+    if (told->text.empty()) {
+        told->text = with_visible_nuls(compose(code, told->info));
+    }
+    told_ = std::move(told);
+}
 
 } // namespace skep

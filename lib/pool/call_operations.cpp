@@ -7,49 +7,57 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include <exception>
+
 namespace skep {
 
 namespace {
 
 /// Off the strand, so that callers on several threads do it side by side, and a request that cannot be sent is refused at
 /// once, however long the queue.
-void prepare(call& fresh, const pool_core& core, const asio::any_io_executor& caller) {
+void prepare(call& fresh, const pool_core& core, const asio::any_io_executor& caller) noexcept {
     try {
         tie(fresh, caller);
         core.begin_trace(fresh);
         fresh.encode(core.limits());
-    } catch (const error& refusal) {
-        fresh.refusal = std::make_unique<error>(refusal);
-    } catch (const std::exception& problem) { // out of memory
-        error_info info;
-        info.detail = problem.what();
-        fresh.refusal = std::make_unique<error>(errc::invalid_request, std::move(info));
+    } catch (...) { // a handler of the user's may throw as it is copied
+        fresh.refusal = std::current_exception();
     }
 }
 
-template <class Call>
-void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, suspended_caller&& caller) {
+template <class Call, class Caller>
+void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, Caller&& caller) {
     take_to_strand(
         core, std::move(caller),
         [mine = mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); },
-        [mine = mine](pool_core& target, suspended_caller&& waiting) {
+        [mine = mine](pool_core& target, Caller&& waiting) {
             mine->attach(std::move(waiting));
             target.submit(*mine);
         });
 }
 
+/// One coroutine, which its answer or failure is put into: nothing runs, and nothing is thrown, before its caller goes on. It
+/// keeps the call, whose request is its caller's to free.
+asio::awaitable<reply> run_plain_call(core_ptr core, unary_ptr mine) {
+    auto start = [core = std::move(core), mine](unary_call::waiting_caller&& caller) {
+        prepare(*mine, *core, caller.executor());
+        begin_call(core, mine, std::move(caller));
+    };
+    return suspend<std::exception_ptr, reply>(std::move(start), std::move(mine));
+}
+
+asio::awaitable<reply> run_watched_call(core_ptr core, unary_ptr mine) {
+    const progress_scope progress(mine);
+    auto running = run_plain_call(std::move(core), mine);
+    auto answer = co_await std::move(running);
+    co_return answer;
+}
+
 } // namespace
 
 asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
-    const auto caller = co_await asio::this_coro::executor;
-    prepare(*mine, *core, caller);
-    const progress_scope progress(mine);
-    auto start = [core = std::move(core), mine](suspended_caller&& caller) {
-        begin_call(core, mine, std::move(caller));
-    };
-    auto suspension = suspend(std::move(start));
-    co_await std::move(suspension);
-    co_return mine->take();
+    return is_watched(*mine) ? run_watched_call(std::move(core), std::move(mine))
+                             : run_plain_call(std::move(core), std::move(mine));
 }
 
 asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr mine) {

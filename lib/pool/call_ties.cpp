@@ -28,11 +28,15 @@ void inherit(request& inner, const tool_tie& tie) {
 
 } // namespace
 
+bool is_watched(const call& subject) noexcept {
+    const auto* const extras = subject.extras();
+    return extras != nullptr && extras->on_progress;
+}
+
 void tie(call& fresh, const boost::asio::any_io_executor& caller) {
     auto within = calling_executor::tie_of(caller);
-    const auto* const extras = fresh.extras();
-    const bool is_watched = extras != nullptr && extras->on_progress;
-    if (!within && !is_watched) {
+    const bool has_progress = is_watched(fresh);
+    if (!within && !has_progress) {
         return;
     }
     if (!fresh.ties) {
@@ -43,8 +47,8 @@ void tie(call& fresh, const boost::asio::any_io_executor& caller) {
         fresh.is_pipelinable = false;
         fresh.ties->within = std::move(within);
     }
-    if (is_watched) {
-        fresh.ties->progress = std::make_shared<progress_relay>(caller, *extras->on_progress);
+    if (has_progress) {
+        fresh.ties->progress = std::make_shared<progress_relay>(caller, *fresh.extras()->on_progress);
     }
 }
 

@@ -16,6 +16,9 @@ namespace skep {
 /// the call which that tool serves; and there its progress goes.
 void tie(call& fresh, const boost::asio::any_io_executor& caller);
 
+/// Whether its caller is told of its progress.
+bool is_watched(const call& subject) noexcept;
+
 /// Ends the progress of a call with its caller's interest in it.
 class progress_scope {
 public:

@@ -8,8 +8,24 @@
 #include "pool/tool_cycle.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
 
 namespace skep {
+
+namespace {
+
+/// As far as there is memory for it.
+error_info info_of(const error& refusal) noexcept {
+    try {
+        return refusal.info();
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
+}
+
+} // namespace
 
 dispatcher::dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
                        const pool_log& log)
@@ -31,15 +47,15 @@ void dispatcher::submit(call& fresh, admission_facts&& pool) {
         take_on(fresh, pool);
     } catch (const std::exception& problem) { // out of memory
         if (fresh.state != call_state::done) {
-            fail_for_memory(fresh, problem);
+            fail_unsent(fresh, problem.what());
         }
     }
 }
 
 void dispatcher::take_on(call& fresh, admission_facts& pool) {
     receive(fresh);
-    if (const auto unsendable = std::move(fresh.refusal)) {
-        fail(fresh, unsendable->errc(), std::move(unsendable->info));
+    if (fresh.refusal) {
+        refuse(fresh);
         return;
     }
     pool.is_expired = fresh.deadline <= fresh.submitted;
@@ -50,6 +66,18 @@ void dispatcher::take_on(call& fresh, admission_facts& pool) {
         return;
     }
     place(fresh);
+}
+
+void dispatcher::refuse(call& unsendable) {
+    try {
+        std::rethrow_exception(std::exchange(unsendable.refusal, nullptr));
+    } catch (const error& refusal) {
+        fail(unsendable, refusal.errc(), info_of(refusal));
+    } catch (const std::exception& problem) {
+        fail_unsent(unsendable, problem.what());
+    } catch (...) {
+        fail_unsent(unsendable, "a handler of it could not be copied");
+    }
 }
 
 /// From now on its time runs.
@@ -173,7 +201,7 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
         deadlines_.set(next, next_look(next));
         tell_started(context_, next);
     } catch (const std::exception& problem) {
-        fail_for_memory(next, problem);
+        fail_unsent(next, problem.what());
     }
     placement_.refresh(to);
     if (next.state == call_state::running) {

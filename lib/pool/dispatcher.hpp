@@ -129,8 +129,9 @@ private:
     void on_queue_shrunk() override { show_drained(); }
 
     void take_on(call& fresh, admission_facts& pool);
+    void refuse(call& unsendable);
     void receive(call& fresh) noexcept;
-    void fail_for_memory(call& unsent, const std::exception& problem);
+    void fail_unsent(call& unsent, const char* problem);
     void place(call& fresh);
     void place_anywhere(call& fresh);
     void queue_up(call& fresh);

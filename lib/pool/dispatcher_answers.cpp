@@ -33,18 +33,18 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
         return;
     }
     const call_ptr keep(&answered);
+    auto given = reply_to(answered, sender, answer, now);
     ++counters_.succeeded;
     losses_.succeeded();
-    answered.sink->put_answer(reply_to(answered, sender, answer, now));
     note_end(answered, now, std::nullopt);
     take_out(answered, now);
     try {
         serve(sender); // first: the worker is to idle as little as may be
     } catch (...) {    // out of memory, which is not this caller's affair
-        answered.sink->wake();
+        answered.sink->put_answer(std::move(given));
         throw;
     }
-    answered.sink->wake();
+    answered.sink->put_answer(std::move(given));
 }
 
 void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
@@ -112,25 +112,25 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
 void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
-    error cause(errc::worker_lost, gone.describe());
+    auto info = gone.describe();
+    const error cause(errc::worker_lost, info); // before anything is decided, as it takes memory
     const bool is_lost_in_session = is_lost_to_session(lost);
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
     const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
         const bool refused = verdict.fate == call_fate::refuse;
-        cause.info.detail += refused ? "" : why_not_again(lost, may_go_elsewhere, verdict.budget_is_spent);
-        fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(cause.info));
+        info.detail += refused ? "" : why_not_again(lost, may_go_elsewhere, verdict.budget_is_spent);
+        fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
         return;
     }
     if (lost.is_leased()) {
-        fail(lost, errc::worker_lost, std::move(cause.info));
+        fail(lost, errc::worker_lost, std::move(info));
         return;
     }
     if (is_lost_in_session) {
         const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at another worker, before
-        fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable,
-             std::move(cause.info));
+        fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
         return;
     }
     deadlines_.reserve_one();

@@ -7,13 +7,16 @@
 #include "pool/call_tracing.hpp"
 #include "pool/dispatcher.hpp"
 
+#include <new>
+
 namespace skep {
 
-void dispatcher::fail_for_memory(call& unsent, const std::exception& problem) {
+void dispatcher::fail_unsent(call& unsent, const char* problem) {
     error_info info;
     try {
-        info.detail = problem.what();
-    } catch (const std::exception&) {}
+        info.detail = problem;
+    } catch (const std::bad_alloc&) { // which it was most likely
+    }
     fail(unsent, errc::invalid_request, std::move(info));
 }
 
@@ -93,15 +96,14 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
         info.queue_depth = queue_.size();
         describe_load(info, now);
         info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
-        failed.sink->put_failure(std::make_unique<error>(code, std::move(info)));
-    } catch (const std::exception&) { // out of memory
-        failed.sink->put_failure(code);
+    } catch (const std::bad_alloc&) { // it tells less
     }
+    claim_failure failure(code, std::move(info));
     count_failure(code);
     tell_failed(failed, code);
     note_end(failed, now, code);
     take_out(failed, now);
-    failed.sink->wake();
+    failed.sink->put_failure(std::move(failure));
 }
 
 /// What keeps those who wait from being served.

@@ -69,7 +69,7 @@ void dispatcher::settle_in_session(call& next, worker* place) {
             throw;
         }
         next.state = call_state::fresh;
-        fail_for_memory(next, problem);
+        fail_unsent(next, problem.what());
     }
 }
 

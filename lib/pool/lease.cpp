@@ -24,24 +24,24 @@ public:
     void belong_to(const core_ptr& pool) { pool_ = pool; }
 
 private:
-    void put_answer(reply) noexcept override {}
-    void put_failure(std::unique_ptr<error> failure) noexcept override {
-        failed_ = true;
-        failure_ = std::move(failure);
+    void put_answer(reply&&) override {}
+    void put_failure(claim_failure&& failure) override {
+        if (const auto core = pool_.lock()) {
+            core->leases().on_reset_failed(*lease_of(*this), text_of(std::move(failure)));
+        }
     }
-    void put_failure(errc) noexcept override { failed_ = true; }
-    void wake() override {
-        const auto core = pool_.lock();
-        if (failed_ && core) {
-            core->leases().on_reset_failed(*lease_of(*this), failure_ ? failure_->what() : "out of memory");
+
+    static std::string text_of(claim_failure failure) {
+        try {
+            return failure.to_error().what();
+        } catch (const std::bad_alloc&) {
+            return "out of memory";
         }
     }
 
     void forget() noexcept override {}
 
     std::weak_ptr<pool_core> pool_;
-    bool failed_ = false;
-    std::unique_ptr<error> failure_;
 };
 
 void check(const checkout_options& what) {
@@ -116,14 +116,10 @@ asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options w
 }
 
 void lease_handle::check_granted() {
-    if (lease_->code == errc()) {
-        return;
-    }
-    is_back_ = true;
     if (lease_->failure) {
-        throw std::move(*lease_->failure);
+        is_back_ = true;
+        throw lease_->failure.to_error();
     }
-    throw error(lease_->code, {});
 }
 
 lease_handle::~lease_handle() {

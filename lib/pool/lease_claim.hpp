@@ -63,8 +63,7 @@ struct lease_claim final : claim {
     call_ptr reset;           ///< to be run at its return; null if there is none, or no more
     suspended_caller caller;
     suspended_caller closer;
-    errc code{};                           ///< what checkout() fails with; for the user, once it was resumed
-    std::unique_ptr<error> failure;        ///< the same with all that is known
+    claim_failure failure;                 ///< of checkout(); for the user, once it was resumed
     bool was_close_cancelled = false;      ///< for the user, once close() was resumed
     std::atomic<bool> is_dropped{false};   ///< nobody has it any more; from any thread
     std::atomic<bool> is_forgotten{false}; ///< the execution context is gone; from any thread

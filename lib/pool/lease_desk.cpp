@@ -317,14 +317,14 @@ void lease_desk::lose(lease_claim& lease) {
 void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
     const lease_ptr keep(&waiting);
     const auto was = waiting.state;
-    waiting.code = code;
     try {
         info.pool = config_.name;
         info.command = "checkout";
         info.queue_depth = queue_.size();
         info.wait_time = context_.now() - waiting.submitted;
-        waiting.failure = std::make_unique<error>(code, std::move(info));
-    } catch (const std::exception&) {} // out of memory
+    } catch (const std::bad_alloc&) { // it tells less
+    }
+    waiting.failure = {code, std::move(info)};
     deadlines_.remove(waiting);
     waiting.reset.reset();
     auto* const place = std::exchange(waiting.at, nullptr);

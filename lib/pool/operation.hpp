@@ -22,8 +22,8 @@ using core_ptr = std::shared_ptr<pool_core>;
 
 /// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
 /// on the strand. Without memory for that he cannot.
-template <class Cancel>
-void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel cancel) {
+template <class... Results, class Cancel>
+void forward_cancellation(basic_suspended_caller<Results...>& caller, const core_ptr& core, Cancel cancel) {
     auto slot = caller.cancellation();
     if (!slot.is_connected()) {
         return;
@@ -50,8 +50,9 @@ void forward_cancellation(suspended_caller& caller, const core_ptr& core, Cancel
 /// Takes a suspended caller to the strand, where `enter(core, caller)` begins what it waits for, and `cancel(core, type)`
 /// ends it. The strand owns the caller from there on, not before: there the pool knows what waits, and can part the two
 /// if the strand never runs again.
-template <class Cancel, class Enter>
-void take_to_strand(const core_ptr& core, suspended_caller&& caller, Cancel cancel, Enter enter) {
+template <class... Results, class Cancel, class Enter>
+void take_to_strand(const core_ptr& core, basic_suspended_caller<Results...>&& caller, Cancel cancel,
+                    Enter enter) {
     forward_cancellation(caller, core, std::move(cancel));
     auto arrive = [core = core, enter = std::move(enter), caller = std::move(caller)]() mutable {
         enter(*core, std::move(caller));

@@ -121,7 +121,7 @@ void pool_core::take_chunks(call& from, stream_credit taken) {
 
 error_info pool_core::cause_of_refusal() const {
     if (start_ && start_->undone_for) {
-        return start_->undone_for->info;
+        return start_->undone_for->info();
     }
     return phase_ == pool_phase::running ? last_cause() : error_info();
 }

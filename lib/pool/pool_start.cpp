@@ -108,7 +108,7 @@ asio::awaitable<void> pool_core::launch_until_ready() {
 /// Too few workers came up: everything is stopped again, and what waited for a worker fails.
 asio::awaitable<void> pool_core::undo_start() {
     const auto came_up = roster_.ready();
-    const auto& cause = start_->undone_for.emplace(start_failure(came_up)).info;
+    const auto& cause = start_->undone_for.emplace(start_failure(came_up)).info();
     dispatcher_.abort_running(errc::start_failed, cause);
     dispatcher_.fail_queue(errc::start_failed, cause);
     co_await take_down(stop_stage::ask);

@@ -79,18 +79,18 @@ public:
 
     /// For the consumer, once it has been given all.
     const reply& answer() const noexcept { return answer_; }
-    bool has_failed() const noexcept { return failure_ != nullptr || code_ != errc(); }
-    [[noreturn]] void throw_failure() const {
-        if (failure_) {
-            throw error(*failure_);
-        }
-        throw error(code_, {});
-    }
+    bool has_failed() const noexcept { return bool(failure_); }
+    [[noreturn]] void throw_failure() const { throw failure_.to_error(); }
 
 private:
-    void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
-    void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
-    void put_failure(errc code) noexcept override { code_ = code; }
+    void put_answer(reply&& answer) override {
+        answer_ = std::move(answer);
+        end();
+    }
+    void put_failure(claim_failure&& failure) override {
+        failure_ = std::move(failure);
+        end();
+    }
 
     void on_sent() override {
         if (opener_) {
@@ -103,7 +103,7 @@ private:
         hand_over_soon();
     }
 
-    void wake() override {
+    void end() {
         is_over_ = true;
         if (opener_) {
             failed_to_open_ = true;
@@ -156,8 +156,7 @@ private:
     std::list<arrival> arrived_;
     delivery given_;
     reply answer_;
-    std::unique_ptr<error> failure_;
-    errc code_{}; ///< of a failure that nothing else is known of
+    claim_failure failure_;
     bool is_over_ = false;
     bool is_scheduled_ = false;
     bool failed_to_open_ = false;

@@ -278,7 +278,7 @@ void supervisor::note_end(const worker& gone) {
     auto& slot = roster_.slot_of(gone);
     if (gone.id().generation >= slot.failed_generation) {
         slot.failed_generation = gone.id().generation;
-        slot.last_failure = last_failure_.info.detail + (status.known() ? ", " + to_string(status) : "");
+        slot.last_failure = last_failure_.info().detail + (status.known() ? ", " + to_string(status) : "");
     }
 }
 

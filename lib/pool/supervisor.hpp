@@ -69,7 +69,7 @@ public:
     void note_failure(error why) { last_failure_ = std::move(why); }
 
     /// The failure of the worker that failed last; empty detail if none did.
-    const error_info& last_failure() const noexcept { return last_failure_.info; }
+    const error_info& last_failure() const noexcept { return last_failure_.info(); }
     errc last_failure_code() const noexcept { return last_failure_.errc(); }
 
     /// Adds what is known about the workers to a picture of the pool.

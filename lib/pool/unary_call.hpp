@@ -6,8 +6,7 @@
 #include "async/suspended_caller.hpp"
 #include "worker/call.hpp"
 
-#include <memory>
-#include <optional>
+#include <exception>
 #include <utility>
 
 namespace skep {
@@ -15,35 +14,23 @@ namespace skep {
 /// A call with one answer, whose caller is suspended meanwhile.
 class unary_call final : public call, private call_sink {
 public:
+    using waiting_caller = basic_suspended_caller<std::exception_ptr, reply>;
+
     explicit unary_call(request&& what) : call(std::move(what), static_cast<call_sink*>(this)) {}
 
     /// To be called on the strand, before anything else.
-    void attach(suspended_caller&& caller) noexcept { caller_ = std::move(caller); }
-
-    /// The answer, to be moved from. For the caller, after it has been resumed. Throws what the call has failed with.
-    reply&& take() {
-        if (failure_) {
-            throw std::move(*failure_);
-        }
-        if (code_ != errc()) {
-            throw_bare();
-        }
-        return std::move(*answer_);
-    }
+    void attach(waiting_caller&& caller) noexcept { caller_ = std::move(caller); }
 
 private:
-    [[noreturn]] void throw_bare() const { throw error(code_, {}); }
-
-    void put_answer(reply answer) noexcept override { answer_.emplace(std::move(answer)); }
-    void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
-    void put_failure(errc code) noexcept override { code_ = code; }
-    void wake() override { resume(std::move(caller_)); }
+    void put_answer(reply&& answer) override { end({}, std::move(answer)); }
+    void put_failure(claim_failure&& failure) override { end(std::move(failure), {}); }
     void forget() noexcept override { caller_ = {}; }
 
-    suspended_caller caller_;
-    std::optional<reply> answer_;
-    std::unique_ptr<error> failure_;
-    errc code_{}; ///< of a failure that nothing else is known of
+    void end(claim_failure&& failure, reply&& answer) {
+        resume(std::move(caller_), std::move(failure), std::move(answer));
+    }
+
+    waiting_caller caller_;
 };
 
 } // namespace skep

@@ -130,7 +130,7 @@ public:
             failed = false;
             return;
         } catch (const error& e) {
-            keep([&] { why = e.info; });
+            keep([&] { why = e.info(); });
         } catch (const std::exception& e) {
             keep([&] { why.detail = e.what(); });
         }

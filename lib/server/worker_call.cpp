@@ -76,12 +76,12 @@ const json::value& worker_call::argument(std::string_view name) const noexcept {
 }
 
 void worker_call::refuse_arguments(const error& misfit) const {
-    throw invalid_arguments("'" + command() + "' does not take these arguments: " + misfit.info.detail);
+    throw invalid_arguments("'" + command() + "' does not take these arguments: " + misfit.info().detail);
 }
 
 void worker_call::refuse_argument(std::string_view name, const error& misfit) const {
     throw invalid_arguments("'" + command() + "' does not take the argument '" + std::string(name) +
-                            "': " + (argument(name).is_null() ? "missing" : misfit.info.detail));
+                            "': " + (argument(name).is_null() ? "missing" : misfit.info().detail));
 }
 
 } // namespace skep

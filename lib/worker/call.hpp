@@ -15,6 +15,7 @@
 #include <skep/request.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -83,8 +84,8 @@ struct call : claim {
 
     request req;
     call_sink* sink;
-    std::string body;               ///< encoded; see append_call
-    std::unique_ptr<error> refusal; ///< why it cannot be encoded
+    std::string body;           ///< encoded; see append_call
+    std::exception_ptr refusal; ///< why it cannot be encoded
     time_point dispatched;
     time_point deadline = time_point::max();
     patient_deadline overdue;        ///< once abandoned: when the worker is to be done with it

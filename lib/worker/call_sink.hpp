@@ -3,24 +3,23 @@
 
 #pragma once
 
-#include <skep/error.hpp>
+#include "worker/claim_failure.hpp"
 #include <skep/reply.hpp>
 #include <skep/reply_stream.hpp>
 
 #include <cstddef>
-#include <memory>
 
 namespace skep {
 
-/// Where what comes of a call goes. It is told one answer or one failure, and then woken, once; used on the strand. That
-/// of a private call is woken without either if its worker is lost.
+/// Where what comes of a call goes; used on the strand. The last that its caller has of it is one answer or one failure, with
+/// which he goes on.
 class call_sink {
 public:
-    virtual void put_answer(reply answer) noexcept = 0;
-    virtual void put_failure(std::unique_ptr<error> failure) noexcept = 0;
+    virtual void put_answer(reply&& answer) = 0;
+    virtual void put_failure(claim_failure&& failure) = 0;
 
-    /// The same where there is no memory for more.
-    virtual void put_failure(errc code) noexcept = 0;
+    /// The same of a private call whose worker is lost.
+    virtual void put_loss() noexcept {}
 
     /// A worker has the call.
     virtual void on_sent() {}
@@ -28,10 +27,7 @@ public:
     /// A piece of a stream, before its answer or failure.
     virtual void put_chunk(chunk, std::size_t /* bytes */) {}
 
-    /// Lets the caller go on with what was put. The last thing that happens to a call.
-    virtual void wake() = 0;
-
-    /// Destroys what would wake the caller. For when no coroutine will ever run again.
+    /// Destroys what would let the caller go on. For when no coroutine will ever run again.
     virtual void forget() noexcept = 0;
 
 protected:

@@ -109,12 +109,19 @@ asio::awaitable<std::string> health_check::probe_by_command() {
     co_return complaint_;
 }
 
-void health_check::put_failure(std::unique_ptr<error> failure) noexcept {
-    const auto& info = failure->info;
-    complaint_ = beginning_of(info.remote_type + ": " + info.remote_message, longest_complaint);
+void health_check::put_answer(reply&&) {
+    complaint_.clear();
+    put_loss();
 }
 
-void health_check::wake() {
+void health_check::put_failure(claim_failure&& failure) {
+    if (const auto* const info = failure.info()) {
+        complaint_ = beginning_of(info->remote_type + ": " + info->remote_message, longest_complaint);
+    }
+    put_loss();
+}
+
+void health_check::put_loss() noexcept {
     unanswered_.reset();
     probe_over_.open();
 }

@@ -52,10 +52,9 @@ private:
     asio::awaitable<std::string> probe_by_command();
     asio::awaitable<std::string> probe_by_function();
     void judge(const std::string& complaint);
-    void put_answer(reply) noexcept override { complaint_.clear(); }
-    void put_failure(std::unique_ptr<error> failure) noexcept override;
-    void put_failure(errc) noexcept override {}
-    void wake() override;
+    void put_answer(reply&& answer) override;
+    void put_failure(claim_failure&& failure) override;
+    void put_loss() noexcept override;
     void forget() noexcept override {}
     void report(std::string detail);
 

@@ -30,7 +30,7 @@ public:
 
     reply take(const worker_id& id) {
         if (failure_) {
-            throw std::move(*failure_);
+            throw failure_.to_error();
         }
         if (!answer_) {
             throw error_of(errc::worker_lost, id);
@@ -49,15 +49,20 @@ public:
     }
 
 private:
-    void put_answer(reply answer) noexcept override { answer_ = std::move(answer); }
-    void put_failure(std::unique_ptr<error> failure) noexcept override { failure_ = std::move(failure); }
-    void put_failure(errc) noexcept override {} // take() says that the worker is lost
-    void wake() override { over_.open(); }
+    void put_answer(reply&& answer) override {
+        answer_ = std::move(answer);
+        over_.open();
+    }
+    void put_failure(claim_failure&& failure) override {
+        failure_ = std::move(failure);
+        over_.open();
+    }
+    void put_loss() noexcept override { over_.open(); }
     void forget() noexcept override {}
 
     gate over_;
     std::optional<reply> answer_;
-    std::unique_ptr<error> failure_;
+    claim_failure failure_;
 };
 
 warm_up_calls::warm_up_calls(const strand& executor, const limit_options& limits,

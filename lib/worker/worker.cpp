@@ -149,7 +149,7 @@ std::optional<lost_call_notice> worker::take_lost_call() {
     while (!calls_.empty()) {
         auto last = calls_.take_last();
         if (last.sent->is_private) {
-            last.sent->sink->wake();
+            last.sent->sink->put_loss();
         } else {
             const bool may_have_begun =
                 calls_.load() < loss_->may_have_begun && link_->data().sent() > last.begin;

@@ -297,7 +297,7 @@ private:
     call_ptr take_call(std::uint64_t id);
     template <class Function>
     void hand_on(const call_ptr& answered, Function&& answer);
-    void hand_on_private(call& answered);
+    void end_private();
     void count_answer();
     void watch_begun_in_vain();
     void after_answer();

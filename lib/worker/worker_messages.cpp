@@ -122,7 +122,7 @@ void worker::on_result(result_message& result) {
     const auto now = around_.context.now();
     if (answered->is_private) {
         answered->sink->put_answer(reply_to(*answered, *this, result, now));
-        hand_on_private(*answered);
+        end_private();
         return;
     }
     hand_on(answered, [&] {
@@ -150,9 +150,8 @@ void worker::on_error(error_message& error) {
     const auto answered = take_call(error.id);
     if (answered->is_private) {
         const auto code = code_of_remote_error(error.type);
-        answered->sink->put_failure(
-            std::make_unique<skep::error>(code, remote_failure(*this, *answered, error)));
-        hand_on_private(*answered);
+        answered->sink->put_failure({code, remote_failure(*this, *answered, error)});
+        end_private();
         return;
     }
     hand_on(answered, [&] {
@@ -229,8 +228,7 @@ void worker::hand_on(const call_ptr& answered, Function&& answer) {
     }
 }
 
-void worker::hand_on_private(call& answered) {
-    answered.sink->wake();
+void worker::end_private() {
     watch_begun_in_vain();
     show_drained();
     tell_room();

@@ -156,7 +156,7 @@ asio::awaitable<void> worker::launch() {
         }
     } catch (const error& problem) {
         end_now();
-        life_.launch_failed(problem.errc(), problem.info.detail, at());
+        life_.launch_failed(problem.errc(), problem.info().detail, at());
     } catch (const std::exception& problem) {
         end_now();
         life_.launch_failed(errc::spawn_failed, problem.what(), at());

@@ -34,7 +34,7 @@ asio::awaitable<void> outlive_a_crash(skep::pool& pool) {
     try {
         co_await pool.execute("crash");
     } catch (const skep::error& problem) {
-        std::cout << "the worker is lost: " << to_string(problem.info.exit_kind) << '\n';
+        std::cout << "the worker is lost: " << to_string(problem.info().exit_kind) << '\n';
     }
     co_await summarize(pool); // by its successor
 }

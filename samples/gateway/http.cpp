@@ -65,7 +65,7 @@ http::status status_of(const skep::error& failure) {
 }
 
 json::object explanation(const skep::error& failure) {
-    const auto& info = failure.info;
+    const auto& info = failure.info();
     const bool is_known = !info.remote_code.empty(); // by skep.Error in the worker's code
     const bool is_callers = is_callers_fault(failure);
     const auto facts = info.remote_message.empty() ? info.detail : info.remote_message;

@@ -99,7 +99,8 @@ asio::awaitable<void> survey::read_module(std::string path) {
 
 void survey::note_failure(const std::string& path, const skep::error& problem) {
     if (problem.code() == skep::errc::remote_error) {
-        found_.not_parsed.push_back({path, problem.info.remote_type + ": " + problem.info.remote_message});
+        found_.not_parsed.push_back(
+            {path, problem.info().remote_type + ": " + problem.info().remote_message});
     } else {
         found_.lost.push_back({path, problem.what()});
     }

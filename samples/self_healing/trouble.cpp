@@ -107,8 +107,8 @@ asio::awaitable<void> troublemaker::provoke(skep::request call, incident& happen
     } catch (const skep::error& problem) {
         if (problem.code() == skep::errc::cancelled) throw;
         happened.outcome = problem.errc();
-        happened.attempts = problem.info.attempts;
-        happened.victim = problem.info.worker.value_or(skep::worker_id());
+        happened.attempts = problem.info().attempts;
+        happened.victim = problem.info().worker.value_or(skep::worker_id());
     }
 }
 

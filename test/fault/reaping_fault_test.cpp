@@ -84,7 +84,7 @@ void check_others_reap() {
         auto dying = workers.execute(std::move(deadly));
         const auto e = co_await failure_of(std::move(dying));
         BOOST_TEST(e.code() == errc::worker_lost);
-        BOOST_TEST(e.info.status.was_taken());
+        BOOST_TEST(e.info().status.was_taken());
         BOOST_TEST(contains(e.what(), "leave SIGCHLD at its default"), e.what());
         const bool healed = co_await is_healed(workers, 2);
         BOOST_TEST(healed);

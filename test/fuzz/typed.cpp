@@ -49,7 +49,7 @@ void check(const json::value& value) {
         require(value_as<T>(json::value_from(converted)) == converted, "a type fits itself");
     } catch (const error& misfit) {
         require(misfit.errc() == errc::type_mismatch, "it is refused as a mismatch");
-        require(!misfit.info.detail.empty(), "it is said what does not fit");
+        require(!misfit.info().detail.empty(), "it is said what does not fit");
     }
 }
 

@@ -25,9 +25,10 @@ void check_refused(const pool_config& config,
         for (const auto& [expression, words] : results) {
             const auto e = co_await refusal_of(workers, expression);
             BOOST_TEST(e.code() == errc::remote_error, expression << ": " << e.what());
-            BOOST_TEST(e.info.remote_type == "skep.UnserializableResult",
-                       expression << ": " << e.info.remote_type);
-            BOOST_TEST(contains(e.info.remote_message, words), expression << ": " << e.info.remote_message);
+            BOOST_TEST(e.info().remote_type == "skep.UnserializableResult",
+                       expression << ": " << e.info().remote_type);
+            BOOST_TEST(contains(e.info().remote_message, words),
+                       expression << ": " << e.info().remote_message);
         }
         const auto after = co_await pid_of(workers);
         BOOST_TEST(after == before);
@@ -92,9 +93,9 @@ BOOST_AUTO_TEST_CASE(an_error_fits_the_least_limits) {
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         const auto before = co_await pid_of(workers);
         const auto e = co_await refusal_of(workers, "1 / 0 if '\\0' * 500000 else fail('x')");
-        BOOST_TEST(e.info.remote_type == "ZeroDivisionError");
+        BOOST_TEST(e.info().remote_type == "ZeroDivisionError");
         const auto long_one = co_await refusal_of(workers, "fail('\\0' * 500000)");
-        BOOST_TEST(long_one.info.remote_type == "ValueError");
+        BOOST_TEST(long_one.info().remote_type == "ValueError");
         const auto after = co_await pid_of(workers);
         BOOST_TEST(after == before);
     });
@@ -102,7 +103,7 @@ BOOST_AUTO_TEST_CASE(an_error_fits_the_least_limits) {
     config.limits.tree_bytes = 64u << 10;
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         const auto e = co_await refusal_of(workers, "fail('x' * 500000)");
-        BOOST_TEST(e.info.remote_type == "ValueError");
+        BOOST_TEST(e.info().remote_type == "ValueError");
     });
 }
 

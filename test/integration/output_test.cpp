@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(can_be_dropped_altogether_and_still_explains_a_death) {
         auto dying = workers.execute(std::move(call));
         const auto e = co_await failure_of(std::move(dying));
         BOOST_TEST(e.code() == errc::worker_lost);
-        BOOST_TEST(contains(e.info.output_tail, "out of honey"));
+        BOOST_TEST(contains(e.info().output_tail, "out of honey"));
         BOOST_TEST(contains(e.what(), "out of honey"));
         const bool healed = co_await is_healed(workers);
         BOOST_TEST(healed);

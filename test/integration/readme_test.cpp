@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_misspelt_key_of_a_configuration) {
     BOOST_TEST(contains(text_of_guide(pool_guide), text));
     const auto document = json::parse(R"({"launch": {"program": "x"}, "queue": {"timout": "1s"}})");
     BOOST_CHECK_EXCEPTION(pool_config::from_json(document), error,
-                          [&](const error& e) { return e.info.detail == text; });
+                          [&](const error& e) { return e.info().detail == text; });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

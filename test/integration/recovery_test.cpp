@@ -222,9 +222,9 @@ BOOST_AUTO_TEST_CASE(a_call_on_a_killed_worker_is_lost_unless_idempotent) {
         BOOST_TEST(lost_ended);
         BOOST_REQUIRE(lost->problem);
         BOOST_TEST(lost->problem->code() == errc::worker_lost);
-        BOOST_TEST(lost->problem->info.status.signal() == SIGKILL);
-        BOOST_TEST(lost->problem->info.pid == first);
-        BOOST_TEST(lost->problem->info.attempts == 1);
+        BOOST_TEST(lost->problem->info().status.signal() == SIGKILL);
+        BOOST_TEST(lost->problem->info().pid == first);
+        BOOST_TEST(lost->problem->info().attempts == 1);
         BOOST_TEST(contains(lost->problem->what(), "signal 9"));
         BOOST_TEST(contains(lost->problem->what(), "likely cause"));
 
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(an_idempotent_call_that_kills_every_worker_is_given_up) {
         auto deadly = workers.execute(std::move(call));
         const auto e = co_await failure_of(std::move(deadly));
         BOOST_TEST(e.code() == errc::worker_lost);
-        BOOST_TEST(e.info.attempts == 3);
+        BOOST_TEST(e.info().attempts == 3);
         const bool healed = co_await is_healed(workers);
         BOOST_TEST(healed);
         const auto status = co_await workers.status();

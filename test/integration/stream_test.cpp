@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(an_exception_comes_after_the_chunks) {
         BOOST_TEST(second.has_value());
         auto failing = stream.next();
         const auto failure = co_await failure_of(std::move(failing));
-        BOOST_TEST(failure.info.remote_message == "enough");
+        BOOST_TEST(failure.info().remote_message == "enough");
     });
 }
 

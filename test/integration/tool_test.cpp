@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(an_error_that_python_does_not_catch_is_the_calls) {
         auto call = asking("nothing");
         const auto failure = co_await failure_of(workers.execute(std::move(call)));
         BOOST_TEST((failure.errc() == errc::remote_error));
-        BOOST_TEST(failure.info.remote_type == "skep.HostError");
+        BOOST_TEST(failure.info().remote_type == "skep.HostError");
     });
 }
 

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(structs_can_take_the_place_of_json) {
         auto failing = workers.execute<label>("echo", arguments);
         const auto failure = co_await failure_of(std::move(failing));
         BOOST_TEST(failure.errc() == errc::type_mismatch);
-        BOOST_TEST(contains(failure.info.detail, "not an object (it is of kind array)"));
+        BOOST_TEST(contains(failure.info().detail, "not an object (it is of kind array)"));
     });
 }
 
@@ -162,8 +162,8 @@ BOOST_AUTO_TEST_CASE(that_cannot_be_sent_leave_the_worker_as_it_was) {
         auto too_much = workers.execute(std::move(fitting));
         const auto large_result = co_await failure_of(std::move(too_much));
         BOOST_TEST(large_result.code() == errc::remote_error);
-        BOOST_TEST(large_result.info.remote_type == "skep.ResultTooLarge");
-        BOOST_TEST(contains(large_result.info.remote_message, "the limit is 65536 bytes"));
+        BOOST_TEST(large_result.info().remote_type == "skep.ResultTooLarge");
+        BOOST_TEST(contains(large_result.info().remote_message, "the limit is 65536 bytes"));
 
         const auto after = co_await pid_of(workers);
         BOOST_TEST(after == before);
@@ -222,13 +222,13 @@ BOOST_AUTO_TEST_CASE(a_remote_exception_tells_type_message_and_traceback) {
         auto failing = workers.execute(std::move(call));
         const auto e = co_await failure_of(std::move(failing));
         BOOST_TEST(e.code() == errc::remote_error);
-        BOOST_TEST(e.info.remote_type == "ValueError");
-        BOOST_TEST(e.info.remote_message == "no such bee: Zoë");
-        BOOST_TEST(contains(e.info.remote_traceback, "workers/basic.py"));
-        BOOST_TEST(contains(e.info.remote_traceback, "raise ValueError(message)"));
-        BOOST_TEST(!contains(e.info.remote_traceback, "conversation.py"),
+        BOOST_TEST(e.info().remote_type == "ValueError");
+        BOOST_TEST(e.info().remote_message == "no such bee: Zoë");
+        BOOST_TEST(contains(e.info().remote_traceback, "workers/basic.py"));
+        BOOST_TEST(contains(e.info().remote_traceback, "raise ValueError(message)"));
+        BOOST_TEST(!contains(e.info().remote_traceback, "conversation.py"),
                    "frames of the SDK are in the traceback");
-        BOOST_TEST(e.info.command == "fail");
+        BOOST_TEST(e.info().command == "fail");
         BOOST_TEST(contains(e.what(), "ValueError: no such bee"));
         BOOST_TEST(contains(e.what(), "raise ValueError(message)"));
         const auto status = co_await workers.status();
@@ -247,11 +247,11 @@ BOOST_AUTO_TEST_CASE(a_mistake_of_the_callers_has_a_code_and_data) {
             const auto e = co_await failure_of(std::move(failing));
             BOOST_TEST(e.errc() == errc::remote_error);
             BOOST_TEST(is_callers_fault(e));
-            BOOST_TEST(e.info.remote_type == "skep.Error");
-            BOOST_TEST(e.info.remote_code == "bad_image");
-            BOOST_TEST(e.info.remote_message == "not an image");
-            BOOST_TEST(e.info.remote_data == json::value(data));
-            BOOST_TEST(e.info.remote_traceback.empty());
+            BOOST_TEST(e.info().remote_type == "skep.Error");
+            BOOST_TEST(e.info().remote_code == "bad_image");
+            BOOST_TEST(e.info().remote_message == "not an image");
+            BOOST_TEST(e.info().remote_data == json::value(data));
+            BOOST_TEST(e.info().remote_traceback.empty());
         }
         const auto status = co_await workers.status();
         BOOST_TEST(status.counters.workers_started == 1u);
@@ -281,8 +281,8 @@ BOOST_AUTO_TEST_CASE(a_call_that_does_not_fit_the_worker_is_told_why) {
             auto failing = workers.execute(std::move(call));
             const auto e = co_await failure_of(std::move(failing));
             BOOST_TEST(e.code() == each.code);
-            BOOST_TEST(e.info.remote_type == each.type);
-            BOOST_TEST(contains(e.info.remote_message, each.message), e.info.remote_message);
+            BOOST_TEST(e.info().remote_type == each.type);
+            BOOST_TEST(contains(e.info().remote_message, each.message), e.info().remote_message);
         }
         const auto still_there = co_await echo(workers, 1);
         BOOST_TEST(still_there == 1);

@@ -103,13 +103,13 @@ BOOST_AUTO_TEST_CASE(errors) {
         auto call = request("fail").arg("message", "why");
         auto failure = co_await failure_of_call(workers, std::move(call));
         BOOST_TEST(failure.errc() == errc::remote_error);
-        BOOST_TEST(failure.info.remote_type == "std::runtime_error");
-        BOOST_TEST(failure.info.remote_message == "why");
+        BOOST_TEST(failure.info().remote_type == "std::runtime_error");
+        BOOST_TEST(failure.info().remote_message == "why");
         call = request("fail").arg("how", "caller");
         failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.info.remote_type == "skep.Error");
-        BOOST_TEST(failure.info.remote_code == "bad_input");
-        BOOST_TEST(failure.info.remote_data.at("size") == 3);
+        BOOST_TEST(failure.info().remote_type == "skep.Error");
+        BOOST_TEST(failure.info().remote_code == "bad_input");
+        BOOST_TEST(failure.info().remote_data.at("size") == 3);
         BOOST_TEST(is_callers_fault(failure));
         call = request("fail").arg("how", "number");
         failure = co_await failure_of_call(workers, std::move(call));
@@ -131,20 +131,20 @@ BOOST_AUTO_TEST_CASE(results_that_the_host_would_not_take) {
     with_pool(config, [](pool& workers) -> asio::awaitable<void> {
         auto call = request("big").arg("bytes", 100'000);
         auto failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.info.remote_type == "skep.ResultTooLarge");
+        BOOST_TEST(failure.info().remote_type == "skep.ResultTooLarge");
         call = request("big").arg("bytes", 100'000).arg("attached", true);
         failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.info.remote_type == "skep.ResultTooLarge");
+        BOOST_TEST(failure.info().remote_type == "skep.ResultTooLarge");
         for (const char* const kind : {"nan", "text", "deep"}) {
             call = request("strange").arg("kind", kind);
             failure = co_await failure_of_call(workers, std::move(call));
-            BOOST_TEST(failure.info.remote_type == "skep.UnserializableResult");
+            BOOST_TEST(failure.info().remote_type == "skep.UnserializableResult");
         }
         call = tokens(3).arg("bytes", 100'000);
         auto stream = co_await workers.stream(std::move(call));
         auto next = stream.next();
         failure = co_await failure_of(std::move(next));
-        BOOST_TEST(failure.info.remote_type == "skep.ResultTooLarge");
+        BOOST_TEST(failure.info().remote_type == "skep.ResultTooLarge");
         co_await expect_unharmed(workers);
     });
 }
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_call_of_what_sends_chunks_gets_a_list) {
         BOOST_TEST((blocks.attachments[2][0] == std::byte(2)));
         call = tokens(10'001);
         const auto failure = co_await failure_of_call(workers, std::move(call));
-        BOOST_TEST(failure.info.remote_type == "skep.ResultTooLarge");
+        BOOST_TEST(failure.info().remote_type == "skep.ResultTooLarge");
     });
 }
 
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(an_exception_comes_after_the_chunks) {
         BOOST_TEST(second->as<int>() == 1);
         auto next = stream.next();
         const auto failure = co_await failure_of(std::move(next));
-        BOOST_TEST(failure.info.remote_message == "enough");
+        BOOST_TEST(failure.info().remote_message == "enough");
     });
 }
 
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(its_successor_knows_how_a_worker_ended) {
         auto call = request("crash");
         const auto failure = co_await failure_of_call(workers, std::move(call));
         BOOST_TEST(failure.errc() == errc::worker_lost);
-        BOOST_TEST((failure.info.exit_kind == exit_class::abort));
+        BOOST_TEST((failure.info().exit_kind == exit_class::abort));
         const auto previous = co_await workers.execute<std::string>("previous_exit");
         BOOST_TEST(previous == "abort");
     });

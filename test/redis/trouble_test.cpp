@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(options_have_rules) {
             const redis_sessions sessions(context.get_executor(), options);
         } catch (const error& failure) {
             BOOST_TEST(failure.errc() == errc::invalid_config);
-            return failure.info.detail;
+            return failure.info().detail;
         }
         return "";
     };

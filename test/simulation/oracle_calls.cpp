@@ -243,7 +243,7 @@ void oracle::on_error(call_record& call, const error& failure) {
     const auto code = failure.errc();
     world_.trace(call.token + " ends with: " + name_of(code));
     call.code = code;
-    call.was_denied = failure.info.detail.find("not retried, as too many calls were") != std::string::npos;
+    call.was_denied = failure.info().detail.find("not retried, as too many calls were") != std::string::npos;
     complete(call);
     check_code(call, failure);
     // Promise 2. What arrives in the very moment in which the call is given up for another reason may come too late.
@@ -294,7 +294,7 @@ void oracle::check_code(const call_record& call, const error& failure) {
     case errc::invalid_arguments: unless(was_answered_with(call, code)); break;
     case errc::pool_saturated:
         unless(call.lease != nullptr ? may_be_beyond_limit(call)
-                                     : failure.info.queue_depth >= config_.queue.limit);
+                                     : failure.info().queue_depth >= config_.queue.limit);
         break;
     case errc::queue_timeout:
     case errc::no_worker:

@@ -29,7 +29,7 @@ inline std::string complaint(const std::function<void()>& function) {
         function();
     } catch (const error& failure) {
         BOOST_TEST((failure.code() == errc::invalid_config));
-        BOOST_TEST(!failure.info.detail.empty());
+        BOOST_TEST(!failure.info().detail.empty());
         return failure.what();
     }
     return {};

@@ -158,7 +158,7 @@ public:
 
         /// 0 unless it has failed.
         errc code() const noexcept { return problem ? static_cast<errc>(problem->code().value()) : errc(); }
-        error_info info() const { return problem ? problem->info : error_info(); }
+        error_info info() const { return problem ? problem->info() : error_info(); }
         std::string text() const { return problem ? problem->what() : ""; }
     };
 

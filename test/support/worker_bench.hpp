@@ -31,10 +31,14 @@ public:
     int woken = 0;
 
 private:
-    void put_answer(reply given) noexcept override { answer = std::move(given); }
-    void put_failure(std::unique_ptr<error> given) noexcept override { failed = given->errc(); }
-    void put_failure(errc code) noexcept override { failed = code; }
-    void wake() override { ++woken; }
+    void put_answer(reply&& given) override {
+        answer = std::move(given);
+        ++woken;
+    }
+    void put_failure(claim_failure&& given) override {
+        failed = given.errc();
+        ++woken;
+    }
     void forget() noexcept override {}
 };
 

@@ -10,6 +10,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 using namespace skep;
 using skep::test::contains;
@@ -87,8 +89,8 @@ BOOST_AUTO_TEST_CASE(what_tells_every_fact) {
         BOOST_TEST(contains(text, fact), fact << " in:\n" << text);
     }
     BOOST_TEST(text.back() != '\n');
-    BOOST_TEST(failure.info.detail == info.detail);
-    BOOST_TEST((failure.info.worker == info.worker));
+    BOOST_TEST(failure.info().detail == info.detail);
+    BOOST_TEST((failure.info().worker == info.worker));
 }
 
 BOOST_AUTO_TEST_CASE(what_leaves_out_what_does_not_apply) {
@@ -119,6 +121,19 @@ BOOST_AUTO_TEST_CASE(an_error_can_be_copied_and_keeps_its_text) {
     first.reset();
     BOOST_TEST(second.what() == text);
     BOOST_TEST((second.code() == errc::timeout));
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_cannot_fail_and_shares_what_is_told) {
+    BOOST_TEST(std::is_nothrow_copy_constructible_v<error>);
+    BOOST_TEST(std::is_nothrow_copy_assignable_v<error>);
+    error_info info;
+    info.command = "predict";
+    error first(errc::timeout, std::move(info));
+    error second(errc::cancelled, {});
+    second = std::move(first);
+    BOOST_TEST(second.info().command == "predict");
+    BOOST_TEST(first.info().command == "predict"); // NOLINT: to have been moved from takes nothing away
+    BOOST_TEST(&first.info() == &second.info());
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_end_at_a_nul) {

@@ -90,7 +90,7 @@ errc refusal(const request& call, const limit_options& limits = {}) {
     try {
         encode_call(call, limits);
     } catch (const error& failure) {
-        BOOST_TEST(!failure.info.detail.empty());
+        BOOST_TEST(!failure.info().detail.empty());
         return static_cast<errc>(failure.code().value());
     }
     BOOST_ERROR("the call was encoded");

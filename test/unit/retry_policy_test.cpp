@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(only_what_may_pass_by_itself_is_retried) {
 
 BOOST_AUTO_TEST_CASE(a_condition_may_look_at_the_whole_error) {
     const auto policy = retry_policy().when(
-        [](const error& failure) { return failure.info.remote_type == "ConnectionRefusedError"; });
+        [](const error& failure) { return failure.info().remote_type == "ConnectionRefusedError"; });
     BOOST_TEST(waits(policy, raised("ConnectionRefusedError")).size() == 2u);
     BOOST_TEST(waits(policy, raised("ValueError")).empty());
     BOOST_TEST(waits(policy, lost).empty());

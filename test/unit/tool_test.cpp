@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What workers ask of the service, and what they report on the way.
+// What workers ask of the service.
 
 #include "support/asking_pool.hpp"
 
@@ -427,54 +427,6 @@ BOOST_AUTO_TEST_CASE(a_worker_that_reads_no_answers_gets_no_more) {
         BOOST_TEST(pool.is_answered());
     }
     BOOST_TEST(pool.launched() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(progress_comes_to_who_asked_for_it) {
-    asking pool;
-    std::vector<std::string> seen;
-    const auto outer = pool.execute(request("train").on_progress([&](const progress& report) {
-        seen.push_back(std::to_string(int(report.fraction * 100)) + report.text);
-    }));
-    const auto id = pool.worker(0).take_call();
-    pool.report(id, 0.25, "a");
-    pool.report(id, 0.5, "b");
-    pool.worker(0).reply(id);
-    pool.settle();
-    BOOST_TEST((seen == std::vector<std::string>{"25a", "50b"}));
-    BOOST_TEST(outer->done);
-    pool.execute(request("train")); // without anybody who asks for it
-    pool.report(pool.worker(0).take_call(), 1, "c");
-    BOOST_TEST(seen.size() == 2u);
-}
-
-BOOST_AUTO_TEST_CASE(only_the_newest_progress_counts) {
-    asking pool;
-    std::vector<double> seen;
-    pool.execute(
-        request("train").on_progress([&](const progress& report) { seen.push_back(report.fraction); }));
-    const auto id = pool.worker(0).take_call();
-    for (const double fraction : {0.0, 0.25, 0.5, 1.0}) { // in one go
-        pool.worker(0).send_data({{"type", "progress"}, {"id", id}, {"fraction", fraction}});
-    }
-    pool.settle();
-    BOOST_TEST(seen.size() < 4u);
-    BOOST_TEST(seen.back() == 1.0);
-}
-
-BOOST_AUTO_TEST_CASE(no_progress_comes_after_the_call) {
-    asking pool;
-    int seen = 0;
-    const auto outer = pool.execute(request("train").on_progress([&](const progress&) {
-        ++seen;
-        throw std::runtime_error("of no concern");
-    }));
-    const auto id = pool.worker(0).take_call();
-    pool.report(id, 0.1, "");
-    BOOST_TEST(seen == 1);
-    outer->cancel.emit(every_type);
-    pool.settle();
-    pool.report(id, 0.2, "");
-    BOOST_TEST(seen == 1);
 }
 
 BOOST_AUTO_TEST_CASE(every_call_has_a_correlation_id) {

@@ -72,7 +72,7 @@ std::string misfit(const std::string& text) {
         static_cast<void>(value_as<T>(json::parse(text)));
     } catch (const error& failure) {
         BOOST_TEST((failure.errc() == errc::type_mismatch));
-        return std::regex_replace(failure.info.detail, std::regex("value is "), "");
+        return std::regex_replace(failure.info().detail, std::regex("value is "), "");
     }
     return "fits";
 }
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_no_object_are_refused_and_nothing_is_cha
         BOOST_ERROR("it was taken");
     } catch (const error& failure) {
         BOOST_TEST((failure.errc() == errc::invalid_request));
-        BOOST_TEST(failure.info.command == "classify");
+        BOOST_TEST(failure.info().command == "classify");
     }
     BOOST_TEST(call.args() == json::parse(R"({"top": 3})"));
 }

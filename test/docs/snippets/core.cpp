@@ -30,7 +30,7 @@ boost::asio::awaitable<void> ask(skep::pool& pool, skep::request call) {
     } catch (const skep::error& failure) {
         std::cerr << failure.what() << '\n'; // the whole story, for the log
         if (failure.errc() == skep::errc::remote_error) {
-            const auto& info = failure.info;
+            const auto& info = failure.info();
             std::cerr << info.remote_type << ": " << info.remote_message << '\n' << info.remote_traceback;
             if (!info.remote_code.empty()) { // raised by skep.Error
                 std::cerr << info.remote_code << ' ' << info.remote_data << '\n';
