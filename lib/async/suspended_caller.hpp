@@ -73,7 +73,7 @@ public:
             if (caller) {
                 caller.cancellation().clear();
                 auto& handler = *caller.handler_;
-                handler(std::move(given)...);
+                handler(static_cast<Results&&>(std::move(given))...);
             }
         };
         execute_surely(executor, std::move(go_on));
