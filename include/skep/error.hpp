@@ -88,6 +88,7 @@ private:
         std::string text;
     };
 
+    /// Adds the text, if there is none yet.
     error(std::shared_ptr<story> told, skep::errc code);
 
     std::shared_ptr<const story> told_;

@@ -96,7 +96,8 @@ public:
 
     /// Has `handler` called when the worker's code says how far it is, on the executor of the coroutine that awaits the
     /// call or has opened the stream: with the newest report only, if they come faster than that, one at a time, and never
-    /// after execute() has returned or the stream has ended. What it throws is dropped. It must not block.
+    /// after execute() has returned or the stream has ended. What it throws is dropped. It must not block. Each call has a
+    /// copy of it; if making that throws, the call fails with errc::invalid_request.
     request& on_progress(progress_handler handler) &;
 
     /// Ties log lines of caller and worker together; it comes back in the reply. One is made for calls without.
@@ -167,7 +168,7 @@ public:
 private:
     friend struct call; // lets go of the arguments once they are encoded, and knows the extras
 
-    /// Owns them, if there are any; a copy owns its own.
+    /// Owns the extras, if there are any; a copy owns its own.
     class SKEP_API extras_ptr {
     public:
         extras_ptr() noexcept = default;

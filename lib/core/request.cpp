@@ -2,7 +2,6 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/request_extras.hpp"
-#include "core/tool_table.hpp"
 #include <skep/error.hpp>
 #include <skep/request.hpp>
 

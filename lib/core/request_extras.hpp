@@ -3,23 +3,18 @@
 
 #pragma once
 
+#include "core/tool_table.hpp"
 #include <skep/affinity.hpp>
 #include <skep/progress.hpp>
 #include <skep/time.hpp>
-#include <skep/tool.hpp>
 
 #include <boost/json/object.hpp>
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace skep {
-
-using tool_ptr = std::shared_ptr<const tool_handler>;
-using tool_map = std::map<std::string, tool_ptr, std::less<>>;
 
 /// What few requests have: apart, as most are moved about without it.
 struct request_extras {

@@ -3,13 +3,20 @@
 
 #pragma once
 
-#include "core/request_extras.hpp"
 #include <skep/errc.hpp>
+#include <skep/tool.hpp>
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 namespace skep {
+
+using tool_ptr = std::shared_ptr<const tool_handler>;
+using tool_map = std::map<std::string, tool_ptr, std::less<>>;
 
 /// The tools of a pool. From any thread.
 class tool_table {

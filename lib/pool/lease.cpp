@@ -6,6 +6,7 @@
 #include "pool/lease_handle.hpp"
 #include <skep/lease.hpp>
 
+#include <new>
 #include <stdexcept>
 
 namespace skep {
@@ -27,11 +28,11 @@ private:
     void put_answer(reply&&) override {}
     void put_failure(claim_failure&& failure) override {
         if (const auto core = pool_.lock()) {
-            core->leases().on_reset_failed(*lease_of(*this), text_of(std::move(failure)));
+            core->leases().on_reset_failed(*lease_of(*this), text_of(failure));
         }
     }
 
-    static std::string text_of(claim_failure failure) {
+    static std::string text_of(const claim_failure& failure) {
         try {
             return failure.to_error().what();
         } catch (const std::bad_alloc&) {

@@ -9,6 +9,7 @@
 #include "pool/tool_cycle.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace skep {
 

@@ -93,7 +93,7 @@ public:
     /// For the caller, after it has been resumed.
     T take() {
         if (failure_) {
-            throw std::move(*failure_);
+            throw *failure_;
         }
         if (problem_) {
             std::rethrow_exception(problem_);

@@ -73,7 +73,7 @@ struct call : claim {
     /// Null if it has none.
     const request_extras* extras() const noexcept { return req.extras_.get(); }
 
-    bool has_session() const noexcept { return extras() != nullptr && !extras()->session.empty(); }
+    bool has_session() const noexcept { return !req.session().empty(); }
 
     /// It takes a place that a lease holds.
     bool is_leased() const noexcept { return ties && ties->lease; }
