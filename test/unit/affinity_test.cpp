@@ -413,17 +413,19 @@ BOOST_AUTO_TEST_CASE(each_call_that_is_assigned_is_a_use) {
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_sessions_are_strictly_bound_to_is_not_restarted_before_they_are_over) {
-    auto config = affine_config(strict_queue, 1);
-    config.affinity.ttl = 30s;
-    pool_with_session pool(config);
-    const auto restart = pool.begin(pool.facade().rolling_restart());
-    pool.advance(20s);
-    BOOST_TEST(pool.launched() == 1u);
-    pool.call("still there");
-    BOOST_TEST(pool.serve(0) == "still there");
-    pool.advance(35s);
-    BOOST_TEST(pool.launched() == 2u);
-    BOOST_TEST(restart->done);
+    for (const auto mode : {strict_queue, strict_fail_fast}) {
+        auto config = affine_config(mode, 1);
+        config.affinity.ttl = 30s;
+        pool_with_session pool(config);
+        const auto restart = pool.begin(pool.facade().rolling_restart());
+        pool.advance(20s);
+        BOOST_TEST(pool.launched() == 1u);
+        pool.call("still there");
+        BOOST_TEST(pool.serve(0) == "still there");
+        pool.advance(35s);
+        BOOST_TEST(pool.launched() == 2u);
+        BOOST_TEST(restart->done);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_comes_while_the_successor_starts_keeps_its_worker) {

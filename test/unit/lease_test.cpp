@@ -167,6 +167,24 @@ BOOST_AUTO_TEST_CASE(a_whole_worker_runs_as_many_of_its_calls_as_it_has_places) 
     BOOST_TEST(pool.serve() == "third");
 }
 
+BOOST_AUTO_TEST_CASE(as_many_of_its_calls_wait_as_the_queue_has_room_for) {
+    auto config = fake_config();
+    config.queue.limit = 2;
+    pool_with_lease pool(config);
+    pool.call("running");
+    const auto first = pool.call("first");
+    const auto second = pool.call("second");
+    const auto beyond = pool.call("beyond");
+    BOOST_TEST((beyond->code() == errc::pool_saturated));
+    BOOST_TEST(!first->done);
+    BOOST_TEST(!second->done);
+    BOOST_TEST(pool.serve() == "running");
+    const auto next = pool.call("next");
+    BOOST_TEST(pool.serve() == "first");
+    BOOST_TEST(pool.serve() == "second");
+    BOOST_TEST(pool.serve() == "next");
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_pipelined_to_a_leased_worker) {
     auto config = fake_config();
     config.pipeline_depth = 4;

@@ -164,6 +164,22 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_update_changes_the_session_and_not_what_was_rea
     BOOST_TEST((after.created_at() == before->created_at()));
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(an_update_that_another_overtakes_is_made_on_its_result, Place, places) {
+    trial<Place> of;
+    of.create("a", session_data().metadata("n", 1));
+    auto count = [](session_data& data) { data.metadata("n", data.metadata().at("n").as_int64() + 1); };
+    int calls = 0;
+    auto overtaken = [&](session_data& data) {
+        if (++calls == 1) {
+            of.update("a", count);
+        }
+        count(data);
+    };
+    BOOST_TEST((of.update("a", overtaken).metadata() == json::object{{"n", 3}}));
+    BOOST_TEST((of.get("a")->metadata() == json::object{{"n", 3}}));
+    BOOST_TEST(calls == 2);
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_function_that_throws_leaves_the_session_as_it_was, Place, places) {
     trial<Place> of;
     of.create("a", session_data().metadata("n", 1));
