@@ -28,9 +28,13 @@ struct admin_options {
     /// travels as it is: put TLS in front of what is not on this machine.
     std::string token;
 
-    /// At a time, 1..10,000. One more takes the place of one that is idle, or is refused.
+    /// At a time, 1..10,000. One more takes the place of the one that has waited longest for its client, be it for a whole
+    /// request or for taking an answer; if each has a request that is being answered, it waits for a place.
     std::size_t connections = 256;
 };
+
+/// The descriptors that an admin_server with these options opens at most, its listening socket included.
+SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 
 /// Shows pools over HTTP, from its construction until it is stopped or destroyed:
 ///
@@ -44,8 +48,9 @@ struct admin_options {
 ///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}), and
 ///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, with "Authorization: Bearer TOKEN"
 ///
-/// It shows what workers print, and ids of sessions. A client that is slow, or says nothing for ten seconds, is dropped; a
-/// head of more than 8 KiB is refused. On a loopback address only requests for a loopback host are answered, so that no
+/// It shows what workers print, and ids of sessions. A client that is slow, or says nothing for ten seconds, is dropped. A
+/// head of more than 8 KiB, a body of more than 4 KiB and a body in chunks are refused. At most three quarters of the
+/// connections are for /events: probes always find room. On a loopback address only requests for a loopback host are answered, so that no
 /// web page reaches it by a name of its own.
 ///
 /// Executor: runs on a strand of its own over the given executor. Thread safety: as of a pool.
@@ -70,8 +75,8 @@ public:
     /// "http://127.0.0.1:8080/": for a log line.
     std::string url() const;
 
-    /// Closes every connection, and returns when none is left. Changes that were asked for go on. Idempotent; not
-    /// cancellable.
+    /// Closes every connection, and returns when none is left: the executor has no work of the server's then. Changes that
+    /// were asked for go on, on the executor of their pool. Idempotent; not cancellable.
     boost::asio::awaitable<void> stop();
 
 private:

@@ -94,8 +94,8 @@ public:
 
     using subscription::subscription;
 
-    /// The next event, in the order in which they have happened; waits for it. None once the bus is gone, or this was
-    /// closed, and all was read. Throws error(errc::cancelled). To be called by one coroutine at a time.
+    /// The next event, in the order in which they have happened; waits for it. None once the bus is gone or closed, or this
+    /// was closed, and all was read. Throws error(errc::cancelled). To be called by one coroutine at a time.
     boost::asio::awaitable<std::optional<value_type>> next() { return next_of(mailbox()); }
 
 private:
@@ -122,7 +122,7 @@ private:
 ///
 /// Thread-safety: every function may be called from any thread.
 /// Lifetime: those who have subscribed may outlive it, and both may outlive the execution context.
-/// Executor: that of the coroutine which waits; the context has work meanwhile.
+/// Executor: that of the coroutine which waits; the context has work until the subscription or the bus is closed.
 class SKEP_API event_bus {
 public:
     /// How many events may wait for a subscriber that does not say.
@@ -132,6 +132,10 @@ public:
     ~event_bus();
     event_bus(const event_bus&) = delete;
     event_bus& operator=(const event_bus&) = delete;
+
+    /// Ends every subscription, and those to come: no more events are told. Events that have come can still be read.
+    /// A pool closes a bus of its own at the end of its shutdown, and a pool_manager closes its bus. Idempotent.
+    void close() noexcept;
 
     /// Events of these types, or of all but spans, from now on; at most `capacity` that have not been read, 1..1,000,000.
     template <detail::event_type... E>
@@ -187,6 +191,7 @@ private:
     std::atomic<std::uint64_t> wanted_{0};
     std::mutex mutex_;
     std::vector<subscriber> subscribers_;
+    bool is_closed_ = false;
 };
 
 } // namespace skep

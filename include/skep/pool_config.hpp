@@ -257,4 +257,9 @@ struct SKEP_API pool_config {
 /// shown.
 SKEP_API boost::json::object to_json(const pool_config& config);
 
+/// The descriptors that a pool with this configuration opens in its host at most, for what a service has to leave of its
+/// limit (RLIMIT_NOFILE): six for each worker, twice as many as there may be workers, as those that end overlap with those
+/// that take their places; and those of a launch. Of Linux alone: what `session_store` or handlers open is not in it.
+SKEP_API std::size_t descriptors_needed(const pool_config& config);
+
 } // namespace skep

@@ -51,6 +51,9 @@ struct SKEP_API manager_config {
 /// their handlers are left out.
 SKEP_API boost::json::object to_json(const manager_config& config);
 
+/// The sum of its pools': see descriptors_needed of a pool_config.
+SKEP_API std::size_t descriptors_needed(const manager_config& config);
+
 /// How the pools of a manager ended, by name.
 struct SKEP_API manager_report {
     std::map<std::string, shutdown_report, std::less<>> pools; ///< each under its name
@@ -91,7 +94,7 @@ public:
     /// Shared by all pools. Those that have expired are swept every session_options::cleanup_interval, until shutdown().
     session_store& sessions() noexcept;
 
-    /// What happens in all pools, and to their sessions: see event_bus. Valid as long as the manager.
+    /// What happens in all pools, and to their sessions: see event_bus. Valid as long as the manager; closed by shutdown().
     event_bus& events() noexcept;
 
     /// Starts all pools at the same time. Throws error(errc::start_failed) if one could not start, or is started already,

@@ -17,7 +17,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -34,14 +34,9 @@ namespace {
 
 constexpr std::uint32_t longest_head = 8u << 10;
 constexpr std::uint64_t longest_body = 4u << 10;
+constexpr std::size_t most_buffered = longest_head + longest_body + (4u << 10);
 constexpr auto patience = 10s; // with who is silent, or reads slowly
 constexpr auto pause_after_failed_accept = 100ms;
-
-constexpr std::string_view head_of_events = "HTTP/1.1 200 OK\r\n"
-                                            "Content-Type: text/event-stream\r\n"
-                                            "Cache-Control: no-store\r\n"
-                                            "X-Content-Type-Options: nosniff\r\n"
-                                            "Connection: close\r\n\r\n";
 
 /// Where to listen; throws error(invalid_config) if that, or another option, breaks its rule.
 tcp::endpoint endpoint_of(const admin_options& options) {
@@ -85,17 +80,37 @@ private:
 };
 
 /// What is wrong with a request that cannot be read; none if its sender is not there any more.
-std::optional<http_response> complaint(const boost::system::error_code& ec) {
-    if (ec == http::error::header_limit) {
+std::optional<http_response> complaint(const boost::system::error_code& ec, bool has_head) {
+    if (ec == http::error::header_limit || (ec == http::error::buffer_overflow && !has_head)) {
         return text_response(http::status::request_header_fields_too_large, "the head is too long\n");
     }
-    if (ec == http::error::body_limit) {
+    if (ec == http::error::body_limit || ec == http::error::buffer_overflow) {
         return text_response(http::status::payload_too_large, "the body is too long\n");
+    }
+    if (ec == http::error::bad_transfer_encoding) {
+        return text_response(http::status::bad_request,
+                             "a body needs a Content-Length here, and no chunks\n");
     }
     const bool is_malformed = ec.category() == make_error_code(http::error::bad_method).category() &&
                               ec != http::error::end_of_stream && ec != http::error::partial_message;
     return is_malformed ? std::optional(text_response(http::status::bad_request, "this is no HTTP request\n"))
                         : std::nullopt;
+}
+
+/// To close a connection on which more has come would take the last answer back: reads on for a while, with an end.
+/// (Beast's async_teardown reads for as long as the client sends, and leaves nobody else a turn.)
+asio::awaitable<void> end_politely(beast::tcp_stream& stream) {
+    constexpr std::size_t most_ignored = 256u << 10;
+    std::array<char, 4096> ignored;
+    boost::system::error_code ec;
+    stream.socket().shutdown(tcp::socket::shutdown_send, ec);
+    stream.expires_after(1s);
+    for (std::size_t sum = 0; !ec && sum < most_ignored;) {
+        const auto room = asio::buffer(ignored);
+        auto token = redirect_error(use_awaitable, ec);
+        const std::size_t count = co_await stream.async_read_some(room, token);
+        sum += count;
+    }
 }
 
 } // namespace
@@ -105,66 +120,95 @@ admin_server::core::core(const asio::any_io_executor& executor, std::function<po
     : executor_(executor),
       options_(std::move(options)),
       pools_(std::move(pools), events),
-      survey_(executor_, pools_),
+      answers_(std::make_shared<answer_desk>(executor_)),
+      survey_(executor_, pools_, answers_),
       news_(executor_, pools_, survey_, !options_.token.empty()),
       acceptor_(listen(executor_, endpoint_of(options_))),
       endpoint_(acceptor_.local_endpoint()),
-      tasks_(executor_, [](const std::exception_ptr&) {}) {} // a connection that is lost is no news
+      tasks_(executor_, [](const std::exception_ptr&) {}), // a connection that is lost is no news
+      room_(executor_) {}
+
+admin_server::core::connection::connection(tcp::socket socket)
+    : stream(std::move(socket)), buffer(most_buffered) {}
 
 void admin_server::core::begin() {
     asio::post(executor_, [self = shared_from_this()] {
-        self->tasks_.spawn(self, self->accept());
+        self->tasks_.spawn(self, self->accept_all());
         self->tasks_.spawn(self, self->news_.run(self));
     });
 }
 
 void admin_server::core::end() {
     pools_.forget();
+    answers_->close();
     asio::post(executor_, [self = shared_from_this()] { self->close(); });
 }
 
 void admin_server::core::close() {
     boost::system::error_code ec;
     acceptor_.close(ec);
+    news_.end();
     tasks_.cancel();
 }
 
-asio::awaitable<void> admin_server::core::accept() {
+/// Goes on after what fails for lack of memory.
+asio::awaitable<void> admin_server::core::accept_all() {
     while (acceptor_.is_open()) {
-        boost::system::error_code ec;
-        auto token = redirect_error(use_awaitable, ec);
-        tcp::socket socket = co_await acceptor_.async_accept(token);
-        if (ec) { // too many descriptors are open, as a rule
+        bool has_failed = false;
+        try {
+            co_await accept_one();
+        } catch (const std::exception&) {
+            has_failed = true;
+        }
+        if (has_failed && acceptor_.is_open()) {
             co_await pause_until(executor_, clock::now() + pause_after_failed_accept);
-        } else if (acceptor_.is_open()) { // it may have been closed meanwhile
-            admit(std::move(socket));
         }
     }
 }
 
-/// One that finds no room, or no memory, is closed.
-void admin_server::core::admit(tcp::socket socket) {
-    if (connections_.size() >= options_.connections && !make_room()) {
-        return;
+asio::awaitable<void> admin_server::core::accept_one() {
+    boost::system::error_code ec;
+    auto token = redirect_error(use_awaitable, ec);
+    tcp::socket socket = co_await acceptor_.async_accept(token);
+    if (ec) { // too many descriptors are open, as a rule
+        co_await pause_until(executor_, clock::now() + pause_after_failed_accept);
+        co_return;
     }
-    try {
-        boost::system::error_code ec;
-        socket.set_option(tcp::no_delay(true), ec);
-        connections_.push_back(std::make_shared<connection>(std::move(socket)));
-        tasks_.spawn(shared_from_this(), converse(connections_.back()));
-    } catch (const std::exception&) {}
+    co_await wait_for_room();
+    if (acceptor_.is_open()) { // it may have been closed meanwhile
+        admit(std::move(socket));
+    }
 }
 
-/// Closes the oldest connection that is idle; false if none is.
+/// Answers are soon made: who comes while every connection is at work has to wait for one, not to be turned away.
+asio::awaitable<void> admin_server::core::wait_for_room() {
+    while (connections_.size() >= options_.connections && !make_room()) {
+        co_await room_.wait();
+    }
+}
+
+/// Closes the connection that has waited longest for its client; false if all are at work.
 bool admin_server::core::make_room() {
-    const auto idle = std::find_if(connections_.begin(), connections_.end(),
-                                   [](const auto& each) { return each->is_idle; });
-    if (idle == connections_.end()) {
+    auto* const idle = connections_.longest_idle();
+    if (idle == nullptr) {
         return false;
     }
-    (*idle)->stream.close();
-    connections_.erase(idle);
+    connections_.remove(*idle);
+    static_cast<connection&>(*idle).stream.close();
     return true;
+}
+
+void admin_server::core::admit(tcp::socket socket) {
+    boost::system::error_code ec;
+    socket.set_option(tcp::no_delay(true), ec);
+    const auto fresh = std::make_shared<connection>(std::move(socket));
+    connections_.add(*fresh);
+    try {
+        tasks_.spawn(shared_from_this(), converse(fresh));
+    } catch (...) { // out of memory
+        connections_.remove(*fresh);
+        throw;
+    }
 }
 
 /// One connection, until it ends in whatever way.
@@ -172,35 +216,33 @@ asio::awaitable<void> admin_server::core::converse(connection_ptr with) {
     try {
         co_await serve_requests(*with);
     } catch (const std::exception&) {} // it was cancelled, or there is no memory for it
-    forget(with);
+    forget(*with);
 }
 
-void admin_server::core::forget(const connection_ptr& gone) {
-    gone->stream.close();
+void admin_server::core::forget(connection& gone) {
+    gone.stream.close();
     connections_.remove(gone);
+    room_.notify_all();
 }
 
 asio::awaitable<void> admin_server::core::serve_requests(connection& with) {
-    beast::flat_buffer buffer;
     bool more = true;
     while (more) {
-        more = co_await serve_request(with, buffer);
+        more = co_await serve_request(with);
     }
+    co_await end_politely(with.stream);
 }
 
 /// False if it is the last one.
-asio::awaitable<bool> admin_server::core::serve_request(connection& with, beast::flat_buffer& buffer) {
-    http::request_parser<http::string_body> parser;
+asio::awaitable<bool> admin_server::core::serve_request(connection& with) {
+    request_parser parser;
     parser.header_limit(longest_head);
     parser.body_limit(longest_body);
-    with.is_idle = buffer.size() == 0;
     with.stream.expires_after(patience);
-    boost::system::error_code ec;
-    auto token = redirect_error(use_awaitable, ec);
-    co_await http::async_read(with.stream, buffer, parser, token);
-    with.is_idle = false;
+    auto reading = read(with, parser);
+    const auto ec = co_await std::move(reading);
     if (ec) {
-        auto refusal = complaint(ec);
+        auto refusal = complaint(ec, parser.is_header_done());
         if (refusal) {
             refusal->keep_alive(false);
             refusal->prepare_payload();
@@ -208,13 +250,28 @@ asio::awaitable<bool> admin_server::core::serve_request(connection& with, beast:
         }
         co_return false;
     }
+    connections_.begin_work(with);
     bool more = co_await answer(with, parser.get());
     co_return more;
 }
 
+asio::awaitable<boost::system::error_code> admin_server::core::read(connection& from, request_parser& into) {
+    boost::system::error_code ec;
+    auto head = redirect_error(use_awaitable, ec);
+    co_await http::async_read_header(from.stream, from.buffer, into, head);
+    if (!ec && into.chunked()) {
+        ec = http::error::bad_transfer_encoding;
+    }
+    if (!ec) {
+        auto body = redirect_error(use_awaitable, ec);
+        co_await http::async_read(from.stream, from.buffer, into, body);
+    }
+    co_return ec;
+}
+
 asio::awaitable<bool> admin_server::core::answer(connection& with, const http_request& asked) {
     const auto address = endpoint_.address();
-    const admin_resources resources{options_, address.is_loopback(), pools_, survey_};
+    const admin_resources resources{options_, address.is_loopback(), pools_, survey_, answers_, executor_};
     std::optional<http_response> response;
     if (is_for_events(asked)) {
         response = refusal_of_events(resources, asked, pages_);
@@ -240,6 +297,8 @@ asio::awaitable<bool> admin_server::core::answer(connection& with, const http_re
 
 /// False if that was the last answer on this connection.
 asio::awaitable<bool> admin_server::core::send(connection& to, http_response response) {
+    connections_.end_work(to);
+    room_.notify_all();
     to.stream.expires_after(patience);
     boost::system::error_code ec;
     auto token = redirect_error(use_awaitable, ec);
@@ -247,15 +306,18 @@ asio::awaitable<bool> admin_server::core::send(connection& to, http_response res
     co_return !ec && response.keep_alive();
 }
 
-/// Until the page is closed, or reads too slowly.
+/// Until the page is closed, or reads too slowly. Counted before it waits for anything: many may ask at the same moment.
 asio::awaitable<void> admin_server::core::send_events(connection& to) {
-    boost::system::error_code ec;
-    auto token = redirect_error(use_awaitable, ec);
-    to.stream.expires_after(patience);
-    const auto head = asio::buffer(head_of_events.data(), head_of_events.size());
-    co_await asio::async_write(to.stream, head, token);
-    const auto reader = news_.open();
     const page_count counted(pages_);
+    auto head = head_of_events();
+    boost::system::error_code ec;
+    to.stream.expires_after(patience);
+    auto token = redirect_error(use_awaitable, ec);
+    co_await http::async_write(to.stream, head, token);
+    if (ec) {
+        co_return;
+    }
+    const auto reader = news_.open();
     while (!ec) {
         auto taking = reader->take();
         const auto texts = co_await std::move(taking);

@@ -3,17 +3,21 @@
 
 #pragma once
 
+#include "admin/answer_desk.hpp"
+#include "admin/connection_list.hpp"
 #include "admin/feed.hpp"
 #include "admin/pool_access.hpp"
 #include "admin/routes.hpp"
+#include "async/condition.hpp"
 #include "async/task_group.hpp"
 #include <skep/admin.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
 
-#include <list>
+#include <cstddef>
 #include <memory>
 
 namespace skep {
@@ -40,21 +44,26 @@ public:
     asio::awaitable<void> join() { return tasks_.join(); }
 
 private:
-    struct connection {
-        explicit connection(boost::asio::ip::tcp::socket socket) : stream(std::move(socket)) {}
+    struct connection : listed_connection {
+        explicit connection(boost::asio::ip::tcp::socket socket);
 
         boost::beast::tcp_stream stream;
-        bool is_idle = true; ///< no request is being answered
+        boost::beast::flat_buffer
+            buffer; ///< bounded: what a parser's limits count is not all that waits in it
     };
     using connection_ptr = std::shared_ptr<connection>;
+    using request_parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
-    asio::awaitable<void> accept();
-    void forget(const connection_ptr& gone);
-    void admit(boost::asio::ip::tcp::socket socket);
+    asio::awaitable<void> accept_all();
+    asio::awaitable<void> accept_one();
+    asio::awaitable<void> wait_for_room();
     bool make_room();
+    void admit(boost::asio::ip::tcp::socket socket);
+    void forget(connection& gone);
     asio::awaitable<void> converse(connection_ptr with);
     asio::awaitable<void> serve_requests(connection& with);
-    asio::awaitable<bool> serve_request(connection& with, boost::beast::flat_buffer& buffer);
+    asio::awaitable<bool> serve_request(connection& with);
+    asio::awaitable<boost::system::error_code> read(connection& from, request_parser& into);
     asio::awaitable<bool> answer(connection& with, const http_request& asked);
     asio::awaitable<bool> send(connection& to, http_response response);
     asio::awaitable<void> send_events(connection& to);
@@ -62,13 +71,15 @@ private:
     strand executor_;
     const admin_options options_;
     pool_access pools_;
+    const std::shared_ptr<answer_desk> answers_;
     survey survey_;
     feed news_;
     boost::asio::ip::tcp::acceptor acceptor_;
     const boost::asio::ip::tcp::endpoint endpoint_;
     task_group tasks_;
-    std::list<connection_ptr> connections_; ///< the oldest first
-    std::size_t pages_ = 0;                 ///< of these, those that are told of events
+    connection_list connections_;
+    condition room_;        ///< one of them is gone, or waits for its client
+    std::size_t pages_ = 0; ///< connections that are told of events, or are about to be
 };
 
 } // namespace skep

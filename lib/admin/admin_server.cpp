@@ -9,6 +9,11 @@
 
 namespace skep {
 
+/// Beside the listening socket and the connections: one that was accepted and waits for a place.
+std::size_t descriptors_needed(const admin_options& options) noexcept {
+    return options.connections + 2;
+}
+
 admin_server::admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options)
     : core_(std::make_shared<core>(
           executor, [&one] { return pool_access::listing{&one}; }, one.events(), std::move(options))) {

@@ -51,6 +51,9 @@ public:
     /// Until it is cancelled. This lives as long as `owner`.
     asio::awaitable<void> run(std::weak_ptr<void> owner);
 
+    /// Has nothing told to it any more. The pools are not to be touched by then.
+    void end() noexcept { listening_.reset(); }
+
     /// A page more, which is told what has been so far first.
     std::shared_ptr<feed_reader> open();
 

@@ -9,7 +9,6 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,17 +22,23 @@ public:
 
     pool_access(std::function<listing()> list, event_bus& events) : list_(std::move(list)), events_(events) {}
 
-    /// A question to a pool for what it measures, which has not been asked yet.
-    using question = std::optional<boost::asio::awaitable<pool_metrics>>;
+    /// A coroutine of a pool that has not begun, and the executor that is to run it.
+    template <class T>
+    struct errand {
+        boost::asio::any_io_executor where;
+        boost::asio::awaitable<T> work;
+    };
 
-    /// One for each pool by its name, in their order, but none for those of `spared`; empty once they are gone.
-    std::vector<std::pair<std::string, question>> metrics(const std::set<std::string>& spared) {
+    /// For each pool, in their order, its name and the question what it measures, but no question where `is_spared(name)`.
+    /// Empty once they are gone.
+    using questions = std::vector<std::pair<std::string, std::optional<errand<pool_metrics>>>>;
+    questions metrics(const std::function<bool(const std::string&)>& is_spared) {
         const std::lock_guard lock(mutex_);
-        std::vector<std::pair<std::string, question>> asked;
+        questions asked;
         for (auto* const each : list()) {
-            asked.emplace_back(each->name(), question());
-            if (!spared.contains(each->name())) {
-                asked.back().second.emplace(each->metrics());
+            asked.emplace_back(each->name(), std::nullopt);
+            if (!is_spared(each->name())) {
+                asked.back().second.emplace(errand<pool_metrics>{each->get_executor(), each->metrics()});
             }
         }
         return asked;
@@ -48,11 +53,11 @@ public:
 
     /// `change(pool)`, a coroutine, of the one of that name; none if there is none.
     template <class Change>
-    std::optional<boost::asio::awaitable<void>> change(const std::string& wanted, Change change) {
+    std::optional<errand<void>> change(const std::string& wanted, Change change) {
         const std::lock_guard lock(mutex_);
         for (auto* const each : list()) {
             if (each->name() == wanted) {
-                return change(*each);
+                return errand<void>{each->get_executor(), change(*each)};
             }
         }
         return {};

@@ -42,12 +42,18 @@ std::optional<worker_id> worker_in(std::string_view text, const std::string& poo
     return id;
 }
 
-/// Without the port.
+/// "" or ":PORT"
+bool is_port(std::string_view text) {
+    unsigned short port = 0;
+    return text.empty() || (text.starts_with(':') && (text.size() == 1 || read(text.substr(1), port)));
+}
+
+/// Without the port; empty if it is malformed.
 std::string_view name_in(std::string_view host) {
-    if (host.starts_with('[')) {
-        return host.substr(1, host.find(']') - 1);
-    }
-    return host.substr(0, host.find(':'));
+    const bool is_v6 = host.starts_with('[');
+    const auto end = std::min(host.find(is_v6 ? ']' : ':'), host.size());
+    const auto name = host.substr(is_v6, end - is_v6);
+    return is_port(host.substr(std::min(end + is_v6, host.size()))) ? name : std::string_view();
 }
 
 } // namespace

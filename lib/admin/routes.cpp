@@ -94,9 +94,9 @@ size_limits limits_in(const std::string& body) {
     return {read("min"), read("max")}; // what is missing or wrong breaks resize()'s own rule, which says so
 }
 
-/// The change that a request asks for, begun; none if there is no such pool or action.
-std::optional<asio::awaitable<void>> begin_change(pool_access& pools, const admin_change& asked,
-                                                  const std::string& body) {
+/// The change that a request asks for; none if there is no such pool or action.
+std::optional<pool_access::errand<void>> change_of(pool_access& pools, const admin_change& asked,
+                                                   const std::string& body) {
     const auto& action = asked.action;
     if (asked.worker) {
         const auto& id = *asked.worker;
@@ -121,6 +121,22 @@ http::status status_of(errc code) {
     }
 }
 
+/// None of a change that is made.
+asio::awaitable<std::optional<error>> failure_of(asio::awaitable<void> changing) {
+    try {
+        co_await std::move(changing);
+        co_return std::nullopt;
+    } catch (const error& problem) {
+        co_return problem;
+    }
+}
+
+http_response outcome(const std::optional<error>& problem) {
+    return problem ? text_response(status_of(problem->errc()), problem->what() + std::string("\n"))
+                   : text_response(http::status::ok, "done\n");
+}
+
+/// The pool's executor makes the change, which goes on when nobody waits for it any more.
 asio::awaitable<http_response> change(const admin_resources& from, const http_request& asked,
                                       const admin_change& wanted) {
     if (!is_authorised(view_of(asked[http::field::authorization]), from.options.token)) {
@@ -128,27 +144,28 @@ asio::awaitable<http_response> change(const admin_resources& from, const http_re
         refusal.set(http::field::www_authenticate, "Bearer");
         co_return refusal;
     }
-    try {
-        auto changing = begin_change(from.pools, wanted, asked.body());
-        if (!changing) {
-            co_return text_response(http::status::not_found, "there is no such pool or action\n");
-        }
-        co_await std::move(*changing);
-        from.looks.look_again();
-        co_return text_response(http::status::ok, "done\n");
-    } catch (const error& problem) {
-        const auto text = problem.what() + std::string("\n");
-        const auto status = status_of(problem.errc());
-        co_return text_response(status, text);
+    auto wish = change_of(from.pools, wanted, asked.body());
+    if (!wish) {
+        co_return text_response(http::status::not_found, "there is no such pool or action\n");
     }
+    auto changing =
+        answer_desk::wait_for(from.answers, from.executor, wish->where, failure_of(std::move(wish->work)));
+    const auto made = co_await std::move(changing);
+    from.looks.look_again();
+    co_return made ? outcome(*made)
+                   : text_response(http::status::internal_server_error, "there is no memory for this\n");
 }
 
-bool is_for_other_host(const admin_resources& from, const http_request& asked) {
-    return from.is_on_loopback && !is_loopback_host(view_of(asked[http::field::host]));
-}
-
-http_response other_host() {
-    return text_response(http::status::misdirected_request, "this is no name of a loopback address\n");
+/// Why a request is not for this server, if it is not.
+std::optional<http_response> refusal_of_host(const admin_resources& from, const http_request& asked) {
+    const auto hosts = asked.count(http::field::host);
+    if (hosts > 1 || (hosts == 0 && asked.version() > 10)) {
+        return text_response(http::status::bad_request, "a request names one host\n");
+    }
+    if (from.is_on_loopback && !is_loopback_host(view_of(asked[http::field::host]))) {
+        return text_response(http::status::misdirected_request, "this is no name of a loopback address\n");
+    }
+    return std::nullopt;
 }
 
 } // namespace
@@ -167,25 +184,31 @@ bool is_for_events(const http_request& asked) {
     return path_of(view_of(asked.target())) == "/events";
 }
 
-/// A quarter of the connections is left for requests that are over soon, such as those of probes.
+http_response head_of_events() {
+    auto head = text_response(http::status::ok, "", "text/event-stream");
+    head.keep_alive(false);
+    return head;
+}
+
+/// A quarter of the connections, and at least one, is left for requests that are over soon, such as those of probes.
 std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked,
                                                std::size_t open) {
-    if (is_for_other_host(from, asked)) {
-        return other_host();
+    if (auto refusal = refusal_of_host(from, asked)) {
+        return refusal;
     }
     if (asked.method() != http::verb::get) {
         return wrong_method("GET");
     }
-    const auto most = std::max<std::size_t>(1, from.options.connections * 3 / 4);
-    return open < most
+    const auto most = from.options.connections;
+    return open < most - std::max<std::size_t>(1, most / 4)
                ? std::nullopt
                : std::optional(text_response(http::status::service_unavailable, "too many pages are open\n"));
 }
 
 asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked) {
     const auto path = path_of(view_of(asked.target()));
-    if (is_for_other_host(from, asked)) {
-        co_return other_host();
+    if (auto refusal = refusal_of_host(from, asked)) {
+        co_return std::move(*refusal);
     }
     if (const auto wanted = change_in(path)) {
         if (asked.method() != http::verb::post) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "admin/answer_desk.hpp"
 #include "admin/pool_access.hpp"
 #include "admin/survey.hpp"
 #include <skep/admin.hpp>
@@ -10,6 +11,7 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,14 +27,19 @@ struct admin_resources {
     bool is_on_loopback;
     pool_access& pools;
     survey& looks;
+    const std::shared_ptr<answer_desk>& answers;
+    const strand& executor;
 };
 
 /// Whether it is for what is answered by a stream.
 bool is_for_events(const http_request& asked);
 
-/// Why that stream is refused, if it is; so many are open.
+/// Why that stream is refused, if it is; `open` of them are open.
 std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked,
                                                std::size_t open);
+
+/// What an answer by that stream begins with.
+http_response head_of_events();
 
 /// Answers every other request.
 asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked);

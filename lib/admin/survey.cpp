@@ -5,8 +5,6 @@
 
 #include "async/gate.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -48,10 +46,8 @@ struct survey::inquiry {
         std::optional<pool_metrics> metrics;
     };
 
-    void take(std::size_t place, const std::exception_ptr& problem, pool_metrics metrics) {
-        if (!problem) {
-            answers[place].metrics = std::move(metrics);
-        }
+    void take(std::size_t place, std::optional<pool_metrics> metrics) {
+        answers[place].metrics = std::move(metrics);
         if (--open == 0) {
             all_answered.open();
         }
@@ -97,24 +93,26 @@ asio::awaitable<findings_ptr> survey::look() {
 
 std::shared_ptr<survey::inquiry> survey::ask_all() {
     auto mine = std::make_shared<inquiry>(executor_);
-    auto questions = pools_.metrics(*asked_);
+    std::erase_if(asked_, [](const auto& each) { return each.second.expired(); });
+    auto questions = pools_.metrics([this](const std::string& name) { return asked_.contains(name); });
     for (auto& [name, question] : questions) {
         const auto place = mine->answers.size();
         mine->answers.push_back({name, {}});
         if (!question) { // it has not answered the last one
             continue;
         }
-        asked_->insert(name);
         ++mine->open;
         try {
-            auto on_answer = [mine, place, name = name, asked = asked_](const std::exception_ptr& problem,
-                                                                        pool_metrics metrics) {
-                asked->erase(name);
-                mine->take(place, problem, std::move(metrics));
+            const auto is_open = std::make_shared<const bool>(true);
+            asked_[name] = is_open;
+            auto on_answer = [weak = std::weak_ptr(mine), place,
+                              is_open](std::optional<pool_metrics> metrics) {
+                if (const auto asker = weak.lock()) {
+                    asker->take(place, std::move(metrics));
+                }
             };
-            asio::co_spawn(executor_, std::move(*question), std::move(on_answer));
+            answers_->ask(question->where, std::move(question->work), std::move(on_answer));
         } catch (const std::exception&) { // out of memory
-            asked_->erase(name);
             --mine->open;
         }
     }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "admin/answer_desk.hpp"
 #include "admin/pool_access.hpp"
 #include "async/condition.hpp"
 #include <skep/pool_metrics.hpp>
@@ -10,8 +11,8 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ using findings_ptr = std::shared_ptr<const findings>;
 /// answered, so that it holds up nobody who looks at the others. On the admin's strand.
 class survey {
 public:
-    survey(const strand& executor, pool_access& pools)
-        : executor_(executor), pools_(pools), has_looked_(executor) {}
+    survey(const strand& executor, pool_access& pools, std::shared_ptr<answer_desk> answers)
+        : executor_(executor), pools_(pools), answers_(std::move(answers)), has_looked_(executor) {}
 
     /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.
     asio::awaitable<findings_ptr> look();
@@ -47,8 +48,9 @@ private:
 
     strand executor_;
     pool_access& pools_;
-    /// And silent so far.
-    std::shared_ptr<std::set<std::string>> asked_ = std::make_shared<std::set<std::string>>();
+    std::shared_ptr<answer_desk> answers_;
+    std::map<std::string, std::weak_ptr<const void>>
+        asked_; ///< by pool, what lives until its question is answered
     bool is_looking_ = false;
     condition has_looked_;
     std::uint64_t changes_ = 0;

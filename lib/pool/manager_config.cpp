@@ -94,6 +94,14 @@ json::object to_json(const manager_config& config) {
     return result;
 }
 
+std::size_t descriptors_needed(const manager_config& config) {
+    std::size_t sum = 0;
+    for (const auto& each : config.pools) {
+        sum += descriptors_needed(each);
+    }
+    return sum;
+}
+
 json::object manager_config::json_schema() {
     const manager_config defaults;
     schema_writer writer;

@@ -3,14 +3,28 @@
 
 #include "core/config_json.hpp"
 #include "core/config_validate.hpp"
+#include "core/pool_size.hpp"
 #include "pool/config_check.hpp"
+#include "process/descriptor_count.hpp"
 #include "process/usable_cpus.hpp"
 #include <skep/pool_config.hpp>
 
 namespace skep {
 
+namespace {
+
+std::size_t workers_of(const pool_config& config) {
+    return config.workers != 0 ? config.workers : usable_cpus();
+}
+
+} // namespace
+
 void check(const pool_config& config, config_problems& problems) {
-    check_config(config, config.workers != 0 ? config.workers : usable_cpus(), problems);
+    check_config(config, workers_of(config), problems);
+}
+
+std::size_t descriptors_needed(const pool_config& config) {
+    return descriptors_of_pool(size_of(config.scaling, workers_of(config)).limits.max);
 }
 
 pool_config pool_config::python(std::string script, std::string interpreter) {

@@ -185,6 +185,9 @@ asio::awaitable<void> pool_core::run_shutdown() {
     co_await take_down(hurry_ ? stop_stage::kill : stop_stage::ask);
     report_.took = context_.now() - began;
     phase_ = pool_phase::stopped;
+    if (!config_.events) {
+        context_.events->close(); // a subscriber that waits would keep its context at work
+    }
     changed_.notify_all();
 }
 

@@ -101,7 +101,19 @@ std::uint64_t subscription::dropped() const noexcept {
 event_bus::event_bus() = default;
 
 event_bus::~event_bus() {
-    for (const auto& each : subscribers_) {
+    close();
+}
+
+/// A reader that cannot be resumed ends, and with it, perhaps, what calls this bus: outside the lock.
+void event_bus::close() noexcept {
+    std::vector<subscriber> ending;
+    {
+        const std::lock_guard lock(mutex_);
+        is_closed_ = true;
+        wanted_ = 0;
+        ending.swap(subscribers_);
+    }
+    for (const auto& each : ending) {
         if (const auto mailbox = each.mailbox.lock()) {
             mailbox->close();
         }
@@ -112,6 +124,10 @@ std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std
     check_ranges([&](const range_check& range) { range.number("capacity", capacity, 1, 1'000'000); });
     auto mailbox = std::make_shared<detail::event_mailbox>(capacity);
     const std::lock_guard lock(mutex_);
+    if (is_closed_) {
+        mailbox->close();
+        return mailbox;
+    }
     forget_the_gone();
     subscribers_.push_back({mailbox, wanted});
     wanted_ |= wanted;

@@ -4,6 +4,7 @@
 // A service: HTTP in front of two pools of Python workers. SIGTERM and Ctrl-C end it once the requests that it has are
 // answered; SIGHUP has it take new versions of the scripts without losing a call.
 
+#include "budget.hpp"
 #include "server.hpp"
 #include "settings.hpp"
 
@@ -28,8 +29,9 @@ class service {
 public:
     explicit service(gateway::settings wanted)
         : grace_(wanted.grace),
+          limits_(gateway::divide_descriptors(wanted.pools, wanted.admin)),
           pools_(context_, std::move(wanted.pools)),
-          server_(context_.get_executor(), wanted.where, pools_),
+          server_(context_.get_executor(), wanted.where, pools_, limits_),
           admin_(context_.get_executor(), pools_, wanted.admin),
           signals_(context_, SIGTERM, SIGINT, SIGHUP) {}
 
@@ -103,6 +105,7 @@ private:
 
     asio::io_context context_{1};
     const std::chrono::seconds grace_;
+    const gateway::limits limits_;
     skep::pool_manager pools_;
     gateway::server server_;
     skep::admin_server admin_;

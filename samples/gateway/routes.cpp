@@ -9,9 +9,11 @@
 #include <charconv>
 #include <exception>
 #include <iostream>
-#include <optional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway {
 
@@ -41,9 +43,16 @@ int width_in(std::string_view target) {
     return width;
 }
 
-asio::awaitable<http_response> thumbnail(skep::call_interface& pools, const http_request& request) {
+/// Without a copy.
+skep::blob blob_of(std::string bytes) {
+    auto owner = std::make_shared<const std::string>(std::move(bytes));
+    const auto shown = std::as_bytes(std::span(*owner));
+    return skep::blob(std::move(owner), shown);
+}
+
+asio::awaitable<http_response> thumbnail(skep::call_interface& pools, http_request& request) {
     auto call = skep::request("thumbnail").pool("pictures").timeout(5s).idempotent(true);
-    call.arg("width", width_in(request.target())).attach(request.body());
+    call.arg("width", width_in(request.target())).attach(blob_of(std::move(request.body())));
     auto running = pools.execute(std::move(call));
     const auto answer = co_await std::move(running);
     std::string body(answer.attachments.at(0).text());
@@ -54,7 +63,7 @@ asio::awaitable<http_response> answer_with(http_response response) {
     co_return response;
 }
 
-asio::awaitable<http_response> route(skep::call_interface& pools, const http_request& request) {
+asio::awaitable<http_response> route(skep::call_interface& pools, http_request& request) {
     const std::string_view target = request.target();
     const auto path = target.substr(0, target.find('?'));
     const bool posts = request.method() == http::verb::post;
@@ -75,7 +84,7 @@ asio::awaitable<http_response> route(skep::call_interface& pools, const http_req
 
 } // namespace
 
-asio::awaitable<http_response> respond(skep::call_interface& pools, const http_request& request) {
+asio::awaitable<http_response> respond(skep::call_interface& pools, http_request& request) {
     try {
         auto answering = route(pools, request);
         auto response = co_await std::move(answering);

@@ -12,7 +12,7 @@
 namespace gateway {
 
 /// POST /predict {"text": ...}: the language of a text. POST /thumbnail?width=N, an image: a PNG. GET /: a page to try
-/// that. Whatever fails is a response too.
-boost::asio::awaitable<http_response> respond(skep::call_interface& pools, const http_request& request);
+/// that. Whatever fails is a response too. The body is taken where it would have to be copied.
+boost::asio::awaitable<http_response> respond(skep::call_interface& pools, http_request& request);
 
 } // namespace gateway

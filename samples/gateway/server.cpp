@@ -16,9 +16,12 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
+#include <boost/json/object.hpp>
 
 #include <algorithm>
 #include <exception>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace gateway {
@@ -33,18 +36,65 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t most_connections = 800; // descriptors are for workers, too
 constexpr std::size_t longest_body = 16u << 20;
-constexpr auto longest_silence = 30s; // of a client, for a request or for taking its answer
-constexpr auto last_chance = 1s;      // for requests on connections that were idle when the drain began
+constexpr std::size_t most_buffered = 128u
+                                      << 10; // of what has come and is not parsed; a head is at most 8 KiB
+constexpr auto longest_silence = 30s;        // of a client, for a request or for taking its answer
+constexpr auto last_chance = 1s; // for requests on connections that were idle when the drain began
+
+/// There is no memory for this body.
+const auto too_much_at_once = make_error_code(boost::system::errc::not_enough_memory);
+
+http_response complaint_of(http::status status, std::string_view code, std::string_view message) {
+    return as_json(status, boost::json::object{{"error", code}, {"message", message}});
+}
+
+/// What is wrong with a request that cannot be read; none if its sender is not there any more.
+std::optional<http_response> complaint(const boost::system::error_code& ec, bool has_head) {
+    if (ec == too_much_at_once) {
+        auto refusal = complaint_of(http::status::service_unavailable, "overload", "too many bodies at once");
+        refusal.set(http::field::retry_after, "1");
+        return refusal;
+    }
+    if (ec == http::error::header_limit || (ec == http::error::buffer_overflow && !has_head)) {
+        return complaint_of(http::status::request_header_fields_too_large, "head_too_long",
+                            "the head is too long");
+    }
+    if (ec == http::error::body_limit) {
+        return complaint_of(http::status::payload_too_large, "body_too_long", "the body is too long");
+    }
+    const bool is_malformed = ec.category() == make_error_code(http::error::bad_method).category() &&
+                              ec != http::error::end_of_stream && ec != http::error::partial_message;
+    return is_malformed ? std::optional(complaint_of(http::status::bad_request, "bad_request", ec.message()))
+                        : std::nullopt;
+}
+
+/// Counts something while it lives.
+class counted {
+public:
+    explicit counted(std::size_t& count) : count_(count) { ++count_; }
+    ~counted() { --count_; }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+
+private:
+    std::size_t& count_;
+};
 
 } // namespace
 
-server::server(const asio::any_io_executor& executor, const tcp::endpoint& where, skep::pool_manager& pools)
+server::server(const asio::any_io_executor& executor, const tcp::endpoint& where, skep::pool_manager& pools,
+               const limits& most)
     : pools_(pools),
       acceptor_(executor, where),
       port_(acceptor_.local_endpoint().port()),
+      most_connections_(most.connections),
+      bodies_(most.body_bytes),
+      room_(executor),
       last_has_ended_(executor) {}
+
+server::connection::connection(tcp::socket socket, body_budget& bodies)
+    : stream(std::move(socket)), buffer(most_buffered), body(bodies) {}
 
 void server::begin() {
     if (acceptor_.is_open()) {
@@ -55,26 +105,93 @@ void server::begin() {
 asio::awaitable<void> server::accept() {
     asio::steady_timer pause(acceptor_.get_executor());
     while (acceptor_.is_open()) {
-        boost::system::error_code ec = asio::error::no_descriptors;
-        if (connections_.size() < most_connections) {
-            auto token = redirect_error(use_awaitable, ec);
-            tcp::socket socket = co_await acceptor_.async_accept(token);
-            if (!ec) {
-                admit(std::move(socket));
-            }
-        }
-        if (ec && acceptor_.is_open()) { // too many are open, as a rule
+        boost::system::error_code ec;
+        auto token = redirect_error(use_awaitable, ec);
+        tcp::socket socket = co_await acceptor_.async_accept(token);
+        if (!ec) {
+            co_await wait_for_room();
+            admit(std::move(socket));
+        } else if (acceptor_.is_open()) { // too many descriptors are open, as a rule
             pause.expires_after(20ms);
             co_await pause.async_wait(use_awaitable);
         }
     }
 }
 
+/// Who comes while every connection has a request that is being answered waits for one of these answers.
+asio::awaitable<void> server::wait_for_room() {
+    while (!make_room() && !is_draining_) {
+        room_.expires_at(steady_clock::time_point::max());
+        boost::system::error_code ec;
+        auto token = redirect_error(use_awaitable, ec);
+        co_await room_.async_wait(token);
+    }
+}
+
+/// At the cost of the connection that has waited longest for its client, if there are too many. False if all are working.
+bool server::make_room() {
+    if (connections_.size() < most_connections_) {
+        return true;
+    }
+    const auto longest_waiting = std::find_if(connections_.begin(), connections_.end(),
+                                              [](const auto& each) { return each->now != phase::working; });
+    if (longest_waiting == connections_.end()) {
+        return false;
+    }
+    close(**longest_waiting);
+    return true;
+}
+
+/// At the cost of the request that has come in part for longest. False if all that is held belongs to whole requests.
+bool server::make_room_for_body(connection& of, std::size_t bytes) {
+    while (!of.body.grow_to(bytes)) {
+        const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&of](const auto& each) {
+            return each.get() != &of && each->now == phase::reading && each->body.bytes() > 0;
+        });
+        if (oldest == connections_.end()) {
+            return false;
+        }
+        close(**oldest);
+    }
+    return true;
+}
+
 void server::admit(tcp::socket socket) {
+    if (!make_room()) {
+        return;
+    }
     boost::system::error_code ec;
     socket.set_option(tcp::no_delay(true), ec);
-    connections_.push_back(std::make_shared<connection>(std::move(socket)));
-    asio::co_spawn(acceptor_.get_executor(), converse(connections_.back()), asio::detached);
+    const auto fresh = std::make_shared<connection>(std::move(socket), bodies_);
+    fresh->place = connections_.insert(connections_.end(), fresh);
+    fresh->is_listed = true;
+    asio::co_spawn(acceptor_.get_executor(), converse(fresh), asio::detached);
+}
+
+void server::enter(connection& with, phase next) {
+    const bool begins_to_wait = (next == phase::idle || next == phase::sending) && with.is_listed;
+    with.now = next;
+    if (begins_to_wait) {
+        connections_.splice(connections_.end(), connections_, with.place);
+        room_.cancel();
+    }
+}
+
+/// Its coroutine finds out.
+void server::close(connection& gone) {
+    gone.stream.close();
+    gone.body.give_back();
+    forget(gone);
+}
+
+void server::forget(connection& gone) {
+    if (std::exchange(gone.is_listed, false)) {
+        connections_.erase(gone.place);
+        room_.cancel();
+        if (connections_.empty()) {
+            last_has_ended_.cancel();
+        }
+    }
 }
 
 /// One connection, until it ends in whatever way.
@@ -82,10 +199,7 @@ asio::awaitable<void> server::converse(connection_ptr with) {
     try {
         co_await serve(*with);
     } catch (const std::exception&) {} // a lost connection is no news
-    connections_.remove(with);
-    if (connections_.empty()) {
-        last_has_ended_.cancel();
-    }
+    forget(*with);
 }
 
 asio::awaitable<void> server::serve(connection& with) {
@@ -93,19 +207,20 @@ asio::awaitable<void> server::serve(connection& with) {
     while (more && !(is_over_ && with.buffer.size() == 0)) {
         co_await wait_for_request(with);
         more = co_await serve_request(with);
+        with.body.give_back();
     }
 }
 
 /// Returns when it has begun to come.
 asio::awaitable<void> server::wait_for_request(connection& with) {
+    enter(with, phase::idle);
     if (with.buffer.size() == 0) {
-        with.is_idle = true;
         with.stream.expires_after(longest_silence);
         const auto room = with.buffer.prepare(4096);
         const auto count = co_await with.stream.async_read_some(room, use_awaitable);
         with.buffer.commit(count);
     }
-    with.is_idle = false;
+    enter(with, phase::reading);
 }
 
 /// False if it is the last one.
@@ -113,23 +228,40 @@ asio::awaitable<bool> server::serve_request(connection& with) {
     request_parser parser;
     parser.body_limit(longest_body);
     const auto problem = co_await read(with, parser);
-    if (problem == http::error::body_limit) {
-        co_await refuse_body(with);
-    }
     if (problem) {
-        co_return false; // else the client has gone, or speaks something else
+        if (auto refusal = complaint(problem, parser.is_header_done())) {
+            auto refusing = refuse(with, std::move(*refusal));
+            co_await std::move(refusing);
+        }
+        co_return false;
     }
-    const auto& request = parser.get();
+    auto& request = parser.get();
+    enter(with, phase::working);
     with.stream.expires_never();
     if (request.method() == http::verb::post && request.target() == "/generate") {
-        co_await generate(pools_, with.stream, request);
-        co_return false;
+        const bool more = co_await serve_stream(with, request);
+        co_return more;
     }
     auto responding = respond(pools_, request);
     auto response = co_await std::move(responding);
     auto sending = send(with, request, std::move(response));
     const bool more = co_await std::move(sending);
     co_return more;
+}
+
+/// A quarter of the connections is left for requests that are over soon. Counted before anything is waited for.
+asio::awaitable<bool> server::serve_stream(connection& with, const http_request& request) {
+    if (streams_ >= most_connections_ - most_connections_ / 4) {
+        auto refusal =
+            complaint_of(http::status::service_unavailable, "overload", "too many streams at once");
+        refusal.set(http::field::retry_after, "1");
+        auto sending = send(with, request, std::move(refusal));
+        const bool more = co_await std::move(sending);
+        co_return more;
+    }
+    const counted one(streams_);
+    co_await generate(pools_, with.stream, request);
+    co_return false;
 }
 
 asio::awaitable<boost::system::error_code> server::read(connection& with, request_parser& into) {
@@ -143,15 +275,29 @@ asio::awaitable<boost::system::error_code> server::read(connection& with, reques
         co_await http::async_write(with.stream, go_on, word);
     }
     if (!ec) {
-        auto body = redirect_error(use_awaitable, ec);
-        co_await http::async_read(with.stream, with.buffer, into, body);
+        ec = co_await read_body(with, into);
     }
     co_return ec;
 }
 
-/// And reads on for a while: to close a connection on which more is to come would take the answer back.
-asio::awaitable<void> server::refuse_body(connection& with) {
-    auto response = make_response(http::status::payload_too_large, "text/plain", "the body is too long\n");
+/// Of the memory for bodies it takes what has come, not what is announced: or silent clients could take all of it.
+asio::awaitable<boost::system::error_code> server::read_body(connection& with, request_parser& into) {
+    boost::system::error_code ec;
+    while (!ec && !into.is_done()) {
+        auto token = redirect_error(use_awaitable, ec);
+        co_await http::async_read_some(with.stream, with.buffer, into, token);
+        if (!ec && !make_room_for_body(with, into.get().body().size())) {
+            ec = too_much_at_once;
+        }
+    }
+    co_return ec;
+}
+
+/// And reads on for a while: to close a connection on which more is to come would take the answer back. What comes is not
+/// kept. (Beast's async_teardown reads for as long as the client sends, and leaves nobody else a turn.)
+asio::awaitable<void> server::refuse(connection& with, http_response response) {
+    enter(with, phase::sending);
+    with.body.give_back();
     response.keep_alive(false);
     response.prepare_payload();
     with.stream.expires_after(longest_silence);
@@ -170,6 +316,7 @@ asio::awaitable<void> server::refuse_body(connection& with) {
 /// False if that was the last answer on this connection.
 asio::awaitable<bool> server::send(connection& with, const http_request& asked, http_response response) {
     const bool may_go_on = !is_draining_ || with.buffer.size() > 0;
+    enter(with, phase::sending);
     response.version(asked.version());
     response.keep_alive(asked.keep_alive() && may_go_on);
     response.prepare_payload();
@@ -184,6 +331,7 @@ asio::awaitable<bool> server::send(connection& with, const http_request& asked, 
 asio::awaitable<bool> server::drain(std::chrono::seconds grace) {
     const auto limit = steady_clock::now() + grace;
     is_draining_ = true;
+    room_.cancel();
     accept_backlog();
     boost::system::error_code ec;
     acceptor_.close(ec);
@@ -191,7 +339,7 @@ asio::awaitable<bool> server::drain(std::chrono::seconds grace) {
     co_await wait_for_last(std::min(limit, steady_clock::now() + last_chance));
     is_over_ = true;
     for (auto& each : connections_) {
-        if (each->is_idle) {
+        if (each->now == phase::idle) {
             each->stream.close();
         }
     }
@@ -206,11 +354,11 @@ asio::awaitable<void> server::cut_off() {
     }
 }
 
-/// Those whose connections the kernel has taken for us are not to be turned away.
+/// Those whose connections the kernel has taken for us are not to be turned away, as long as there is room.
 void server::accept_backlog() {
     boost::system::error_code ec;
     acceptor_.non_blocking(true, ec);
-    while (!ec || ec == asio::error::connection_aborted) {
+    while ((!ec || ec == asio::error::connection_aborted) && make_room()) {
         tcp::socket socket(acceptor_.get_executor());
         acceptor_.accept(socket, ec);
         if (!ec) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "budget.hpp"
 #include "http.hpp"
 #include <skep/pool_manager.hpp>
 
@@ -14,6 +15,7 @@
 #include <boost/beast/http/parser.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <list>
 #include <memory>
 
@@ -24,7 +26,7 @@ class server {
 public:
     /// Takes the port, so that what is wrong with it is known at once; 0 chooses one.
     server(const boost::asio::any_io_executor& executor, const boost::asio::ip::tcp::endpoint& where,
-           skep::pool_manager& pools);
+           skep::pool_manager& pools, const limits& most);
 
     unsigned short port() const { return port_; }
 
@@ -39,33 +41,51 @@ public:
     boost::asio::awaitable<void> cut_off();
 
 private:
+    /// What a connection waits for: a request, the rest of one, its answer to be made, or its client to take that.
+    enum class phase { idle, reading, working, sending };
+
     struct connection {
-        explicit connection(boost::asio::ip::tcp::socket socket) : stream(std::move(socket)) {}
+        connection(boost::asio::ip::tcp::socket socket, body_budget& bodies);
 
         boost::beast::tcp_stream stream;
-        boost::beast::flat_buffer buffer;
-        bool is_idle = true; ///< between requests
+        boost::beast::flat_buffer buffer; ///< bounded: a parser's limits do not count all that waits in it
+        body_budget::share body;
+        phase now = phase::idle;
+        bool is_listed = false;
+        std::list<std::shared_ptr<connection>>::iterator place{};
     };
     using connection_ptr = std::shared_ptr<connection>;
     using request_parser = http::request_parser<http::string_body>;
 
     boost::asio::awaitable<void> accept();
+    boost::asio::awaitable<void> wait_for_room();
+    bool make_room();
+    bool make_room_for_body(connection& of, std::size_t bytes);
     void accept_backlog();
     void admit(boost::asio::ip::tcp::socket socket);
+    void enter(connection& with, phase next);
+    void close(connection& gone);
+    void forget(connection& gone);
     boost::asio::awaitable<void> converse(connection_ptr with);
     boost::asio::awaitable<void> serve(connection& with);
     boost::asio::awaitable<void> wait_for_request(connection& with);
     boost::asio::awaitable<bool> serve_request(connection& with);
+    boost::asio::awaitable<bool> serve_stream(connection& with, const http_request& request);
     boost::asio::awaitable<boost::system::error_code> read(connection& with, request_parser& into);
-    boost::asio::awaitable<void> refuse_body(connection& with);
+    boost::asio::awaitable<boost::system::error_code> read_body(connection& with, request_parser& into);
+    boost::asio::awaitable<void> refuse(connection& with, http_response response);
     boost::asio::awaitable<bool> send(connection& with, const http_request& asked, http_response response);
     boost::asio::awaitable<void> wait_for_last(std::chrono::steady_clock::time_point limit);
 
     skep::pool_manager& pools_;
     boost::asio::ip::tcp::acceptor acceptor_;
     const unsigned short port_;
+    const std::size_t most_connections_;
+    body_budget bodies_;
+    boost::asio::steady_timer room_; ///< cancelled when a connection ends, or waits for its client
     boost::asio::steady_timer last_has_ended_;
-    std::list<connection_ptr> connections_;
+    std::list<connection_ptr> connections_; ///< in the order in which they began to wait for their clients
+    std::size_t streams_ = 0;
     bool is_draining_ = false;
     bool is_over_ = false; ///< for connections that are idle
 };

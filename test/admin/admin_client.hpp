@@ -52,6 +52,8 @@ public:
         co_return taken;
     }
 
+    void close() { socket_.close(); }
+
     asio::awaitable<std::string> read_all() {
         boost::system::error_code ec;
         auto into = asio::dynamic_buffer(received_);
