@@ -13,7 +13,7 @@ namespace gateway {
 /// What all connections together may hold.
 struct limits {
     std::size_t connections = 0;
-    std::size_t body_bytes = 64u << 20; ///< of requests that have come, or are about to
+    std::size_t body_bytes = 64u << 20; ///< of large bodies that have come, in whole or in part
 };
 
 /// Divides the descriptors that the process may open (RLIMIT_NOFILE) among its workers, which come first, the admin page,

@@ -37,6 +37,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t longest_body = 16u << 20;
+constexpr std::size_t small_body =
+    64u << 10; // of each body, so much counts for nothing: it does not wait for large ones
+constexpr auto time_for_body = 2s; // after that it gives way to another that has no room
 constexpr std::size_t most_buffered = 128u
                                       << 10; // of what has come and is not parsed; a head is at most 8 KiB
 constexpr auto longest_silence = 30s;        // of a client, for a request or for taking its answer
@@ -142,16 +145,19 @@ bool server::make_room() {
     return true;
 }
 
-/// At the cost of the request that has come in part for longest. False if all that is held belongs to whole requests.
+/// At the cost of requests that have taken long to come. False if all that is held belongs to others.
 bool server::make_room_for_body(connection& of, std::size_t bytes) {
-    while (!of.body.grow_to(bytes)) {
-        const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&of](const auto& each) {
-            return each.get() != &of && each->now == phase::reading && each->body.bytes() > 0;
-        });
-        if (oldest == connections_.end()) {
+    const auto limit = steady_clock::now() - time_for_body;
+    const auto is_slow = [&of, limit](const auto& each) {
+        return each.get() != &of && each->now == phase::reading && each->body.bytes() > 0 &&
+               each->begun < limit;
+    };
+    while (!of.body.grow_to(bytes - std::min(bytes, small_body))) {
+        const auto slow = std::find_if(connections_.begin(), connections_.end(), is_slow);
+        if (slow == connections_.end()) {
             return false;
         }
-        close(**oldest);
+        close(**slow);
     }
     return true;
 }
@@ -171,6 +177,7 @@ void server::admit(tcp::socket socket) {
 void server::enter(connection& with, phase next) {
     const bool begins_to_wait = (next == phase::idle || next == phase::sending) && with.is_listed;
     with.now = next;
+    with.begun = steady_clock::now();
     if (begins_to_wait) {
         connections_.splice(connections_.end(), connections_, with.place);
         room_.cancel();
@@ -229,6 +236,7 @@ asio::awaitable<bool> server::serve_request(connection& with) {
     parser.body_limit(longest_body);
     const auto problem = co_await read(with, parser);
     if (problem) {
+        std::exchange(parser.get().body(), {}); // which is not kept while the refusal is sent
         if (auto refusal = complaint(problem, parser.is_header_done())) {
             auto refusing = refuse(with, std::move(*refusal));
             co_await std::move(refusing);

@@ -51,6 +51,7 @@ private:
         boost::beast::flat_buffer buffer; ///< bounded: a parser's limits do not count all that waits in it
         body_budget::share body;
         phase now = phase::idle;
+        std::chrono::steady_clock::time_point begun; ///< the phase
         bool is_listed = false;
         std::list<std::shared_ptr<connection>>::iterator place{};
     };
