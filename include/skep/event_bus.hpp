@@ -94,8 +94,8 @@ public:
 
     using subscription::subscription;
 
-    /// The next event, in the order in which they have happened; waits for it. None once the bus is gone or closed, or this
-    /// was closed, and all was read. Throws error(errc::cancelled). To be called by one coroutine at a time.
+    /// The next event, in the order in which they have happened; waits for it. None once the bus is gone or has
+    /// ended its waits, or this was closed, and all was read. Throws error(errc::cancelled). To be called by one coroutine at a time.
     boost::asio::awaitable<std::optional<value_type>> next() { return next_of(mailbox()); }
 
 private:
@@ -122,7 +122,8 @@ private:
 ///
 /// Thread-safety: every function may be called from any thread.
 /// Lifetime: those who have subscribed may outlive it, and both may outlive the execution context.
-/// Executor: that of the coroutine which waits; the context has work until the subscription or the bus is closed.
+/// Executor: that of the coroutine which waits, or of the listener; it has work until the subscription is closed, or
+/// end_waits().
 class SKEP_API event_bus {
 public:
     /// How many events may wait for a subscriber that does not say.
@@ -133,9 +134,10 @@ public:
     event_bus(const event_bus&) = delete;
     event_bus& operator=(const event_bus&) = delete;
 
-    /// Ends every subscription, and those to come: no more events are told. Events that have come can still be read.
-    /// A pool closes a bus of its own at the end of its shutdown, and a pool_manager closes its bus. Idempotent.
-    void close() noexcept;
+    /// Takes all work of subscribers from their executors: from now on event_stream::next() returns none where it would
+    /// have to wait, and a listener is told of events as long as its executor runs for other reasons. A pool does so with a
+    /// bus of its own at the end of its shutdown, and a pool_manager with its bus. Idempotent.
+    void end_waits() noexcept;
 
     /// Events of these types, or of all but spans, from now on; at most `capacity` that have not been read, 1..1,000,000.
     template <detail::event_type... E>
@@ -191,7 +193,7 @@ private:
     std::atomic<std::uint64_t> wanted_{0};
     std::mutex mutex_;
     std::vector<subscriber> subscribers_;
-    bool is_closed_ = false;
+    bool has_ended_waits_ = false;
 };
 
 } // namespace skep

@@ -186,7 +186,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
     report_.took = context_.now() - began;
     phase_ = pool_phase::stopped;
     if (!config_.events) {
-        context_.events->close(); // a subscriber that waits would keep its context at work
+        context_.events->end_waits(); // a subscriber would keep its context at work
     }
     changed_.notify_all();
 }

@@ -214,8 +214,8 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     }
     auto ending = run_all(std::move(parts));
     co_await std::move(ending);
-    cleaner_->end();   // or the context would never run out of work
-    events_->close(); // likewise
+    cleaner_->end();      // or the context would never run out of work
+    events_->end_waits(); // likewise
     manager_report report;
     for (auto& [name, each] : outcomes) {
         if (each.problem) {

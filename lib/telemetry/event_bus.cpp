@@ -1,16 +1,11 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "async/turns.hpp"
 #include "core/range_check.hpp"
 #include "telemetry/event_mailbox.hpp"
 #include <skep/event_bus.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <utility>
 
 namespace skep {
@@ -29,45 +24,6 @@ asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> 
 }
 
 } // namespace detail
-
-namespace {
-
-// So many are handed on before others have their turn.
-constexpr int handed_on_per_turn = 64;
-
-/// False if there will be no more.
-asio::awaitable<bool> hand_on_one(const std::shared_ptr<detail::event_mailbox>& mailbox,
-                                  const std::function<void(const event&)>& handler) {
-    auto taking = detail::event_mailbox::take(mailbox);
-    const std::optional<event> taken = co_await std::move(taking);
-    if (!taken || mailbox->is_given_up()) {
-        co_return false;
-    }
-    try {
-        handler(*taken);
-    } catch (...) {} // as its docstring says
-    co_return true;
-}
-
-/// What fails for lack of memory is tried again.
-asio::awaitable<void> hand_on(std::shared_ptr<detail::event_mailbox> mailbox,
-                              std::function<void(const event&)> handler) {
-    bool goes_on = true;
-    for (int handed_on = 1; goes_on; ++handed_on) {
-        bool has_failed = false;
-        try {
-            auto one = hand_on_one(mailbox, handler);
-            goes_on = co_await std::move(one);
-        } catch (const std::bad_alloc&) {
-            has_failed = true;
-        }
-        if (has_failed || handed_on % handed_on_per_turn == 0) {
-            co_await end_turn();
-        }
-    }
-}
-
-} // namespace
 
 subscription::subscription(std::shared_ptr<detail::event_mailbox> mailbox) noexcept
     : mailbox_(std::move(mailbox)) {}
@@ -101,21 +57,19 @@ std::uint64_t subscription::dropped() const noexcept {
 event_bus::event_bus() = default;
 
 event_bus::~event_bus() {
-    close();
-}
-
-/// A reader that cannot be resumed ends, and with it, perhaps, what calls this bus: outside the lock.
-void event_bus::close() noexcept {
-    std::vector<subscriber> ending;
-    {
-        const std::lock_guard lock(mutex_);
-        is_closed_ = true;
-        wanted_ = 0;
-        ending.swap(subscribers_);
-    }
-    for (const auto& each : ending) {
+    for (const auto& each : subscribers_) {
         if (const auto mailbox = each.mailbox.lock()) {
             mailbox->close();
+        }
+    }
+}
+
+void event_bus::end_waits() noexcept {
+    const std::lock_guard lock(mutex_);
+    has_ended_waits_ = true;
+    for (const auto& each : subscribers_) {
+        if (const auto mailbox = each.mailbox.lock()) {
+            mailbox->end_waits();
         }
     }
 }
@@ -124,20 +78,19 @@ std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std
     check_ranges([&](const range_check& range) { range.number("capacity", capacity, 1, 1'000'000); });
     auto mailbox = std::make_shared<detail::event_mailbox>(capacity);
     const std::lock_guard lock(mutex_);
-    if (is_closed_) {
-        mailbox->close();
-        return mailbox;
-    }
     forget_the_gone();
     subscribers_.push_back({mailbox, wanted});
     wanted_ |= wanted;
+    if (has_ended_waits_) {
+        mailbox->end_waits();
+    }
     return mailbox;
 }
 
 subscription event_bus::listen_to(std::uint64_t wanted, asio::any_io_executor where,
                                   std::function<void(const event&)> handler, std::size_t capacity) {
     auto mailbox = open(wanted, capacity);
-    asio::co_spawn(where, hand_on(mailbox, std::move(handler)), [](std::exception_ptr) {}); // ends with it
+    mailbox->hand_to(std::move(where), std::move(handler));
     return subscription(std::move(mailbox));
 }
 

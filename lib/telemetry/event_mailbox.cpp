@@ -3,11 +3,16 @@
 
 #include "telemetry/event_mailbox.hpp"
 
+#include "async/execute_surely.hpp"
 #include <skep/error.hpp>
 
 #include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
+#include <boost/asio/require.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include <utility>
@@ -28,6 +33,88 @@ void event_mailbox::put(const event& what) {
         return;
     }
     wake(std::move(reader_));
+    call_listener();
+}
+
+void event_mailbox::hand_to(asio::any_io_executor where, std::function<void(const event&)> handler) {
+    enroll(where);
+    auto fresh = std::make_shared<listener>();
+    fresh->handler = std::move(handler);
+    const std::lock_guard lock(mutex_);
+    if (!has_ended_waits_) {
+        fresh->work = asio::prefer(where, asio::execution::outstanding_work.tracked);
+    }
+    fresh->where = std::move(where);
+    listener_ = std::move(fresh);
+    call_listener();
+}
+
+/// Under the lock. Without memory, the next event will do it.
+void event_mailbox::call_listener() noexcept {
+    if (!listener_ || listener_->is_called || (events_.empty() && !is_closed_)) {
+        return;
+    }
+    try {
+        const auto where = asio::require(listener_->where, asio::execution::blocking.never);
+        auto call = [self = shared_from_this()] {
+            if (self) {
+                self->hand_on();
+            }
+        };
+        execute_surely(where, std::move(call));
+        listener_->is_called = true;
+    } catch (const std::exception&) {}
+}
+
+/// On the listener's executor, which others want to use, too.
+void event_mailbox::hand_on() noexcept {
+    constexpr int handed_on_per_turn = 64;
+    bool more = true;
+    for (int i = 0; more && i < handed_on_per_turn; ++i) {
+        more = hand_on_one();
+    }
+    if (more) {
+        const std::lock_guard lock(mutex_);
+        if (listener_) {
+            listener_->is_called = false;
+            call_listener();
+        }
+    }
+}
+
+/// False if there is no more for now. A listener that will not be called again is let go of here.
+bool event_mailbox::hand_on_one() noexcept {
+    std::shared_ptr<listener> to;
+    std::optional<event> next;
+    {
+        const std::lock_guard lock(mutex_);
+        to = listener_;
+        if (is_given_up_ || events_.empty()) {
+            if (is_closed_) {
+                listener_.reset();
+            } else if (listener_) {
+                listener_->is_called = false;
+            }
+            return false;
+        }
+        next.emplace(std::move(events_.front()));
+        events_.pop_front();
+    }
+    if (to) {
+        try {
+            to->handler(*next);
+        } catch (...) {} // as event_bus::listen says
+    }
+    return to != nullptr;
+}
+
+void event_mailbox::end_waits() noexcept {
+    const std::lock_guard lock(mutex_);
+    has_ended_waits_ = true;
+    wake(std::move(reader_));
+    if (listener_) {
+        listener_->work = {};
+    }
 }
 
 asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_mailbox> self) {
@@ -39,7 +126,7 @@ asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_
         if (was_cancelled || cancellation.cancelled() != asio::cancellation_type::none) {
             throw error(errc::cancelled, {});
         }
-        const bool is_last_look = self->is_closed_;
+        const bool is_last_look = self->is_closed_ || self->has_ended_waits_;
         auto first = self->take_first();
         if (first || is_last_look) {
             co_return first;
@@ -84,7 +171,7 @@ void event_mailbox::await_news(suspended_caller&& who) noexcept {
         } catch (const std::bad_alloc&) {} // it cannot be cancelled
     }
     const std::lock_guard lock(mutex_);
-    if (events_.empty() && !is_closed_) {
+    if (events_.empty() && !is_closed_ && !has_ended_waits_) {
         reader_ = std::move(who);
     } else {
         wake(std::move(who));
@@ -102,15 +189,21 @@ void event_mailbox::close() noexcept {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
     wake(std::move(reader_));
+    if (listener_) {
+        listener_->work = {};
+        call_listener(); // it lets go of the handler where that is called
+    }
 }
 
 /// With the wait goes the coroutine, and with that this, perhaps.
 void event_mailbox::end_now(const asio::execution_context& context) noexcept {
     suspended_caller destroyed;
+    std::shared_ptr<listener> uncalled;
     const std::lock_guard lock(mutex_);
     if (known_to_ == &context) {
         known_to_ = nullptr;
         destroyed = std::move(reader_);
+        uncalled = std::move(listener_);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,8 +31,14 @@ public:
     /// Dropped, and counted, if there is no place for it.
     void put(const event& what);
 
-    /// None once it is closed and empty.
+    /// None once it is closed, or has ended its waits, and is empty.
     static asio::awaitable<std::optional<event>> take(std::shared_ptr<event_mailbox> self);
+
+    /// Has `handler` called with each event on `where`, one at a time, instead of take(). What it throws is dropped.
+    void hand_to(asio::any_io_executor where, std::function<void(const event&)> handler);
+
+    /// Nobody waits for events any more: neither a reader, nor a listener's executor.
+    void end_waits() noexcept;
 
     /// Nothing more comes. What is there can be taken.
     void close() noexcept;
@@ -47,6 +54,17 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
+    /// Whose function is called.
+    struct listener {
+        asio::any_io_executor where;
+        asio::any_io_executor work; ///< keeps that at work; empty once the waits have ended
+        std::function<void(const event&)> handler;
+        bool is_called = false; ///< or about to be
+    };
+
+    void call_listener() noexcept;
+    void hand_on() noexcept;
+    bool hand_on_one() noexcept;
     void enroll(const asio::any_io_executor& executor);
     std::optional<event> take_first();
     void await_news(suspended_caller&& who) noexcept;
@@ -57,7 +75,9 @@ private:
     const std::size_t capacity_;
     std::recursive_mutex mutex_; ///< a reader that cannot be resumed ends, and with it its stream
     std::deque<event> events_;
-    suspended_caller reader_;                           ///< who waits
+    suspended_caller reader_;            ///< who waits
+    std::shared_ptr<listener> listener_; ///< or who is called, until this is closed and empty
+    std::atomic<bool> has_ended_waits_{false};
     const asio::execution_context* known_to_ = nullptr; ///< the reader's, whose end it would learn of
     std::atomic<std::uint64_t> dropped_{0};
     std::atomic<bool> is_closed_{false};

@@ -50,6 +50,18 @@ BOOST_AUTO_TEST_CASE(subscribers_of_a_pool) {
     BOOST_TEST(told > 0);
     BOOST_TEST(has_ended);
     auto late = workers.events().subscribe<>();
+    const auto before = told;
+    const auto late_listening =
+        workers.events().listen(context.get_executor(), [&](const event&) { ++told; });
+    auto call_late = [&]() -> asio::awaitable<void> {
+        auto calling = workers.execute("echo");
+        const auto refusal = co_await failure_of(std::move(calling));
+        BOOST_TEST((refusal.errc() == errc::shutting_down));
+        auto are_told = [&] { return told >= before + 2; };
+        const bool both = co_await eventually(are_told);
+        BOOST_TEST(both);
+    };
+    BOOST_TEST(runs_out_of_work(context, call_late()));
     has_ended = false;
     BOOST_TEST(runs_out_of_work(context, read_all(std::move(late), has_ended)));
     BOOST_TEST(has_ended);
@@ -123,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_manager_with_sessions_and_subscribers) {
     BOOST_TEST(has_ended);
 }
 
-BOOST_AUTO_TEST_CASE(a_bus_of_several_pools_is_closed_by_its_owner) {
+BOOST_AUTO_TEST_CASE(the_waits_of_a_shared_bus_are_ended_by_its_owner) {
     const leak_audit audit;
     asio::io_context context;
     auto config = pool_of("basic.py");
@@ -140,8 +152,8 @@ BOOST_AUTO_TEST_CASE(a_bus_of_several_pools_is_closed_by_its_owner) {
         auto more = [&] { return told > before; };
         const bool is_told = co_await eventually(more);
         BOOST_TEST(is_told);
-        config.events->close();
-        config.events->close();
+        config.events->end_waits();
+        config.events->end_waits();
     };
     BOOST_TEST(runs_out_of_work(context, live()));
 }
