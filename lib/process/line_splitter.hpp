@@ -3,35 +3,52 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace skep {
 
-/// Cuts a stream of text into lines. A line longer than the limit comes in pieces.
+/// What ended a line. A progress bar ends each of its states with a carriage return and draws the next one over it.
+enum class line_end { newline, carriage_return };
+
+/// Cuts a stream of text into lines, which end with "\n", "\r\n" or "\r". A line longer than the limit comes in pieces.
 class line_splitter {
 public:
     explicit line_splitter(std::size_t limit) : limit_(limit) {}
 
-    /// Calls `sink(std::string_view)` for each line that `text` completes; the view is valid during the call.
+    /// Calls `sink(std::string_view, line_end)` for each line that `text` completes; the view is valid during the call.
+    /// The sink returns whether it takes the line. A line that ends with a carriage return may be refused: it comes
+    /// again, as a line that ends with a newline, if no other text is drawn over it.
     template <class Sink>
     void feed(std::string_view text, Sink&& sink) {
+        const bool has_returns = text.find('\r') != text.npos;
         while (!text.empty()) {
-            const auto end = text.find('\n');
+            if (returned_ != returned::no) {
+                text.remove_prefix(follow_return(text.front(), sink));
+                continue;
+            }
             const auto room = limit_ - partial_.size();
-            if (end == std::string_view::npos && text.size() <= room) {
+            const auto end = find_end(text.substr(0, room + 1), has_returns);
+            const bool whole = end != text.npos;
+            if (!whole && text.size() <= room) {
                 partial_.append(text);
                 return;
             }
-            const bool whole = end != std::string_view::npos && end <= room;
             const auto length = whole ? end : room;
-            emit(text.substr(0, length), sink);
+            if (whole && text[end] == '\r') {
+                partial_.append(text.substr(0, length));
+                returned_ = returned::just_now;
+            } else {
+                emit(text.substr(0, length), sink);
+            }
             text.remove_prefix(length + (whole ? 1 : 0));
         }
+        offer(sink);
     }
 
-    /// Hands out what came after the last line end.
+    /// Hands out the text after the last line end, and a line that was refused.
     template <class Sink>
     void finish(Sink&& sink) {
         if (!partial_.empty()) {
@@ -40,19 +57,59 @@ public:
     }
 
 private:
+    /// Whether the text before was a carriage return, and the state of its line.
+    enum class returned { no, just_now, refused, taken };
+
+    static std::size_t find_end(std::string_view text, bool has_returns) {
+        if (!has_returns) {
+            return text.find('\n');
+        }
+        const auto found = std::find_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
+        return found == text.end() ? text.npos : static_cast<std::size_t>(found - text.begin());
+    }
+
+    /// Returns how many characters that takes.
     template <class Sink>
-    void emit(std::string_view rest, Sink&& sink) {
+    std::size_t follow_return(char next, Sink& sink) {
+        if (next == '\r') {
+            return 1;
+        }
+        const bool is_newline = next == '\n';
+        if (!is_newline) {
+            offer(sink);
+            partial_.clear();
+        } else if (returned_ != returned::taken) {
+            emit({}, sink);
+        }
+        returned_ = returned::no;
+        return is_newline ? 1 : 0;
+    }
+
+    template <class Sink>
+    void offer(Sink& sink) {
+        if (returned_ == returned::just_now && !partial_.empty()) {
+            const bool taken = sink(std::string_view(partial_), line_end::carriage_return);
+            returned_ = taken ? returned::taken : returned::refused;
+            if (taken) {
+                partial_.clear();
+            }
+        }
+    }
+
+    template <class Sink>
+    void emit(std::string_view rest, Sink& sink) {
         if (partial_.empty()) {
-            sink(rest);
+            sink(rest, line_end::newline);
             return;
         }
         partial_.append(rest);
-        sink(std::string_view(partial_));
+        sink(std::string_view(partial_), line_end::newline);
         partial_.clear();
     }
 
     std::size_t limit_;
     std::string partial_;
+    returned returned_ = returned::no;
 };
 
 } // namespace skep

@@ -22,6 +22,7 @@ constexpr std::size_t burst = 256u << 10;
 constexpr std::size_t bytes_per_second = 64u << 20;
 constexpr std::size_t cost_of_line = 64;
 constexpr std::size_t read_size = 64u << 10;
+constexpr std::size_t redraws_per_second = 10;
 
 } // namespace
 
@@ -41,7 +42,8 @@ output_capture::output_capture(const strand& executor, worker_id worker, const o
       output_(executor, output, false),
       errors_(executor, errors, true),
       brake_(burst, bytes_per_second),
-      rate_(options.lines_per_second, clock::now()) {}
+      rate_(options.lines_per_second, clock::now()),
+      redraws_(redraws_per_second, clock::now()) {}
 
 asio::awaitable<void> output_capture::read_output() {
     return read(output_);
@@ -67,7 +69,9 @@ asio::awaitable<void> output_capture::read(stream& source) {
         }
         co_await pause_if_flooded(source, count + line_count * cost_of_line);
     }
-    lines.finish([&](std::string_view line) { hand_on(line, source.is_stderr, clock::now()); });
+    lines.finish([&](std::string_view line, line_end end) {
+        return offer(line, end, source.is_stderr, clock::now());
+    });
 }
 
 /// Returns how many lines it was.
@@ -75,9 +79,9 @@ std::size_t output_capture::take(line_splitter& lines, std::string_view text, bo
     std::size_t count = 0;
     const auto now = clock::now();
     keep_tail(text);
-    lines.feed(text, [&](std::string_view line) {
+    lines.feed(text, [&](std::string_view line, line_end end) {
         ++count;
-        hand_on(line, is_stderr, now);
+        return offer(line, end, is_stderr, now);
     });
     return count;
 }
@@ -108,7 +112,21 @@ void output_capture::break_off() {
                       "skep: the host is out of memory and reads no more of this worker's output"});
 }
 
+/// A line that is drawn over is no longer part of the tail.
 void output_capture::keep_tail(std::string_view text) {
+    while (!text.empty()) {
+        const auto end = text.find('\r');
+        const auto piece = text.substr(0, end == text.npos ? end : end + 1);
+        const bool follows_return = !tail_.empty() && tail_.back() == '\r';
+        if (follows_return && piece.front() != '\r' && piece.front() != '\n') {
+            tail_.erase(tail_.rfind('\n') + 1);
+        }
+        append_to_tail(piece);
+        text.remove_prefix(piece.size());
+    }
+}
+
+void output_capture::append_to_tail(std::string_view text) {
     if (text.size() >= options_.tail_bytes) {
         tail_.assign(text.substr(text.size() - options_.tail_bytes));
         return;
@@ -123,6 +141,15 @@ void output_capture::add_to_tail(std::string_view text) noexcept {
     try {
         keep_tail(text);
     } catch (const std::exception&) {} // out of memory
+}
+
+/// Returns whether the line is taken.
+bool output_capture::offer(std::string_view line, line_end end, bool is_stderr, time_point now) {
+    if (end == line_end::carriage_return && !redraws_.admit(now)) {
+        return false;
+    }
+    hand_on(line, is_stderr, now);
+    return true;
 }
 
 void output_capture::hand_on(std::string_view line, bool is_stderr, time_point now) {

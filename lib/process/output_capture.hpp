@@ -15,7 +15,8 @@
 namespace skep {
 
 /// What one worker prints: read all the time, so that it never blocks on a full pipe, handed on line by line
-/// within a rate, and its end kept for error messages.
+/// within a rate, and its end kept for error messages. Of a line that is redrawn by carriage returns, as a progress bar
+/// is, at most 10 states a second are handed on.
 class output_capture {
 public:
     /// Without an `output`, there are errors only. Leaves the descriptors to the caller if it throws.
@@ -51,6 +52,8 @@ private:
     asio::awaitable<void> pause_if_flooded(stream& source, std::size_t cost);
     std::size_t take(line_splitter& lines, std::string_view text, bool is_stderr);
     void keep_tail(std::string_view text);
+    void append_to_tail(std::string_view text);
+    bool offer(std::string_view line, line_end end, bool is_stderr, time_point now);
     void hand_on(std::string_view line, bool is_stderr, time_point now);
 
     worker_id worker_;
@@ -60,6 +63,7 @@ private:
     stream errors_;
     flood_brake brake_;
     rate_limit rate_;
+    rate_limit redraws_;
     std::string tail_;
     std::uint64_t dropped_ = 0;
     bool closed_ = false;

@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <string_view>
@@ -22,9 +23,16 @@ using lines = std::vector<std::string>;
 lines expected(std::string_view text, std::size_t limit) {
     lines result;
     while (!text.empty()) {
-        const auto end = text.find('\n');
+        const auto end = text.find_first_of("\r\n");
         auto line = text.substr(0, end);
-        text.remove_prefix(end == text.npos ? text.size() : end + 1);
+        text.remove_prefix(end == text.npos ? text.size() : end);
+        const bool is_redrawn = !text.empty() && text.front() == '\r';
+        text.remove_prefix(std::min(text.find_first_not_of('\r'), text.size()));
+        const bool is_newline = !text.empty() && text.front() == '\n';
+        text.remove_prefix(is_newline ? 1 : 0);
+        if (line.empty() && is_redrawn && !is_newline) {
+            continue; // a carriage return at the beginning of a line ends none
+        }
         for (; line.size() > limit; line.remove_prefix(limit)) {
             result.emplace_back(line.substr(0, limit));
         }
@@ -36,7 +44,10 @@ lines expected(std::string_view text, std::size_t limit) {
 /// What comes out of `text` fed in these pieces.
 lines split(const std::vector<std::string_view>& pieces, std::size_t limit) {
     lines result;
-    const auto sink = [&result](std::string_view line) { result.emplace_back(line); };
+    const auto sink = [&result](std::string_view line, line_end) {
+        result.emplace_back(line);
+        return true;
+    };
     line_splitter splitter(limit);
     for (const auto piece : pieces) {
         splitter.feed(piece, sink);
@@ -96,8 +107,64 @@ BOOST_AUTO_TEST_CASE(a_limit_of_one) {
     check_every_split("ab\n\nc\n", 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_carriage_return_ends_a_line) {
+    BOOST_TEST((split({"10%\r20%\r30%\r"}, 80) == lines{"10%", "20%", "30%"}));
+    BOOST_TEST((split({"\r10%\r20%\ndone\n"}, 80) == lines{"10%", "20%", "done"}));
+    check_every_split("one\rtwo\rthree\n", 80);
+    check_every_split("\rone\rtwo\n\rthree", 80);
+}
+
+BOOST_AUTO_TEST_CASE(a_carriage_return_and_a_newline_are_one_end) {
+    BOOST_TEST((split({"one\r\n\r\ntwo\r", "\nthree\r\r\n"}, 80) == lines{"one", "", "two", "three"}));
+    check_every_split("one\r\ntwo\r\n\r\nthree\r\r\n\n\rfour\r", 80);
+    check_every_split("0123\r\n4567\r89ab\n", 4);
+}
+
+namespace {
+
+/// What comes out of `pieces` where every line is refused that may be refused.
+lines split_refusing(const std::vector<std::string_view>& pieces) {
+    lines result;
+    const auto sink = [&result](std::string_view line, line_end end) {
+        if (end == line_end::newline) {
+            result.emplace_back(line);
+        }
+        return end == line_end::newline;
+    };
+    line_splitter splitter(80);
+    for (const auto piece : pieces) {
+        splitter.feed(piece, sink);
+    }
+    splitter.finish(sink);
+    return result;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_line_that_is_refused_comes_again_unless_it_is_drawn_over) {
+    BOOST_TEST((split_refusing({"10%\r20%\r30%\r"}) == lines{"30%"}));
+    BOOST_TEST((split_refusing({"10%\r", "20%\r", "30%\r", "\r", "\nend"}) == lines{"30%", "end"}));
+    BOOST_TEST((split_refusing({"10%\r", "20%\n", "\r", "30%\n"}) == lines{"20%", "30%"}));
+    BOOST_TEST((split_refusing({"10%\r", "\n", "\n", "one\r\ntwo\r\n"}) == lines{"10%", "", "one", "two"}));
+    BOOST_TEST((split_refusing({"10%\r", "\r", "\r"}) == lines{"10%"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_line_is_offered_once) {
+    std::size_t offers = 0;
+    const auto sink = [&offers](std::string_view, line_end end) {
+        offers += end == line_end::carriage_return ? 1 : 0;
+        return false;
+    };
+    line_splitter splitter(80);
+    for (const auto piece : {"10%\r", "\r", "\r", "20%"}) {
+        splitter.feed(piece, sink);
+    }
+    splitter.feed("\r\n", sink); // not drawn over
+    BOOST_TEST(offers == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(byte_by_byte) {
-    const std::string_view text = "alpha\n\nbeta gamma delta\nend";
+    const std::string_view text = "alpha\n\nbeta gamma\r delta\r\n\rend";
     for (std::size_t limit = 1; limit < 20; ++limit) {
         std::vector<std::string_view> bytes;
         for (std::size_t i = 0; i < text.size(); ++i) {
@@ -113,7 +180,7 @@ BOOST_AUTO_TEST_CASE(random_texts_and_cuts) {
     for (int round = 0; round < 20'000; ++round) {
         std::string text;
         for (auto length = random() % 40; length > 0; --length) {
-            text += random() % 4 == 0 ? '\n' : 'x';
+            text += std::string_view("\n\rxxxxxx")[random() % 8];
         }
         const std::size_t limit = 1 + random() % 9;
         std::vector<std::string_view> pieces;

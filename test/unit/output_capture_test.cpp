@@ -12,8 +12,12 @@
 
 #include <array>
 #include <fcntl.h>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace skep::test {
 
@@ -90,6 +94,54 @@ private:
 
 constexpr std::size_t mib = 1u << 20;
 
+/// The stdout of a worker that prints now and then.
+class printer {
+public:
+    printer() {
+        std::array<int, 2> ends{};
+        BOOST_REQUIRE_EQUAL(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+        unique_fd output(ends[0]);
+        unique_fd errors;
+        sink_ = unique_fd(ends[1]);
+        capture_.emplace(
+            strand(context_.get_executor()), worker_id{"p", 0, 1}, output_options(),
+            [this](const output_line& line) { lines_.emplace_back(line.text); }, output, errors);
+        asio::co_spawn(context_, capture_->read_output(), [](std::exception_ptr) {});
+    }
+    ~printer() {
+        capture_->close();
+        context_.restart();
+        context_.poll();
+    }
+
+    void print(std::string_view text) {
+        BOOST_REQUIRE_EQUAL(::write(sink_.get(), text.data(), text.size()),
+                            static_cast<ssize_t>(text.size()));
+        context_.restart();
+        context_.poll();
+    }
+
+    void end() {
+        sink_.reset();
+        context_.restart();
+        context_.poll();
+    }
+
+    void pass(duration time) { time_.advance(time); }
+    const std::vector<std::string>& lines() const { return lines_; }
+    const std::string& tail() const { return capture_->tail(); }
+    std::uint64_t lines_dropped() const { return capture_->lines_dropped(); }
+
+private:
+    manual_time time_;
+    asio::io_context context_;
+    unique_fd sink_;
+    std::optional<output_capture> capture_;
+    std::vector<std::string> lines_;
+};
+
+using lines = std::vector<std::string>;
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(two_streams_that_flood_are_slowed_down_together) {
@@ -105,6 +157,53 @@ BOOST_AUTO_TEST_CASE(empty_lines_cost_more_than_their_byte) {
     BOOST_TEST(count > mib / 4);
     BOOST_TEST(count < 2 * mib);
     BOOST_TEST(both.lines() <= 1500u);
+}
+
+BOOST_AUTO_TEST_CASE(a_progress_bar_comes_out_while_it_grows) {
+    printer worker;
+    worker.print("loading\n");
+    worker.print("\r 10%");
+    worker.print("\r 20%");
+    BOOST_TEST((worker.lines() == lines{"loading", " 10%"}));
+    worker.print("\r 30%\r");
+    BOOST_TEST((worker.lines() == lines{"loading", " 10%", " 20%", " 30%"}));
+    worker.print("\ndone\r\n");
+    BOOST_TEST((worker.lines() == lines{"loading", " 10%", " 20%", " 30%", "done"}));
+    BOOST_TEST(worker.tail() == "loading\n 30%\r\ndone\r\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_progress_bar_that_is_redrawn_all_the_time_costs_few_lines) {
+    printer worker;
+    for (int i = 0; i < 5000; ++i) {
+        worker.print(std::to_string(i) + "\r");
+        worker.pass(1ms);
+    }
+    BOOST_TEST(worker.lines().size() >= 50u);
+    BOOST_TEST(worker.lines().size() <= 60u);
+    BOOST_TEST(worker.tail() == "4999\r");
+    worker.print("\nlost\r\n");
+    BOOST_TEST((lines(worker.lines().end() - 2, worker.lines().end()) == lines{"4999", "lost"}));
+    BOOST_TEST(worker.lines_dropped() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(lines_of_another_system_are_lines_of_text) {
+    printer worker;
+    std::string text;
+    for (int i = 0; i < 500; ++i) {
+        text += "line\r\n";
+    }
+    worker.print(text);
+    BOOST_TEST((worker.lines() == lines(500, "line")));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_state_of_a_progress_bar_comes_out_at_the_end) {
+    printer worker;
+    for (int i = 0; i < 100; ++i) {
+        worker.print(std::to_string(i) + "\r");
+    }
+    worker.end();
+    BOOST_TEST(worker.lines().size() == 11u);
+    BOOST_TEST(worker.lines().back() == "99");
 }
 
 BOOST_AUTO_TEST_CASE(a_descriptor_that_cannot_be_watched_is_the_callers_again) {
