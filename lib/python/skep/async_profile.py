@@ -94,7 +94,7 @@ class AsyncProfile(ConcurrentProfile):
 
     def _take(self, call: Call) -> None:
         command = self.work.commands.get(call.command)
-        if command is not None and not command.is_async:
+        if command is not None and not self.work.is_for_loop(command):
             window: CallWindow = ThreadWindow()
         else:
             window = LoopWindow(self._loop, self._thread)

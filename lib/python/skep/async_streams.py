@@ -1,7 +1,7 @@
 """Where the values go that an async generator yields."""
 
 import asyncio
-from typing import Any, AsyncGenerator, Awaitable, Callable, List, Tuple
+from typing import Any, AsyncGenerator, Awaitable, Callable, Generator, List, Tuple, Union, cast
 
 from .call import Call
 from .channel import frame_length
@@ -10,10 +10,17 @@ from .loop_mailbox import LoopMailbox
 from .loop_window import LoopWindow
 from .messages import Answers
 from .pool_host import PoolHost
+from .returned import GENERATOR, kind_of
+
+AnyGenerator = Union["AsyncGenerator[Any, None]", "Generator[Any, None, Any]"]
+_Deliver = Callable[[Any], Awaitable[None]]
 
 
-async def drive_async(generator: "AsyncGenerator[Any, None]", deliver: Callable[[Any], Awaitable[None]]) -> None:
-    """Delivers what a generator yields. It is closed whatever happens, so that it can clean up."""
+async def drive_async(generator: AnyGenerator, deliver: _Deliver) -> Any:
+    """Delivers what a generator yields; what it returns. It is closed whatever happens, so that it can clean up."""
+    if kind_of(generator) == GENERATOR:
+        return await _drive_plain(cast("Generator[Any, None, Any]", generator), deliver)
+    generator = cast("AsyncGenerator[Any, None]", generator)
     try:
         async for value in generator:
             await deliver(value)
@@ -21,7 +28,19 @@ async def drive_async(generator: "AsyncGenerator[Any, None]", deliver: Callable[
         await generator.aclose()
 
 
-async def collect_async(generator: "AsyncGenerator[Any, None]", command: str) -> List[Any]:
+async def _drive_plain(generator: "Generator[Any, None, Any]", deliver: _Deliver) -> Any:
+    try:
+        while True:
+            try:
+                value = next(generator)
+            except StopIteration as end:
+                return end.value
+            await deliver(value)
+    finally:
+        generator.close()
+
+
+async def collect_async(generator: AnyGenerator, command: str) -> List[Any]:
     """What a generator yields, for a caller who wants one answer."""
     collected = Collected(command)
 

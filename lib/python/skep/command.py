@@ -2,17 +2,23 @@
 
 import difflib
 import inspect
-from typing import Any, Callable, Dict, Iterable, List, Mapping
+from types import MappingProxyType
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional
 
 from .errors import InvalidArguments, UnknownCommand
+from .signatures import is_async, signature_of, wrapped_functions
 
 
 class Command:
     """A registered function, plain or async, and what it takes."""
 
-    __slots__ = ("function", "name", "is_async", "yields", "_accepted", "_required", "_signature", "_takes_any")
+    __slots__ = (
+        *("function", "name", "is_async", "wraps_async"),
+        *("_accepted", "_required", "_signature", "_takes_any", "_wrapped"),
+    )
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        _check_dispatch(name, function)
         signature = signature_of("command", name, function)
         parameters = signature.parameters.values()
         for parameter in parameters:
@@ -24,23 +30,32 @@ class Command:
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self.name = name
         self.function = function
-        self.yields = inspect.isasyncgenfunction(function)  # as an async function
-        self.is_async = self.yields or inspect.iscoroutinefunction(function)
+        self._wrapped = wrapped_functions(function)
+        self.is_async = is_async(function)
+        self.wraps_async = not self.is_async and any(map(is_async, self._wrapped))
         self._accepted = frozenset(p.name for p in named)
         self._required = frozenset(p.name for p in named if p.default is p.empty)
         self._takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-        self._signature = str(
-            signature.replace(
-                parameters=[p.replace(annotation=p.empty) for p in parameters],
-                return_annotation=signature.empty,
-            )
-        )
+        self._signature = _text(signature)
 
     def check(self, args: Dict[str, Any]) -> None:
         """Raises InvalidArguments unless the function can be called with these arguments."""
         given = args.keys()
         if not given >= self._required or not (self._takes_any or given <= self._accepted):
             raise InvalidArguments(self._mismatch(given))
+
+    def mismatch(self, error: TypeError) -> Optional[InvalidArguments]:
+        """What an error says of the arguments, if a wrapper raised it that could not call what it wraps with them."""
+        if not self._wrapped:
+            return None
+        function = self._wrapped[-1]
+        text = str(error)
+        names = (getattr(function, name, None) for name in ("__name__", "__qualname__"))
+        if not any(name and text.startswith(f"{name}() ") for name in names):
+            return None
+        if _has_run(function, error):
+            return None
+        return InvalidArguments(f"{text}; it takes {_text(inspect.signature(function))}")
 
     def _mismatch(self, given: Iterable[str]) -> str:
         problems = []
@@ -53,20 +68,33 @@ class Command:
         return f"{self.name}() {' and '.join(problems)}; it takes {self._signature}"
 
 
-def signature_of(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of a function; TypeError if it has none to look at."""
-    try:
-        return inspect.signature(function)
-    except ValueError as error:
-        raise TypeError(f"{kind} '{name}' has no signature to check arguments against: {error}") from None
-
-
 def find(commands: Mapping[str, Command], name: str) -> Command:
     """The command of that name, or UnknownCommand with what the caller may have meant."""
     command = commands.get(name)
     if command is None:
         raise UnknownCommand(_unknown(name, sorted(commands)))
     return command
+
+
+def _check_dispatch(name: str, function: Callable[..., Any]) -> None:
+    if isinstance(getattr(function, "registry", None), MappingProxyType):  # functools.singledispatch()
+        raise TypeError(
+            f"command '{name}' chooses an implementation by its first positional argument; arguments come by name"
+        )
+
+
+def _text(signature: inspect.Signature) -> str:
+    """The parameters without their types."""
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
+def _has_run(function: Callable[..., Any], error: BaseException) -> bool:
+    """Whether code of the function led to the error."""
+    entry, code = error.__traceback__, getattr(function, "__code__", None)
+    while entry is not None and entry.tb_frame.f_code is not code:
+        entry = entry.tb_next
+    return entry is not None
 
 
 def _unknown(name: str, known: List[str]) -> str:

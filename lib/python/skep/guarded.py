@@ -76,11 +76,11 @@ def _stack(thread: threading.Thread) -> List[str]:
 
 
 def _special(name: str) -> Callable[..., Any]:
-    def method(self: _Guard, *args: Any) -> Any:
+    def method(self: _Guard, *args: Any, **named: Any) -> Any:
         function = getattr(type(self._skep_thing), name, None)
         if function is None:
             raise TypeError(f"'{type(self._skep_thing).__name__}' object has no {name}()")
-        return _use(self, name, function, self._skep_thing, *args)
+        return _use(self, name, function, self._skep_thing, *args, **named)
 
     return method
 

@@ -1,10 +1,10 @@
 """The health check: what the host has an idle worker run, to see whether it would do its job."""
 
-import inspect
 from typing import Any, Callable
 
-from .command import signature_of
 from .errors import Unhealthy
+from .returned import AWAITABLE, check_has_run, kind_of
+from .signatures import is_async, is_generator, signature_of
 
 # What the host calls. Names with this prefix are the SDK's own; scripts register none of them.
 RESERVED_PREFIX = "skep."
@@ -19,7 +19,7 @@ class HealthCheck:
     def __init__(self, function: Callable[[], Any]) -> None:
         name = getattr(function, "__name__", None) or repr(function)
         signature = signature_of("health check", name, function)
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        if is_generator(function):
             # Calling it would run none of its code, and look like success.
             raise TypeError(f"health check '{name}' is a generator; health checks return what they find")
         for parameter in signature.parameters.values():
@@ -32,20 +32,22 @@ class HealthCheck:
                     "it is called without arguments"
                 )
         self.name = name
-        self.is_async = inspect.iscoroutinefunction(function)
+        self.is_async = is_async(function)
         self._function = function
 
-    def run(self) -> Any:
-        """What the function returns; Unhealthy if that is False."""
-        return _well(self._function())
+    def run(self, wait: Callable[[Any], Any]) -> Any:
+        """What the function returns, `wait`ed for if it is to be awaited; Unhealthy if that is False."""
+        value = self._function()
+        return self._well(wait(value) if kind_of(value) == AWAITABLE else value)
 
     async def run_async(self) -> Any:
         """The same on an event loop."""
         value = self._function()
-        return _well(await value if self.is_async else value)
+        if kind_of(value) == AWAITABLE:
+            value = await value
+        return self._well(value)
 
-
-def _well(value: Any) -> Any:
-    if value is False:
-        raise Unhealthy("the health check returned False")
-    return value
+    def _well(self, value: Any) -> Any:
+        if value is False:
+            raise Unhealthy("the health check returned False")
+        return check_has_run(f"health check '{self.name}'", value)

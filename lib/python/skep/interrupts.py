@@ -100,6 +100,7 @@ class Interrupts(Window):
     def _on_terminate(self, *_: object) -> None:
         self._terminate = self.stopping = True
         self.on_terminate()
+        self.tell_of_interrupt()
         self._on_interrupt()
 
     def _on_interrupt(self, *_: object) -> None:
@@ -122,12 +123,17 @@ class Interrupts(Window):
     def is_cancelled(self, call_id: int) -> bool:
         return call_id in self._cancelled
 
+    def is_interrupted(self, call_id: int) -> bool:
+        return self._terminate or call_id in self._cancelled
+
     def cancel(self, call_id: int) -> None:
         """Cancels a call that runs or is still to come; one that is finished is past caring."""
         self._cancelled.add(call_id)
         if call_id <= self._last_finished:  # looked at after adding: finish() may run in between
             self._cancelled.discard(call_id)
-        elif self.is_due():
+            return
+        self.tell_of_interrupt()
+        if self.is_due():
             self.interrupt()
 
     def interrupt(self) -> None:
@@ -148,5 +154,6 @@ class Interrupts(Window):
         if signal.SIGTERM in os.read(self._wakeup, 4096):
             self._terminate = self.stopping = True
             self.on_terminate()
+            self.tell_of_interrupt()
             if self.is_due():
                 self.interrupt()

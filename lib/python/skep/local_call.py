@@ -24,7 +24,7 @@ def call_locally(
     answers = Answers(DEFAULT_LIMITS)
     known = work.commands.get(command)
     with running(call):
-        if known is not None and known.is_async:
+        if known is not None and work.is_async and work.is_for_loop(known):
             from .async_work import do_async  # with asyncio, which takes longer to import than all of this
 
             body, sent = event_loop.run(do_async(work, call, answers))

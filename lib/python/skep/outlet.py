@@ -2,8 +2,7 @@
 
 import functools
 from queue import SimpleQueue
-from types import GeneratorType
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, Generator, List, Tuple
 
 from .call import Call
 from .channel import frame_length
@@ -15,7 +14,7 @@ from .pool_host import PoolHost
 _AROUND = frame_length(())
 
 
-def drive(generator: "GeneratorType[Any, None, Any]", deliver: Callable[[Any], None]) -> Any:
+def drive(generator: "Generator[Any, None, Any]", deliver: Callable[[Any], None]) -> Any:
     """Delivers what a generator yields; what it returns. It is closed whatever happens, so that it can clean up.
 
     A cancellation is raised where the generator is, as in any other command.
@@ -36,7 +35,7 @@ def drive(generator: "GeneratorType[Any, None, Any]", deliver: Callable[[Any], N
         generator.close()
 
 
-def collect(generator: "GeneratorType[Any, None, Any]", command: str) -> List[Any]:
+def collect(generator: "Generator[Any, None, Any]", command: str) -> List[Any]:
     """What a generator yields, for a caller who wants one answer."""
     collected = Collected(command)
     drive(generator, collected.add)

@@ -74,6 +74,7 @@ class ThreadWindow(CallWindow):
             if self._was_raised:
                 return
             self._due = kind
+            self.tell_of_interrupt()
             if set_async_exception is not None and self._take_right():
                 self._was_raised = True
                 set_async_exception(self.thread, kind)

@@ -2,7 +2,7 @@
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Iterator, Type
+from typing import TYPE_CHECKING, Callable, Iterator, Optional, Type
 
 if TYPE_CHECKING:
     from .call import Call
@@ -13,6 +13,10 @@ class Window:
 
     thread = -1  # the one that it is about
     may_block = True  # whether nobody but the call suffers from that
+
+    # Called, on any thread and in signal handlers, when an interrupt is asked for. Set by whoever waits with the window
+    # closed, and reset afterwards.
+    on_interrupt: Optional[Callable[[], None]] = None
 
     def open(self, call_id: int) -> None:
         """Opens the window; raises what was asked for before. Pair it with close() in a try block that catches what
@@ -26,6 +30,16 @@ class Window:
     def is_cancelled(self, call_id: int) -> bool:
         """Whether a call that is not answered has been cancelled."""
         return False
+
+    def is_interrupted(self, call_id: int) -> bool:
+        """Whether the call has been cancelled or is to end for another reason."""
+        return self.is_cancelled(call_id)
+
+    def tell_of_interrupt(self) -> None:
+        """An interrupt is asked for: wakes whoever waits with the window closed."""
+        on_interrupt = self.on_interrupt
+        if on_interrupt is not None:
+            on_interrupt()
 
 
 class CallWindow(Window):

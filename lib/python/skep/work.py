@@ -1,15 +1,16 @@
 """What a worker can be asked to do."""
 
 import time
-from types import GeneratorType
 from typing import Any, Callable, List, Mapping, Optional
 
 from .call import Call
 from .command import Command, find
 from .errors import DeadlineExceeded
+from .event_loop import EventLoop
 from .health import HEALTH_CHECK, HealthCheck
 from .messages import Answer, Answers
 from .outlet import collect, drive
+from .returned import ASYNC_GENERATOR, AWAITABLE, DATA, GENERATOR, kind_of
 
 DEFAULT_CONCURRENCY = 100
 
@@ -17,17 +18,19 @@ DEFAULT_CONCURRENCY = 100
 class Work:
     """The commands of a worker and its health check, and what its script says of how they may run."""
 
-    __slots__ = ("commands", "health_check", "thread_safe", "concurrency")
+    __slots__ = ("commands", "health_check", "event_loop", "thread_safe", "concurrency")
 
     def __init__(
         self,
         commands: Mapping[str, Command],
         health_check: Optional[HealthCheck],
+        event_loop: EventLoop,
         thread_safe: bool = False,
         concurrency: int = DEFAULT_CONCURRENCY,
     ) -> None:
         self.commands = commands
         self.health_check = health_check
+        self.event_loop = event_loop
         self.thread_safe = thread_safe  # whether commands may run beside each other
         self.concurrency = concurrency  # how many async ones at once
 
@@ -39,8 +42,15 @@ class Work:
 
     @property
     def plain_commands(self) -> List[str]:
-        """The names of those that are no async functions."""
-        return [name for name, command in self.commands.items() if not command.is_async]
+        """The names of those that are no async functions and do not wrap one."""
+        return [name for name, command in self.commands.items() if not (command.is_async or command.wraps_async)]
+
+    def is_for_loop(self, command: Command) -> bool:
+        """Whether a command is called on the event loop, where there is one, and not in a thread beside it.
+
+        A plain function that wraps an async one may be a thread's or the loop's: the loop's, if there are to be no threads.
+        """
+        return command.is_async or (command.wraps_async and not self.thread_safe)
 
     def do(self, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], None]] = None) -> Answer:
         """Does what a call asks for and makes the answer; a CallError if it cannot, or what user code raises.
@@ -49,11 +59,38 @@ class Work:
         """
         command = self.accept(call)
         if command is None:
-            return healthy(call, answers, None if self.health_check is None else self.health_check.run())
-        value = command.function(**call.args)
-        if isinstance(value, GeneratorType):
-            value = drive(value, send_chunk) if send_chunk else collect(value, command.name)
+            check = self.health_check
+            return healthy(call, answers, check and check.run(lambda value: self._wait_for(value, call)))
+        try:
+            value = command.function(**call.args)
+            if type(value) not in DATA:
+                value = self._data_in(value, call, command, send_chunk)
+        except TypeError as error:
+            mismatch = command.mismatch(error)
+            if mismatch is None:
+                raise
+            raise mismatch from error
         return answers.result(call.id, command.name, value)
+
+    def _data_in(
+        self, value: Any, call: Call, command: Command, send_chunk: Optional[Callable[[Any], None]]
+    ) -> Any:
+        """What a command's value comes to, which may have to be awaited, or iterated, or both."""
+        if kind_of(value) == AWAITABLE:
+            value = self._wait_for(value, call)
+        kind = kind_of(value)
+        if kind == ASYNC_GENERATOR:
+            from .waiting import iterate
+
+            value, kind = iterate(value, call, self.event_loop), GENERATOR
+        if kind == GENERATOR:
+            value = drive(value, send_chunk) if send_chunk else collect(value, command.name)
+        return value
+
+    def _wait_for(self, value: Any, call: Call) -> Any:
+        from .waiting import wait_for  # with asyncio, which takes longer to import than all of this
+
+        return wait_for(value, call, self.event_loop)
 
     def accept(self, call: Call) -> Optional[Command]:
         """The command that a call is for, None for the health check."""

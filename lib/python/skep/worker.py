@@ -18,6 +18,7 @@ from .health import RESERVED_PREFIX, HealthCheck
 from .interrupts import Terminate
 from .local_call import call_locally
 from .records import records
+from .signatures import function_in
 from .work import DEFAULT_CONCURRENCY, Work
 
 EXIT_HOOK_FAILED = 1
@@ -100,7 +101,7 @@ class Worker:
         Raises TypeError for a function that cannot be called that way, and ValueError for a name that is taken
         or begins with "skep.".
         """
-        if callable(target):
+        if target is not None and not isinstance(target, str):
             return self._register(target, name)
         chosen = name if target is None else target
         return lambda function: self._register(function, chosen)
@@ -116,13 +117,13 @@ class Worker:
         """
         if self._health_check is not None:
             raise ValueError(f"there is already a health check '{self._health_check.name}'")
-        self._health_check = HealthCheck(function)
+        self._health_check = HealthCheck(function_in("health check", function))
         return function
 
     def on_start(self, hook: Hook) -> Hook:
         """Registers a function, plain or async, to run once before the worker takes calls. If it raises, the start
         fails."""
-        self._start_hooks.append(hook)
+        self._start_hooks.append(function_in("hook", hook))
         return hook
 
     def on_stop(self, hook: Hook) -> Hook:
@@ -131,7 +132,7 @@ class Worker:
         The last one registered runs first. None runs after a start that was not complete, none when the worker
         crashes or its host is gone, and none in a process that the worker has forked.
         """
-        self._stop_hooks.append(hook)
+        self._stop_hooks.append(function_in("hook", hook))
         return hook
 
     def call(self, command: str, attachments: Sequence[bytes] = (), /, **args: Any) -> Any:
@@ -202,7 +203,7 @@ class Worker:
         sys.exit(status)
 
     def _work(self) -> Work:
-        return Work(self._commands, self._health_check, self._thread_safe, self._concurrency)
+        return Work(self._commands, self._health_check, self._event_loop, self._thread_safe, self._concurrency)
 
     def _due_start_hooks(self) -> List[Callable[[], Any]]:
         """All of them the first time, then none: they run once, and may themselves call()."""
@@ -211,6 +212,7 @@ class Worker:
         return due
 
     def _register(self, function: Callable[..., Any], name: Optional[str]) -> Callable[..., Any]:
+        target, function = function, function_in("command", function)
         name = name or getattr(function, "__name__", None)
         if not isinstance(name, str):
             raise TypeError(f"a command needs a name: use @worker.command(name=...) for {function!r}")
@@ -219,7 +221,7 @@ class Worker:
         if name in self._commands:
             raise ValueError(f"there is already a command '{name}'")
         self._commands[name] = Command(name, function)
-        return function
+        return target
 
     def _run_hook(self, hook: Callable[[], Any], conversation: Conversation) -> bool:
         """Whether the hook ran without an error; an error goes to stderr."""
