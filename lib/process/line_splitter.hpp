@@ -64,7 +64,8 @@ private:
         if (!has_returns) {
             return text.find('\n');
         }
-        const auto found = std::find_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
+        const auto found =
+            std::find_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; });
         return found == text.end() ? text.npos : static_cast<std::size_t>(found - text.begin());
     }
 

@@ -13,4 +13,5 @@ def work(seconds):
     return seconds
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

@@ -48,4 +48,5 @@ def predict(text: str):
     return {"language": list(SENTENCES)[best], "share": float(likely[best] / likely.sum())}
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

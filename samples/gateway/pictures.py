@@ -32,4 +32,5 @@ def thumbnail(width: int):
     return png.getvalue()
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

@@ -45,4 +45,5 @@ def remember(session, word):
         last_words.popitem(last=False)
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

@@ -8,4 +8,5 @@ def greet(name):
     return f"Hello, {name}"
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

@@ -46,4 +46,5 @@ def train(seed):
     skep.emit("model.trained", {"seconds": took, "epochs": 5}, {"seed": seed})
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

@@ -46,4 +46,5 @@ def length(function):
     return function.end_lineno - function.lineno + 1
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

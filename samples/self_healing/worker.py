@@ -78,4 +78,5 @@ def fall_ill():
     is_ill = True
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

@@ -10,4 +10,5 @@ def greet(name):
     return "hello " + name + " from " + skep.__file__
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()

@@ -93,7 +93,7 @@ std::string failure_of_call(const std::string& script, const request& what) {
 /// The worker of the guide, with more commands.
 std::string worker_script(const scratch_folder& folder, const std::string& more = "") {
     auto script = blocks(python_guide, "Write a worker", "python").at(0);
-    script.insert(script.rfind("worker.run()"), more);
+    script.insert(script.rfind("if __name__"), more);
     return write_file(folder / "worker.py", script);
 }
 

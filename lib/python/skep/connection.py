@@ -65,8 +65,8 @@ def connect() -> Connection:
     transport, token = os.environ.pop("SKEP_TRANSPORT", None), os.environ.pop("SKEP_TOKEN", None)
     if token is None and transport != "stdio":
         raise ConnectError(
-            f"{script} was started inside a skep worker, not by a pool (SKEP_TOKEN is missing). In a module "
-            "that multiprocessing imports again, keep worker.run() under `if __name__ == '__main__':`."
+            f"{script} was started inside a skep worker, not by a pool (SKEP_TOKEN is missing). Keep worker.run() under "
+            "`if __name__ == '__main__':`, where only the worker comes by."
         )
     try:
         open_channels = {"stdio": _over_stdio, "socket": _over_sockets}[transport or ""]

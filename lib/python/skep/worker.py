@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, TypeVar, Union, overload
+from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, overload
 
 from . import missing_run
 from .choice import EXIT_UNSUITABLE, Unsuitable
@@ -15,6 +15,7 @@ from .errors import ProtocolError
 from .event_loop import EventLoop
 from .forked import leave
 from .health import RESERVED_PREFIX, HealthCheck
+from .imported_again import NO_POOL, is_imported_again, warn_of_missing_guard
 from .interrupts import Terminate
 from .local_call import call_locally
 from .records import records
@@ -55,6 +56,9 @@ class Worker:
         self._why_not_connected = ""
         self._slot: Optional[str] = None
         self._previous_exit: Optional[str] = None
+        if is_imported_again():
+            self._why_not_connected = NO_POOL
+            return
         try:
             self._connection = connect()
         except ConnectError as error:  # no reason to fail yet: the module may just be imported, by a test say
@@ -158,10 +162,11 @@ class Worker:
             raise
         return call_locally(self._work(), self._event_loop, command, args, attachments)
 
-    def run(self) -> NoReturn:
+    def run(self) -> None:
         """Serves calls until the pool asks the worker to stop, then exits the process.
 
-        Call it last, on the main thread, and under `if __name__ == "__main__":` if tests import the script. Exit
+        Call it last, on the main thread, and under `if __name__ == "__main__":`: tests import the script, and so do
+        children that multiprocessing spawns. In such a child it returns at once, with a warning on stderr. Exit
         status: 0 after an orderly stop, 1 if a start or stop hook failed, 64 if no pool has started the script,
         70 if the host is gone, 76 if it broke the protocol, 78 if the script cannot do what its pool wants (stderr has
         the reason). A child that a command or hook forks, and that comes back from it, ends there, without its atexit
@@ -170,6 +175,9 @@ class Worker:
         exits with 120.
         """
         missing_run.run_is_called()
+        if is_imported_again():
+            warn_of_missing_guard()
+            return
         if self._connection is None:
             print(f"skep: {self._why_not_connected}", file=sys.stderr)
             sys.exit(EXIT_NOT_STARTED_BY_POOL)

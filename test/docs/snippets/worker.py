@@ -44,4 +44,5 @@ def train(rounds):
         raise
 
 
-worker.run()
+if __name__ == "__main__":
+    worker.run()
