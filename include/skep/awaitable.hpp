@@ -11,6 +11,9 @@
 
 #pragma once
 
+#include <stdexcept>
+#include <string>
+
 #pragma GCC visibility push(default) // as Asio declares them
 namespace boost::asio {
 
@@ -21,3 +24,18 @@ class awaitable;
 
 } // namespace boost::asio
 #pragma GCC visibility pop
+
+namespace skep::detail {
+
+/// Returns `running`, which user code has returned as `source`. Throws std::logic_error if it is empty, that is
+/// default-constructed or moved-from: Asio would resume a null coroutine.
+template <class T, class Executor>
+boost::asio::awaitable<T, Executor> checked(boost::asio::awaitable<T, Executor> running, const char* source) {
+    if (!running.valid()) {
+        throw std::logic_error(std::string(source) +
+                               " returned an empty awaitable: a default-constructed or moved-from one");
+    }
+    return running;
+}
+
+} // namespace skep::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/abi.hpp>
+#include <skep/awaitable.hpp>
 #include <skep/export.hpp>
 #include <skep/retry_policy.hpp>
 
@@ -23,7 +24,8 @@ SKEP_API boost::asio::awaitable<void> pause(duration length);
 } // namespace detail
 
 /// Awaits `operation()`, and again as `policy` says while it throws skep::error; returns its result, or throws the
-/// error of the last attempt. Other exceptions are not retried. The operation is an awaitable with a result.
+/// error of the last attempt. Other exceptions are not retried. The operation is an awaitable with a result; an empty one
+/// throws std::logic_error.
 ///
 ///     auto call = [&] { return pool.execute(req); };
 ///     auto trying = skep::retry(skep::retry_policy(), call);
@@ -36,7 +38,7 @@ std::invoke_result_t<Operation&> retry(retry_policy policy, Operation operation)
     for (int made = 1;; ++made) {
         std::optional<duration> wait;
         try {
-            auto attempt = operation();
+            auto attempt = detail::checked(operation(), "the operation");
             auto result = co_await std::move(attempt);
             co_return result;
         } catch (const error& failure) {

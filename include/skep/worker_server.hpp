@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/abi.hpp>
+#include <skep/awaitable.hpp>
 #include <skep/export.hpp>
 #include <skep/worker_call.hpp>
 
@@ -44,13 +45,14 @@ template <class Function, class... Args>
 constexpr bool is_async = awaited<std::invoke_result_t<Function&, Args...>>::is_awaitable;
 
 template <class T>
-boost::asio::awaitable<boost::json::value> to_value(boost::asio::awaitable<T> running) {
+boost::asio::awaitable<boost::json::value> to_value(boost::asio::awaitable<T> result) {
+    auto running = checked(std::move(result), "the handler");
     if constexpr (std::is_void_v<T>) {
         co_await std::move(running);
         co_return boost::json::value();
     } else {
-        auto result = co_await std::move(running);
-        co_return boost::json::value_from(std::move(result));
+        auto value = co_await std::move(running);
+        co_return boost::json::value_from(std::move(value));
     }
 }
 
@@ -98,7 +100,7 @@ boost::asio::awaitable<boost::json::value> run_check(Check& check) {
 template <class Hook>
 boost::asio::awaitable<void> run_hook(Hook& hook) {
     if constexpr (is_async<Hook>) {
-        auto running = hook();
+        auto running = checked(hook(), "the hook");
         co_await std::move(running);
     } else {
         hook();

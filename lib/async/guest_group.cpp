@@ -4,6 +4,7 @@
 #include "async/guest_group.hpp"
 
 #include "core/exception_text.hpp"
+#include <skep/awaitable.hpp>
 
 namespace skep {
 
@@ -35,7 +36,7 @@ asio::awaitable<guest_outcome> guest_group::run(body what, patient_deadline dead
 
 asio::awaitable<void> guest_group::live(std::shared_ptr<guest> mine) {
     try {
-        auto running = mine->run();
+        auto running = detail::checked(mine->run(), "it");
         co_await std::move(running);
     } catch (...) {
         mine->problem = std::current_exception();

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "process/signal_dispositions.hpp"
+#include <skep/awaitable.hpp>
 #include <skep/run.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -74,7 +75,8 @@ private:
         const auto filter = asio::enable_total_cancellation();
         co_await asio::this_coro::reset_cancellation_state(filter);
         co_await pool_.start();
-        co_await main_(pool_);
+        auto running = detail::checked(main_(pool_), "the main of skep::run");
+        co_await std::move(running);
     }
 
     void on_signal(int number) {

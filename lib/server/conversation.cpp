@@ -129,7 +129,7 @@ void conversation::begin_to_listen() {
 
 asio::awaitable<void> conversation::run_start_hooks() {
     for (const auto& hook : work_.start_hooks) {
-        auto running = hook();
+        auto running = detail::checked(hook(), "an on_start hook");
         co_await std::move(running);
     }
     has_started_ = true;
@@ -138,7 +138,7 @@ asio::awaitable<void> conversation::run_start_hooks() {
 asio::awaitable<void> conversation::run_stop_hooks() {
     for (auto hook = work_.stop_hooks.rbegin(); hook != work_.stop_hooks.rend(); ++hook) {
         try {
-            auto running = (*hook)();
+            auto running = detail::checked((*hook)(), "an on_stop hook");
             co_await std::move(running);
         } catch (...) {
             report("on_stop failed", std::current_exception());
@@ -325,7 +325,7 @@ asio::awaitable<void> conversation::serve(std::shared_ptr<served_call> call,
     json::value value;
     std::exception_ptr problem;
     try {
-        auto running = handler(call->face());
+        auto running = detail::checked(handler(call->face()), "the handler");
         value = co_await std::move(running);
     } catch (...) {
         problem = std::current_exception();
@@ -337,7 +337,7 @@ asio::awaitable<json::value> conversation::check_health(worker_call& call) {
     if (!work_.health_check) {
         co_return nullptr;
     }
-    auto running = work_.health_check(call);
+    auto running = detail::checked(work_.health_check(call), "the health check");
     auto value = co_await std::move(running);
     if (value == false) {
         throw call_failure("skep.Unhealthy", "the health check returned false");

@@ -6,6 +6,7 @@
 #include "session/quota_watch.hpp"
 #include "session/session_observers.hpp"
 #include "session/session_rules.hpp"
+#include <skep/awaitable.hpp>
 #include <skep/error.hpp>
 #include <skep/event_bus.hpp>
 #include <skep/session_store.hpp>
@@ -103,7 +104,9 @@ auto session_service::create(ptr self, std::string id, session_data initial) -> 
     check_session_id(id);
     self->settle(initial);
     const auto now = std::chrono::system_clock::now();
-    auto inserting = self->backend_->insert(std::move(id), std::move(initial), now, self->options.quota);
+    auto inserting =
+        detail::checked(self->backend_->insert(std::move(id), std::move(initial), now, self->options.quota),
+                        "session_backend::insert");
     session_insertion result = co_await std::move(inserting);
     if (!result.stored) {
         error_info info;
@@ -123,7 +126,7 @@ auto session_service::create(ptr self, std::string id, session_data initial) -> 
 auto session_service::find(ptr self, std::string id, session_access access)
     -> awaitable<std::optional<session>> {
     check_session_id(id);
-    auto finding = self->backend_->find(std::move(id), access);
+    auto finding = detail::checked(self->backend_->find(std::move(id), access), "session_backend::find");
     std::optional<session> found = co_await std::move(finding);
     co_return found;
 }
@@ -132,7 +135,8 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
     -> awaitable<session> {
     check_session_id(id);
     for (;;) {
-        auto finding = self->backend_->find(id, session_access::look);
+        auto finding =
+            detail::checked(self->backend_->find(id, session_access::look), "session_backend::find");
         const std::optional<session> found = co_await std::move(finding);
         if (!found) {
             throw_not_found();
@@ -142,7 +146,8 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
         self->settle(data);
         const auto before_replacing = co_await asio::this_coro::cancellation_state;
         heed(before_replacing);
-        auto replacing = self->backend_->replace(*found, std::move(data));
+        auto replacing =
+            detail::checked(self->backend_->replace(*found, std::move(data)), "session_backend::replace");
         session_replacement result = co_await std::move(replacing);
         if (result.stored) {
             co_return std::move(*result.stored);
@@ -160,14 +165,14 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
 
 auto session_service::touch(ptr self, std::string id) -> awaitable<bool> {
     check_session_id(id);
-    auto touching = self->backend_->touch(std::move(id));
+    auto touching = detail::checked(self->backend_->touch(std::move(id)), "session_backend::touch");
     const bool is_there = co_await std::move(touching);
     co_return is_there;
 }
 
 auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
     check_session_id(id);
-    auto removing = self->backend_->remove(id);
+    auto removing = detail::checked(self->backend_->remove(id), "session_backend::remove");
     const bool was_there = co_await std::move(removing);
     if (was_there) {
         ++self->deleted_;
@@ -206,7 +211,7 @@ auto session_service::delete_program(ptr self, std::string id, std::string name)
 auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
     std::size_t total = 0;
     for (;;) {
-        auto sweeping = self->backend_->sweep(swept_per_turn);
+        auto sweeping = detail::checked(self->backend_->sweep(swept_per_turn), "session_backend::sweep");
         const session_sweep swept = co_await std::move(sweeping);
         total += swept.removed;
         if (swept.is_done) {
@@ -222,7 +227,7 @@ auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
 }
 
 auto session_service::stats(ptr self) -> awaitable<session_store_stats> {
-    auto asking = self->backend_->usage();
+    auto asking = detail::checked(self->backend_->usage(), "session_backend::usage");
     const session_usage usage = co_await std::move(asking);
     session_store_stats result;
     result.current = usage.count;

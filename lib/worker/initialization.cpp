@@ -7,6 +7,7 @@
 #include "core/slot_launch.hpp"
 #include "worker/warm_up_calls.hpp"
 #include "worker/worker.hpp"
+#include <skep/awaitable.hpp>
 
 #include <utility>
 
@@ -16,13 +17,13 @@ namespace {
 
 asio::awaitable<void> run_before_launch(std::shared_ptr<initialization_delegate> delegate, worker_id id,
                                         std::shared_ptr<launch_options> plan) {
-    auto running = delegate->before_launch(std::move(id), *plan);
+    auto running = detail::checked(delegate->before_launch(std::move(id), *plan), "it");
     *plan = co_await std::move(running);
 }
 
 asio::awaitable<void> run_warm_up(std::shared_ptr<initialization_delegate> delegate, worker_id id,
                                   std::shared_ptr<warm_up_calls> calls) {
-    auto running = delegate->warm_up(std::move(id), *calls);
+    auto running = detail::checked(delegate->warm_up(std::move(id), *calls), "it");
     co_await std::move(running);
 }
 

@@ -8,6 +8,7 @@
 #include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/tool_failure.hpp"
+#include <skep/awaitable.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -209,7 +210,7 @@ asio::awaitable<tool_desk::answer> tool_desk::make_answer(tool_ptr handler, tool
                                                           std::uint64_t number, limit_options limits) {
     std::exception_ptr problem;
     try {
-        auto running = (*handler)(std::move(asked));
+        auto running = detail::checked((*handler)(std::move(asked)), "the tool");
         tool_reply result = co_await std::move(running);
         answer made{encode_tool_result(number, std::move(result), limits), "ok"};
         co_return made;

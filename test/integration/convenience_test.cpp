@@ -167,6 +167,12 @@ BOOST_AUTO_TEST_CASE(lets_out_why_the_pool_could_not_start) {
     BOOST_CHECK_THROW(skep::run(config, main), error);
 }
 
+BOOST_AUTO_TEST_CASE(a_main_that_is_an_empty_awaitable_is_an_error) {
+    const leak_audit audit;
+    const auto main = [](pool&) { return asio::awaitable<void>(); };
+    BOOST_CHECK_THROW(skep::run(basic_pool(), main), std::logic_error);
+}
+
 BOOST_AUTO_TEST_CASE(a_signal_lets_running_calls_end_and_ends_every_other_wait) {
     for (const int number : {SIGTERM, SIGINT}) {
         bool answered = false;

@@ -70,6 +70,30 @@ void expect_at_once(const std::string& option, const std::string& command) {
 
 BOOST_AUTO_TEST_SUITE(worker_servers)
 
+BOOST_AUTO_TEST_CASE(an_empty_awaitable_is_an_error_of_its_call_or_hook) {
+    with_pool(cpp_pool(), [](pool& workers) -> asio::awaitable<void> {
+        for (const char* const command : {"empty", "empty_number", "empty_typed"}) {
+            auto call = request(command).arg("a", 1).arg("b", 2);
+            const auto failure = co_await failure_of_call(workers, std::move(call));
+            BOOST_TEST(failure.errc() == errc::remote_error);
+            BOOST_TEST(contains(failure.info().remote_message, "the handler returned an empty awaitable"),
+                       failure.what());
+        }
+        co_await expect_unharmed(workers);
+    });
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        pool workers(context.get_executor(), cpp_pool({"start_is_empty"}));
+        const auto failure = co_await failure_of(workers.start());
+        BOOST_TEST(contains(failure.what(), "returned an empty awaitable"), failure.what());
+        co_await workers.shutdown();
+    });
+    with_pool(cpp_pool({"check_is_empty"}), [](pool& workers) -> asio::awaitable<void> {
+        request probe("skep.health_check");
+        const auto failure = co_await failure_of_call(workers, std::move(probe));
+        BOOST_TEST(contains(failure.info().remote_message, "returned an empty awaitable"), failure.what());
+    });
+}
+
 BOOST_AUTO_TEST_CASE(calls) {
     with_pool(cpp_pool(), [](pool& workers) -> asio::awaitable<void> {
         for (const char* const command : {"add", "add_later"}) {

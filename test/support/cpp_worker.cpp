@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 // A worker in C++ with a command for each thing that tests want of one. Arguments of the program: capacity=N, threads=N, and
-// faults: start_fails, stop_fails, unhealthy.
+// faults: start_fails, stop_fails, unhealthy, start_is_empty, check_is_empty.
 
 #include <skep/worker_server.hpp>
 
@@ -257,6 +257,9 @@ int main(int count, char** values) {
         .on("big", big)
         .on("strange", strange);
     server.on("crash", [](skep::worker_call&) { std::abort(); });
+    server.on("empty", [](skep::worker_call&) { return asio::awaitable<json::value>(); });
+    server.on("empty_number", [](skep::worker_call&) { return asio::awaitable<int>(); });
+    server.on<operands>("empty_typed", [](const operands&) { return asio::awaitable<void>(); });
     server.on("cleanups", [](skep::worker_call&) { return cleanups; });
     server.on("previous_exit", [&](skep::worker_call&) { return server.previous_exit(); });
     server.on("slot", [&](skep::worker_call&) { return server.slot(); });
@@ -275,6 +278,12 @@ int main(int count, char** values) {
     });
     if (has("unhealthy")) {
         server.health_check([] { return false; });
+    }
+    if (has("start_is_empty")) {
+        server.on_start([] { return asio::awaitable<void>(); });
+    }
+    if (has("check_is_empty")) {
+        server.health_check([] { return asio::awaitable<void>(); });
     }
     return server.run();
 }
