@@ -57,8 +57,9 @@ struct error_info {
 };
 
 /// The exception thrown by every operation of the library, and the only one of its own. what() holds the whole story
-/// and what to do about it, ready to be logged; it contains neither arguments nor environment, nor remote_data. Copies
-/// share what they tell, which does not change: copying one does not throw, and each may be let go of on its own thread.
+/// and what to do about it, ready to be logged; it contains neither arguments nor environment, nor remote_data. Text of a
+/// worker that would act instead of being seen, such as controls, is escaped there; info() has it as it came. Copies share
+/// what they tell, which does not change: copying one does not throw, and each may be let go of on its own thread.
 class SKEP_API error : public boost::system::system_error {
 public:
     /// With a text that is made of both.

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/duration_text.hpp"
+#include "core/visible_text.hpp"
 #include <skep/error.hpp>
 
 #include <boost/describe/enum.hpp>
@@ -102,14 +103,20 @@ public:
     }
 };
 
-std::string indented(const std::string& text) {
-    std::string out = "    ";
+/// Lines after the first cannot be taken for the story's own.
+std::string with_indented_lines(std::string_view text) {
+    std::string out;
     for (const char c : text) {
         out += c;
         if (c == '\n') {
             out += "    ";
         }
     }
+    return out;
+}
+
+std::string indented(std::string_view text) {
+    auto out = "    " + with_indented_lines(text);
     while (!out.empty() && (out.back() == ' ' || out.back() == '\n')) {
         out.pop_back();
     }
@@ -124,7 +131,7 @@ void append_facts(std::string& text, const error_info& info) {
         before = ", ";
     };
     if (!info.command.empty()) {
-        add("command '", info.command, "'");
+        add("command '", visible(info.command), "'");
     }
     if (info.worker) {
         add("worker ", to_string(*info.worker));
@@ -143,7 +150,7 @@ void append_facts(std::string& text, const error_info& info) {
     if (info.queue_depth > 0) {
         add(std::to_string(info.queue_depth), info.queue_depth == 1 ? " call queued" : " calls queued");
         if (!info.oldest_command.empty()) {
-            add(std::to_string(info.running_calls), " running, '", info.oldest_command, "' for ",
+            add(std::to_string(info.running_calls), " running, '", visible(info.oldest_command), "' for ",
                 in_milliseconds(info.oldest_run_time));
         }
     }
@@ -157,11 +164,11 @@ void append_facts(std::string& text, const error_info& info) {
 std::string remote_story(errc code, const error_info& info) {
     std::string story;
     if (!info.remote_type.empty() && code == errc::remote_error) {
-        story += ": " + info.remote_type;
-        story += info.remote_code.empty() ? "" : " '" + info.remote_code + "'";
+        story += ": " + with_indented_lines(info.remote_type);
+        story += info.remote_code.empty() ? "" : " '" + with_indented_lines(info.remote_code) + "'";
     }
     if (!info.remote_message.empty()) {
-        story += ": " + info.remote_message;
+        story += ": " + with_indented_lines(info.remote_message);
     }
     return story;
 }
@@ -200,14 +207,6 @@ std::string compose(errc code, const error_info& info) {
     if (!info.output_tail.empty() && info.stacks.empty()) { // which were printed last
 
         text += "\n  last output of the worker:\n" + indented(info.output_tail);
-    }
-    return text;
-}
-
-/// what() ends at the first NUL, which a worker may have sent.
-std::string with_visible_nuls(std::string text) {
-    for (auto at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) {
-        text.replace(at, 1, "\\0");
     }
     return text;
 }
@@ -262,7 +261,7 @@ error::error(skep::errc code, error_info details)
 
 error::error(std::shared_ptr<story> told, skep::errc code) : system_error(make_error_code(code)) {
     if (told->text.empty()) {
-        told->text = with_visible_nuls(compose(code, told->info));
+        told->text = visible(compose(code, told->info), line_feeds::keep);
     }
     told_ = std::move(told);
 }

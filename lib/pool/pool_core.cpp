@@ -4,6 +4,7 @@
 #include "pool/pool_core.hpp"
 
 #include "core/pool_size.hpp"
+#include "core/utf8.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/next_attempt.hpp"
 #include "process/usable_cpus.hpp"
@@ -275,7 +276,7 @@ void pool_core::handle_output(const output_line& printed) noexcept {
 
 void pool_core::tell_printed(const output_line& line) const noexcept {
     context_.tell<events::worker_printed>([&] {
-        return events::worker_printed{line.worker, line.is_stderr, std::string(line.text),
+        return events::worker_printed{line.worker, line.is_stderr, to_utf8(line.text),
                                       line.correlation_ids.size() == 1 ? line.correlation_ids.front() : ""};
     });
 }

@@ -5,6 +5,7 @@
 
 #include "core/exception_text.hpp"
 #include "core/utf8.hpp"
+#include "core/visible_text.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -14,7 +15,6 @@
 #include <boost/log/sources/severity_channel_logger.hpp>
 #include <boost/log/trivial.hpp>
 
-#include <array>
 #include <cstdio>
 #include <ctime>
 #include <vector>
@@ -81,20 +81,6 @@ const char* name_of(log_level level) noexcept {
     }
 }
 
-/// A worker must not be able to forge lines, or to tell a terminal what to do.
-void append_visibly(std::string& line, char c) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '\n') {
-        line += "\\n";
-    } else if ((code < ' ' && c != '\t') || code == 0x7F) {
-        std::array<char, 5> escaped{};
-        std::snprintf(escaped.data(), escaped.size(), "\\x%02x", code);
-        line += escaped.data();
-    } else {
-        line += c;
-    }
-}
-
 std::string time_stamp(std::chrono::system_clock::time_point moment) {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(moment);
     const auto rest = std::chrono::floor<std::chrono::milliseconds>(moment - seconds);
@@ -114,22 +100,19 @@ void write_to_boost(log_level level, const std::string& pool, std::string_view t
     attributes.add("Pool", pool);
     attributes.add("Worker", about.worker != nullptr ? to_string(*about.worker) : std::string());
     attributes.add("Pid", about.pid);
-    attributes.add("Session", std::string(about.session));
-    attributes.add("CorrelationID", std::string(about.correlation_id));
-    attributes.add("Logger", std::string(about.logger));
+    attributes.add("Session", visible(about.session)); // sinks write attributes as text, too
+    attributes.add("CorrelationID", visible(about.correlation_id));
+    attributes.add("Logger", visible(about.logger));
     BOOST_LOG_SEV(logger_of(about.channel), to_severity(level))
-        << "skep pool " << pool << ": " << about.label << text;
+        << "skep pool " << pool << ": " << visible(about.label) << visible(text);
 }
 
 } // namespace
 
 std::string log_line(std::chrono::system_clock::time_point now, log_level level, std::string_view pool,
                      std::string_view text, std::string_view label) {
-    auto line = time_stamp(now) + ' ' + name_of(level) + " skep pool " + std::string(pool) + ": ";
-    for (const char c : std::string(label) + std::string(text)) {
-        append_visibly(line, c);
-    }
-    return line + '\n';
+    return time_stamp(now) + ' ' + name_of(level) + " skep pool " + std::string(pool) + ": " +
+           visible(label) + visible(text) + '\n';
 }
 
 std::string json_log_line(std::chrono::system_clock::time_point now, log_level level, std::string_view pool,
@@ -149,7 +132,7 @@ std::string json_log_line(std::chrono::system_clock::time_point now, log_level l
     add("correlation_id", about.correlation_id);
     add("logger", about.logger);
     line["text"] = to_utf8(text);
-    return json::serialize(line) + '\n';
+    return visible_json(json::serialize(line)) + '\n';
 }
 
 void pool_log::operator()(log_level level, std::string_view text, const log_subject& about) const noexcept {

@@ -3,6 +3,8 @@
 
 #include "wire/stray_output.hpp"
 
+#include "core/visible_text.hpp"
+
 #include <algorithm>
 
 namespace skep {
@@ -15,8 +17,8 @@ bool is_text(unsigned char each) {
     return each >= ' ' || each == '\t' || each == '\n' || each == '\r' || each == '\x1b';
 }
 
-char printable(unsigned char each) {
-    return each >= ' ' && each < 0x7f ? static_cast<char>(each) : '.';
+bool continues(unsigned char each) {
+    return (each & 0xC0u) == 0x80u;
 }
 
 } // namespace
@@ -28,9 +30,11 @@ std::string stray_output(std::string_view unread) {
     }
     unread.remove_prefix(std::min(unread.find_first_not_of("\r\n"), unread.size()));
     const auto line = unread.substr(0, unread.find_first_of("\r\n"));
-    std::string sample(line.substr(0, longest_sample));
-    std::transform(sample.begin(), sample.end(), sample.begin(), printable);
-    return sample + (line.size() > longest_sample ? "..." : "");
+    auto sample = line.substr(0, longest_sample);
+    for (std::size_t i = 0; i < 3 && sample.size() < line.size() && continues(line[sample.size()]); ++i) {
+        sample.remove_suffix(1); // rather than part a character
+    }
+    return visible(sample) + (sample.size() < line.size() ? "..." : "");
 }
 
 } // namespace skep

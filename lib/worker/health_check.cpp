@@ -4,6 +4,7 @@
 #include "worker/health_check.hpp"
 
 #include "core/utf8.hpp"
+#include "core/visible_text.hpp"
 #include "policy/remote_error.hpp"
 #include "worker/worker.hpp"
 
@@ -139,7 +140,7 @@ asio::awaitable<std::string> health_check::probe_by_function() {
 
 void health_check::judge(const std::string& complaint) {
     if (!complaint.empty()) {
-        report("it failed its health check: " + complaint);
+        report("it failed its health check: " + visible(complaint));
     } else if (monitor_.passed_probe(context_.now()) == health_verdict::restore) {
         patient_.restore();
     }
@@ -165,7 +166,7 @@ void health_check::failed_call(const error_message& error, time_point now) {
         return;
     }
     if (counts) {
-        report("a call ended with " + error.type);
+        report("a call ended with " + visible(error.type));
         monitor_.probe_at(now); // callers wait to know
     } else {
         monitor_.answered(now);

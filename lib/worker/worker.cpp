@@ -4,6 +4,7 @@
 #include "worker/worker.hpp"
 
 #include "core/exception_text.hpp"
+#include "core/utf8.hpp"
 #include "wire/host_messages.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -323,14 +324,14 @@ error_info worker::describe() const {
     info.status = life_.status();
     info.exit_kind = life_.verdict().kind;
     info.exit_evidence = life_.verdict().evidence;
-    info.stacks = stacks_;
+    info.stacks = to_utf8(stacks_);
     if (life_.why_failed()) {
         info.detail = life_.why_failed()->detail;
     } else if (life_.why_retired()) {
         info.detail = life_.why_retired()->reason;
     }
     if (process_) {
-        info.output_tail = process_->output_tail();
+        info.output_tail = to_utf8(process_->output_tail());
     }
     return info;
 }

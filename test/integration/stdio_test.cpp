@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(what_prints_is_quoted) {
     const std::string greeting = "Welcome to \x1b[1mhost\x1b[0m!\nHave a nice day\n";
     check_mentions(start_failure(forwarded(stdio_pool(), {"--print", greeting})),
                    "something printed to its stdout, over which only frames may go: "
-                   "\"Welcome to .[1mhost.[0m!\"");
+                   "\"Welcome to \\x1b[1mhost\\x1b[0m!\"");
 }
 
 BOOST_AUTO_TEST_CASE(even_if_it_then_ends) {

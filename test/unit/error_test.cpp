@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_end_at_a_nul) {
     info.remote_message = std::string("before\0after", 12);
     info.command = "predict";
     const error problem(errc::remote_error, info);
-    BOOST_TEST(std::string(problem.what()).find("before\\0after") != std::string::npos, problem.what());
+    BOOST_TEST(std::string(problem.what()).find("before\\x00after") != std::string::npos, problem.what());
     BOOST_TEST(std::string(problem.what()).find("predict") != std::string::npos);
 }
 

@@ -117,6 +117,36 @@ BOOST_AUTO_TEST_CASE(records_have_attributes_that_filters_see) {
     BOOST_TEST(stream->str() == "blue|blue/1#2|s|c|stderr|skep pool blue: first\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_record_cannot_be_forged_either) {
+    namespace logging = boost::log;
+    namespace expr = boost::log::expressions;
+    const auto stream = boost::make_shared<std::ostringstream>();
+    using text_sink = logging::sinks::synchronous_sink<logging::sinks::text_ostream_backend>;
+    const auto sink = boost::make_shared<text_sink>();
+    sink->locked_backend()->add_stream(stream);
+    sink->set_formatter(expr::stream << expr::attr<std::string>("CorrelationID") << '|'
+                                     << expr::attr<std::string>("Logger") << '|' << expr::smessage);
+    logging::core::get()->add_sink(sink);
+    pool_config config;
+    config.log_to = log_destination::boost_log;
+    config.name = "blue";
+    const pool_log log(config, make_local_context(boost::asio::system_executor()));
+    const worker_id who{"blue", 1, 2};
+    auto about = what_it_said(who);
+    about.correlation_id = "c\n2026-01-01 forged";
+    about.logger = "m\x1b[2J";
+    about.label = "blue/1#2 m\n: ";
+    log(log_level::error, "a\r\nskep pool blue: forged\u009b2J\u202e\u2028\xff", about);
+    logging::core::get()->remove_sink(sink);
+    BOOST_TEST(stream->str() == "c\\n2026-01-01 forged|m\\x1b[2J|skep pool blue: blue/1#2 m\\n: "
+                                "a\\x0d\\nskep pool blue: forged\\u009b2J\\u202e\\u2028\\xff\n");
+}
+
+BOOST_AUTO_TEST_CASE(as_json_nothing_acts_on_a_terminal_and_all_is_told) {
+    const auto line = json_log_line({}, log_level::error, "blue", "\u009b2J\u202e\x7f", {});
+    BOOST_TEST(line.find(R"("text":"\u009b2J\u202e\u007f")") != std::string::npos, line);
+}
+
 /// Standard error is the far end of a pipe while this lives.
 class piped_standard_error {
 public:

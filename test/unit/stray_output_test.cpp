@@ -22,13 +22,16 @@ BOOST_AUTO_TEST_CASE(text_is_shown_up_to_its_first_line_end) {
                                             {"hi", "hi"},
                                             {"Welcome!\nBye", "Welcome!"},
                                             {"\r\n\nLast login: today\r\n", "Last login: today"},
-                                            {"\x1b[1mbold\x1b[0m", ".[1mbold.[0m"},
-                                            {"gr\xc3\xbc\xc3\x9f dich", "gr.... dich"},
-                                            {"\ttab", ".tab"}}) {
+                                            {"\x1b[1mbold\x1b[0m", "\\x1b[1mbold\\x1b[0m"},
+                                            {"gr\xc3\xbc\xc3\x9f dich", "gr\xc3\xbc\xc3\x9f dich"},
+                                            {"caf\xe9 \xc2\x9b[2J", "caf\\xe9 \\u009b[2J"},
+                                            {"\ttab", "\ttab"}}) {
         BOOST_TEST(stray_output(row.unread) == row.shown);
     }
-    BOOST_TEST(stray_output(std::string("text\0\x01\x7f", 7)) == "text...");
+    BOOST_TEST(stray_output(std::string("text\0\x01\x7f", 7)) == "text\\x00\\x01\\x7f");
     BOOST_TEST(stray_output(std::string(1000, 'x')) == std::string(80, 'x') + "...");
+    BOOST_TEST(stray_output(std::string(79, 'x') + "\xe2\x82\xac more") == std::string(79, 'x') + "...");
+    BOOST_TEST(stray_output(std::string(80, 'x')) == std::string(80, 'x'));
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_is_not_text) {
