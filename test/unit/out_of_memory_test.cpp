@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {
     config.log = log_level::info;
     const auto core = std::make_shared<pool_core>(make_local_context(context.get_executor()), config, make);
     const worker_id worker{"default", 0, 1};
-    const no_memory_for line(std::string("default/0#1 stdout: ").size() + odd_length);
+    const no_memory_for line(odd_length);
     sink({worker, false, odd_text});
     BOOST_TEST(line.was_needed());
 }
