@@ -2,7 +2,7 @@
 
 import threading
 import time
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import Callable, Optional
 
 from .answering import Answering
@@ -10,6 +10,7 @@ from .call import Call, set_running_here
 from .concurrent_profile import ConcurrentProfile
 from .forked import leave
 from .interrupts import Terminate
+from .originals import SimpleQueue
 from .thread_window import ThreadWindow
 
 

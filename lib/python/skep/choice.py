@@ -1,10 +1,9 @@
 """How a worker is at its calls, by what its script says and what its pool wants."""
 
-import os
-
 from .connection import Connection
 from .event_loop import EventLoop
 from .interrupts import Interrupts
+from .patched import replacement_of_threads
 from .pool_host import PoolHost
 from .process_profile import ProcessProfile
 from .profile import Profile
@@ -18,11 +17,18 @@ class Unsuitable(Exception):
     """The script cannot do what its pool wants of it."""
 
 
+def check_threads() -> None:
+    """Raises Unsuitable if user code has replaced the threads of the standard library."""
+    reason = replacement_of_threads()
+    if reason is not None:
+        raise Unsuitable(reason)
+
+
 def choose_profile(
     work: Work, event_loop: EventLoop, connection: Connection, interrupts: Interrupts, host: PoolHost
 ) -> Profile:
     """The profile for that work; Unsuitable says why there is none."""
-    threads = _threads()
+    threads = _threads(connection.threads)
     if threads > 1 and not work.thread_safe:
         raise Unsuitable(
             f"the pool wants {threads} calls at once in threads of one process (threads_per_worker), and the script "
@@ -44,8 +50,7 @@ def choose_profile(
     return ProcessProfile(connection, work, interrupts, host)
 
 
-def _threads() -> int:
-    text = os.environ.get("SKEP_THREADS", "1")
+def _threads(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise Unsuitable(f"SKEP_THREADS is {text!r} instead of a number of threads")
     return int(text)

@@ -4,12 +4,13 @@ import functools
 import io
 import os
 import signal
-import socket
 import sys
-from queue import SimpleQueue
+from socket import SHUT_RD
 from typing import Callable, NoReturn, Optional, cast
 
 from .channel import Channel, Frame
+from .originals import SimpleQueue, socket
+from .saying import script_name
 from .version import PROTOCOL_VERSION
 
 EXIT_NOT_STARTED_BY_POOL = 64
@@ -36,6 +37,7 @@ class Connection:
         close: Callable[[], None],
         calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
     ) -> None:
+        self.threads = os.environ.get("SKEP_THREADS", "1")  # now: user code may change the environment later
         self.token = token
         self.data = data
         self.control = control
@@ -49,7 +51,7 @@ class Connection:
 @functools.lru_cache(maxsize=None)
 def connect() -> Connection:
     """Takes what the pool has handed to this process. Two workers in one script share it."""
-    script = os.path.basename(sys.argv[0]) or "this script"
+    script = script_name()
     if "SKEP_PROTOCOL" not in os.environ:
         raise ConnectError(
             f"{script} is a skep worker: a skep pool starts it and talks to it over descriptors of its own. "
@@ -89,14 +91,14 @@ def _over_sockets(token: str) -> Connection:
         Channel.over_socket(data),
         Channel.over_socket(control),
         control.fileno(),
-        functools.partial(data.shutdown, socket.SHUT_RD),
+        functools.partial(data.shutdown, SHUT_RD),
         close,
     )
 
 
-def _take_socket(descriptor: int) -> socket.socket:
+def _take_socket(descriptor: int) -> socket:
     os.set_inheritable(descriptor, False)
-    stream = socket.socket(fileno=descriptor)
+    stream = socket(fileno=descriptor)
     stream.setblocking(True)
     return stream
 
@@ -121,7 +123,7 @@ def _over_stdio(token: str) -> Connection:
 def _flush_every_line() -> None:
     """Makes what the script prints arrive at the host in time, although its output is a pipe."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None under pythonw-like launchers, or replaced by the user
+        if isinstance(stream, io.TextIOWrapper) and not stream.closed:  # else user code has replaced it
             stream.reconfigure(line_buffering=True)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import select
-import sys
 import threading
 from typing import NoReturn
 
@@ -13,6 +12,7 @@ from .errors import ProtocolError
 from .interrupts import Interrupts
 from .pool_host import PoolHost
 from .profile import Profile
+from .saying import printable, say
 
 EXIT_PROTOCOL_ERROR = 76
 
@@ -47,6 +47,7 @@ class Control:
                 self._connection.calls.put(frame)
             elif kind == "shutdown":
                 self._interrupts.stopping = True
+                self._interrupts.restore()
                 self._connection.stop_receiving()
             else:
                 raise ProtocolError(f"a message of unknown type {kind!r}")
@@ -96,4 +97,4 @@ def leave_for_protocol_error(error: ProtocolError) -> NoReturn:
 
 def report_protocol_error(error: ProtocolError) -> None:
     """Says on stderr why the worker gives up."""
-    print(f"skep: the host broke the protocol: {error}", file=sys.stderr, flush=True)
+    say(f"skep: the host broke the protocol: {printable(str(error))}\n")

@@ -2,12 +2,12 @@
 
 import json
 import os
-import sys
 import traceback
 from types import TracebackType
-from typing import Dict, Optional
+from typing import Dict, Iterator, Optional
 
 from .errors import CallError, Error, valid_code
+from .saying import say
 
 # Frames from here lead to user code: the SDK itself, and the JSON encoder that calls a result's to_dict().
 _OUTER_FOLDERS = tuple(os.path.dirname(path) + os.sep for path in (__file__, json.__file__))
@@ -63,13 +63,21 @@ def user_traceback(error: BaseException) -> str:
         lines = traceback.format_exception(type(error), error, frames)
     except Exception:  # it is asked for more than it has: a __getattr__ of its own, say, or a SyntaxError of odd parts
         last = f"{type_name(type(error))}: {_message(error)}\n"
-        lines = ["Traceback (most recent call last):\n", *traceback.format_tb(frames), last]
+        lines = ["Traceback (most recent call last):\n", *_places(frames), last]
     return "".join(lines)
+
+
+def _places(entry: Optional[TracebackType]) -> Iterator[str]:
+    """The frames without their source, which user code may keep from being read."""
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        yield f'  File "{code.co_filename}", line {entry.tb_lineno}, in {code.co_name}\n'
+        entry = entry.tb_next
 
 
 def show_traceback(error: BaseException) -> None:
     """Prints user_traceback() where Python prints that of an error nobody catches."""
-    print(user_traceback(error), end="", file=sys.stderr, flush=True)
+    say(user_traceback(error))
 
 
 def _code(error: BaseException) -> Optional[str]:

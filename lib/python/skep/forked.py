@@ -1,11 +1,13 @@
 """What a child does that user code forks and that comes back from there."""
 
+import contextlib
 import os
 import sys
 from typing import NoReturn, Optional
 
 from .description import show_traceback
 from .interrupts import Terminate
+from .saying import say
 
 
 def leave(error: Optional[BaseException] = None) -> NoReturn:
@@ -23,7 +25,8 @@ def leave(error: Optional[BaseException] = None) -> NoReturn:
         else:
             show_traceback(error)
         for stream in filter(None, (sys.stdout, sys.stderr)):
-            stream.flush()
+            with contextlib.suppress(Exception):  # it may be closed, or something of the user's
+                stream.flush()
     finally:
         os._exit(status)
 
@@ -34,5 +37,5 @@ def _status(code: object) -> int:
         return 0
     if isinstance(code, int):
         return code & 0xFF
-    print(code, file=sys.stderr)
+    say(f"{code}\n")
     return 1

@@ -1,9 +1,10 @@
 """The worker's script as a child of multiprocessing imports it: as a module, to find functions in it."""
 
-import os
 import sys
 from types import FrameType
 from typing import Optional
+
+from .saying import say, script_name
 
 _NAME = "__mp_main__"  # of the script in such a child, and in the server that forks such children
 
@@ -26,10 +27,8 @@ def is_imported_again() -> bool:
 
 def warn_of_missing_guard() -> None:
     """Says on stderr what the script should have."""
-    script = os.path.basename(sys.argv[0]) or "this script"
-    print(
+    script = script_name()
+    say(
         f"skep: multiprocessing imports {script} in a child, where worker.run() does nothing: keep the call under "
-        "`if __name__ == '__main__':`",
-        file=sys.stderr,
-        flush=True,
+        "`if __name__ == '__main__':`\n"
     )

@@ -32,6 +32,7 @@ class Interrupts(Window):
         self.on_terminate: Callable[[], None] = lambda: None  # called, perhaps twice, where there is no window to open
         self._terminate = False  # and interrupt the one that runs
         self._installed = False
+        self._is_restoring = False  # of the handler of SIGTERM
         self._open = False
         self._call_id: Optional[int] = None
         self._raised_for: Optional[int] = None
@@ -47,6 +48,7 @@ class Interrupts(Window):
         signal.set_wakeup_fd(self._wakeup_sink, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, self._on_terminate)
         signal.signal(INTERRUPT_SIGNAL, self._on_interrupt)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, INTERRUPT_SIGNAL})
         self._installed = True
 
     def before_fork(self) -> None:
@@ -104,6 +106,9 @@ class Interrupts(Window):
         self._on_interrupt()
 
     def _on_interrupt(self, *_: object) -> None:
+        if self._is_restoring:
+            self._is_restoring = False
+            signal.signal(signal.SIGTERM, self._on_terminate)
         if not self.is_due():
             return
         if self._terminate:
@@ -143,6 +148,15 @@ class Interrupts(Window):
         this is repeated for as long as the interrupt is_due().
         """
         signal.pthread_kill(self.thread, INTERRUPT_SIGNAL)
+
+    def restore(self) -> None:
+        """Has the main thread take over SIGTERM again, if user code has left it ignored or at its default.
+
+        asyncio does so where code adds a handler and removes it. A handler of the user's own stays.
+        """
+        if self._installed and signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN):
+            self._is_restoring = True
+            self.interrupt()
 
     @property
     def wakeup(self) -> int:

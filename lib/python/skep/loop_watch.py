@@ -6,8 +6,11 @@ import sys
 import threading
 import time
 import traceback
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import Any, List, Set, Sized, Tuple
+
+from .originals import SimpleQueue
+from .saying import say
 
 _LONGEST = 1.0  # seconds
 _PERIOD = 0.5  # seconds between two looks
@@ -58,12 +61,9 @@ class LoopWatch:
         if not stack or (stack[-1].filename, stack[-1].lineno) in self._known:
             return
         self._known.add((stack[-1].filename, stack[-1].lineno))
-        print(
+        say(
             f"skep: the event loop has been blocked for {_LONGEST:.0f} s while other calls wait. Await what takes "
-            f"time, or have a thread do it (asyncio.to_thread). It is here:\n{''.join(traceback.format_list(stack))}",
-            end="",
-            file=sys.stderr,
-            flush=True,
+            f"time, or have a thread do it (asyncio.to_thread). It is here:\n{''.join(traceback.format_list(stack))}"
         )
 
 

@@ -13,6 +13,8 @@ from .rules import Rules
 # The JSON object, perhaps in parts, and the attachments.
 Answer = Tuple[Sequence[bytes], Sequence[memoryview]]
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() may be patched
+
 _ESCAPED_CHARACTER = 6  # bytes
 _AROUND_ERROR = 1024  # in the host's memory
 _DATA = b',"data":'
@@ -106,7 +108,7 @@ class Answers:
 def encode(message: Union[Dict[str, Any], str]) -> bytes:
     """A message, or a part of one, that may hold any text."""
     # "replace": exception messages and command names may hold lone surrogates, which are not JSON
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _encode(message).encode("utf-8", "replace")
 
 
 def _error(call_id: int, described: Dict[str, str], data: bytes = b"") -> bytes:

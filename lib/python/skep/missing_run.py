@@ -7,6 +7,8 @@ import sys
 from types import FrameType
 from typing import Any, Optional, TextIO, cast
 
+from .saying import say, script_name
+
 _is_missing = True
 
 
@@ -28,8 +30,8 @@ def complain() -> bool:
     if not _is_missing:
         return False
     run_is_called()
-    name = os.path.basename(sys.argv[0]) or "this script"
-    print(f"skep: {name} ended without calling worker.run(): put it in the last line", file=sys.stderr, flush=True)
+    name = script_name()
+    say(f"skep: {name} ended without calling worker.run(): put it in the last line\n")
     return True
 
 

@@ -15,6 +15,7 @@ from .channel import Channel, Frame
 from .connection import connect
 from .limits import DEFAULT_LIMITS
 from .messages import encode
+from .saying import printable, say
 from .script import run_script
 from .version import PROTOCOL_VERSION
 
@@ -90,8 +91,7 @@ def call_once(
         sys.exit(EXIT_FAILED)
     try:
         with output:
-            json.dump(host.answer.message["value"], output, indent=2, ensure_ascii=False)
-            output.write("\n")
+            output.write(printable(json.dumps(host.answer.message["value"], indent=2, ensure_ascii=False)) + "\n")
         _show_attachments(host.answer.attachments, save)
     except OSError as error:
         print(f"skep: cannot write the result: {error}", file=sys.stderr)
@@ -111,11 +111,11 @@ def _run_to_its_end(source: bytes) -> Any:
 def _show_error(error: Dict[str, Any]) -> None:
     lines = [error["traceback"].rstrip("\n") or f"{error['type']}: {error['message']}"]
     lines += [f"  {key}: {json.dumps(error[key], ensure_ascii=False)}" for key in ("code", "data") if key in error]
-    print("\n".join(lines), file=sys.stderr)
+    say(printable("\n".join(lines)) + "\n")
 
 
 def _show_progress(message: Dict[str, Any]) -> None:
-    print(f"skep: {message['fraction']:.0%} {message.get('text', '')}".rstrip(), file=sys.stderr)
+    say(printable(f"skep: {message['fraction']:.0%} {message.get('text', '')}".rstrip()) + "\n")
 
 
 def _show_attachments(parts: Sequence[memoryview], save: Optional[str]) -> None:

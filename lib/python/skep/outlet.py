@@ -1,7 +1,6 @@
 """Where the values go that a command yields."""
 
 import functools
-from queue import SimpleQueue
 from typing import Any, Callable, Generator, List, Tuple
 
 from .call import Call
@@ -9,6 +8,7 @@ from .channel import frame_length
 from .collected import Collected
 from .errors import Cancelled
 from .messages import Answers
+from .originals import SimpleQueue
 from .pool_host import PoolHost
 
 _AROUND = frame_length(())

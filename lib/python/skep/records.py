@@ -1,11 +1,11 @@
 """What a worker's code tells beside the answers to its calls: events and log records, on their way to the host."""
 
 import threading
-from queue import SimpleQueue
 from typing import Callable, Optional
 
 from .connection import leave_with_group
 from .limits import Limits
+from .originals import SimpleQueue
 
 _MOST_WAITING = 1024
 LONGEST = 16 * 1024  # bytes, of one record

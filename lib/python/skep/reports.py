@@ -2,13 +2,13 @@
 
 import threading
 import time
-from queue import SimpleQueue
 from typing import Dict, Optional, Tuple
 
 from .call import Call
 from .channel import frame_length
 from .limits import Limits
 from .messages import Answer, encode
+from .originals import SimpleQueue
 from .outbox import Outbox
 from .window import uninterrupted
 

@@ -7,9 +7,9 @@ hand, and discards it if it has not been raised by then.
 """
 
 import threading
-from queue import SimpleQueue
 from typing import Any, List, Optional, Type
 
+from .originals import SimpleQueue
 from .window import CallWindow
 
 set_async_exception: Any

@@ -9,6 +9,7 @@ from .call import Call
 from .channel import Frame
 from .errors import ProtocolError
 from .limits import Limits
+from .originals import SimpleQueue
 from .outbox import Outbox
 from .reports import Progress
 from .request import CANCELLED, Request, host_error, value_in
@@ -42,7 +43,7 @@ class Tools:
 
     def call(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
         """What a tool returns, on a thread that may block."""
-        answers: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+        answers: "SimpleQueue[Any]" = SimpleQueue()
         request = Request(call, name, timeout, answers)
         request.encode(args, self.limits)
         window = window_here(call)

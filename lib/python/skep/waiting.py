@@ -2,12 +2,12 @@
 
 import asyncio
 import contextvars
-from queue import SimpleQueue
 from typing import Any, AsyncGenerator, Awaitable, Coroutine, Iterator, Optional, Tuple
 
 from .call import Call
 from .errors import Cancelled
 from .event_loop import EventLoop
+from .originals import SimpleQueue
 from .window import uninterrupted
 
 

@@ -5,7 +5,7 @@ import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, overload
 
 from . import missing_run
-from .choice import EXIT_UNSUITABLE, Unsuitable
+from .choice import EXIT_UNSUITABLE, Unsuitable, check_threads
 from .command import Command
 from .connection import EXIT_NOT_STARTED_BY_POOL, ConnectError, Connection, connect
 from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
@@ -19,6 +19,7 @@ from .imported_again import NO_POOL, is_imported_again, warn_of_missing_guard
 from .interrupts import Terminate
 from .local_call import call_locally
 from .records import records
+from .saying import say
 from .signatures import function_in
 from .work import DEFAULT_CONCURRENCY, Work
 
@@ -179,16 +180,18 @@ class Worker:
             warn_of_missing_guard()
             return
         if self._connection is None:
-            print(f"skep: {self._why_not_connected}", file=sys.stderr)
+            say(f"skep: {self._why_not_connected}\n")
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
         status = 0
         try:
+            check_threads()
             conversation = Conversation(self._connection, self._work(), self._event_loop)
             conversation.greet()
             self._previous_exit = conversation.host.previous_exit
             with conversation.interrupts.window():
                 if not all(self._run_hook(hook, conversation) for hook in self._due_start_hooks()):
                     sys.exit(EXIT_HOOK_FAILED)
+            check_threads()  # again: a hook may import what replaces them
             try:
                 conversation.serve()
             except (Terminate, SystemExit) as end:
@@ -204,7 +207,7 @@ class Worker:
             report_protocol_error(error)
             status = EXIT_PROTOCOL_ERROR
         except Unsuitable as error:
-            print(f"skep: {error}", file=sys.stderr)
+            say(f"skep: {error}\n")
             status = EXIT_UNSUITABLE
         finally:
             records.finish(_TIME_FOR_LAST_RECORDS)
