@@ -215,11 +215,11 @@ class Printable(unittest.TestCase):
 class Forking(HostCase):
     def test_without_a_warning(self):
         host = self.start(
-            """
+            r"""
 import os
 import warnings
 
-warnings.filterwarnings("ignore", r"This process \\(pid=\\d+\\) is multi-threaded", DeprecationWarning)
+warnings.filterwarnings("ignore", r"This process \(pid=\d+\) is multi-threaded", DeprecationWarning)
 
 @worker.command
 def fork():
