@@ -95,10 +95,12 @@ public:
 
     /// Has `change` alter what the session holds, and returns the session as it is then. Nobody sees a part of the
     /// change. Counts as an access. If others change the session meanwhile, `change` is called again, with theirs, and
-    /// again until nobody did; so it is to have no effect but on its argument. It is called on the caller's executor,
+    /// again until nobody did, 10,000 times at most; so it is to have no effect but on its argument. It is called on the
+    /// caller's executor,
     /// with no lock held, and must not block. What it throws ends the operation. Of an operation that fails, or is
     /// cancelled between two calls of `change`, the session is as it was.
-    /// Throws error: session_not_found, invalid_session (for a ttl out of its range).
+    /// Throws error: session_not_found, invalid_session (for a ttl out of its range), session_backend_failed (others were
+    /// faster each time).
     awaitable<session> update(std::string id, std::function<void(session_data&)> change);
 
     /// Begins the session's idle time anew. False if there is none or it has expired.
@@ -116,7 +118,7 @@ public:
     /// As update() with session_data::delete_program, whose result it returns.
     awaitable<bool> delete_program(std::string id, std::string name);
 
-    /// Gives back the memory of sessions that have expired, and returns how many they were. In time proportional to
+    /// Gives back the memory of sessions that have expired by now, and returns how many they were. In time proportional to
     /// them and to those that would have expired by now but for accesses in the last eighth of their ttl. In portions
     /// of much less than a millisecond, between which the executor is left to others; what was swept before a
     /// cancellation stays swept. Whoever owns the store calls it every session_options::cleanup_interval; that sessions

@@ -60,6 +60,7 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       autoscaler_(around_, dispatcher_, roster_, suspension_, log_),
       hooks_(context_, config_, log_),
       streaks_(config_.health_check.error_streak),
+      touches_(context_.executor, config_.sessions),
       supply_(context_.executor,
               [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       demand_(context_.executor,
@@ -204,6 +205,7 @@ asio::awaitable<void> pool_core::take_down(stop_stage first) {
     supply_.cancel();
     supervisor_.end_launch();
     waits_.changes().cancel();
+    touches_.cancel();
     supervisor_.stop_all(first);
     while (!roster_.is_empty()) {
         supervisor_.progress().close();

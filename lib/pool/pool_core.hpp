@@ -11,6 +11,7 @@
 #include "pool/call_tracing.hpp"
 #include "pool/dispatcher.hpp"
 #include "pool/pool_hooks.hpp"
+#include "pool/session_touches.hpp"
 #include "pool/supervisor.hpp"
 #include "pool/suspension.hpp"
 #include "pool/user_waits.hpp"
@@ -142,7 +143,6 @@ private:
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }
     void on_session_used(const std::string& session) override;
-    asio::awaitable<void> touch(std::string session);
     void forget_session_soon(const std::string& id, std::optional<time_point> expired) noexcept;
     bool may_get_more_workers() const override {
         const bool grows = roster_.out_of_rotation() > 0 || autoscaler_.may_grow();
@@ -181,6 +181,7 @@ private:
     autoscaler autoscaler_;
     pool_hooks hooks_;
     error_streaks streaks_;
+    session_touches touches_;
     task_group supply_; ///< what has workers started and replaced, until the shutdown begins
     task_group demand_; ///< the deadlines, until it ends
     task_group phases_; ///< start and shutdown

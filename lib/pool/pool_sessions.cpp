@@ -38,17 +38,7 @@ void pool_core::forget_session_soon(const std::string& id, std::optional<time_po
 }
 
 void pool_core::on_session_used(const std::string& session) {
-    if (config_.sessions) {
-        waits_.others().spawn(shared_from_this(), touch(session));
-    }
-}
-
-/// It is all the same to the call whether there is such a session, and whether its backend can be reached.
-asio::awaitable<void> pool_core::touch(std::string session) {
-    try {
-        auto touching = config_.sessions->touch(std::move(session));
-        co_await std::move(touching);
-    } catch (const error&) {}
+    touches_.add(shared_from_this(), session);
 }
 
 } // namespace skep

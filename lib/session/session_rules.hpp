@@ -6,12 +6,14 @@
 #include <skep/session_store.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <string_view>
 
 namespace skep {
 
 constexpr duration shortest_session_ttl = std::chrono::milliseconds(1);
 constexpr duration longest_session_ttl = std::chrono::hours(24) * 365;
+constexpr std::size_t largest_session_quota = 10'000'000;
 
 /// Every field with its range, as visit_fields of a pool_config.
 template <class Options, class Visitor>
@@ -19,7 +21,7 @@ void visit_session_fields(Options& options, Visitor& visit) {
     using namespace std::chrono_literals;
     visit.time("ttl", options.ttl, shortest_session_ttl, longest_session_ttl);
     visit.time("cleanup_interval", options.cleanup_interval, 10ms, 24h);
-    visit.number("quota", options.quota, 1, 10'000'000);
+    visit.number("quota", options.quota, 1, static_cast<long long>(largest_session_quota));
 }
 
 /// Throws error(errc::invalid_config) naming field, value and rule.

@@ -14,7 +14,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <string>
 #include <utility>
 
 namespace skep {
@@ -25,6 +27,14 @@ namespace {
 
 /// Sessions looked at before others have their turn. Freeing one that holds a thousand values takes about 20 us.
 constexpr std::size_t swept_per_turn = 128;
+
+/// Times in a row that others may be faster than an update.
+constexpr int most_attempts = 10'000;
+
+/// Sweeps that see each of `count` sessions once. The parts of a backend end within a sweep, which costs a few more.
+std::size_t sweeps_for(std::size_t count) noexcept {
+    return std::min(count, largest_session_quota) / swept_per_turn + 2;
+}
 
 [[noreturn]] void throw_not_found() {
     throw error(errc::session_not_found, {});
@@ -134,7 +144,7 @@ auto session_service::find(ptr self, std::string id, session_access access)
 auto session_service::update(ptr self, std::string id, std::function<void(session_data&)> change)
     -> awaitable<session> {
     check_session_id(id);
-    for (;;) {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
         auto finding =
             detail::checked(self->backend_->find(id, session_access::look), "session_backend::find");
         const std::optional<session> found = co_await std::move(finding);
@@ -161,6 +171,10 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
         const auto before_next_attempt = co_await asio::this_coro::cancellation_state;
         heed(before_next_attempt);
     }
+    error_info info;
+    info.detail =
+        "update: others have changed the session " + std::to_string(most_attempts) + " times meanwhile";
+    throw error(errc::session_backend_failed, std::move(info));
 }
 
 auto session_service::touch(ptr self, std::string id) -> awaitable<bool> {
@@ -209,14 +223,15 @@ auto session_service::delete_program(ptr self, std::string id, std::string name)
 }
 
 auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
+    auto asking = detail::checked(self->backend_->usage(), "session_backend::usage");
+    const session_usage before = co_await std::move(asking);
     std::size_t total = 0;
-    for (;;) {
+    for (auto left = sweeps_for(before.count); left > 0; --left) {
         auto sweeping = detail::checked(self->backend_->sweep(swept_per_turn), "session_backend::sweep");
         const session_sweep swept = co_await std::move(sweeping);
         total += swept.removed;
         if (swept.is_done) {
-            ++self->cleanup_runs_;
-            co_return total;
+            break;
         }
         const auto before_turn = co_await asio::this_coro::cancellation_state;
         heed(before_turn);
@@ -224,6 +239,8 @@ auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
         const auto before_next = co_await asio::this_coro::cancellation_state;
         heed(before_next);
     }
+    ++self->cleanup_runs_;
+    co_return total;
 }
 
 auto session_service::stats(ptr self) -> awaitable<session_store_stats> {

@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/task_group.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace skep {
+
+class session_store;
+
+/// Tells the store of sessions that calls use them. One touch of a session is under way at a time, and a call meanwhile
+/// causes one more after it: so what waits for a store that is silent grows with neither calls nor time. On the pool's
+/// strand.
+class session_touches {
+public:
+    /// Touches under way. A session used beyond that is not touched: it may expire in the store, whose backend is
+    /// overtaxed.
+    static constexpr std::size_t most = 4'096;
+
+    /// `store` may be null.
+    session_touches(const strand& executor, std::shared_ptr<session_store> store);
+
+    /// A call uses the session. `owner` keeps this alive.
+    void add(std::shared_ptr<void> owner, const std::string& session);
+
+    /// Ends the waits of those under way.
+    void cancel() { tasks_.cancel(); }
+
+private:
+    asio::awaitable<void> follow(std::string session);
+
+    std::shared_ptr<session_store> store_;
+    std::unordered_map<std::string, bool> under_way_; ///< by session: whether a call has used it since
+    task_group tasks_;
+};
+
+} // namespace skep
