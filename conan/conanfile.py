@@ -63,6 +63,7 @@ class SkepConan(ConanFile):
         self.requires("boost/[>=1.81 <2]", transitive_headers=True, transitive_libs=True)
         if self.options.with_redis:
             self.requires("hiredis/[>=0.14 <2]")
+            self.requires("openssl/[>=1.1.1 <4]")
         if self.options.with_admin:
             self.requires("prometheus-cpp/[>=1.0 <2]", transitive_headers=True)
 
@@ -122,7 +123,7 @@ class SkepConan(ConanFile):
             redis = self.cpp_info.components["redis"]
             redis.set_property("cmake_target_name", "skep::redis")
             redis.libs = ["skep_redis"]
-            redis.requires = ["core", "hiredis::hiredis"]
+            redis.requires = ["core", "hiredis::hiredis", "openssl::ssl", "openssl::crypto"]
         if options.with_admin:
             prometheus = self.cpp_info.components["prometheus"]
             prometheus.set_property("cmake_target_name", "skep::prometheus")

@@ -6,24 +6,46 @@
 #include "core/duration_text.hpp"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/write.hpp>
 
 #include <algorithm>
+#include <exception>
 
 namespace skep {
 
 using boost::system::error_code;
 
+namespace {
+
+/// What a reply takes beyond the session's text.
+constexpr std::size_t around_session = 4u << 10;
+
+} // namespace
+
 redis_connection::redis_connection(const strand& executor, std::shared_ptr<const redis_options> options,
-                                   std::function<void(ptr)> on_idle)
+                                   std::shared_ptr<redis_tls> tls, std::function<void(ptr)> on_idle)
     : options_(std::move(options)),
       on_idle_(std::move(on_idle)),
       resolver_(executor),
-      socket_(executor),
+      transport_(executor, std::move(tls)),
       timer_(executor),
-      connect_deadline_(steady_clock::now() + options_->connect_timeout) {}
+      connect_deadline_(steady_clock::now() + options_->connect_timeout),
+      parser_(options_->session_bytes + around_session) {}
+
+/// A handler's step, unless the connection was lost meanwhile. What it throws, for lack of memory, ends the connection and
+/// not the host.
+template <class Step>
+void redis_connection::attempt(Step step) {
+    if (is_lost_) {
+        return;
+    }
+    try {
+        step();
+    } catch (const std::exception& problem) {
+        lose(problem.what());
+    }
+}
 
 void redis_connection::open() {
     watch();
@@ -31,36 +53,41 @@ void redis_connection::open() {
         connect({asio::local::stream_protocol::endpoint(options_->unix_socket)});
         return;
     }
+    error_code is_name;
+    const auto known = asio::ip::make_address(options_->host, is_name);
+    if (!is_name) {
+        connect({asio::ip::tcp::endpoint(known, static_cast<asio::ip::port_type>(options_->port))});
+        return;
+    }
     using results = asio::ip::tcp::resolver::results_type;
     auto on_found = [self = shared_from_this()](error_code ec, const results& found) {
         if (ec) {
             self->lose("no connection to " + self->address() + ": " + ec.message());
-        } else if (!self->is_lost_) {
-            std::vector<protocol::endpoint> endpoints;
+            return;
+        }
+        self->attempt([&] {
+            std::vector<endpoint> endpoints;
             for (const auto& each : found) {
                 endpoints.emplace_back(each.endpoint());
             }
             self->connect(endpoints);
-        }
+        });
     };
     resolver_.async_resolve(options_->host, std::to_string(options_->port), std::move(on_found));
 }
 
-void redis_connection::connect(const std::vector<protocol::endpoint>& endpoints) {
-    auto on_connected = [self = shared_from_this()](error_code ec, const protocol::endpoint&) {
+void redis_connection::connect(const std::vector<endpoint>& endpoints) {
+    auto on_connected = [self = shared_from_this()](error_code ec) {
         if (ec) {
-            self->lose("no connection to " + self->address() + ": " + ec.message());
-        } else if (!self->is_lost_) {
-            self->greet();
+            self->lose("no connection to " + self->address() + ": " + self->transport_.cause_of(ec));
+        } else {
+            self->attempt([&] { self->greet(); });
         }
     };
-    asio::async_connect(socket_, endpoints, std::move(on_connected));
+    transport_.connect(endpoints, std::move(on_connected));
 }
 
 void redis_connection::greet() {
-    error_code ec;
-    socket_.set_option(asio::ip::tcp::no_delay(true), ec); // which a Unix socket has not
-    socket_.non_blocking(true, ec);                        // for is_usable()
     std::vector<std::string_view> auth{"AUTH", options_->username, options_->password};
     if (options_->username.empty()) {
         auth.erase(auth.begin() + 1);
@@ -93,22 +120,23 @@ void redis_connection::go_on() {
 }
 
 bool redis_connection::is_usable() {
-    if (!is_lost_ && is_ready_ && !is_receiving_) {
-        error_code ec;
-        socket_.read_some(asio::buffer(input_), ec);
-        if (ec != asio::error::would_block) { // its end, or what nobody asked for
-            lose("the connection was lost");
-        }
+    if (!is_lost_ && is_ready_ && !is_receiving_ && !is_transmitting_ && !transport_.is_quiet()) {
+        lose("the connection was lost");
     }
     return !is_lost_;
 }
 
 void redis_connection::send(exchange_ptr added) {
+    ++awaited_;
     if (!is_ready_) {
         queued_.push_back(std::move(added));
         return;
     }
     begin(std::move(added));
+    if (output_.size() > options_->waiting_bytes + options_->session_bytes) {
+        lose("the server answers, but does not read"); // else what waits would be no more than that
+        return;
+    }
     transmit();
     watch();
     receive();
@@ -126,7 +154,17 @@ void redis_connection::cancel(const exchange_ptr& unwanted) {
     }
     std::erase(queued_, unwanted); // one that was sent stays in its place, for its reply
     unwanted->outcome.is_cancelled = true;
-    unwanted->end();
+    finish(*unwanted);
+    if (awaited_ == 0) {
+        lose("nothing waits for the server");
+    }
+}
+
+void redis_connection::finish(redis_exchange& ended) {
+    if (ended.caller) {
+        --awaited_;
+        ended.end();
+    }
 }
 
 void redis_connection::transmit() {
@@ -135,15 +173,19 @@ void redis_connection::transmit() {
     }
     is_transmitting_ = true;
     in_transit_ = std::exchange(output_, {});
+    write_deadline_ = steady_clock::now() + options_->operation_timeout;
     auto on_written = [self = shared_from_this()](error_code ec, std::size_t) {
         self->is_transmitting_ = false;
         if (ec) {
             self->lose("the connection was lost: " + ec.message());
-        } else if (!self->is_lost_) {
-            self->transmit();
+        } else {
+            self->attempt([&] {
+                self->transmit();
+                self->watch();
+            });
         }
     };
-    asio::async_write(socket_, asio::buffer(in_transit_), std::move(on_written));
+    transport_.write(asio::buffer(in_transit_), std::move(on_written));
 }
 
 void redis_connection::receive() {
@@ -155,42 +197,41 @@ void redis_connection::receive() {
         self->is_receiving_ = false;
         if (ec) {
             self->lose("the connection was lost: " + ec.message());
-        } else if (!self->is_lost_) {
-            self->on_bytes({self->input_.data(), count});
+        } else {
+            self->attempt([&] { self->on_bytes({self->input_.data(), count}); });
         }
     };
-    socket_.async_read_some(asio::buffer(input_), std::move(on_read));
+    transport_.read_some(asio::buffer(input_), std::move(on_read));
 }
 
 void redis_connection::on_bytes(std::string_view bytes) {
-    redis_reply reply;
-    bool is_good = parser_.feed(bytes) && parser_.take(reply);
-    while (is_good && reply && !is_lost_) {
-        is_good = on_reply(std::move(reply)) && parser_.take(reply);
+    parser_.feed(bytes);
+    for (auto reply = parser_.take(); reply && !is_lost_; reply = parser_.take()) {
+        on_reply(std::move(reply));
     }
-    if (!is_good) {
-        lose("what answers at " + address() + " does not speak Redis' protocol");
+    if (!parser_.problem().empty()) {
+        lose("what answers at " + address() + " " + parser_.problem());
     }
     if (!is_lost_) {
         go_on();
     }
 }
 
-bool redis_connection::on_reply(redis_reply reply) {
+void redis_connection::on_reply(redis_reply reply) {
     if (greetings_ > 0) {
         on_greeting(*reply);
-        return true;
+        return;
     }
     if (sent_.empty()) {
-        return false;
+        lose("what answers at " + address() + " sent a reply to no command");
+        return;
     }
     const auto answered = std::move(sent_.front());
     sent_.pop_front();
     if (answered->caller) {
         answered->outcome.reply = std::move(reply);
-        answered->end();
+        finish(*answered);
     }
-    return true;
 }
 
 void redis_connection::on_greeting(const redisReply& reply) {
@@ -205,7 +246,14 @@ time_point redis_connection::due() const noexcept {
     if (!is_ready_) {
         return connect_deadline_;
     }
-    return sent_.empty() ? time_point::max() : sent_.front()->deadline;
+    const auto answer = sent_.empty() ? time_point::max() : sent_.front()->deadline;
+    return is_transmitting_ ? std::min(answer, write_deadline_) : answer;
+}
+
+std::string redis_connection::overdue() const {
+    return is_ready_
+               ? "no answer within " + in_milliseconds(options_->operation_timeout)
+               : "no connection to " + address() + " within " + in_milliseconds(options_->connect_timeout);
 }
 
 /// The timer is set anew only for what is due sooner: to do so for each reply takes longer than to wake up in vain.
@@ -221,18 +269,12 @@ void redis_connection::watch() {
     watched_until_ = due();
     timer_.expires_at(watched_until_);
     auto on_time = [self = shared_from_this()](error_code ec) {
-        if (ec || self->is_lost_) {
+        if (ec) {
             return;
         }
         self->watched_until_ = time_point::max();
-        if (steady_clock::now() < self->due()) {
-            self->watch();
-        } else if (self->is_ready_) {
-            self->lose("no answer within " + in_milliseconds(self->options_->operation_timeout));
-        } else {
-            self->lose("no connection to " + self->address() + " within " +
-                       in_milliseconds(self->options_->connect_timeout));
-        }
+        self->attempt(
+            [&] { steady_clock::now() < self->due() ? self->watch() : self->lose(self->overdue()); });
     };
     timer_.async_wait(std::move(on_time));
 }
@@ -241,15 +283,14 @@ void redis_connection::lose(const std::string& cause) {
     if (std::exchange(is_lost_, true)) {
         return;
     }
-    error_code ec;
-    socket_.close(ec);
+    transport_.close();
     resolver_.cancel();
     timer_.cancel();
     for (auto* const those : {&sent_, &queued_}) {
         for (const auto& each : std::exchange(*those, {})) {
             if (each->caller) {
                 each->outcome.problem = cause;
-                each->end();
+                finish(*each);
             }
         }
     }

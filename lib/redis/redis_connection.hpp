@@ -6,11 +6,11 @@
 #include "async/suspended_caller.hpp"
 #include "async/timer.hpp"
 #include "redis/redis_protocol.hpp"
+#include "redis/redis_transport.hpp"
+#include "redis/waiting_operations.hpp"
 #include <skep/redis_sessions.hpp>
 #include <skep/time.hpp>
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
@@ -32,7 +32,8 @@ struct redis_outcome {
 
 /// A command, and who waits for its reply.
 struct redis_exchange {
-    redis_exchange(std::string what, redis_outcome& result) : wire(std::move(what)), outcome(result) {}
+    redis_exchange(std::string what, redis_outcome& result, waiting_operations::place held)
+        : wire(std::move(what)), outcome(result), place(std::move(held)) {}
 
     /// To be called when `outcome` is known.
     void end() { resume(std::move(caller)); }
@@ -41,18 +42,20 @@ struct redis_exchange {
     redis_outcome& outcome;  ///< in the coroutine that is the caller
     suspended_caller caller; ///< nobody once he no longer waits
     time_point deadline;     ///< for the reply, once the command is sent
+    const waiting_operations::place place;
 };
 
 /// One connection to the server, from its making to its loss. Commands are sent at once, and answered in their order.
-/// While there is something to wait for it is kept alive by that; then whoever is `on_idle` may keep it. So a context that
-/// is destroyed takes the callers with it. On a strand.
+/// While a caller waits, the connection is kept alive by its operations on the socket; then whoever is `on_idle` may keep
+/// it. So a context that is destroyed takes the callers with it. A connection that has waited for callers, the last of which
+/// was cancelled, is closed: nothing is left in the context. On a strand.
 class redis_connection : public std::enable_shared_from_this<redis_connection> {
 public:
     using ptr = std::shared_ptr<redis_connection>;
     using exchange_ptr = std::shared_ptr<redis_exchange>;
 
     redis_connection(const strand& executor, std::shared_ptr<const redis_options> options,
-                     std::function<void(ptr)> on_idle);
+                     std::shared_ptr<redis_tls> tls, std::function<void(ptr)> on_idle);
 
     /// Connects. To be called once.
     void open();
@@ -66,34 +69,41 @@ public:
     /// Ends an exchange, if it has not ended.
     void cancel(const exchange_ptr& unwanted);
 
+    /// Ends the connection, and each exchange that has not ended, for `cause`.
+    void lose(const std::string& cause);
+
 private:
-    using protocol = asio::generic::stream_protocol;
+    using endpoint = redis_transport::protocol::endpoint;
     using steady_clock = std::chrono::steady_clock;
 
-    void connect(const std::vector<protocol::endpoint>& endpoints);
+    template <class Step>
+    void attempt(Step step);
+    void connect(const std::vector<endpoint>& endpoints);
     void greet();
     void transmit();
     void receive();
     void on_bytes(std::string_view bytes);
-    bool on_reply(redis_reply reply);
+    void on_reply(redis_reply reply);
     void on_greeting(const redisReply& reply);
     void begin(exchange_ptr next);
+    void finish(redis_exchange& ended);
     void go_on();
 
-    /// Until when there has to be an answer.
+    /// Until when the server has to answer, or to read.
     time_point due() const noexcept;
     void watch();
+    std::string overdue() const;
 
-    void lose(const std::string& cause);
     std::string address() const;
 
     const std::shared_ptr<const redis_options> options_;
     const std::function<void(ptr)> on_idle_;
     asio::ip::basic_resolver<asio::ip::tcp, strand> resolver_;
-    asio::basic_stream_socket<protocol, strand> socket_;
+    redis_transport transport_;
     asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, strand> timer_;
     const time_point connect_deadline_;
     time_point watched_until_ = time_point::max();
+    time_point write_deadline_; ///< of the bytes in transit
 
     redis_parser parser_;
     std::array<char, 16'384> input_;
@@ -101,6 +111,7 @@ private:
     std::string in_transit_;
     std::deque<exchange_ptr> queued_; ///< until it is connected
     std::deque<exchange_ptr> sent_;
+    std::size_t awaited_ = 0;   ///< of the exchanges in both, those with a caller
     std::size_t greetings_ = 0; ///< commands that are to succeed before those of others are sent
     bool is_ready_ = false;
     bool is_lost_ = false;

@@ -16,7 +16,8 @@ struct refusal {
     std::string_view meaning;
 };
 
-constexpr std::array<refusal, 10> known_refusals{{
+constexpr std::array<refusal, 11> known_refusals{{
+    {"TOOLONG", "the session takes more than this service's session_bytes"},
     {"WRONGTYPE", "a key under the prefix holds something else"},
     {"OOM", "the server has no memory left"},
     {"NOAUTH", "the server wants a password"},
@@ -63,21 +64,27 @@ std::string redis_refusal(std::string_view message) {
     return "the server refused it: " + std::string(message.begin(), end);
 }
 
-redis_parser::redis_parser() : reader_(::redisReaderCreate()) {
+redis_parser::redis_parser(std::size_t reply_bytes) : scanner_(reply_bytes), reader_(::redisReaderCreate()) {
     if (!reader_) {
         throw std::bad_alloc();
     }
 }
 
-bool redis_parser::feed(std::string_view bytes) noexcept {
-    return ::redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) == REDIS_OK;
+void redis_parser::feed(std::string_view bytes) {
+    const auto good = scanner_.scan(bytes);
+    if (::redisReaderFeed(reader_.get(), bytes.data(), good) != REDIS_OK) {
+        throw std::bad_alloc();
+    }
 }
 
-bool redis_parser::take(redis_reply& next) noexcept {
+redis_reply redis_parser::take() {
     void* reply = nullptr;
-    const bool is_good = ::redisReaderGetReply(reader_.get(), &reply) == REDIS_OK;
-    next.reset(static_cast<redisReply*>(reply));
-    return is_good;
+    if (problem_.empty() && ::redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
+        problem_ = "does not speak Redis' protocol"; // by what hiredis knows of it
+    } else if (reply == nullptr && problem_.empty()) {
+        problem_ = scanner_.problem();
+    }
+    return redis_reply(static_cast<redisReply*>(reply));
 }
 
 } // namespace skep

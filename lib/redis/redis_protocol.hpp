@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "redis/reply_scanner.hpp"
+
 #include <hiredis/hiredis.h>
 #include <memory>
 #include <string>
@@ -27,19 +29,24 @@ std::string redis_command(const std::vector<std::string_view>& words);
 /// Why the server refused a command. Of what it says only the kind of the error: the rest may quote data.
 std::string redis_refusal(std::string_view message);
 
-/// Takes replies out of the bytes that arrive.
+/// Takes replies out of the bytes that arrive. Takes memory for at most one reply of `reply_bytes` and for the bytes of the
+/// last feed().
 class redis_parser {
 public:
-    redis_parser();
+    explicit redis_parser(std::size_t reply_bytes);
 
-    /// False if that is not Redis' protocol, or memory is short.
-    bool feed(std::string_view bytes) noexcept;
+    void feed(std::string_view bytes);
 
-    /// The next reply; null if it has not arrived in full. False as above.
-    bool take(redis_reply& next) noexcept;
+    /// The next reply; null if it has not arrived in full.
+    redis_reply take();
+
+    /// What the server did wrong, as "sent a reply of ..."; empty: nothing. The replies before that can be taken.
+    const std::string& problem() const noexcept { return problem_; }
 
 private:
+    reply_scanner scanner_; ///< which looks at each byte before hiredis does
     std::unique_ptr<redisReader, redis_deleter> reader_;
+    std::string problem_;
 };
 
 } // namespace skep

@@ -5,25 +5,27 @@
 
 #include "async/execute_surely.hpp"
 #include "async/turns.hpp"
+#include "redis/session_replies.hpp"
 
 #include <boost/asio/cancellation_type.hpp>
 
 namespace skep {
 
-void throw_failed(std::string_view operation, const std::string& cause) {
-    error_info info;
-    info.detail = std::string(operation) + ": " + cause;
-    throw error(errc::session_backend_failed, std::move(info));
-}
-
 redis_server::redis_server(const asio::any_io_executor& executor, redis_options options)
-    : strand_(executor), options_(std::make_shared<const redis_options>(std::move(options))) {}
+    : strand_(executor),
+      options_(std::make_shared<const redis_options>(std::move(options))),
+      tls_(make_redis_tls(*options_)),
+      waiting_(std::make_shared<waiting_operations>(options_->waiting_limit, options_->waiting_bytes)) {}
 
 asio::awaitable<redis_reply> redis_server::ask(ptr self, std::string_view operation, std::string command) {
     const auto before = co_await asio::this_coro::cancellation_state;
     heed(before);
     redis_outcome outcome;
-    auto performing = perform(std::move(self), std::move(command), outcome);
+    auto place = self->waiting_->enter(command.size(), outcome.problem);
+    if (!outcome.problem.empty()) {
+        throw_failed(operation, outcome.problem);
+    }
+    auto performing = perform(std::move(self), std::move(command), std::move(place), outcome);
     co_await std::move(performing);
     if (outcome.is_cancelled) {
         throw error(errc::cancelled, {});
@@ -38,8 +40,10 @@ asio::awaitable<redis_reply> redis_server::ask(ptr self, std::string_view operat
 }
 
 /// Suspends the caller until `outcome` is there. While he is, the exchange belongs to the connection alone, and he to it.
-asio::awaitable<void> redis_server::perform(ptr self, std::string command, redis_outcome& outcome) {
-    auto start = [self, added = std::make_shared<redis_exchange>(std::move(command), outcome)](
+asio::awaitable<void> redis_server::perform(ptr self, std::string command, waiting_operations::place place,
+                                            redis_outcome& outcome) {
+    auto start = [self,
+                  added = std::make_shared<redis_exchange>(std::move(command), outcome, std::move(place))](
                      suspended_caller&& caller) mutable {
         // Weak: the caller's signal may outlive the execution context, which the server's strand must not.
         auto on_cancelled = [server = std::weak_ptr(self),
@@ -68,15 +72,36 @@ asio::awaitable<void> redis_server::perform(ptr self, std::string command, redis
 }
 
 void redis_server::begin(const exchange_ptr& added) {
+    std::string problem = "the sessions were closed";
     try {
-        connection()->send(added);
-        idle_.reset();
-    } catch (const std::exception& problem) { // no memory, or no thread to look the host up on
-        if (added->caller) {
-            added->outcome.problem = problem.what();
-            added->end();
+        if (!is_closed_) {
+            connection()->send(added);
+            idle_.reset();
+            return;
+        }
+    } catch (const std::exception& failure) { // no memory, or no thread to look the host up on
+        problem = failure.what();
+        if (const auto latest = connection_.lock()) {
+            latest->lose(problem); // it may be about to send what nobody waits for
         }
     }
+    if (added->caller) {
+        added->outcome.problem = problem;
+        added->end();
+    }
+}
+
+void redis_server::close(const ptr& self) noexcept {
+    try {
+        auto step = [self] {
+            self->is_closed_ = true;
+            if (const auto latest = self->connection_.lock()) {
+                latest->lose("the sessions were closed");
+            }
+            self->idle_.reset();
+        };
+        execute_surely(self->strand_, std::move(step));
+    } catch (const std::exception&) {} // out of memory: what is under way ends by its time
 }
 
 redis_connection::ptr redis_server::connection() {
@@ -89,9 +114,9 @@ redis_connection::ptr redis_server::connection() {
             still_there->idle_ = std::move(idle);
         }
     };
-    latest = std::make_shared<redis_connection>(strand_, options_, std::move(keep));
-    latest->open();
+    latest = std::make_shared<redis_connection>(strand_, options_, tls_, std::move(keep));
     connection_ = latest;
+    latest->open();
     return latest;
 }
 

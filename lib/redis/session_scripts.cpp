@@ -40,7 +40,9 @@ local function next_version()
   redis.call('SET', versions, digits(next))
   return digits(next)
 end
+-- For scripts whose last argument says how long the data may be: a longer reply would end the connection.
 local function read()
+  if redis.call('HSTRLEN', key, 'data') > tonumber(ARGV[#ARGV]) then error('TOOLONG') end
   local stored = redis.call('HMGET', key, 'version', 'ttl', 'created', 'data')
   return {stored[1], stored[2], stored[3], stored[4], since('born'), since('seen')}
 end

@@ -11,11 +11,11 @@ namespace skep {
 /// argument is the session's id. Times of life are nanoseconds.
 namespace session_scripts {
 
-/// Arguments: quota, ttl, when it was created, data. Replies: whether it is new, how many there are, how many were taken
+/// Arguments: quota, ttl, when it was created, data, how many bytes of data may be read. Replies: whether it is new, how many there are, how many were taken
 /// off the index; then a new one's version, or the fields (see find) of the one there was, or nothing: too many.
 std::string_view insert();
 
-/// Argument: 1 if it is an access. Replies: version, ttl, when it was created, data, age and idle time in microseconds; or
+/// Arguments: 1 if it is an access, how many bytes of data may be read. Replies: version, ttl, when it was created, data, age and idle time in microseconds; or
 /// nil.
 std::string_view find();
 

@@ -140,7 +140,9 @@ BOOST_AUTO_TEST_CASE(an_expired_session_is_found_no_more) {
 
 BOOST_AUTO_TEST_CASE(one_that_expires_while_it_is_stored_is_stored_all_the_same) {
     with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
-        redis_service service(context, server.options());
+        auto options = server.options();
+        options.session_bytes = 32u << 20;
+        redis_service service(context, options);
         co_await service.store.create("a");
         auto fill = [](session_data& data) { // takes the server longer than it may live
             data.metadata("large", std::string(16 << 20, 'x')).ttl(1ms);

@@ -89,16 +89,16 @@ public:
         }
     }
 
-    void freeze() const { ::kill(pid_, SIGSTOP); }
-    void thaw() const { ::kill(pid_, SIGCONT); }
-
-private:
     static unsigned free_port() {
         asio::io_context context(1);
         const asio::ip::tcp::endpoint any(asio::ip::address_v4::loopback(), 0);
         return asio::ip::tcp::acceptor(context, any).local_endpoint().port();
     }
 
+    void freeze() const { ::kill(pid_, SIGSTOP); }
+    void thaw() const { ::kill(pid_, SIGCONT); }
+
+private:
     bool is_up() const {
         asio::io_context context(1);
         boost::system::error_code ec;

@@ -1,0 +1,156 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "redis/session_replies.hpp"
+
+#include "redis/session_text.hpp"
+#include "session/session_rules.hpp"
+#include <skep/error.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <limits>
+
+namespace skep {
+
+void throw_failed(std::string_view operation, const std::string& cause) {
+    error_info info;
+    info.detail = std::string(operation) + ": " + cause;
+    throw error(errc::session_backend_failed, std::move(info));
+}
+
+namespace session_replies {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+/// The server holds something else than what the scripts keep there, or makes replies up.
+[[noreturn]] void throw_foreign(std::string_view operation) {
+    throw_failed(operation, "what a key under the prefix holds is no session");
+}
+
+std::string_view text_of(const redisReply& reply) {
+    return reply.str == nullptr ? std::string_view() : std::string_view(reply.str, reply.len);
+}
+
+/// A number of 0..most, as such or as text.
+std::uint64_t number_of(std::string_view operation, const redisReply& reply,
+                        std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+    std::uint64_t number = 0;
+    bool is_good = false;
+    if (reply.type == REDIS_REPLY_INTEGER) {
+        number = static_cast<std::uint64_t>(reply.integer);
+        is_good = reply.integer >= 0;
+    } else {
+        const auto text = text_of(reply);
+        const auto* const end = text.data() + text.size();
+        const auto [stop, problem] = std::from_chars(text.data(), end, number);
+        is_good = !text.empty() && problem == std::errc() && stop == end;
+    }
+    if (!is_good || number > most) {
+        throw_foreign(operation);
+    }
+    return number;
+}
+
+const redisReply& element(std::string_view operation, const redisReply& reply, std::size_t at) {
+    if (reply.type != REDIS_REPLY_ARRAY || at >= reply.elements) {
+        throw_foreign(operation);
+    }
+    return *reply.element[at];
+}
+
+/// Since a moment by the server's clock.
+duration time_since(std::string_view operation, const redisReply& reply) {
+    constexpr auto most = std::chrono::duration_cast<microseconds>(duration::max()).count();
+    return microseconds(number_of(operation, reply, static_cast<std::uint64_t>(most)));
+}
+
+duration ttl_of(std::string_view operation, const redisReply& reply) {
+    const nanoseconds ttl(
+        number_of(operation, reply, static_cast<std::uint64_t>(nanoseconds(longest_session_ttl).count())));
+    if (ttl < shortest_session_ttl) {
+        throw_foreign(operation);
+    }
+    return ttl;
+}
+
+/// By the clock of the host that created it, in nanoseconds, perhaps before 1970.
+session::wall_time creation_of(std::string_view operation, const redisReply& reply) {
+    const auto text = text_of(reply);
+    const auto* const end = text.data() + text.size();
+    long long created = 0;
+    const auto [stop, problem] = std::from_chars(text.data(), end, created);
+    if (text.empty() || problem != std::errc() || stop != end) {
+        throw_foreign(operation);
+    }
+    return session::wall_time(std::chrono::duration_cast<session::wall_time::duration>(nanoseconds(created)));
+}
+
+/// What session_scripts::find() replies.
+session to_session(std::string_view operation, std::string id, const redisReply& fields) {
+    const auto at = [&](std::size_t index) -> const redisReply& { return element(operation, fields, index); };
+    const auto ttl = ttl_of(operation, at(1));
+    auto data = to_session_data(text_of(at(3)), ttl);
+    if (!data) {
+        throw_foreign(operation);
+    }
+    const auto version = number_of(operation, at(0));
+    return {std::move(id),
+            std::move(*data),
+            creation_of(operation, at(2)),
+            time_since(operation, at(4)),
+            time_since(operation, at(5)),
+            version};
+}
+
+} // namespace
+
+session_insertion insertion(const redisReply& reply, std::string id, session_data data,
+                            session::wall_time created_at, std::uint64_t& trimmed) {
+    const auto at = [&](std::size_t index) -> const redisReply& { return element("insert", reply, index); };
+    session_insertion result;
+    result.is_new = number_of("insert", at(0), 1) == 1;
+    result.count = number_of("insert", at(1));
+    trimmed = number_of("insert", at(2));
+    if (result.is_new) {
+        const auto version = number_of("insert", at(3));
+        result.stored =
+            session(std::move(id), std::move(data), created_at, duration::zero(), duration::zero(), version);
+    } else if (reply.elements > 3) {
+        result.stored = to_session("insert", std::move(id), at(3));
+    }
+    return result;
+}
+
+session found(const redisReply& reply, std::string id) {
+    return to_session("find", std::move(id), reply);
+}
+
+session_replacement replacement(const redisReply& reply, const session& seen, session_data data) {
+    session_replacement result;
+    result.is_gone = reply.type == REDIS_REPLY_NIL;
+    if (reply.type == REDIS_REPLY_ARRAY) {
+        const auto version = number_of("replace", element("replace", reply, 0));
+        const auto age = time_since("replace", element("replace", reply, 1));
+        result.stored =
+            session(seen.id(), std::move(data), seen.created_at(), age, duration::zero(), version);
+    } else if (!result.is_gone) {
+        number_of("replace", reply, 0); // another was faster
+    }
+    return result;
+}
+
+bool is_one(std::string_view operation, const redisReply& reply) {
+    return number_of(operation, reply, 1) == 1;
+}
+
+std::size_t count(std::string_view operation, const redisReply& reply, std::size_t most) {
+    return number_of(operation, reply, most);
+}
+
+} // namespace session_replies
+
+} // namespace skep
