@@ -51,6 +51,7 @@ enum class errc {
     worker_busy,            ///< the session's worker has no room, and the request's affinity allows no wait
     session_worker_unavailable, ///< the session's worker is gone, and the request's affinity allows no other
     pool_not_found,             ///< the pool_manager has no pool of that name; the text lists those it has
+    forked, ///< this process was forked from the one that started the pool, and has no workers; not a pool's to repair
 };
 
 /// Whether the same call may succeed if it is made again after a while, because the failure says nothing about the

@@ -18,7 +18,7 @@ BOOST_DESCRIBE_ENUM(errc, invalid_config, not_started, already_started, shutting
                     spawn_failed, startup_timeout, handshake_failed, heartbeat_lost, protocol_error,
                     illegal_transition, unavailable, poisonous_request, unknown_worker, initialization_failed,
                     tool_cycle, type_mismatch, session_quota_exceeded, session_not_found, invalid_session,
-                    session_backend_failed, worker_busy, session_worker_unavailable, pool_not_found)
+                    session_backend_failed, worker_busy, session_worker_unavailable, pool_not_found, forked)
 
 namespace {
 
@@ -67,6 +67,9 @@ explanation explain(errc code) noexcept {
     case errc::session_quota_exceeded:
         return {"too many sessions", "remove some, let them expire sooner, or raise session_options::quota"};
     case errc::pool_not_found: return {"there is no such pool"};
+    case errc::forked:
+        return {"this process is a forked copy of the one that started the pool",
+                "make and start pools after fork() or daemon()"};
     case errc::worker_busy:
         return {"the worker of the session is busy",
                 "retry later, or let it wait: affinity_mode::strict_queue"};

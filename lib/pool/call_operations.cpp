@@ -25,6 +25,16 @@ void prepare(call& fresh, const pool_core& core, const asio::any_io_executor& ca
     }
 }
 
+/// Null unless the process is a forked copy.
+std::exception_ptr refusal_if_forked(const pool_core& core) noexcept {
+    try {
+        core.refuse_if_forked();
+    } catch (...) { // or there is no memory for the error
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
 template <class Call, class Caller>
 void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, Caller&& caller) {
     take_to_strand(
@@ -40,6 +50,10 @@ void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, Ca
 /// keeps the call, whose request is its caller's to free.
 asio::awaitable<reply> run_plain_call(core_ptr core, unary_ptr mine) {
     auto start = [core = std::move(core), mine](unary_call::waiting_caller&& caller) {
+        if (auto refusal = refusal_if_forked(*core)) {
+            resume(std::move(caller), std::move(refusal), reply());
+            return;
+        }
         prepare(*mine, *core, caller.executor());
         begin_call(core, mine, std::move(caller));
     };
@@ -61,6 +75,7 @@ asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine) {
 }
 
 asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr mine) {
+    core->refuse_if_forked();
     const auto caller = co_await asio::this_coro::executor;
     prepare(*mine, *core, caller);
     auto opened = stream_reader::open(core, mine); // first: a stream that nobody can read must not begin

@@ -98,6 +98,7 @@ asio::awaitable<void> nothing_to_close() {
 asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options what,
                                                std::source_location where) {
     check(what);
+    core->refuse_if_forked();
     const lease_ptr mine(new lease_claim(std::move(what), where));
     mine->reset = make_reset(core, mine->options);
     auto held = std::make_unique<lease_handle>(core, mine);

@@ -37,6 +37,7 @@ asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
 /// A change of a pool that is running; `body(core)` is the coroutine that makes it.
 template <class Body>
 asio::awaitable<void> change(core_ptr core, Body body) {
+    core->refuse_if_forked();
     const auto in_changes = [](pool_core& target) -> task_group& { return target.waits().changes(); };
     auto checked = [body = std::move(body)](pool_core& target) {
         target.require_running();
@@ -54,6 +55,7 @@ asio::awaitable<T> wait_for(core_ptr core, Body body) {
 }
 
 asio::awaitable<void> run_start(core_ptr core) {
+    core->refuse_if_forked();
     auto starting =
         wait_for<std::monostate>(std::move(core), [](pool_core& target) { return done(target.start()); });
     co_await std::move(starting);
@@ -72,6 +74,7 @@ asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
 
 asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
     check_ranges([count](const range_check& check) { check.number("ready(count)", count, 0, 10'000); });
+    core->refuse_if_forked();
     auto waiting = wait_for<std::monostate>(std::move(core),
                                             [count](pool_core& target) { return done(target.ready(count)); });
     co_await std::move(waiting);

@@ -104,6 +104,12 @@ admission_facts pool_core::facts_of_admission() {
     return facts;
 }
 
+void pool_core::refuse_if_forked() const {
+    if (is_forked()) {
+        throw failure(errc::forked);
+    }
+}
+
 void pool_core::check_out(lease_claim& fresh) {
     events_.settle();
     dispatcher_.leases().check_out(fresh, facts_of_admission());
@@ -159,6 +165,7 @@ void pool_core::begin_shutdown() {
         return;
     }
     phase_ = pool_phase::stopping;
+    hurry_ = hurry_ || is_forked(); // nothing may be sent to workers of another process
     hooks_.cancel_start();
     supervisor_.progress().open(); // a start that is under way looks up
     changed_.notify_all();
@@ -190,6 +197,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
     if (!config_.events) {
         context_.events->end_waits(); // a subscriber would keep its context at work
     }
+    started_in_ = 0;
     changed_.notify_all();
 }
 

@@ -15,6 +15,7 @@
 #include "pool/supervisor.hpp"
 #include "pool/suspension.hpp"
 #include "pool/user_waits.hpp"
+#include "process/process_generation.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
 #include "session/session_observer.hpp"
@@ -24,6 +25,7 @@
 #include <skep/pool_status.hpp>
 #include <skep/shutdown_report.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,7 +37,7 @@ using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
-/// constructor, executor(), name(), limits(), streams(), begin_trace(), tools() and events() runs on the strand.
+/// constructor, executor(), name(), limits(), streams(), begin_trace(), tools(), events(), is_forked() and refuse_if_forked() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         public context_bound,
                         public session_observer,
@@ -50,6 +52,15 @@ public:
     const stream_options& streams() const noexcept { return config_.stream; }
     void begin_trace(call& fresh) const { skep::begin_trace(fresh, context_, config_.tracing.sample_ratio); }
     event_bus& events() const noexcept { return *context_.events; }
+
+    /// Whether this process is a forked copy of the one that started the pool. The threads of that process are not in it,
+    /// which may have held the strand: it is asked before the strand is entered.
+    bool is_forked() const noexcept {
+        const auto started_in = started_in_.load(std::memory_order_relaxed);
+        return started_in != 0 && started_in != process_generation();
+    }
+    /// Throws error(forked).
+    void refuse_if_forked() const;
 
     // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
     void submit(call& fresh);
@@ -187,6 +198,7 @@ private:
     task_group phases_; ///< start and shutdown
     user_waits waits_;
     pool_phase phase_ = pool_phase::created;
+    std::atomic<unsigned> started_in_ = 0; ///< the process_generation(); 0 unless started
     bool hurry_ = false;
     bool was_available_ = true; ///< when last told
     std::shared_ptr<start_attempt> start_;

@@ -26,11 +26,13 @@ asio::awaitable<void> pool_core::start() {
 
 void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
     phase_ = pool_phase::starting;
+    started_in_ = process_generation();
     start_ = std::move(mine);
     try {
         phases_.spawn(shared_from_this(), run_start());
     } catch (const std::bad_alloc&) {
         phase_ = pool_phase::created;
+        started_in_ = 0;
         start_.reset();
         throw;
     }
@@ -116,6 +118,7 @@ asio::awaitable<void> pool_core::undo_start() {
     start_->undone_for.reset();
     if (phase_ == pool_phase::starting) {
         phase_ = pool_phase::created;
+        started_in_ = 0;
     }
     complete_start(std::move(problem));
 }

@@ -30,6 +30,9 @@ void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine, su
 }
 
 asio::awaitable<void> wait_for_chunks(std::weak_ptr<pool_core> pool, stream_ptr mine) {
+    if (const auto core = pool.lock()) {
+        core->refuse_if_forked();
+    }
     auto start = [pool = std::move(pool), mine](suspended_caller&& caller) {
         begin_wait(pool, mine, std::move(caller));
     };

@@ -3,6 +3,7 @@
 
 // Pools among each other, among threads, and in all the ways in which a host can drop them.
 
+#include "support/in_a_child.hpp"
 #include "support/run.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -33,24 +34,6 @@ asio::awaitable<bool> is_busy(pool& workers, std::size_t count) {
     };
     const bool busy = co_await eventually(running);
     co_return busy;
-}
-
-/// Runs `body` in a forked copy of this process. Returns its exit code; -1 if a signal ended it (the alarm, if it
-/// hangs).
-template <class Body>
-int in_a_child(Body body) {
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-        ::alarm(30);
-        int code = 99;
-        try {
-            code = body();
-        } catch (...) {}
-        ::_exit(code);
-    }
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /// A whole life of a pool; 0 if all went well.
