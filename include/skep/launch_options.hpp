@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,13 @@ enum class transport {
 };
 
 /// How a worker process is started. No shell is involved: `args` reach the program as they are.
+///
+/// The host's environment, its PATH, its working directory, its limits and the like are those of the moment when the pool is
+/// made: a later change of them reaches no worker. lib/process/README.md has the whole list.
 struct launch_options {
     /// Program name (looked up in PATH) or path. Required. Relative paths count from the host's directory; behind a
-    /// prefix it is the prefix that looks for it.
+    /// prefix it is the prefix that looks for it. The program sees its absolute path as its name (argv[0]), with symbolic
+    /// links as they are, so that the interpreter of a virtual environment finds it.
     std::string program;
     std::vector<std::string> args; ///< what the program is given, word by word
 
@@ -46,9 +51,11 @@ struct launch_options {
     /// Added to `args`, slot by slot: the worker in slot n gets the list n, counted round if there are fewer.
     std::vector<std::vector<std::string>> slot_args;
 
-    /// Added to the worker's environment; wins over inherited and automatic variables. Names must be
-    /// non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved.
-    std::map<std::string, std::string> environment;
+    /// Added to the worker's environment; wins over inherited and automatic variables. std::nullopt removes a variable.
+    /// Names must be non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved. What systemd tells the
+    /// host alone (NOTIFY_SOCKET, FDSTORE, WATCHDOG_PID, WATCHDOG_USEC, LISTEN_PID, LISTEN_PIDFDID, LISTEN_FDS,
+    /// LISTEN_FDNAMES) is not inherited.
+    std::map<std::string, std::optional<std::string>> environment;
 
     /// Variables that differ from slot to slot: the worker in slot n gets value n of each, counted round if there are
     /// fewer, so that {"CUDA_VISIBLE_DEVICES", {"0", "1"}} deals two devices out among any number of workers. Wins over
@@ -58,7 +65,8 @@ struct launch_options {
     /// False: the worker sees only `environment`, PATH, HOME, LANG and what skep sets.
     bool inherit_environment = true;
 
-    /// Empty: the host's. Must exist. Behind a prefix, it is the directory that this starts in.
+    /// Empty: the host's, as it is when the pool is made. A relative path counts from that. Must exist. Behind a prefix, it
+    /// is the directory that this starts in.
     std::filesystem::path working_directory;
 };
 

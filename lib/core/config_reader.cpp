@@ -138,10 +138,11 @@ void config_reader::lists(std::string_view field, std::vector<std::vector<std::s
     });
 }
 
-void config_reader::variables(std::string_view field, std::map<std::string, std::string>& target) {
+void config_reader::variables(std::string_view field,
+                              std::map<std::string, std::optional<std::string>>& target) {
     read_secret(field, target, [&](const node& at) {
-        return to_map<std::string>(at, "must be an object of strings",
-                                   [&](const node& item) { return to_string(item); });
+        return to_map<std::optional<std::string>>(at, "must be an object of strings and nulls",
+                                                  [&](const node& item) { return to_string_or_null(item); });
     });
 }
 
@@ -223,6 +224,17 @@ config_reader::maybe<std::string> config_reader::to_string(const node& at) const
         return std::nullopt;
     }
     return std::string(at.value.get_string());
+}
+
+config_reader::maybe<std::optional<std::string>> config_reader::to_string_or_null(const node& at) const {
+    if (at.value.is_string()) {
+        return std::string(at.value.get_string());
+    }
+    if (at.value.is_null()) {
+        return std::optional<std::string>();
+    }
+    reject(at, "must be a string, or null to remove the variable");
+    return std::nullopt;
 }
 
 config_reader::maybe<std::vector<std::string>> config_reader::to_strings(const node& at) const {

@@ -66,7 +66,7 @@ public:
     void path(std::string_view field, std::filesystem::path& target);
     void strings(std::string_view field, std::vector<std::string>& target);
     void lists(std::string_view field, std::vector<std::vector<std::string>>& target);
-    void variables(std::string_view field, std::map<std::string, std::string>& target);
+    void variables(std::string_view field, std::map<std::string, std::optional<std::string>>& target);
     void lists_by_name(std::string_view field, std::map<std::string, std::vector<std::string>>& target);
 
     /// A key that is known, and says nothing to a visitor.
@@ -116,6 +116,7 @@ private:
     maybe<duration> from_milliseconds(const node& at, duration low, duration high) const;
     maybe<duration> from_text(const node& at, duration low, duration high) const;
     maybe<std::string> to_string(const node& at) const;
+    maybe<std::optional<std::string>> to_string_or_null(const node& at) const;
     maybe<std::vector<std::string>> to_strings(const node& at) const;
     void reject(const node& at, const std::string& rule) const;
 

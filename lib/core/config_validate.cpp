@@ -44,7 +44,7 @@ public:
     // Their rules are not ranges: see the functions below.
     void text(std::string_view, const std::string&) {}
     void strings(std::string_view, const std::vector<std::string>&) {}
-    void variables(std::string_view, const std::map<std::string, std::string>&) {}
+    void variables(std::string_view, const std::map<std::string, std::optional<std::string>>&) {}
     void lists(std::string_view, const std::vector<std::vector<std::string>>&) {}
     void lists_by_name(std::string_view, const std::map<std::string, std::vector<std::string>>&) {}
     void flag(std::string_view, bool) {}
@@ -80,7 +80,7 @@ void check_variable(const std::string& place, const std::string& name, const std
 
 void check_environments(const launch_options& launch, config_problems& problems) {
     for (const auto& [name, value] : launch.environment) {
-        check_variable("launch.environment", name, value, problems);
+        check_variable("launch.environment", name, value.value_or(""), problems);
     }
     for (const auto& [name, values] : launch.slot_environment) {
         if (values.empty()) {

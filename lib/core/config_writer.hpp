@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,15 @@ inline boost::json::array texts_of(const std::vector<duration>& values) {
         texts.emplace_back(to_text(value));
     }
     return texts;
+}
+
+/// A variable that is to be removed is null.
+inline boost::json::object object_of(const std::map<std::string, std::optional<std::string>>& variables) {
+    boost::json::object object;
+    for (const auto& [name, value] : variables) {
+        object[name] = value ? boost::json::value_from(*value) : boost::json::value();
+    }
+    return object;
 }
 
 /// A visitor of fields that makes a JSON object of them, for config_reader to read.
@@ -95,8 +105,8 @@ public:
     void lists(std::string_view field, const std::vector<std::vector<std::string>>& value) {
         convert(field, value);
     }
-    void variables(std::string_view field, const std::map<std::string, std::string>& value) {
-        convert(field, value);
+    void variables(std::string_view field, const std::map<std::string, std::optional<std::string>>& value) {
+        object_[field] = object_of(value);
     }
     void lists_by_name(std::string_view field, const std::map<std::string, std::vector<std::string>>& value) {
         convert(field, value);

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,8 +84,8 @@ public:
         add(field, array_of(array_of(string_)), boost::json::value_from(value));
     }
 
-    void variables(std::string_view field, const std::map<std::string, std::string>& value) {
-        add(field, map_of(string_), boost::json::value_from(value));
+    void variables(std::string_view field, const std::map<std::string, std::optional<std::string>>& value) {
+        add(field, map_of({{"type", {"string", "null"}}}), object_of(value));
     }
 
     void lists_by_name(std::string_view field, const std::map<std::string, std::vector<std::string>>& value) {

@@ -8,14 +8,20 @@
 
 #include "process/leash.hpp"
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstddef>
+#include <cstring>
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <memory>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace skep {
@@ -39,11 +45,11 @@ void reset_signals() noexcept {
     }
 }
 
-/// Leads its own group, for group signals, and out of the terminal's Ctrl-C. A guard is out of reach of a worker, too,
-/// which might join its group; should somebody have stopped it, it goes on when its host ends.
-bool leave_hosts_group(const child_plan& plan) noexcept {
-    const bool left =
-        plan.is_guard ? ::setsid() >= 0 && ::prctl(PR_SET_PDEATHSIG, SIGCONT) == 0 : ::setpgid(0, 0) == 0;
+/// Leads its own session and group: for group signals, and out of the reach of a terminal, whose Ctrl-C would end it, and
+/// which stops whoever reads it from the background. No process of one session can join a group of another. Should somebody
+/// have stopped a guard, it goes on when its host ends.
+bool leave_hosts_session(const child_plan& plan) noexcept {
+    const bool left = ::setsid() >= 0 && (!plan.is_guard || ::prctl(PR_SET_PDEATHSIG, SIGCONT) == 0);
     return left && ::getppid() == plan.parent; // it may have died before prctl took effect
 }
 
@@ -80,6 +86,30 @@ bool place_descriptors(const child_descriptors& given) noexcept {
     return ::close_range(spare.size(), ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
+/// Stays where it is already: there may be no permission to get there again. The C library's own getcwd may allocate.
+bool enter(const char* directory) noexcept {
+    std::array<char, PATH_MAX> here;
+    const bool is_known = ::syscall(SYS_getcwd, here.data(), here.size()) > 0;
+    return (is_known && std::strcmp(here.data(), directory) == 0) || ::chdir(directory) == 0;
+}
+
+/// A limit that may not be raised stays. Makes no call that would change nothing: a filter of system calls may end the
+/// process for it.
+void assume(const process_state& state) noexcept {
+    if (state.umask) {
+        ::umask(*state.umask);
+    }
+    for (std::size_t i = 0; i < state.limits.size(); ++i) {
+        const auto resource = static_cast<decltype(RLIMIT_CPU)>(i);
+        const auto& wanted = state.limits[i];
+        rlimit now{};
+        if (wanted && ::getrlimit(resource, &now) == 0 &&
+            (now.rlim_cur != wanted->rlim_cur || now.rlim_max != wanted->rlim_max)) {
+            ::setrlimit(resource, &*wanted);
+        }
+    }
+}
+
 int run_child(void* argument) noexcept {
     auto plan = *static_cast<const child_plan*>(argument);
     if (plan.abort->is_requested()) { // either this is seen, or the pid is, and gets a SIGKILL
@@ -92,11 +122,14 @@ int run_child(void* argument) noexcept {
         give_up(plan, launch_step::setup);
     }
     plan.report = report;
-    if (!leave_hosts_group(plan) || !arm(plan.leash) || !place_descriptors(plan.descriptors)) {
+    if (!leave_hosts_session(plan) || !arm(plan.leash) || !place_descriptors(plan.descriptors)) {
         give_up(plan, launch_step::setup);
     }
-    if (plan.directory != nullptr && ::chdir(plan.directory) != 0) {
+    if (plan.directory != nullptr && !enter(plan.directory)) {
         give_up(plan, launch_step::chdir);
+    }
+    if (plan.state != nullptr) {
+        assume(*plan.state);
     }
     sigset_t none;
     ::sigemptyset(&none);

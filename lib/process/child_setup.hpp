@@ -14,7 +14,8 @@ struct child_plan {
     const char* executable;
     char* const* arguments;
     char* const* environment;
-    const char* directory; ///< nullptr: stay
+    const char* directory;      ///< nullptr: stay
+    const process_state* state; ///< nullptr: keep what the host has
     child_descriptors descriptors;
     leash_ends leash; ///< to be armed
     bool is_guard;    ///< see launch_spec

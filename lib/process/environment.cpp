@@ -3,15 +3,15 @@
 
 #include "process/environment.hpp"
 
-#include "process/shipped_files.hpp"
 #include <skep/error.hpp>
 
 #include <boost/process/v2/environment.hpp>
 
-#include <cstdlib>
-#include <filesystem>
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <sstream>
+#include <string_view>
 #include <unistd.h>
 
 namespace skep {
@@ -25,25 +25,29 @@ bool is_essential(const std::string& name) {
     return name == "PATH" || name == "HOME" || name == "LANG";
 }
 
-variables inherited(bool everything) {
-    variables result;
-    for (char** entry = ::environ; *entry != nullptr; ++entry) {
-        const environment::key_value_pair_view variable(*entry);
-        const auto name = variable.key().string();
-        // A worker of a host that is a worker itself must not take its host's channels for its own.
-        const bool reserved = name.rfind("SKEP_", 0) == 0;
-        if (!reserved && (everything || is_essential(name))) {
-            result[name] = variable.value().string();
-        }
-    }
+/// A worker of a host that is a worker itself must not take its host's channels for its own, nor the socket by which
+/// systemd is told that the host is up for one that it may use.
+bool is_hosts_own(const std::string& name) {
+    constexpr std::array<std::string_view, 8> of_systemd{"NOTIFY_SOCKET", "FDSTORE",       "WATCHDOG_PID",
+                                                         "WATCHDOG_USEC", "LISTEN_PID",    "LISTEN_PIDFDID",
+                                                         "LISTEN_FDS",    "LISTEN_FDNAMES"};
+    return name.starts_with("SKEP_") || std::ranges::find(of_systemd, name) != of_systemd.end();
+}
+
+variables inherited(const host_state& host, bool everything) {
+    auto result = host.environment;
+    std::erase_if(result, [&](const auto& each) { return !everything && !is_essential(each.first); });
     return result;
 }
 
-/// Each of these libraries starts a thread per core by default, which starves a pool of processes.
-void limit_library_threads(variables& into, std::size_t threads) {
+/// Each of these libraries starts a thread per core by default, which starves a pool of processes. `chosen` has what the
+/// user says of them.
+void limit_library_threads(variables& into, std::size_t threads, const launch_options& chosen) {
     for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
                              "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"}) {
-        into.try_emplace(name, std::to_string(threads));
+        if (!chosen.environment.contains(name)) {
+            into.try_emplace(name, std::to_string(threads));
+        }
     }
 }
 
@@ -65,12 +69,12 @@ bool is_executable_file(const std::filesystem::path& path) {
 }
 
 /// Empty if there is none. As a shell does it: an empty entry of PATH is the current directory.
-std::string find_in_path(const std::string& name) {
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+std::string find_in_path(const std::string& name, const host_state& host) {
+    const auto path = host.environment.find("PATH");
+    std::istringstream folders(path == host.environment.end() ? "/usr/bin:/bin" : path->second);
     for (std::string folder; std::getline(folders, folder, ':');) {
-        const auto candidate = std::filesystem::absolute(std::filesystem::path(folder) / name);
-        if (is_executable_file(candidate)) {
+        const auto candidate = host.directory / folder / name;
+        if (candidate.is_absolute() && is_executable_file(candidate)) {
             return candidate.string();
         }
     }
@@ -79,14 +83,30 @@ std::string find_in_path(const std::string& name) {
 
 } // namespace
 
-std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
-                                            const variables& protocol) {
-    auto merged = inherited(launch.inherit_environment);
-    for (const auto& [name, value] : launch.environment) {
-        merged[name] = value;
+variables inherited_environment() {
+    variables result;
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const environment::key_value_pair_view variable(*entry);
+        const auto name = variable.key().string();
+        if (!is_hosts_own(name)) {
+            result[name] = variable.value().string();
+        }
     }
-    limit_library_threads(merged, threads);
-    if (const auto sdk = python_sdk_directory(); !sdk.empty()) {
+    return result;
+}
+
+std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
+                                            const variables& protocol, const host_state& host) {
+    auto merged = inherited(host, launch.inherit_environment);
+    for (const auto& [name, value] : launch.environment) {
+        if (value) {
+            merged[name] = *value;
+        } else {
+            merged.erase(name);
+        }
+    }
+    limit_library_threads(merged, threads, launch);
+    if (const auto sdk = python_sdk_directory(host.shipped); !sdk.empty()) {
         auto& path = merged["PYTHONPATH"];
         path = path.empty() ? sdk : sdk + ':' + path;
     }
@@ -100,10 +120,17 @@ std::vector<std::string> worker_environment(const launch_options& launch, std::s
 
 std::vector<std::string> forwarded_environment(const launch_options& launch, std::size_t threads,
                                                const variables& protocol) {
-    auto chosen = launch.environment;
-    limit_library_threads(chosen, threads);
     std::vector<std::string> result;
-    append(result, protocol); // first: a name of the user's might look like an option of env
+    variables chosen;
+    for (const auto& [name, value] : launch.environment) {
+        if (value) {
+            chosen[name] = *value;
+        } else {
+            result.insert(result.end(), {"-u", name});
+        }
+    }
+    limit_library_threads(chosen, threads, launch);
+    append(result, protocol); // before `chosen`: a name of the user's might look like an option of env
     append(result, chosen);
     return result;
 }
@@ -112,27 +139,38 @@ const std::string& started_program(const launch_options& launch) noexcept {
     return launch.prefix.empty() ? launch.program : launch.prefix.front();
 }
 
-std::string find_program(const launch_options& launch) {
+std::string find_program(const launch_options& launch, const host_state& host) {
     const auto& program = started_program(launch);
     const std::string field = launch.prefix.empty() ? "launch.program" : "launch.prefix";
     if (program.find('/') != std::string::npos) {
+        const auto path = host.directory / program;
         std::error_code ec;
-        if (!std::filesystem::exists(program, ec)) {
+        if (!path.is_absolute()) {
+            refuse(program, "counts from the host's working directory, which was deleted before the pool was "
+                            "made; give its full path in " +
+                                field);
+        }
+        if (!std::filesystem::exists(path, ec)) {
             refuse(program, "does not exist; check " + field);
         }
-        if (std::filesystem::is_directory(program, ec)) {
+        if (std::filesystem::is_directory(path, ec)) {
             refuse(program, "is a directory; check " + field);
         }
-        if (::access(program.c_str(), X_OK) != 0) {
+        if (::access(path.c_str(), X_OK) != 0) {
             refuse(program, "is not executable; check its permissions");
         }
-        return std::filesystem::absolute(program).string();
+        return path.string();
     }
-    const auto found = find_in_path(program);
+    const auto found = find_in_path(program, host);
     if (found.empty()) {
         refuse(program, "was not found in PATH; install it or give its full path in " + field);
     }
     return found;
+}
+
+std::string starting_directory(const launch_options& launch, const host_state& host) {
+    return launch.working_directory.empty() ? host.directory.string()
+                                            : (host.directory / launch.working_directory).string();
 }
 
 } // namespace skep

@@ -89,7 +89,7 @@ bool send_descriptor(int line, int end) {
 }
 
 /// Returns once the guard is up. Throws error(spawn_failed).
-void await_report(int line, const launch_abort& abort) {
+void await_report(int line, const std::string& program, const launch_abort& abort) {
     constexpr int between_looks = 20; // milliseconds
     constexpr int looks = 500;
     pollfd report{line, POLLIN, 0};
@@ -102,13 +102,15 @@ void await_report(int line, const launch_abort& abort) {
         ::recv(line, &problem, 1, MSG_DONTWAIT);
     }
     if (problem != 0) {
-        launcher::fail(launch_step::guard, problem, guard_program());
+        launcher::fail(launch_step::guard, problem, program);
     }
 }
 
-launch_spec guard_spec(int line, int memory) {
+/// It keeps no file system from being unmounted.
+launch_spec guard_spec(std::string program, int line, int memory) {
     launch_spec spec;
-    spec.executable = guard_program();
+    spec.executable = std::move(program);
+    spec.directory = "/";
     if (spec.executable.empty()) {
         error_info info;
         info.detail =
@@ -126,13 +128,13 @@ launch_spec guard_spec(int line, int memory) {
 } // namespace
 
 struct guard::running {
-    running(const launcher& launch, launch_abort& abort) {
+    running(const launcher& launch, const std::string& program, launch_abort& abort) {
         auto ends = make_socket_pair(launch);
         line = std::move(ends.here);
-        process = launch(guard_spec(ends.there.get(), alive.memory()), abort);
+        process = launch(guard_spec(program, ends.there.get(), alive.memory()), abort);
         alive.hide();
         ends.there.reset();
-        await_report(line.get(), abort);
+        await_report(line.get(), program, abort);
     }
 
     pulse alive;
@@ -140,7 +142,7 @@ struct guard::running {
     launched_child process; ///< ends it when it goes
 };
 
-guard::guard(const launcher& launch) : launch_(launch) {}
+guard::guard(const launcher& launch, const host_state& host) : launch_(launch), host_(host) {}
 guard::~guard() = default;
 
 leash guard::tie(launch_abort& abort) {
@@ -148,7 +150,7 @@ leash guard::tie(launch_abort& abort) {
     const auto pass = [&] { return running_ && send_descriptor(running_->line.get(), ends.there.get()); };
     if (!pass()) { // it is the first, or somebody has killed the guard
         running_.reset();
-        running_ = std::make_unique<running>(launch_, abort);
+        running_ = std::make_unique<running>(launch_, guard_program(host_.shipped), abort);
         if (!pass()) {
             launcher::fail(launch_step::guard, EPIPE);
         }

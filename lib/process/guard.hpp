@@ -16,7 +16,7 @@ namespace skep {
 /// the same, the groups die with it, and the next leash starts another. To be used on one permanent thread.
 class guard {
 public:
-    explicit guard(const launcher& launch);
+    guard(const launcher& launch, const host_state& host);
     ~guard();
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
@@ -29,6 +29,7 @@ private:
     struct running;
 
     const launcher& launch_;
+    const host_state& host_;
     std::unique_ptr<running> running_;
 };
 

@@ -49,7 +49,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
 
 std::string_view remedy(launch_step step, int number) noexcept {
     if (step == launch_step::chdir && number == ENOENT) {
-        return "; the working directory of the workers was deleted, or never existed: check "
+        return "; the working directory of the workers was deleted or moved, or never existed: check "
                "launch.working_directory";
     }
     switch (number) {
@@ -196,6 +196,7 @@ launched_child launcher::operator()(const launch_spec& spec, launch_abort& abort
                           arguments.data(),
                           environment.data(),
                           spec.directory.empty() ? nullptr : spec.directory.c_str(),
+                          spec.state,
                           descriptors,
                           spec.leash,
                           spec.is_guard,

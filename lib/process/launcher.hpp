@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "process/host_state.hpp"
 #include "process/unique_fd.hpp"
 
 #include <array>
@@ -35,13 +36,14 @@ struct leash_ends {
 };
 
 struct launch_spec {
-    std::string executable; ///< absolute path
-    std::vector<std::string> arguments;
+    std::string executable;             ///< absolute path
+    std::vector<std::string> arguments; ///< the first is that path, too: programs look for their files by it
     std::vector<std::string> environment;
-    std::string directory; ///< empty: the host's
+    std::string directory;                ///< absolute; empty: that of the host at this moment
+    const process_state* state = nullptr; ///< what it starts with; null: what the host has at this moment
     child_descriptors descriptors{-1, -1, -1, -1, -1};
     leash_ends leash;
-    bool is_guard = false; ///< in a session of its own, and let run when the thread ends that launches it
+    bool is_guard = false; ///< let run when the thread ends that launches it
 };
 
 /// A child that was just started: its pid, and a descriptor that names it even after its end. Kills and reaps
@@ -103,8 +105,9 @@ private:
 /// a host with other threads: those fork, run handlers of the execution context in the child, and can hang or
 /// multiply it.
 ///
-/// The child leads a process group of its own, has default signal handling and an empty signal mask,
-/// and no descriptor but those of `launch_spec`. Throws error(spawn_failed) naming step and cause; then no process is
+/// The child leads a session and a process group of its own, without a controlling terminal, has default signal handling
+/// and an empty signal mask, and no descriptor but those of `launch_spec`. What a thread hands on, such as its CPU mask, it
+/// has of the thread that launches it. Throws error(spawn_failed) naming step and cause; then no process is
 /// left.
 class launcher {
 public:

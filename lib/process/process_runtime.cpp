@@ -78,32 +78,35 @@ struct launch_plan {
     transport kind;
 };
 
-/// What the workers of a pool are started with. Used on the spawner: looking for files takes as long as their file
-/// system does.
+/// What the workers of a pool are started with. Made on the thread that makes the pool, which takes all that there is to
+/// take of the host. Used on the spawner: looking for files takes as long as their file system does.
 class launch_recipe {
 public:
-    explicit launch_recipe(const pool_config& config)
-        : options_(config.launch), threads_(config.threads_per_worker) {}
+    launch_recipe(const pool_config& config, std::shared_ptr<const host_state> host)
+        : options_(config.launch), threads_(config.threads_per_worker), host_(std::move(host)) {}
 
     launch_plan plan_for(const launch_order& order) {
         const auto options = for_slot(order.launch.value_or(options_), order.worker.slot);
         const auto protocol = protocol_variables(order, options.transport, threads_);
         launch_plan plan{{}, options.transport};
-        plan.spec.executable = started_program(options) == started_program(options_) ? usual_executable()
-                                                                                     : find_program(options);
+        plan.spec.executable = started_program(options) == started_program(options_)
+                                   ? usual_executable()
+                                   : find_program(options, *host_);
         plan.spec.arguments = launch_command(options, forwarded_environment(options, threads_, protocol));
-        plan.spec.environment = worker_environment(options, threads_, protocol);
-        plan.spec.directory = options.working_directory.string();
+        plan.spec.arguments.front() = plan.spec.executable;
+        plan.spec.environment = worker_environment(options, threads_, protocol, *host_);
+        plan.spec.directory = starting_directory(options, *host_);
+        plan.spec.state = &host_->process;
         return plan;
     }
 
 private:
-    /// Looked for once: a later change of PATH or directory is not ours. A spawner that was given up may be at it, too.
+    /// Looked for once. A spawner that was given up may be at it, too.
     std::string usual_executable() {
         std::unique_lock lock(mutex_);
         if (executable_.empty()) {
             lock.unlock();
-            auto found = find_program(options_);
+            auto found = find_program(options_, *host_);
             lock.lock();
             executable_ = std::move(found);
         }
@@ -112,6 +115,7 @@ private:
 
     launch_options options_;
     const std::size_t threads_;
+    std::shared_ptr<const host_state> host_;
     std::mutex mutex_;
     std::string executable_;
 };
@@ -253,9 +257,10 @@ public:
         : executor_(context.executor),
           output_options_(config.output),
           sink_(std::move(sink)),
-          recipe_(std::make_shared<launch_recipe>(config)),
+          host_(std::make_shared<const host_state>(take_host_state())),
+          recipe_(std::make_shared<launch_recipe>(config, host_)),
           launch_(std::move(fault)),
-          spawner_(launch_) {}
+          spawner_(launch_, host_) {}
 
     asio::awaitable<worker_link> start(launch_order order) override {
         const auto job = std::make_shared<launch_job>(launch_, recipe_, std::move(order));
@@ -333,6 +338,7 @@ private:
     strand executor_;
     output_options output_options_;
     output_handler sink_;
+    std::shared_ptr<const host_state> host_;
     std::shared_ptr<launch_recipe> recipe_;
     launcher launch_;
     std::vector<launch_in_progress> launches_;

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <filesystem>
+#include <link.h>
 
 namespace skep {
 
@@ -22,20 +22,22 @@ namespace fs = std::filesystem;
 
 /// One thing that is shipped.
 struct shipped_file {
-    const char* variable;     ///< of the environment, that names another one
     const char* under_prefix; ///< where it is in an installation
     const char* in_build;     ///< where it is for a program in a build tree, else null
     const char* sign;         ///< what its path is followed by where it exists
 };
 
-/// The file of the library, or the program if it is linked statically.
+/// The file of the library, or the program if it is linked statically. The dynamic linker knows a program by the name
+/// alone that it was called by, which is any text that whoever started it chose: the kernel knows the file.
 fs::path own_file() {
     Dl_info info{};
+    void* entry = nullptr;
+    const bool found = ::dladdr1(reinterpret_cast<const void*>(&python_sdk_directory), &info, &entry,
+                                 RTLD_DL_LINKMAP) != 0 &&
+                       entry != nullptr;
+    const char* const library = found ? static_cast<const link_map*>(entry)->l_name : "";
     std::error_code ec;
-    const bool found = ::dladdr(reinterpret_cast<const void*>(&python_sdk_directory), &info) != 0 &&
-                       info.dli_fname != nullptr && info.dli_fname[0] == '/';
-    // A program may be known by the name alone that it was called by, which says nothing of where it is.
-    return fs::canonical(found ? info.dli_fname : "/proc/self/exe", ec);
+    return *library == '/' ? fs::canonical(library, ec) : fs::read_symlink("/proc/self/exe", ec);
 }
 
 /// The prefix of an installation that `file` is in; empty if it is elsewhere: what lies beside a build tree, in /tmp
@@ -56,10 +58,15 @@ fs::path prefix_of_header() {
                                       : fs::path(shipped::header).parent_path().parent_path().parent_path();
 }
 
-std::string find(const shipped_file& what) {
-    if (const char* chosen = std::getenv(what.variable)) {
-        return chosen;
+std::optional<std::string> variable(const char* name, const fs::path& directory) {
+    const char* const value = ::secure_getenv(name);
+    if (value == nullptr) {
+        return std::nullopt;
     }
+    return *value == '\0' ? std::string() : (directory / value).string();
+}
+
+std::string find(const shipped_file& what) {
     for (const auto& place :
          {prefix_of(own_file()) / what.under_prefix, prefix_of_header() / what.under_prefix,
           fs::path(what.in_build == nullptr ? "" : what.in_build)}) {
@@ -74,12 +81,16 @@ std::string find(const shipped_file& what) {
 
 } // namespace
 
-std::string python_sdk_directory() {
-    return find({"SKEP_PYTHON_SDK", SKEP_SDK_UNDER_PREFIX, shipped::sdk, "/skep/__init__.py"});
+shipped_choice take_shipped_choice(const fs::path& directory) {
+    return {variable("SKEP_PYTHON_SDK", directory), variable("SKEP_GUARD", directory)};
 }
 
-std::string guard_program() {
-    return find({"SKEP_GUARD", SKEP_GUARD_UNDER_PREFIX, shipped::guard, ""});
+std::string python_sdk_directory(const shipped_choice& choice) {
+    return choice.sdk ? *choice.sdk : find({SKEP_SDK_UNDER_PREFIX, shipped::sdk, "/skep/__init__.py"});
+}
+
+std::string guard_program(const shipped_choice& choice) {
+    return choice.guard ? *choice.guard : find({SKEP_GUARD_UNDER_PREFIX, shipped::guard, ""});
 }
 
 } // namespace skep

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 
 namespace skep {
@@ -11,11 +13,20 @@ namespace skep {
 // the library (if linked statically, the program) is installed in, else under that of the headers that the program was
 // compiled with, or in their build tree.
 
-/// The folder to put on PYTHONPATH so that workers can `import skep`; SKEP_PYTHON_SDK names another. Empty if there
-/// is none.
-std::string python_sdk_directory();
+/// What the host's environment names instead.
+struct shipped_choice {
+    std::optional<std::string> sdk;   ///< SKEP_PYTHON_SDK
+    std::optional<std::string> guard; ///< SKEP_GUARD
+};
 
-/// The program that guard runs; SKEP_GUARD names another. Empty if there is none.
-std::string guard_program();
+/// Reads the two variables; relative paths count from `directory`. A program that runs with more rights than its caller,
+/// a setuid program say, takes neither. For the thread that makes a pool.
+shipped_choice take_shipped_choice(const std::filesystem::path& directory);
+
+/// The folder to put on PYTHONPATH so that workers can `import skep`. Empty if there is none.
+std::string python_sdk_directory(const shipped_choice& choice);
+
+/// The program that guard runs. Empty if there is none.
+std::string guard_program(const shipped_choice& choice);
 
 } // namespace skep

@@ -23,7 +23,8 @@ constexpr std::chrono::milliseconds between_hints(10);
 
 /// Shared with the thread, which may outlive its spawner.
 struct spawner::state {
-    explicit state(launcher with) : launch(std::move(with)) {}
+    state(launcher with, std::shared_ptr<const host_state> around)
+        : launch(std::move(with)), host(std::move(around)) {}
 
     void run();
     bool take(job& next);
@@ -36,7 +37,8 @@ struct spawner::state {
     };
 
     launcher launch;
-    pid_t host = ::getpid();
+    std::shared_ptr<const host_state> host;
+    pid_t process = ::getpid();
     std::thread thread;
     std::mutex mutex;
     std::condition_variable changed;
@@ -47,8 +49,9 @@ struct spawner::state {
 };
 
 void spawner::state::run() {
+    assume(host->thread);
     {
-        guard watch(launch);
+        guard watch(launch, *host);
         job next;
         while (take(next)) {
             next(watch);
@@ -90,7 +93,8 @@ void spawner::state::abandon() {
     then = nullptr;
 }
 
-spawner::spawner(launcher launch) : launch_(std::move(launch)) {}
+spawner::spawner(launcher launch, std::shared_ptr<const host_state> host)
+    : launch_(std::move(launch)), host_(std::move(host)) {}
 
 spawner::~spawner() {
     stop(duration::zero(), [] {});
@@ -98,7 +102,7 @@ spawner::~spawner() {
 
 void spawner::post(job work, std::function<void()> then) {
     if (!state_) {
-        auto fresh = std::make_shared<state>(launch_);
+        auto fresh = std::make_shared<state>(launch_, host_);
         try {
             fresh->thread = std::thread([fresh] { fresh->run(); });
         } catch (const std::system_error& problem) {
@@ -112,6 +116,12 @@ void spawner::post(job work, std::function<void()> then) {
         }
         state_ = std::move(fresh);
     }
+    if (state_->process != ::getpid()) {
+        error_info info;
+        info.detail = "this process is a forked copy of the one that started the pool: make and start pools "
+                      "after fork() or daemon()";
+        throw error(errc::spawn_failed, std::move(info));
+    }
     const std::lock_guard lock(state_->mutex);
     state_->entries.push_back({std::move(work), std::move(then)});
     state_->changed.notify_all();
@@ -122,7 +132,7 @@ void spawner::stop(duration limit, const std::function<void()>& hasten) {
     if (!ending) {
         return;
     }
-    if (ending->host != ::getpid()) { // this is a forked copy, which has no such thread
+    if (ending->process != ::getpid()) { // this is a forked copy, which has no such thread
         ending->thread.detach();
         return;
     }

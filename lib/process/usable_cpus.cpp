@@ -4,11 +4,15 @@
 #include "process/usable_cpus.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <fstream>
-#include <optional>
+#include <functional>
 #include <sched.h>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace skep {
 
@@ -59,14 +63,40 @@ bool names_cpu(const std::string& controllers) {
 }
 
 std::size_t affinity() {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    const bool known =
-        ::sched_getaffinity(0, sizeof mask, &mask) == 0; // not with more CPUs than the set can name
-    return known ? static_cast<std::size_t>(CPU_COUNT(&mask)) : std::thread::hardware_concurrency();
+    const auto mask = cpus_of_process();
+    if (!mask) {
+        return std::thread::hardware_concurrency();
+    }
+    std::size_t count = 0;
+    for (const auto word : mask->bits) {
+        count += static_cast<std::size_t>(std::popcount(word));
+    }
+    return count;
+}
+
+void add(cpu_mask& to, const cpu_mask& other) noexcept {
+    std::transform(to.bits.begin(), to.bits.end(), other.bits.begin(), to.bits.begin(), std::bit_or());
 }
 
 } // namespace
+
+std::optional<cpu_mask> cpus_of_thread(pid_t thread) noexcept {
+    cpu_mask mask;
+    auto* const set = reinterpret_cast<cpu_set_t*>(mask.bits.data());
+    return ::sched_getaffinity(thread, sizeof mask.bits, set) == 0 ? std::optional(mask) : std::nullopt;
+}
+
+std::optional<cpu_mask> cpus_of_process() {
+    auto all = cpus_of_thread(::getpid());
+    std::error_code ec;
+    for (fs::directory_iterator next("/proc/self/task", ec), end; !ec && next != end; next.increment(ec)) {
+        const auto mask = cpus_of_thread(std::atoi(next->path().filename().c_str()));
+        if (mask && all) { // a thread may have ended meanwhile
+            add(*all, *mask);
+        }
+    }
+    return all;
+}
 
 /// A line of /proc/self/cgroup is number:controllers:group; version 2 has number 0 and no controllers.
 std::size_t cpu_quota(const fs::path& root) {

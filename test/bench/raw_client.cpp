@@ -41,8 +41,9 @@ public:
         if (args.number("epoll", 0) != 0) {
             watch_data();
         }
+        const auto host = take_host_state();
         launch_spec spec;
-        spec.executable = find_program(config.launch);
+        spec.executable = find_program(config.launch, host);
         spec.arguments.push_back(config.launch.program);
         spec.arguments.insert(spec.arguments.end(), config.launch.args.begin(), config.launch.args.end());
         spec.environment = worker_environment(config.launch, 1,
@@ -52,7 +53,8 @@ public:
                                                {"SKEP_CONTROL_FD", "4"},
                                                {"SKEP_TOKEN", std::string(32, '0')},
                                                {"SKEP_WORKER", "default/0#1"},
-                                               {"SKEP_POOL", "default"}});
+                                               {"SKEP_POOL", "default"}},
+                                              host);
         spec.descriptors = {-1, STDERR_FILENO, STDERR_FILENO, data_.there.get(), control_.there.get()};
         launch_abort never;
         process_ = launcher()(spec, never);

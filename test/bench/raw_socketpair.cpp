@@ -44,12 +44,13 @@ class python_program {
 public:
     python_program(const arguments& args, std::vector<std::string> options) : wires_(make_socketpair()) {
         auto config = pool_config::python(args.text("script"), args.text("python"));
+        const auto host = take_host_state();
         launch_spec spec;
-        spec.executable = find_program(config.launch);
+        spec.executable = find_program(config.launch, host);
         spec.arguments = std::move(config.launch.args);
         spec.arguments.insert(spec.arguments.begin(), config.launch.program);
         spec.arguments.insert(spec.arguments.end(), options.begin(), options.end());
-        spec.environment = worker_environment(config.launch, 1, {});
+        spec.environment = worker_environment(config.launch, 1, {}, host);
         spec.descriptors = {-1, STDERR_FILENO, STDERR_FILENO, wires_.there.get(), -1};
         launch_abort never;
         process_ = launcher()(spec, never);

@@ -87,25 +87,6 @@ private:
     std::thread thread_;
 };
 
-void stop_one_that_has_joined_its_host(const pool_config& config, bool obeys) {
-    run([&](asio::io_context& context) -> asio::awaitable<void> {
-        pool workers(context.get_executor(), config);
-        co_await workers.start();
-        request joining("join_host");
-        co_await workers.execute(std::move(joining));
-        if (!obeys) {
-            request deaf("evaluate");
-            deaf.arg("expression", "signal.signal(signal.SIGTERM, signal.SIG_IGN) and None");
-            co_await workers.execute(std::move(deaf));
-            begin_call(context, workers, request("hold_gil"));
-        }
-        const auto report = co_await workers.shutdown();
-        BOOST_TEST(report.clean());
-        BOOST_TEST_REQUIRE(report.workers.size() == 1u);
-        BOOST_TEST(report.workers.front().stage() == (obeys ? stop_stage::terminate : stop_stage::kill));
-    });
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(hang_fault)
@@ -159,35 +140,15 @@ BOOST_AUTO_TEST_CASE(a_child_stopped_before_its_exec_holds_nobody_up) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_worker_that_joins_its_hosts_group_dies_with_the_context) {
-    const leak_audit audit;
-    pid_t pid = 0;
-    {
-        asio::io_context context;
-        pool workers(context.get_executor(), basic_pool());
-        auto body = [&]() -> asio::awaitable<void> {
-            co_await workers.start();
-            request joining("join_host");
-            const json::value joined = co_await value_of(workers, std::move(joining));
-            BOOST_TEST(joined.as_string() == "joined");
-            pid = co_await pid_of(workers);
-            context.stop();
-        };
-        asio::co_spawn(context, std::move(body), [](std::exception_ptr problem) { BOOST_TEST(!problem); });
-        context.run_for(20s);
-        BOOST_TEST(::getpgid(pid) == ::getpgrp());
-    } // without a shutdown
-    BOOST_TEST(!is_alive(pid));
-}
-
-BOOST_DATA_TEST_CASE(a_worker_that_joins_its_hosts_group_is_stopped_like_any_other,
-                     boost::unit_test::data::make({"", "ignores"}), how) {
-    const bool obeys = std::string(how).empty();
-    auto config = quick(basic_pool());
-    config.stop.drain_timeout = 100ms;
-    config.stop.shutdown_grace = 0ms;
-    config.stop.term_grace = obeys ? duration(5s) : duration(100ms);
-    stop_one_that_has_joined_its_host(config, obeys);
+// It would be out of reach of what is sent to its own; the kernel keeps sessions apart.
+BOOST_AUTO_TEST_CASE(a_worker_cannot_join_its_hosts_group) {
+    with_pool(basic_pool(), [](pool& workers) -> asio::awaitable<void> {
+        request joining("join_host");
+        const auto outcome = co_await value_of(workers, std::move(joining));
+        BOOST_TEST(outcome == "PermissionError");
+        const auto pid = co_await pid_of(workers);
+        BOOST_TEST(::getpgid(pid) == pid);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_of_processes_is_named) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <map>
+#include <optional>
 #include <unistd.h>
 
 namespace skep::test {
@@ -171,6 +172,64 @@ BOOST_AUTO_TEST_CASE(does_not_hand_on_the_hosts_own_protocol) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(leaves_out_what_systemd_tells_the_host) {
+    const variable notify("NOTIFY_SOCKET", "/run/systemd/notify");
+    const variable store("FDSTORE", "3");
+    const variable watchdog("WATCHDOG_USEC", "30000000");
+    const variable watched("WATCHDOG_PID", "1");
+    const variable listen("LISTEN_FDS", "1");
+    const variable listener("LISTEN_PID", "1");
+    const variable names("LISTEN_FDNAMES", "http");
+    const variable of_user("LISTEN_ADDRESS", "0.0.0.0");
+    auto config = basic_pool();
+    config.launch.environment["WATCHDOG_USEC"] = "5";
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+        for (const auto* name :
+             {"NOTIFY_SOCKET", "FDSTORE", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"}) {
+            const auto value = co_await variable_of_worker(workers, name);
+            BOOST_TEST(value.is_null(), name);
+        }
+        const auto address = co_await variable_of_worker(workers, "LISTEN_ADDRESS");
+        BOOST_TEST(address == "0.0.0.0");
+        const auto of_pool = co_await variable_of_worker(workers, "WATCHDOG_USEC");
+        BOOST_TEST(of_pool == "5");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(lacks_what_is_removed) {
+    const variable inherited("HIVE_INHERITED", "from host");
+    const variable python_path("PYTHONPATH", "/somewhere/of/the/user");
+    auto config = basic_pool();
+    for (const auto* name : {"HIVE_INHERITED", "HIVE_NEVER_THERE", "OMP_NUM_THREADS", "PYTHONPATH"}) {
+        config.launch.environment[name] = std::nullopt;
+    }
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+        for (const auto* name : {"HIVE_INHERITED", "HIVE_NEVER_THERE", "OMP_NUM_THREADS"}) {
+            const auto value = co_await variable_of_worker(workers, name);
+            BOOST_TEST(value.is_null(), name);
+        }
+        const auto limit = co_await variable_of_worker(workers, "MKL_NUM_THREADS");
+        BOOST_TEST(limit == "1");
+        const auto path = co_await variable_of_worker(workers, "PYTHONPATH");
+        BOOST_TEST(!contains(std::string(path.as_string()), "/somewhere/of/the/user"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(lacks_what_is_removed_elsewhere) {
+    auto config = basic_pool();
+    config.launch.transport = transport::stdio;
+    config.launch.prefix = {"sh", "-c", "export HIVE_OVER_THERE=1; exec \"$@\"", "sh"};
+    config.launch.environment = {{"HIVE_OVER_THERE", std::nullopt},
+                                 {"-u", "an odd name"},
+                                 {"PYTHONPATH", std::string(SKEP_TEST_DIR) + "/../lib/python"}};
+    with_pool(config, [](pool& workers) -> asio::awaitable<void> {
+        const auto removed = co_await variable_of_worker(workers, "HIVE_OVER_THERE");
+        BOOST_TEST(removed.is_null());
+        const auto odd = co_await variable_of_worker(workers, "-u");
+        BOOST_TEST(odd == "an odd name");
+    });
+}
+
 BOOST_AUTO_TEST_CASE(finds_the_python_sdk_by_itself) {
     const variable path("PYTHONPATH", nullptr);
     const variable sdk("SKEP_PYTHON_SDK", nullptr);
@@ -254,13 +313,22 @@ BOOST_AUTO_TEST_CASE(has_no_ignored_and_no_blocked_signals) {
     BOOST_TEST(lines == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
-BOOST_AUTO_TEST_CASE(is_a_process_group_of_its_own) {
+BOOST_AUTO_TEST_CASE(goes_by_the_path_of_its_program) {
+    const std::vector<std::string> look{"-c", "tr '\\0' '\\n' </proc/$$/cmdline | head -n 1"};
+    const auto found = output_of("sh", look);
+    BOOST_TEST((found.starts_with("/") && found.ends_with("/sh\n")), found);
+    const scratch_folder folder;
+    std::filesystem::create_symlink("/bin/sh", folder / "link");
+    BOOST_TEST(output_of(folder / "link", look) == folder / "link" + "\n");
+}
+
+BOOST_AUTO_TEST_CASE(is_a_session_and_a_process_group_of_its_own) {
     with_pool(basic_pool(2), [](pool& workers) -> asio::awaitable<void> {
         const auto status = co_await workers.status();
         BOOST_TEST(status.workers.size() == 2u);
         for (const auto& worker : status.workers) {
             BOOST_TEST(::getpgid(worker.pid) == worker.pid);
-            BOOST_TEST(::getsid(worker.pid) == ::getsid(0));
+            BOOST_TEST(::getsid(worker.pid) == worker.pid);
         }
     });
 }

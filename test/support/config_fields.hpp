@@ -71,8 +71,12 @@ public:
         keep(field, value);
     }
 
-    void variables(std::string_view field, const std::map<std::string, std::string>& value) {
-        keep(field, value);
+    void variables(std::string_view field, const std::map<std::string, std::optional<std::string>>& value) {
+        std::map<std::string, std::string> shown;
+        for (const auto& [name, text] : value) {
+            shown[name] = text ? "=" + *text : "removed";
+        }
+        keep(field, shown);
     }
 
     void lists_by_name(std::string_view field, const std::map<std::string, std::vector<std::string>>& value) {
@@ -119,7 +123,10 @@ public:
     void lists(std::string_view, std::vector<std::vector<std::string>>& value) {
         value.push_back({"--a", ""});
     }
-    void variables(std::string_view, std::map<std::string, std::string>& value) { value["A"] = "s3cret"; }
+    void variables(std::string_view, std::map<std::string, std::optional<std::string>>& value) {
+        value["A"] = "s3cret";
+        value["C"] = std::nullopt;
+    }
 
     void lists_by_name(std::string_view, std::map<std::string, std::vector<std::string>>& value) {
         value["B"] = {"0", "1"};

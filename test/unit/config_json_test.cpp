@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view every_key = R"({
     "name": "blue",
-    "launch": {"program": "python3.11", "args": ["-u", "worker.py"], "environment": {"A": "1", "B": ""},
+    "launch": {"program": "python3.11", "args": ["-u", "worker.py"], "environment": {"A": "1", "B": "", "C": null},
                "slot_args": [["--port", "1"], []], "slot_environment": {"DEVICE": ["0", "1"]},
                "transport": "socket", "prefix": ["nice", "-n", "1"], "remote_shell": false,
                "inherit_environment": false, "working_directory": "/"},
@@ -58,7 +58,8 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.launch.program == "python3.11");
     BOOST_TEST(config.launch.args == (std::vector<std::string>{"-u", "worker.py"}),
                boost::test_tools::per_element());
-    BOOST_TEST((config.launch.environment == std::map<std::string, std::string>{{"A", "1"}, {"B", ""}}));
+    BOOST_TEST((config.launch.environment == std::map<std::string, std::optional<std::string>>{
+                                                 {"A", "1"}, {"B", ""}, {"C", std::nullopt}}));
     BOOST_TEST((config.launch.prefix == std::vector<std::string>{"nice", "-n", "1"}));
     BOOST_TEST(!config.launch.inherit_environment);
     BOOST_TEST(config.launch.working_directory == "/");

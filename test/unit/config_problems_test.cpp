@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(from_json_names_all_problems_at_once_of_every_kind) {
   launch.args[4] = null: must be a string
   launch.slot_args[1] = "b": must be an array of strings
   launch.slot_args[2][1] = 2: must be a string
-  launch.environment.A: must be a string
-  launch.environment.C: must be a string
+  launch.environment.A: must be a string, or null to remove the variable
+  launch.environment.C: must be a string, or null to remove the variable
   launch.slot_environment.D: must be an array of strings
   schedule = "random": must be one of least_loaded, round_robin, lifo, fifo
   queue.limit = -1: must be 0..10000000

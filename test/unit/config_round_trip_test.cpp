@@ -111,10 +111,10 @@ BOOST_AUTO_TEST_CASE(durations_are_in_milliseconds_unless_that_would_round_them)
 
 BOOST_AUTO_TEST_CASE(environments_are_written_whole_for_they_are_read_again) {
     auto config = runnable();
-    config.launch.environment = {{"KEY", "s3cret"}};
+    config.launch.environment = {{"KEY", "s3cret"}, {"GONE", std::nullopt}};
     config.launch.slot_environment = {{"DEVICE", {"0", "1"}}};
     const auto launch = to_json(config).at("launch").as_object();
-    BOOST_TEST((launch.at("environment") == json::value{{"KEY", "s3cret"}}));
+    BOOST_TEST((launch.at("environment") == json::value{{"KEY", "s3cret"}, {"GONE", nullptr}}));
     BOOST_TEST((launch.at("slot_environment") == json::value{{"DEVICE", {"0", "1"}}}));
 }
 

@@ -200,8 +200,8 @@ BOOST_AUTO_TEST_CASE(it_is_shown_what_the_slot_gets_and_may_change_it) {
     const std::vector<std::string> args{"common", "one"};
     BOOST_TEST(shown.args == args, boost::test_tools::per_element());
     BOOST_TEST(shown.slot_args.empty());
-    BOOST_TEST(shown.environment.at("DEVICE") == "gpu1");
-    BOOST_TEST(shown.environment.at("A") == "all");
+    BOOST_TEST((shown.environment.at("DEVICE") == "gpu1"));
+    BOOST_TEST((shown.environment.at("A") == "all"));
     const auto& launched = pool->worker(1).order().launch;
     BOOST_REQUIRE(launched.has_value());
     BOOST_TEST(launched->program == "/usr/bin/other");

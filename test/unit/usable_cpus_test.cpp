@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sched.h>
 #include <string>
 #include <thread>
@@ -106,16 +107,41 @@ BOOST_AUTO_TEST_CASE(the_least_of_quota_and_affinity_holds) {
     write("sys/fs/cgroup/cpu.max", "10000 100000\n");
     BOOST_TEST(usable_cpus(root()) == 1u);
     write("sys/fs/cgroup/cpu.max", "max 100000\n");
-    std::size_t pinned = 0;
-    std::thread([&] { // the mask is a thread's own
+    BOOST_TEST(usable_cpus(root()) >= 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pinned_thread_says_nothing_of_the_process) {
+    const auto usual = usable_cpus(root());
+    std::size_t seen = 0;
+    std::thread([&] {
         cpu_set_t one;
         CPU_ZERO(&one);
         CPU_SET(::sched_getcpu(), &one);
         ::sched_setaffinity(0, sizeof one, &one);
-        pinned = usable_cpus(root());
-    })
-        .join();
-    BOOST_TEST(pinned == 1u);
+        const auto own = cpus_of_thread(0);
+        BOOST_TEST((own && own != cpu_mask()));
+        seen = usable_cpus(root());
+    }).join();
+    BOOST_TEST(seen == usual);
+}
+
+// Beside others, the first thread is a thread like any.
+BOOST_AUTO_TEST_CASE(a_pinned_first_thread_neither) {
+    const auto usual = usable_cpus(root());
+    cpu_set_t before;
+    BOOST_REQUIRE_EQUAL(::sched_getaffinity(0, sizeof before, &before), 0);
+    std::mutex end;
+    end.lock();
+    std::thread other([&] { const std::lock_guard wait(end); });
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    const auto seen = usable_cpus(root());
+    ::sched_setaffinity(0, sizeof before, &before);
+    end.unlock();
+    other.join();
+    BOOST_TEST(seen == usual);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
