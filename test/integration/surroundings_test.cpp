@@ -379,8 +379,10 @@ BOOST_AUTO_TEST_CASE(the_guard_holds_no_directory) {
     with_pool(surroundings_pool(), [](pool& workers) -> asio::awaitable<void> {
         co_await surroundings_of(workers);
         for (const auto guard : guards()) {
-            const auto directory = fs::read_symlink("/proc/" + std::to_string(guard) + "/cwd");
-            BOOST_TEST(directory.string() == "/");
+            std::error_code ec;
+            const auto held = fs::read_symlink("/proc/" + std::to_string(guard) + "/cwd", ec);
+            check_permission(ec.value(), "a look into the guard");
+            BOOST_TEST((ec || held.string() == "/"), held);
         }
         BOOST_TEST(guards().size() == 1u);
     });
