@@ -39,6 +39,9 @@ class pool_core;
 /// destroying the pool object must not race with them.
 /// Errors: every operation throws skep::error. (In a coroutine that has been cancelled already, Asio itself throws
 /// boost::system::system_error with asio::error::operation_aborted from the co_await; nothing was begun then.)
+/// Forks: a pool belongs to the process that has started it. In a forked copy every operation fails at once with
+/// errc::forked, but for status(), metrics(), forget_session(), and shutdown(), which sends nothing to the workers. Make
+/// and start pools after fork() or daemon().
 class SKEP_API pool : public call_interface {
 public:
     /// Validates `config`; starts nothing. Throws errc::invalid_config naming field, value and rule.
