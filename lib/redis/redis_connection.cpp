@@ -60,7 +60,12 @@ void redis_connection::open() {
         return;
     }
     using results = asio::ip::tcp::resolver::results_type;
-    auto on_found = [self = shared_from_this()](error_code ec, const results& found) {
+    // Weak: a look-up cannot be interrupted, and those of connections that were given up wait for one another.
+    auto on_found = [weak = weak_from_this()](error_code ec, const results& found) {
+        const auto self = weak.lock();
+        if (!self) {
+            return;
+        }
         if (ec) {
             self->lose("no connection to " + self->address() + ": " + ec.message());
             return;

@@ -30,6 +30,8 @@ constexpr std::array<refusal, 11> known_refusals{{
     {"MOVED", "the server is part of a cluster"},
 }};
 
+constexpr std::size_t longest_kind = 32;
+
 bool is_capital(char letter) noexcept {
     return letter >= 'A' && letter <= 'Z';
 }
@@ -60,6 +62,7 @@ std::string redis_refusal(std::string_view message) {
             return std::string(kind) + ": " + std::string(meaning);
         }
     }
+    message = message.substr(0, longest_kind);
     const auto end = std::find_if_not(message.begin(), message.end(), is_capital);
     return "the server refused it: " + std::string(message.begin(), end);
 }

@@ -49,17 +49,16 @@ redis_tls::redis_tls(const redis_options& options)
     }
 }
 
-void redis_tls::expect_server(::SSL* connection) const {
+bool redis_tls::expect_server(::SSL* connection) const {
     error_code is_name;
     asio::ip::make_address(server_name_, is_name);
     auto* const rules = ::SSL_get0_param(connection);
     if (!is_name) {
-        ::X509_VERIFY_PARAM_set1_ip_asc(rules, server_name_.c_str());
-        return;
+        return ::X509_VERIFY_PARAM_set1_ip_asc(rules, server_name_.c_str()) == 1;
     }
     ::X509_VERIFY_PARAM_set_hostflags(rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    ::X509_VERIFY_PARAM_set1_host(rules, server_name_.c_str(), server_name_.size());
-    ::SSL_set_tlsext_host_name(connection, server_name_.c_str());
+    return ::X509_VERIFY_PARAM_set1_host(rules, server_name_.data(), server_name_.size()) == 1 &&
+           ::SSL_set_tlsext_host_name(connection, server_name_.c_str()) == 1;
 }
 
 std::shared_ptr<redis_tls> make_redis_tls(const redis_options& options) {

@@ -23,8 +23,9 @@ public:
 
     asio::ssl::context& context() noexcept { return context_; }
 
-    /// Has a connection that is about to begin ask for the server by its name and accept that name alone.
-    void expect_server(::SSL* connection) const;
+    /// Has a connection that is about to begin ask for the server by its name and accept that name alone. False if that
+    /// cannot be had: such a connection would accept any name.
+    bool expect_server(::SSL* connection) const;
 
 private:
     asio::ssl::context context_;

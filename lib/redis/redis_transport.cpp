@@ -40,7 +40,10 @@ void redis_transport::shake_hands(end_handler on_end) {
         on_end(asio::error::no_memory);
         return;
     }
-    tls_->expect_server(stream_->native_handle());
+    if (!tls_->expect_server(stream_->native_handle())) {
+        on_end(asio::error::invalid_argument);
+        return;
+    }
     stream_->async_handshake(asio::ssl::stream_base::client, std::move(on_end));
 }
 

@@ -6,7 +6,9 @@
 #include "support/redis_liar.hpp"
 #include "support/redis_process.hpp"
 
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 namespace skep::test {
 
@@ -71,6 +73,16 @@ struct secure_server {
     redis_process server;
 };
 
+/// Connections that the server has accepted so far, with the one that this makes.
+int connections_to(const redis_process& server) {
+    const auto line = "redis-cli -p " + std::to_string(server.options().port) + " info stats";
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(::popen(line.c_str(), "r"), &::pclose);
+    std::string text(4'096, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), output.get()));
+    const std::string name = "total_connections_received:";
+    return std::stoi(text.substr(text.find(name) + name.size()));
+}
+
 asio::awaitable<std::string> refusal_at(asio::io_context& context, redis_options where) {
     redis_service service(context, where);
     const auto failure = co_await failure_of(service.store.get("a"));
@@ -103,9 +115,11 @@ BOOST_AUTO_TEST_CASE(sessions_are_kept_by_tls_with_a_user_and_a_password) {
         redis_service service(context, options);
         auto data = session_data().metadata("text", std::string(300'000, 'x'));
         co_await service.store.create("a", data);
+        const auto before = connections_to(secure.server);
         for (int i = 0; i < 20; ++i) { // an idle connection is used again
             co_await service.store.update("a", count_up);
         }
+        BOOST_TEST(connections_to(secure.server) == before + 1);
         const auto found = co_await service.store.get("a");
         BOOST_REQUIRE(found.has_value());
         BOOST_TEST(found->metadata().at("text").as_string().size() == 300'000u);
@@ -138,6 +152,9 @@ BOOST_AUTO_TEST_CASE(a_server_must_show_a_certificate_of_its_name_by_a_trusted_a
         options.tls_server_name = "redis.internal";
         const auto other_name = co_await refusal_at(context, options);
         BOOST_TEST(contains(other_name, refused + "hostname mismatch"), other_name);
+        options.tls_server_name = std::string("localhost\0.evil", 15);
+        const auto no_name = co_await refusal_at(context, options);
+        BOOST_TEST(contains(no_name, "no connection to 127.0.0.1:"), no_name);
         options.tls_server_name = "one.redis.test"; // which a wildcard covers
         redis_service service(context, options);
         co_await service.store.create("a");

@@ -186,6 +186,27 @@ BOOST_AUTO_TEST_CASE(keys_of_others_are_left_alone) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_session_that_another_service_may_store_is_not_read_beyond_the_limit) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service roomy(context, server.options());
+        auto options = server.options();
+        options.session_bytes = 1'024;
+        redis_service narrow(context, options);
+        auto data = session_data().metadata("text", std::string(1'025, 'x'));
+        co_await roomy.store.create("large", data);
+        co_await roomy.store.create("small");
+        const std::string meaning = ": TOOLONG: the session takes more than this service's session_bytes";
+        const auto in_get = co_await failure_of(narrow.store.get("large"));
+        expect_failed(in_get, "find" + meaning);
+        const auto in_create = co_await failure_of(narrow.store.create("large"));
+        expect_failed(in_create, "insert" + meaning);
+        const auto other = co_await narrow.store.get("small"); // by the same connection
+        BOOST_TEST(other.has_value());
+        const bool was_there = co_await narrow.store.remove("large");
+        BOOST_TEST(was_there);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_server_without_memory_says_so) {
     with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
         redis_service service(context, server.options());

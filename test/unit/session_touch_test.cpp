@@ -45,8 +45,8 @@ public:
                                          boost::asio::steady_timer::time_point::max());
         const auto mine = waiting.insert(waiting.end(), &answer);
         boost::system::error_code ec;
-        const auto token = boost::asio::redirect_error(boost::asio::use_awaitable, ec);
-        co_await answer.async_wait(token);
+        auto token = boost::asio::redirect_error(boost::asio::use_awaitable, ec);
+        co_await answer.async_wait(std::move(token));
         waiting.erase(mine);
         const auto state = co_await boost::asio::this_coro::cancellation_state;
         if (state.cancelled() != boost::asio::cancellation_type::none) {
@@ -82,8 +82,8 @@ private:
 /// A pool of one worker whose sessions are in an odd place.
 struct odd_pool {
     void call(const std::string& session) {
-        const auto done = workers->execute(request("work").session(session));
-        workers->serve();
+        const auto done = workers.execute(request("work").session(session));
+        workers.serve();
         BOOST_REQUIRE(done->value.has_value());
     }
 
@@ -94,7 +94,7 @@ struct odd_pool {
     }
 
     std::shared_ptr<odd_sessions> backend = std::make_shared<odd_sessions>();
-    std::optional<running_pool> workers{config_for(backend)};
+    running_pool workers{config_for(backend)};
 };
 
 } // namespace
@@ -108,11 +108,11 @@ BOOST_AUTO_TEST_CASE(a_silent_backend_has_one_touch_of_a_session_to_answer) {
     }
     BOOST_TEST(pool.backend->touches == 1u);
     pool.backend->answer_touches();
-    pool.workers->settle();
+    pool.workers.settle();
     BOOST_TEST(pool.backend->touches == 2u); // for the calls since the first
     BOOST_TEST(pool.backend->waiting.size() == 1u);
     pool.backend->answer_touches();
-    pool.workers->settle();
+    pool.workers.settle();
     BOOST_TEST(pool.backend->touches == 2u);
     BOOST_TEST(pool.backend->waiting.empty());
     pool.call("s");
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_silent_backend_has_so_many_touches_to_answer_and_no_more)
     }
     BOOST_TEST(pool.backend->waiting.size() == session_touches::most);
     pool.backend->answer_touches();
-    pool.workers->settle();
+    pool.workers.settle();
     pool.call("one more");
     BOOST_TEST(pool.backend->waiting.size() == 1u);
 }
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_ends_the_touches_that_a_backend_does_not_answer)
     pool.call("s");
     pool.call("t");
     BOOST_TEST(pool.backend->waiting.size() == 2u);
-    const auto report = pool.workers->shutdown();
+    const auto report = pool.workers.shutdown();
     BOOST_REQUIRE(report->value.has_value());
     BOOST_TEST(pool.backend->waiting.empty());
 }

@@ -49,4 +49,10 @@ void in_redis(boost::asio::io_context& context, std::string password) {
     skep::session_store store({}, backend);
 }
 
+void in_redis_by_tls(boost::asio::io_context& context) {
+    auto where = skep::redis_options::from_url("rediss://teller:open%20sesame@redis.internal:6380/2");
+    where.tls_ca_file = "/etc/ssl/ours.pem";
+    auto backend = std::make_shared<skep::redis_sessions>(context.get_executor(), where);
+}
+
 } // namespace session_guide
