@@ -21,6 +21,7 @@
 #include <sanitizer/allocator_interface.h>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace skep::fuzz {
 
@@ -69,8 +70,9 @@ public:
         memory_before_ = __sanitizer_get_current_allocated_bytes();
     }
 
-    /// Returns when all was sent, or the server takes no more.
-    void send(std::string_view bytes) {
+    /// Returns when all was sent, or the server takes no more; reads answers meanwhile if it `reads`.
+    void send(std::string_view bytes, bool reads = true) {
+        reads_ = reads;
         boost::system::error_code ec;
         for (int idle = 0; !bytes.empty() && !ec && idle < 3;) {
             const auto count = socket_.write_some(asio::buffer(bytes.data(), bytes.size()), ec);
@@ -82,8 +84,6 @@ public:
             turn();
         }
     }
-
-    void stop_reading() { reads_ = false; }
 
     /// Says that no more comes, and reads what there is. Returns true if the server has closed.
     bool finish() {
@@ -159,29 +159,32 @@ void check_answers(std::string_view answers, bool may_lack_body) {
     }
 }
 
-void play(client& one, std::string_view script) {
-    std::string piece;
-    std::string sent;
+/// What is sent at once, and whether answers are read from then on.
+struct step {
+    std::string bytes;
+    bool reads = true;
+};
+
+std::vector<step> steps_of(std::string_view script) {
+    std::vector<step> steps(1);
+    std::string sent; // the end of it
     for (std::size_t i = 0; i < script.size(); ++i) {
-        const char what = script[i];
-        if (what == repeat && i + 1 < script.size()) {
+        auto& piece = steps.back().bytes;
+        if (script[i] == repeat && i + 1 < script.size()) {
             const auto times = static_cast<unsigned char>(script[++i]) * repeated;
             const auto all = sent + piece;
             const auto part = all.substr(all.size() - std::min(all.size(), repeated));
             for (std::size_t k = 0; k < times; ++k) {
                 piece += part;
             }
-        } else if (what == stop_reading) {
-            one.stop_reading();
-        } else if (what != end_of_piece) {
-            piece += what;
+        } else if (script[i] != end_of_piece && script[i] != stop_reading) {
+            piece += script[i];
             continue;
         }
-        one.send(piece);
         sent = piece.substr(piece.size() - std::min(piece.size(), repeated));
-        piece.clear();
+        steps.push_back({{}, steps.back().reads && script[i] != stop_reading});
     }
-    one.send(piece);
+    return steps;
 }
 
 } // namespace
@@ -191,9 +194,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static std::string answers;
     answers.reserve(most_kept);
     const std::string_view script(reinterpret_cast<const char*>(data), size);
+    const auto steps = steps_of(script); // before the memory is measured
     {
         client one(here, answers);
-        play(one, script);
+        for (const auto& each : steps) {
+            one.send(each.bytes, each.reads);
+        }
         const bool has_ended = one.finish();
         require(has_ended || one.is_stream(), "the server closes after the last answer");
         if (!one.is_stream() && answers.size() < most_kept) {
