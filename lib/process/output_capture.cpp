@@ -112,14 +112,14 @@ void output_capture::break_off() {
                       "skep: the host is out of memory and reads no more of this worker's output"});
 }
 
-/// A line that is drawn over is no longer part of the tail.
+/// A line that is drawn over is no longer part of the tail. "\r\n" is kept as "\n".
 void output_capture::keep_tail(std::string_view text) {
     while (!text.empty()) {
         const auto end = text.find('\r');
         const auto piece = text.substr(0, end == text.npos ? end : end + 1);
-        const bool follows_return = !tail_.empty() && tail_.back() == '\r';
-        if (follows_return && piece.front() != '\r' && piece.front() != '\n') {
-            tail_.erase(tail_.rfind('\n') + 1);
+        if (!tail_.empty() && tail_.back() == '\r') {
+            const bool is_drawn_over = piece.front() != '\r' && piece.front() != '\n';
+            tail_.erase(is_drawn_over ? tail_.rfind('\n') + 1 : tail_.size() - 1);
         }
         append_to_tail(piece);
         text.remove_prefix(piece.size());

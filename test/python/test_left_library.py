@@ -186,6 +186,9 @@ class LeftLibrary(HostCase):
         ):
             with self.subTest(state):
                 self.check(self.start_script(self.source(hook=f"import signal\n{state}")))
+                host = self.start_script(self.source(hook=f"import signal\n{state}"))
+                host.process.terminate()
+                self.assertEqual(host.finish(), (0, "", "stopped\n"))
         source = self.source(hook="import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)")
         source = source.replace("def sleep(): time", "async def sleep(): await asyncio").replace("import time", "import asyncio")
         source = source.replace("def echo", "async def echo").replace("def step", "async def step")
@@ -202,7 +205,7 @@ class LeftLibrary(HostCase):
 
 class Printable(unittest.TestCase):
     def test_what_does_something_to_a_terminal_is_escaped(self):
-        harmful = "\x00\x1b[2J\r\x7f\x9b31m\u202e\u2028\u2029\u2066\u200f"
+        harmful = "\x00\x1b[2J\r\x7f\x9b31m\u202e\u2028\u2029\u2066\u200f\u206a\ufeff\ufffa"
         shown = printable(harmful)
         self.assertTrue(shown.isascii() and shown.isprintable(), ascii(shown))
         self.assertIn("\\u009b31m\\u202e\\u2028", shown)

@@ -30,6 +30,7 @@ def adding(function):
 ASYNC = """
 @injecting
 async def slow(db, n=0):
+    if n: skep.progress(1)
     await asyncio.sleep(n)
     return [db, n]
 @injecting
@@ -38,7 +39,9 @@ async def pieces(db, n=2):
         for i in range(n):
             await asyncio.sleep(0)
             yield i
-        await asyncio.sleep(0 if n < 100 else 1000)
+        if n > 99:
+            skep.progress(1)
+            await asyncio.sleep(1000)
     finally: print("cleaned up")
 worker.command(slow)
 worker.command(pieces)
@@ -249,7 +252,7 @@ class Value(HostCase):
     def check_cancelling(self, host):
         for command in ("slow", "pieces"):
             call_id = host.send_call(command, {"n": 1000})
-            host.until_busy()
+            self.assertEqual(host.receive()["type"], "progress")
             host.cancel(call_id)
             self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
         self.assertEqual(host.call("slow"), ["db", 0])
@@ -306,10 +309,46 @@ class Value(HostCase):
     def test_termination_while_it_is_awaited(self):
         host = self.begin(f"{ASYNC}\n@worker.on_stop\nasync def last(): print('stopped')\n")
         host.send_call("pieces", {"n": 1000})
-        host.until_busy()
+        host.receive()
         host.process.terminate()
         status, stdout, stderr = host.finish()
         self.assertEqual((status, stdout, stderr), (0, "cleaned up\nstopped\n", ""))
+
+    def test_termination_beside_an_event_loop_and_in_threads(self):
+        for more in ("", "@worker.command\nasync def other(): pass"):
+            with self.subTest(more):
+                host = self.threaded(more)
+                host.send_call("pieces", {"n": 1000})
+                host.receive()
+                host.process.terminate()
+                self.assertEqual(host.finish(), (0, "cleaned up\n", ""))
+
+    def test_a_blocking_tool_call_in_a_coroutine(self):
+        host = self.begin(
+            "async def ask():\n"
+            "    try: return [skep.call_host('tool'), await asyncio.sleep(0, 1), skep.call_host('tool')]\n"
+            "    finally: print('cleaned up')\n"
+            "worker.command(name='ask')(lambda: ask())\n"
+        )
+        host.send_call("ask")
+        for n in (1, 2):
+            host.answer_tool(host.receive_tool_call(), n)
+        self.assertEqual(host.receive()["value"], [1, 1, 2])
+        call_id = host.send_call("ask")
+        host.receive_tool_call()
+        host.cancel(call_id)
+        self.assertEqual(host.receive()["error"]["type"], "skep.Cancelled")
+        host.send_call("ask")
+        host.receive_tool_call()
+        host.process.terminate()
+        self.assertEqual(host.finish(), (0, "cleaned up\n" * 3, ""))
+
+    def test_a_span_around_a_command(self):
+        host = self.begin(
+            "@worker.command\n@skep.span('work')\ndef work(n): return n\n"
+            "@worker.command\n@skep.span('late')\nasync def later(n): return n\n",
+        )
+        self.assertEqual([host.call(name, {"n": 1}) for name in ("work", "later")], [1, 1])
 
     def test_the_worker_s_loop_is_the_one_of_its_hooks(self):
         host = self.begin(
@@ -378,6 +417,20 @@ class Value(HostCase):
             "import sys\nasync def leave(): sys.exit(7)\nworker.command(name='leave')(lambda: leave())\n"
         )
         host.send_call("leave")
+        self.assertEqual(host.finish()[0], 7)
+
+    def test_exit_while_another_call_is_awaited(self):
+        host = self.threaded(
+            "import sys\n@worker.command\nasync def other(): pass\n@worker.command\ndef leave(): skep.progress(1); sys.exit(7)\n"
+            "async def ask(): return await skep.call_host_async('tool')\n"
+            "worker.command(name='ask')(lambda: ask())"
+        )
+        asking = host.send_call("ask")
+        tool_call = host.receive_tool_call()
+        host.send_call("leave")
+        self.assertEqual(host.receive()["type"], "progress")
+        host.answer_tool(tool_call, 1)
+        self.assertEqual(host.receive()["id"], asking)
         self.assertEqual(host.finish()[0], 7)
 
     def test_health_checks(self):

@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_progress_bar_comes_out_while_it_grows) {
     BOOST_TEST((worker.lines() == lines{"loading", " 10%", " 20%", " 30%"}));
     worker.print("\ndone\r\n");
     BOOST_TEST((worker.lines() == lines{"loading", " 10%", " 20%", " 30%", "done"}));
-    BOOST_TEST(worker.tail() == "loading\n 30%\r\ndone\r\n");
+    BOOST_TEST(worker.tail() == "loading\n 30%\ndone\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_progress_bar_that_is_redrawn_all_the_time_costs_few_lines) {

@@ -51,10 +51,10 @@ class AsyncProfile(ConcurrentProfile):
         self._loop.run_until_complete(self._end)
         self._threads.close()
         if self._was_terminated:
-            self._threads.join(UNWIND)
+            self._join_threads(UNWIND)
             raise Terminate
         with self._interrupts.window():
-            self._threads.join()
+            self._join_threads()
         if self._exit is not None:
             raise self._exit
 
@@ -63,6 +63,17 @@ class AsyncProfile(ConcurrentProfile):
         self._turns.end()
         if not self._takes_calls:
             self._in_loop(self._look_for_the_end)
+
+    def _join_threads(self, timeout: Optional[float] = None) -> None:
+        """Waits for the calls of threads. The loop goes on meanwhile: these may wait for tasks of it."""
+        joined: "asyncio.Future[None]" = self._loop.create_future()
+
+        def join() -> None:
+            self._threads.join(timeout)
+            self._in_loop(joined.set_result, None)
+
+        threading.Thread(target=join, name="skep-join", daemon=True).start()
+        self._loop.run_until_complete(joined)
 
     def _in_loop(self, callback: Callable[..., None], *args: Any) -> None:
         try:

@@ -6,8 +6,10 @@ import re
 import sys
 
 _STDERR = 2
-# C0 and C1 controls but for tabs and newlines, marks that turn the direction of text, separators of lines.
-_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# Controls but for tabs and newlines, marks of direction, separators, annotations: those that the host escapes.
+_HARMFUL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]"
+)
 
 
 def say(text: str) -> None:

@@ -47,7 +47,7 @@ class Tools:
         request = Request(call, name, timeout, answers)
         request.encode(args, self.limits)
         window = window_here(call)
-        window.close()
+        was_open = window.close()  # it is not, in a coroutine that a plain command waits for
         try:
             self.submit(request)
             while True:
@@ -62,7 +62,8 @@ class Tools:
                     return value_in(item)
         finally:
             self.withdraw(request)
-            window.open(call.id)
+            if was_open:
+                window.open(call.id)
 
     # --- the thread that listens to the host
 

@@ -192,6 +192,7 @@ class Worker:
                 if not all(self._run_hook(hook, conversation) for hook in self._due_start_hooks()):
                     sys.exit(EXIT_HOOK_FAILED)
             check_threads()  # again: a hook may import what replaces them
+            conversation.interrupts.restore()
             try:
                 conversation.serve()
             except (Terminate, SystemExit) as end:
