@@ -6,13 +6,15 @@
 #include <skep/time.hpp>
 
 #include <chrono>
+#include <cstddef>
 
 namespace skep {
 
 /// How a call of a session is bound to the worker that serves the session: the one that was assigned the session's last
 /// call, whose memory may hold what was computed for it.
 enum class affinity_mode {
-    /// That worker if it has room, any other if it is busy or gone; the session is served by that one from then on.
+    /// That worker if it has room, any other if it is busy or gone; the session is served by that one from then on, unless it
+    /// is strictly bound.
     hint,
 
     /// That worker only: the call waits for it, and calls of others may overtake it. If the worker is gone, what it knew
@@ -35,9 +37,15 @@ enum class affinity_on_recycle {
 struct affinity_options {
     affinity_mode mode = affinity_mode::hint; ///< of requests that say nothing else
 
-    /// How long it is known which worker serves a session, from when that was assigned the session's last call, 1 ms..365
-    /// days. One that expires in pool_config::sessions is forgotten earlier.
+    /// How long it is known which worker serves a session, since the end of the session's last call, 1 ms..365 days. A
+    /// session with a call that waits for its worker, or that the worker has, is in use and does not expire. One that
+    /// expires in pool_config::sessions is forgotten earlier.
     duration ttl = std::chrono::hours(1);
+
+    /// Sessions that the pool remembers, 1..10,000,000. For one more, the session with a hint goes that has not been used
+    /// for longest. Where all are strictly bound or in use, a strict call of one more fails with
+    /// errc::session_quota_exceeded, and a call with a hint goes to any worker and leaves no trace.
+    std::size_t limit = 10'000;
     affinity_on_recycle on_recycle = affinity_on_recycle::wait; ///< of those that are strictly bound
 };
 

@@ -39,12 +39,12 @@ enum class errc {
     protocol_error,   ///< the worker broke the wire protocol
     illegal_transition, ///< a worker state change that the lifecycle does not allow
     unavailable,        ///< too many workers failed of late and none is left; carries the last cause
-    poisonous_request,  ///< workers crashed, or broke the protocol, on this very input before: it was refused
-    unknown_worker,     ///< no worker of that id is alive
+    poisonous_request, ///< workers crashed, broke the protocol or outgrew their memory on this very input: it was refused
+    unknown_worker,        ///< no worker of that id is alive
     initialization_failed, ///< a function of the user's initialization_delegate refused the worker, or the start
     tool_cycle,            ///< a tool's call could only run once the workers are done that wait for it
     type_mismatch, ///< a value does not fit the type it was to become: see value_as; the call itself has succeeded
-    session_quota_exceeded, ///< there are as many sessions as session_options::quota allows
+    session_quota_exceeded, ///< there are as many sessions as session_options::quota, or affinity_options::limit, allows
     session_not_found,      ///< there is no session of that id, or it has expired
     invalid_session,        ///< a session's id or ttl breaks its rule; the text names the rule
     session_backend_failed, ///< where the sessions are kept could not do it; the text names operation and cause

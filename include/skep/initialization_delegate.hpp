@@ -46,7 +46,7 @@ public:
     /// a time, from any thread, while this coroutine runs: their errors are those that a worker's answer can be, timeout,
     /// cancelled, invalid_request, frame_too_large and worker_lost; they are sent once, and have the timeout and
     /// deadline of the request only; no counter of the pool knows of them. An exception is a failed start:
-    /// initialization_failed. Its time is part of start.timeout.
+    /// initialization_failed. Its time is part of start.timeout. A call of a strict session is refused: invalid_request.
     virtual boost::asio::awaitable<void, boost::asio::any_io_executor> warm_up(worker_id worker,
                                                                                call_interface& calls);
 

@@ -74,7 +74,7 @@ public:
     /// their own queue timeouts, as they do while the worker is suspended or unhealthy.
     /// Errors: those of pool::execute(), but that no call is sent to another worker: if the leased one ends, this call and
     /// each later one end with worker_lost. invalid_request if the lease was given back before; cancelled if it is
-    /// meanwhile.
+    /// meanwhile; invalid_request if the call's session is strictly bound to another worker.
     /// Cancellation: as of pool::execute().
     boost::asio::awaitable<reply> execute(request call) override;
     using call_interface::execute;

@@ -93,8 +93,8 @@ public:
     /// Runs one call and returns its answer. The request is encoded on the caller's executor.
     /// Errors: remote_error (the worker's exception), unknown_command, invalid_arguments, pool_saturated,
     /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request, invalid_request,
-    /// tool_cycle (only a call that a tool makes), worker_busy and session_worker_unavailable (only a call of a session:
-    /// see affinity_mode), frame_too_large, not_started, start_failed, shutting_down. Each call ends with a reply or
+    /// tool_cycle (only a call that a tool makes), worker_busy, session_worker_unavailable and session_quota_exceeded (only
+    /// a call of a strict session: see affinity_options), frame_too_large, not_started, start_failed, shutting_down. Each call ends with a reply or
     /// exactly one of them. A call that a dead worker had not received is sent to another; one that it had is sent again
     /// only if request::idempotent, as pool_config::retry says; neither if its session is strictly bound to that worker.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and

@@ -26,8 +26,8 @@ namespace skep {
 
 struct request_extras;
 
-/// One call to a worker: a command, its arguments by name, and how long it may take. A plain value; every
-/// setter works on a named request and in a chain:
+/// One call to a worker: a command, its arguments by name, and how long it may take. Command, session, correlation id and
+/// keys of the metadata have at most 256 bytes each. A plain value; every setter works on a named request and in a chain:
 ///
 ///     skep::request req = skep::request("predict").arg("text", text).timeout(2s);
 class SKEP_API request {

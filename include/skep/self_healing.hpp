@@ -69,8 +69,11 @@ struct crash_barrier_options {
     duration taint =
         std::chrono::seconds(60); ///< after the first crash; doubles with each in a row, 1 ms..24 h
     duration max_taint = std::chrono::minutes(10); ///< taint..24 h
-    /// Workers that the same input (command, arguments, attachments) may crash, or make break the protocol, before it is
-    /// refused, 1..100; 0 = any number. Of a worker that was at several calls nobody knows which one it was: none is blamed.
+    /// Workers that the same input may crash, make break the protocol or drive beyond recycle.hard_memory, before it is
+    /// refused, 1..100; 0 = any number. The input is all that the worker sees: command, arguments, attachments, metadata and
+    /// session, so that a session's calls are refused to that session only; not correlation id and place in a trace. A call
+    /// of a lease counts for itself. Of a worker that was at several calls nobody knows which one it was: none is blamed.
+    /// A call is blamed for the memory if the worker has grown by half of the room that it had when fresh since it has it.
     int poison_crashes = 2;
     duration poison_ttl = std::chrono::minutes(10); ///< how long an input is remembered, 1 s..24 h
 };

@@ -97,6 +97,7 @@ void visit_fields(Config& config, Visitor& visit) {
     visit.group("affinity", [&] {
         visit.choice("mode", config.affinity.mode, {"hint", "strict_queue", "strict_fail_fast"});
         visit.time("ttl", config.affinity.ttl, 1ms, 365 * 24h);
+        visit.number("limit", config.affinity.limit, 1, 10'000'000);
         visit.choice("on_recycle", config.affinity.on_recycle, {"wait", "move"});
     });
     visit.group("lease", [&] { visit.time("leak_threshold", config.lease.leak_threshold, 0s, 365 * 24h); });

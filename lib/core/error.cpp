@@ -59,13 +59,16 @@ explanation explain(errc code) noexcept {
         return {"the pool is unavailable: its workers failed too often and none is left",
                 "it tries again by itself"};
     case errc::poisonous_request:
-        return {"the request is refused: workers crashed, or broke the protocol, on the same input before",
+        return {"the request is refused: workers crashed, broke the protocol or outgrew their memory on the "
+                "same input "
+                "before",
                 "do not send it again"};
     case errc::unknown_worker: return {"no worker of that id is alive", "see status()"};
     case errc::initialization_failed: return {"the initialization delegate refused"};
     case errc::type_mismatch: return {"the value does not fit the type it was to become"};
     case errc::session_quota_exceeded:
-        return {"too many sessions", "remove some, let them expire sooner, or raise session_options::quota"};
+        return {"too many sessions", "remove or forget some, let them expire sooner, or raise "
+                                     "session_options::quota or affinity.limit"};
     case errc::pool_not_found: return {"there is no such pool"};
     case errc::forked:
         return {"this process is a forked copy of the one that started the pool",

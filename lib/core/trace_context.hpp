@@ -10,6 +10,9 @@
 
 namespace skep {
 
+inline constexpr const char* traceparent_key = "traceparent"; ///< in the metadata of a request
+inline constexpr const char* tracestate_key = "tracestate";
+
 /// A place in a trace, as the header "traceparent" of W3C Trace Context says it: https://www.w3.org/TR/trace-context/
 struct trace_context {
     std::string trace_id; ///< 32 hexadecimal digits, not all 0

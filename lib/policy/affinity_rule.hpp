@@ -16,7 +16,19 @@ enum class session_home {
 };
 
 /// Where a call of a session goes.
-enum class affinity_step { anywhere, go_home, wait_for_home, refuse_as_busy, refuse_as_lost };
+enum class affinity_step {
+    anywhere,
+    go_home,
+    wait_for_home,
+    refuse_as_busy,
+    refuse_as_lost,
+    refuse_as_elsewhere, ///< its lease is of another worker
+    refuse_as_too_many   ///< there are as many sessions as may be
+};
+
+constexpr bool is_refusal(affinity_step step) noexcept {
+    return step >= affinity_step::refuse_as_busy;
+}
 
 constexpr affinity_step step_of(affinity_mode mode, session_home home) noexcept {
     const bool is_strict = mode != affinity_mode::hint;

@@ -7,13 +7,13 @@
 
 namespace skep {
 
-int poison_list::blame(std::uint64_t fingerprint, time_point now) {
+int poison_list::blame(const input& had, time_point now) {
     forget_old(now);
     if (limit_ == 0) {
         return 0;
     }
-    suspect blamed{fingerprint, 1, now};
-    const auto known = find(fingerprint);
+    suspect blamed{had, 1, now};
+    const auto known = find(had);
     if (known != suspects_.end()) {
         blamed.crashes += known->crashes;
         suspects_.erase(known);
@@ -24,9 +24,9 @@ int poison_list::blame(std::uint64_t fingerprint, time_point now) {
     return blamed.crashes;
 }
 
-bool poison_list::is_poison(std::uint64_t fingerprint, time_point now) noexcept {
+bool poison_list::is_poison(const input& asked, time_point now) noexcept {
     forget_old(now);
-    const auto known = find(fingerprint);
+    const auto known = find(asked);
     return known != suspects_.end() && known->crashes >= limit_;
 }
 
@@ -35,9 +35,15 @@ bool poison_list::refuses_any() const noexcept {
                        [this](const suspect& each) { return each.crashes >= limit_; });
 }
 
-std::deque<poison_list::suspect>::iterator poison_list::find(std::uint64_t fingerprint) noexcept {
+bool poison_list::may_refuse(std::uint64_t outline) const noexcept {
+    return std::any_of(suspects_.begin(), suspects_.end(), [&](const suspect& each) {
+        return each.crashes >= limit_ && each.had.outline == outline;
+    });
+}
+
+std::deque<poison_list::suspect>::iterator poison_list::find(const input& wanted) noexcept {
     return std::find_if(suspects_.begin(), suspects_.end(),
-                        [&](const suspect& each) { return each.fingerprint == fingerprint; });
+                        [&](const suspect& each) { return each.had == wanted; });
 }
 
 void poison_list::forget_old(time_point now) noexcept {

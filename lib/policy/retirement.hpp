@@ -25,4 +25,10 @@ inline bool is_unplanned(const retirement& why) noexcept {
     return why.what == retirement::kind::unwell || why.what == retirement::kind::oversized;
 }
 
+/// Whether a worker that leaves for `known` leaves for `fresh` from then on. A cause is only ever raised, to the one that
+/// ends the worker: one that drains for the memory it holds may be ended for it before it has drained.
+inline bool outranks(const retirement& fresh, const retirement& known) noexcept {
+    return fresh.what == retirement::kind::oversized && known.what != retirement::kind::oversized;
+}
+
 } // namespace skep

@@ -144,7 +144,7 @@ void worker_life::restore(moment at) {
 }
 
 void worker_life::retire(retirement why, moment at) {
-    if (retired_ || failure_ || past_.process_ended) {
+    if (failure_ || past_.process_ended || (retired_ && !outranks(why, *retired_))) {
         return;
     }
     if (is_unplanned(why)) {

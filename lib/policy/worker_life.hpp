@@ -84,7 +84,7 @@ public:
     /// It has been probed, whatever that has found.
     void dispel_doubt() noexcept { set(obstacle::doubted, false); }
 
-    // What is wanted of it. Each does nothing once it is leaving for another reason.
+    // What is wanted of it. Each does nothing once it is leaving for another reason, unless that is outranked.
     void retire(retirement why, moment at);
     void suspend() noexcept;
     void resume(bool is_well, moment at);
@@ -118,6 +118,9 @@ public:
     /// It gets no calls until a probe has found it well.
     bool awaits_probe() const noexcept { return is(obstacle::doubted) || is(obstacle::degraded); }
     bool is_suspended() const noexcept { return machine_.state() == worker_state::suspended; }
+
+    /// It is ended for its hard memory limit.
+    bool has_outgrown() const noexcept { return past_.outgrown; }
 
     /// Nothing is to be expected of it but its end.
     bool is_over() const noexcept { return past_.process_ended || failure_ || stop_from_; }

@@ -22,6 +22,7 @@ void prepare(call& fresh, const pool_core& core, const asio::any_io_executor& ca
         fresh.encode(core.limits());
     } catch (...) { // a handler of the user's may throw as it is copied
         fresh.refusal = std::current_exception();
+        fresh.cut_names();
     }
 }
 

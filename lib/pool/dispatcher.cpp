@@ -263,7 +263,13 @@ void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
 void dispatcher::begin_reset(call& fresh, worker& at) {
     ++counters_.submitted;
     receive(fresh);
-    dispatch(fresh, at, fresh.submitted);
+    begin(fresh, at, fresh.submitted);
+}
+
+void dispatcher::begin(call& next, worker& at, time_point now) {
+    if (!next.has_session() || may_begin_at_lease(next, at, now)) {
+        dispatch(next, at, now);
+    }
 }
 
 call* dispatcher::running_call_of(const lease_claim& lease) {

@@ -104,7 +104,7 @@ public:
     void forget_unused_session(const std::string& session, time_point since);
 
     /// Those that a worker is known to serve, or to have served.
-    std::size_t session_count() const noexcept { return sessions_.size(); }
+    std::size_t session_count() const noexcept { return sessions_.bound(); }
 
     /// Forgets sessions that have not been used for their time, until it is cancelled.
     asio::awaitable<void> expire_sessions();
@@ -119,7 +119,7 @@ private:
     void on_due(claim& due) override;
 
     // For leases.
-    void begin(call& next, worker& at, time_point now) override { dispatch(next, at, now); }
+    void begin(call& next, worker& at, time_point now) override;
     void begin_reset(call& fresh, worker& at) override;
     void fail_call(call& waiting, errc code, error_info info) override {
         fail(waiting, code, std::move(info));
@@ -139,8 +139,11 @@ private:
     void settle_in_session(call& next, worker* place);
     affinity_step step_of_session(const call& wanting, worker*& home);
     bool is_next_at(const worker& home, const call& wanting) noexcept;
-    void bind_session(const call& assigned, worker& to, time_point now);
-    void end_wait_for_home(call& waiting) noexcept;
+    bool is_strict(const call& of) const noexcept { return sessions_.mode_of(of.req) != affinity_mode::hint; }
+    bool may_begin_at_lease(call& next, const worker& at, time_point now);
+    void bind_session(call& assigned, worker& to, time_point now);
+    bool begin_session_use(call& by, time_point now);
+    void end_session_use(call& over, time_point now) noexcept;
     void go_anywhere(call& next);
     void wait_for(call& next, worker& home);
     void refuse_in_session(call& refused, affinity_step why, const worker* home);

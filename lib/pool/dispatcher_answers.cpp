@@ -15,11 +15,13 @@ namespace skep {
 
 namespace {
 
-/// Of a call that was lost with its worker, and may have begun there: what its caller can do about it.
-const char* why_not_again(const call& lost, bool may_go_elsewhere, bool budget_is_spent) {
-    return budget_is_spent          ? "; not retried, as too many calls were of late"
-           : !may_go_elsewhere      ? "; it is bound to that worker"
-           : !lost.req.idempotent() ? "; mark the request idempotent if it may be sent again"
+/// Of a call that was lost with its worker, and may have begun there: what its caller can do about it. What takes too much
+/// memory would take it from the next worker, too.
+const char* why_not_again(const call& lost, const worker& gone, bool may_go_elsewhere, bool budget_is_spent) {
+    return budget_is_spent              ? "; not retried, as too many calls were of late"
+           : gone.life().has_outgrown() ? "; raise recycle.hard_memory if the call needs that much"
+           : !may_go_elsewhere          ? "; it is bound to that worker"
+           : !lost.req.idempotent()     ? "; mark the request idempotent if it may be sent again"
            : lost.stream != nullptr && lost.stream->has_begun
                ? "; it is not sent again, as a chunk had arrived"
                : "; it is not sent again, as all of retry.attempts are used up";
@@ -90,6 +92,7 @@ void dispatcher::on_remote_error(worker& sender, call& answered, error_message& 
 void dispatcher::settle_late(worker& sender, call& answered) {
     ++counters_.late_answers;
     answered.state = call_state::done;
+    end_session_use(answered, context_.now());
     deadlines_.remove(answered);
     serve(sender);
 }
@@ -98,6 +101,7 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
         lost.state = call_state::done;
+        end_session_use(lost, context_.now());
         deadlines_.remove(lost);
         return;
     }
@@ -120,7 +124,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
         const bool refused = verdict.fate == call_fate::refuse;
-        info.detail += refused ? "" : why_not_again(lost, may_go_elsewhere, verdict.budget_is_spent);
+        info.detail += refused ? "" : why_not_again(lost, gone, may_go_elsewhere, verdict.budget_is_spent);
         fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
         return;
     }

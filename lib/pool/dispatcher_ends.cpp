@@ -75,7 +75,9 @@ void dispatcher::abandon(call& running, errc code, error_info info) {
     }
     auto& at = *running.at;
     info.worker = at.id();
+    const bool uses_session = std::exchange(running.uses_session, false);
     fail(running, code, std::move(info));
+    running.uses_session = uses_session; // until the worker is done with it
     running.state = call_state::abandoned;
     at.cancel(running);
     if (!at.is_pipelined(running)) { // else the worker will skip it, and nothing is wrong with the worker
@@ -156,7 +158,7 @@ void dispatcher::take_out(call& over, time_point now) {
             leases_.remove(over, *lease);
         } else {
             queue_.remove(over);
-            end_wait_for_home(over);
+            over.slot.reset();
         }
         break;
     case call_state::delayed: delayed_.remove(over); break;
@@ -165,6 +167,7 @@ void dispatcher::take_out(call& over, time_point now) {
     default: break;
     }
     over.state = call_state::done;
+    end_session_use(over, now);
     deadlines_.remove(over);
     show_drained();
 }

@@ -8,6 +8,8 @@
 #include "pool/dispatcher.hpp"
 #include "pool/tool_cycle.hpp"
 
+#include <utility>
+
 namespace skep {
 
 void dispatcher::remove(worker& gone) {
@@ -52,10 +54,13 @@ void dispatcher::settle_bound_to(std::uint32_t slot) {
 void dispatcher::settle_in_session(call& next, worker* place) {
     const call_ptr keep(&next);
     worker* home = nullptr;
-    const auto step = step_of_session(next, home); // first: its wait has kept the session in use
-    end_wait_for_home(next);
+    auto step = step_of_session(next, home);
+    next.slot.reset(); // it waits for that one no more
     try {
         const auto now = context_.now();
+        if (!is_refusal(step) && is_strict(next) && !begin_session_use(next, now)) {
+            step = affinity_step::refuse_as_too_many;
+        }
         switch (step) {
         case affinity_step::anywhere:
             place != nullptr ? dispatch(next, *place, now) : go_anywhere(next);
@@ -71,6 +76,25 @@ void dispatcher::settle_in_session(call& next, worker* place) {
         next.state = call_state::fresh;
         fail_unsent(next, problem.what());
     }
+}
+
+/// A lease is of one worker: its calls do not take a session that is strictly bound to another one to that.
+bool dispatcher::may_begin_at_lease(call& next, const worker& at, time_point now) {
+    if (!is_strict(next)) {
+        return true;
+    }
+    worker* home = nullptr;
+    auto step = step_of_session(next, home);
+    if (home != nullptr) {
+        step = home == &at ? affinity_step::go_home : affinity_step::refuse_as_elsewhere;
+    }
+    if (!is_refusal(step) && !begin_session_use(next, now)) {
+        step = affinity_step::refuse_as_too_many;
+    }
+    if (is_refusal(step)) {
+        refuse_in_session(next, step, home);
+    }
+    return !is_refusal(step);
 }
 
 affinity_step dispatcher::step_of_session(const call& wanting, worker*& home) {
@@ -101,7 +125,6 @@ void dispatcher::go_anywhere(call& next) {
 
 void dispatcher::wait_for(call& next, worker& home) {
     next.slot = home.id().slot;
-    sessions_.begin_wait(next.req.session());
     if (next.state == call_state::fresh) {
         queue_up(next);
         return;
@@ -112,23 +135,30 @@ void dispatcher::wait_for(call& next, worker& home) {
     }
 }
 
-void dispatcher::end_wait_for_home(call& waiting) noexcept {
-    if (waiting.slot) {
-        waiting.slot.reset();
-        sessions_.end_wait(waiting.req.session());
-    }
-}
-
 void dispatcher::refuse_in_session(call& refused, affinity_step why, const worker* home) {
     refused.state = call_state::fresh; // it is in no list
     error_info info;
-    if (why == affinity_step::refuse_as_busy) {
-        info.worker = home->id();
-        fail(refused, errc::worker_busy, std::move(info));
-        return;
-    }
     const bool may_have_begun = refused.attempts > 0; // before it was to be made once more
-    fail(refused, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
+    auto code = may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
+    switch (why) {
+    case affinity_step::refuse_as_busy:
+        info.worker = home->id();
+        code = errc::worker_busy;
+        break;
+    case affinity_step::refuse_as_elsewhere:
+        info.worker = home->id();
+        info.detail = "its session is strictly bound to another worker than the lease's";
+        code = errc::invalid_request;
+        break;
+    case affinity_step::refuse_as_too_many:
+        info.detail = "the pool remembers " + std::to_string(sessions_.size()) +
+                      " sessions that are strictly bound or in use, and affinity.limit is " +
+                      std::to_string(config_.affinity.limit);
+        code = errc::session_quota_exceeded;
+        break;
+    default: break;
+    }
+    fail(refused, code, std::move(info));
 }
 
 /// Whether nobody else may do it.
@@ -137,16 +167,31 @@ bool dispatcher::is_lost_to_session(const call& lost) {
     return lost.has_session() && step_of_session(lost, home) == affinity_step::refuse_as_lost;
 }
 
-void dispatcher::bind_session(const call& assigned, worker& to, time_point now) {
-    const bool is_first = sessions_.size() == 0;
-    const bool is_hit = sessions_.bind(assigned.req, to, now);
+/// A session that is not strict is not remembered where there is no room for it.
+void dispatcher::bind_session(call& assigned, worker& to, time_point now) {
+    const bool is_hit = begin_session_use(assigned, now) && sessions_.bind(assigned.req, to);
     context_.tell<events::session_affinity>([&] {
         return events::session_affinity{to.id(), assigned.req.session(), is_hit ? "hit" : "miss"};
     });
-    if (is_first) {
+    events_.on_session_used(assigned.req.session());
+}
+
+/// False if there is no room for its session.
+bool dispatcher::begin_session_use(call& by, time_point now) {
+    by.uses_session = by.uses_session || sessions_.begin_use(by.req.session(), now);
+    return by.uses_session;
+}
+
+/// Neither the pool nor a worker has to do with it any more.
+void dispatcher::end_session_use(call& over, time_point now) noexcept {
+    if (!std::exchange(over.uses_session, false)) {
+        return;
+    }
+    const bool was_any_idle = sessions_.next_expiry() != time_point::max();
+    sessions_.end_use(over.req.session(), now);
+    if (!was_any_idle) {
         has_sessions_.open();
     }
-    events_.on_session_used(assigned.req.session());
 }
 
 /// Some time after each: many may be dropped at a time.

@@ -36,8 +36,7 @@ lost_call_policy::verdict lost_call_policy::judge(const lost_call_notice& notice
     facts.idempotent =
         may_go_elsewhere && lost.req.idempotent() && (lost.stream == nullptr || !lost.stream->has_begun);
     if (notice.may_have_begun && notice.is_to_blame && poison_crashes_ > 0) {
-        const auto input = fingerprint(lost.body, lost.req);
-        facts.poisonous = poison_.blame(input, now) >= poison_crashes_;
+        facts.poisonous = crashes_of(lost, now) >= poison_crashes_;
     }
     const auto wait = policy_.wait_after(lost.attempts, cause, context_.random());
     facts.within_attempts = wait.has_value();
@@ -47,7 +46,21 @@ lost_call_policy::verdict lost_call_policy::judge(const lost_call_notice& notice
 }
 
 bool lost_call_policy::is_poison(const call& suspect, time_point now) {
-    return poison_.refuses_any() && poison_.is_poison(fingerprint(suspect.body, suspect.req), now);
+    const bool may_be =
+        poison_.refuses_any() && !suspect.is_leased() && poison_.may_refuse(outline_of(suspect.req));
+    return may_be && poison_.is_poison(input_of(suspect), now);
+}
+
+/// Of workers, on that input; this one included. A lease has had one worker only.
+int lost_call_policy::crashes_of(const call& lost, time_point now) {
+    return lost.is_leased() ? 1 : poison_.blame(input_of(lost), now);
+}
+
+poison_list::input lost_call_policy::input_of(const call& of) {
+    if (!secret_) {
+        secret_ = keyed_digest::key_from(context_.make_token());
+    }
+    return {outline_of(of.req), digest_of(of.body, of.req, *secret_)};
 }
 
 } // namespace skep

@@ -11,6 +11,8 @@
 #include <skep/pool_config.hpp>
 #include <skep/retry_policy.hpp>
 
+#include <optional>
+
 namespace skep {
 
 struct lost_call_notice;
@@ -29,15 +31,21 @@ public:
     /// One that may not go elsewhere is not retried, and takes nothing of the budget.
     verdict judge(const lost_call_notice& notice, bool may_go_elsewhere, const error& cause, time_point now);
 
+    /// Whether workers crashed on that input of that session. What a lease's calls did is the lease's affair, which has
+    /// ended with its worker.
     bool is_poison(const call& suspect, time_point now);
     void succeeded() noexcept { budget_.succeeded(); }
     double tokens() const noexcept { return budget_.tokens(); }
 
 private:
+    int crashes_of(const call& lost, time_point now);
+    poison_list::input input_of(const call& of);
+
     retry_policy policy_;
     retry_budget budget_;
     poison_list poison_;
     int poison_crashes_;
+    std::optional<keyed_digest::key> secret_; ///< once an input was blamed
     const pool_context& context_;
 };
 

@@ -5,6 +5,8 @@
 
 #include "core/clock.hpp"
 
+#include <algorithm>
+
 namespace skep {
 
 namespace {
@@ -22,56 +24,92 @@ bool moves_its_sessions(const worker& gone, affinity_on_recycle rule) {
 } // namespace
 
 session_affinity::home session_affinity::home_of(const std::string& session, time_point now) {
-    const auto found = bonds_.find(session);
-    if (found == bonds_.end()) {
+    const auto found = find(session, now);
+    if (found == bonds_.end() || !found->second.to) {
         return {};
     }
-    const auto& known = found->second;
+    auto* const at = found->second.to->at;
+    return {at, at == nullptr};
+}
+
+/// What is still known of it.
+session_affinity::bonds::iterator session_affinity::find(const std::string& session, time_point now) {
+    const auto found = bonds_.find(session);
+    if (found == bonds_.end() || !found->second.to) {
+        return found;
+    }
+    auto& known = found->second;
     auto* const at = known.to->at;
     if (at != nullptr && at->life().is(obstacle::leaving)) { // the pool will be told in a moment
         left(*at);
     }
-    if (known.to->has_moved_on || (has_expired(known, now) && known.waiting == 0)) {
+    if (known.to->has_moved_on || (known.calls == 0 && has_expired(known, now))) {
         drop(found);
-        return {};
+        return bonds_.find(session);
     }
-    return {known.to->at, known.to->at == nullptr};
+    return found;
 }
 
-bool session_affinity::bind(const request& assigned, worker& to, time_point now) {
-    const auto& serving = incarnation_of(to);
-    const auto [found, is_new] = bonds_.try_emplace(assigned.session());
-    auto& bound = found->second;
-    if (is_new) {
-        bound.session = &found->first;
-        by_use_.push_back(bound);
+bool session_affinity::begin_use(const std::string& session, time_point now) {
+    auto found = find(session, now);
+    if (found == bonds_.end()) {
+        if (bonds_.size() >= options_.limit && !make_room(now)) {
+            return false;
+        }
+        found = bonds_.try_emplace(session).first;
+        found->second.session = &found->first;
+    } else if (found->second.calls == 0) {
+        auto& list = idle(found->second);
+        list.erase(list.iterator_to(found->second));
     }
-    use(bound, now);
+    ++found->second.calls;
+    return true;
+}
+
+void session_affinity::end_use(const std::string& session, time_point now) noexcept {
+    const auto found = bonds_.find(session);
+    auto& known = found->second;
+    if (--known.calls > 0) {
+        return;
+    }
+    if (!known.to) {
+        bonds_.erase(found);
+        return;
+    }
+    known.used = now;
+    idle(known).push_back(known);
+}
+
+/// One goes that has expired, or a hint, which nobody relies on.
+bool session_affinity::make_room(time_point now) {
+    if (is_front_expired(idle_strict_, now)) {
+        drop(idle_strict_.front());
+    } else if (!idle_hints_.empty()) {
+        drop(idle_hints_.front());
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool session_affinity::bind(const request& assigned, worker& to) {
+    const auto& serving = incarnation_of(to);
+    auto& bound = bonds_.find(assigned.session())->second;
     const bool has_changed = bound.to != serving;
+    const bool is_strict = mode_of(assigned) != affinity_mode::hint;
+    if (has_changed && bound.is_strict && !is_strict && bound.to->at != nullptr) {
+        return false; // one call goes elsewhere: what is strictly bound stays where it is
+    }
     if (has_changed) {
         release(bound);
+        bound_ += bound.to ? 0 : 1;
         bound.to = serving;
     }
-    if (!bound.is_strict && mode_of(assigned) != affinity_mode::hint) {
+    if (!bound.is_strict && is_strict) {
         bound.is_strict = true;
         to.bind_session();
     }
     return !has_changed;
-}
-
-void session_affinity::begin_wait(const std::string& session) noexcept {
-    const auto found = bonds_.find(session);
-    if (found != bonds_.end()) {
-        ++found->second.waiting;
-    }
-}
-
-void session_affinity::end_wait(const std::string& session) noexcept {
-    const auto found = bonds_.find(session);
-    if (found != bonds_.end() &&
-        found->second.waiting > 0) { // else its worker has moved on, and it began anew
-        --found->second.waiting;
-    }
 }
 
 void session_affinity::left(const worker& gone) {
@@ -85,12 +123,12 @@ void session_affinity::left(const worker& gone) {
 
 bool session_affinity::is_unused(const std::string& session, time_point since) const {
     const auto found = bonds_.find(session);
-    return found != bonds_.end() && found->second.used < since && found->second.waiting == 0;
+    return found != bonds_.end() && found->second.used < since && found->second.calls == 0;
 }
 
 bool session_affinity::forget(const std::string& session) {
     const auto found = bonds_.find(session);
-    if (found == bonds_.end()) {
+    if (found == bonds_.end() || !found->second.to) {
         return false;
     }
     drop(found);
@@ -98,14 +136,19 @@ bool session_affinity::forget(const std::string& session) {
 }
 
 void session_affinity::drop_expired(time_point now) {
-    for (int i = 0; i < expired_per_turn && !by_use_.empty() && has_expired(by_use_.front(), now); ++i) {
-        auto& oldest = by_use_.front();
-        oldest.waiting > 0 ? use(oldest, now) : drop(bonds_.find(*oldest.session));
+    for (auto* const list : {&idle_hints_, &idle_strict_}) {
+        for (int i = 0; i < expired_per_turn && is_front_expired(*list, now); ++i) {
+            drop(list->front());
+        }
     }
 }
 
 time_point session_affinity::next_expiry() const noexcept {
-    return by_use_.empty() ? time_point::max() : after_limit(by_use_.front().used, options_.ttl);
+    auto next = time_point::max();
+    for (const auto* const list : {&idle_hints_, &idle_strict_}) {
+        next = list->empty() ? next : std::min(next, after_limit(list->front().used, options_.ttl));
+    }
+    return next;
 }
 
 const session_affinity::incarnation_ptr& session_affinity::incarnation_of(worker& serving) {
@@ -123,16 +166,19 @@ void session_affinity::release(bond& loosened) noexcept {
     }
 }
 
-void session_affinity::drop(bonds::iterator dropped) {
+/// Of a session that is in use it is known only that it is: its next call may go to any worker.
+void session_affinity::drop(bonds::iterator dropped) noexcept {
     auto& bound = dropped->second;
+    if (bound.calls == 0) {
+        auto& list = idle(bound);
+        list.erase(list.iterator_to(bound));
+    }
     release(bound);
-    by_use_.erase(by_use_.iterator_to(bound));
-    bonds_.erase(dropped);
-}
-
-void session_affinity::use(bond& what, time_point now) noexcept {
-    by_use_.splice(by_use_.end(), by_use_, by_use_.iterator_to(what));
-    what.used = now;
+    bound_ -= bound.to ? 1 : 0;
+    bound.to.reset();
+    if (bound.calls == 0) {
+        bonds_.erase(dropped);
+    }
 }
 
 bool session_affinity::has_expired(const bond& what, time_point now) const noexcept {

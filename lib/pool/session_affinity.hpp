@@ -16,8 +16,9 @@
 
 namespace skep {
 
-/// Knows which worker serves which session. Every operation is O(1), but for the dropping of sessions that have
-/// expired; so is the end of a worker, however many sessions it has served. On the pool's strand.
+/// Knows which worker serves which session: of as many sessions as affinity_options::limit allows. Every operation is O(1),
+/// but for the dropping of sessions that have expired; so is the end of a worker, however many sessions it has served. On
+/// the pool's strand.
 class session_affinity {
 public:
     explicit session_affinity(const affinity_options& options) : options_(options) {}
@@ -34,29 +35,34 @@ public:
         return wanting.affinity().value_or(options_.mode);
     }
 
-    /// The worker is assigned a call of the session. True if it has served that before.
-    bool bind(const request& assigned, worker& to, time_point now);
+    /// A call of the session begins to wait for its worker, or to run, and ends: meanwhile the session is in use, and does
+    /// not expire. begin_use() returns false if there is no room for the session.
+    bool begin_use(const std::string& session, time_point now);
+    void end_use(const std::string& session, time_point now) noexcept;
 
-    /// A call of the session waits for its worker, or does not any more: meanwhile the session is in use.
-    void begin_wait(const std::string& session) noexcept;
-    void end_wait(const std::string& session) noexcept;
+    /// The worker is assigned a call of the session, which is in use. True if it has served that before. A session that is
+    /// strictly bound stays so: a call that may go to any worker does not take it along.
+    bool bind(const request& assigned, worker& to);
 
     /// The worker takes no more calls.
     void left(const worker& gone);
 
-    /// Whether it is known, but was not used then, or later, and no call of it waits.
+    /// Whether it is known, but was not used then, or later, and is not in use.
     bool is_unused(const std::string& session, time_point since) const;
 
-    /// False if nothing is known of the session.
+    /// False if no worker is known to serve the session.
     bool forget(const std::string& session);
 
     /// Drops what has not been used for its ttl: so much of it at a time that nobody has to wait for that.
     void drop_expired(time_point now);
 
-    /// When there will be something to drop.
+    /// When there will be something to drop; time_point::max() if every session is in use.
     time_point next_expiry() const noexcept;
 
     std::size_t size() const noexcept { return bonds_.size(); }
+
+    /// Those of which it is known which worker serves them, or has.
+    std::size_t bound() const noexcept { return bound_; }
 
 private:
     /// One incarnation of a slot, as its sessions know it.
@@ -68,23 +74,32 @@ private:
 
     struct bond : boost::intrusive::list_base_hook<> {
         const std::string* session = nullptr;
-        incarnation_ptr to;
-        time_point used;
+        incarnation_ptr to; ///< null while no worker has been assigned a call of it
+        time_point used;    ///< when the last call of it ended
         bool is_strict = false;
-        std::size_t waiting = 0; ///< calls
+        std::size_t calls = 0; ///< that wait or run
     };
 
     using bonds = std::unordered_map<std::string, bond>;
+    using bond_list = boost::intrusive::list<bond>;
 
     const incarnation_ptr& incarnation_of(worker& serving);
+    bonds::iterator find(const std::string& session, time_point now);
+    bool make_room(time_point now);
     static void release(bond& loosened) noexcept;
-    void drop(bonds::iterator dropped);
+    void drop(bonds::iterator dropped) noexcept;
+    void drop(bond& dropped) noexcept { drop(bonds_.find(*dropped.session)); }
     bool has_expired(const bond& what, time_point now) const noexcept;
-    void use(bond& what, time_point now) noexcept;
+    bool is_front_expired(const bond_list& of, time_point now) const noexcept {
+        return !of.empty() && has_expired(of.front(), now);
+    }
+    bond_list& idle(const bond& like) noexcept { return like.is_strict ? idle_strict_ : idle_hints_; }
 
     const affinity_options& options_;
     bonds bonds_;
-    boost::intrusive::list<bond> by_use_; ///< the one that has not been used for longest first
+    std::size_t bound_ = 0; ///< of them
+    bond_list idle_hints_;  ///< not in use; the one that has not been used for longest first
+    bond_list idle_strict_; ///< likewise
     std::unordered_map<const worker*, incarnation_ptr> serving_;
 };
 

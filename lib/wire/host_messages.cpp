@@ -3,6 +3,7 @@
 
 #include "wire/host_messages.hpp"
 
+#include "core/trace_context.hpp"
 #include "core/utf8.hpp"
 #include "wire/attachments.hpp"
 #include "wire/frame.hpp"
@@ -10,9 +11,8 @@
 #include "wire/worker_messages.hpp"
 #include <skep/error.hpp>
 
-#include <boost/container_hash/hash.hpp>
-
 #include <algorithm>
+#include <functional>
 
 namespace skep {
 
@@ -63,6 +63,23 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
     error_info info;
     info.detail = std::move(detail);
     throw error(code, std::move(info));
+}
+
+/// The pool and whoever is told of the call keep copies of it.
+void check_name(std::string_view name, const char* what) {
+    if (name.size() > longest_name) {
+        refuse(errc::invalid_request, std::string(what) + " has " + std::to_string(name.size()) +
+                                          " bytes: must have at most " + std::to_string(longest_name));
+    }
+}
+
+void check_names(const request& call) {
+    check_name(call.command(), "its command");
+    check_name(call.session(), "its session");
+    check_name(call.correlation_id(), "its correlation_id");
+    for (const auto& each : call.metadata()) {
+        check_name(each.key(), "a key of its metadata");
+    }
 }
 
 void check_size(std::size_t size, const char* limit, std::size_t most) {
@@ -119,6 +136,7 @@ void append_message(std::string& out, std::string_view json) {
 } // namespace
 
 std::string encode_call(const request& call, const limit_options& limits, const stream_credit* stream) {
+    check_names(call);
     const auto deepest = deepest_within(limits);
     std::string body;
     body.reserve(small_body);
@@ -137,16 +155,32 @@ std::string encode_call(const request& call, const limit_options& limits, const 
     return body;
 }
 
-std::uint64_t fingerprint(std::string_view body, const request& call) {
+keyed_digest::value digest_of(std::string_view body, const request& call, const keyed_digest::key& secret) {
     std::string head;
     append_head(head, call);
-    std::size_t hash = 0;
-    boost::hash_combine(hash, call.command());
-    boost::hash_combine(hash, body.substr(head.size()));
+    keyed_digest digest(secret);
+    digest.add_field(call.command());
+    digest.add_field(call.session());
+    digest.add_field(body.substr(head.size()));
+    digest.add_field(std::to_string(call.attachments().size()));
     for (const auto& attachment : call.attachments()) {
-        boost::hash_range(hash, attachment.begin(), attachment.end());
+        digest.add_field(attachment.text());
     }
-    return hash;
+    std::string value;
+    for (const auto& each : call.metadata()) {
+        if (each.key() != traceparent_key && each.key() != tracestate_key) {
+            value.clear();
+            append_json(value, each.value());
+            digest.add_field(each.key());
+            digest.add_field(value);
+        }
+    }
+    return digest.finish();
+}
+
+std::uint64_t outline_of(const request& call) noexcept {
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+    return std::hash<std::string_view>()(call.command()) ^ odd * total_size(call.attachments());
 }
 
 void append_call(send_buffer& to, std::uint64_t id, std::string_view body, const request& call,

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "core/keyed_digest.hpp"
 #include "core/stream_credit.hpp"
 #include "wire/send_buffer.hpp"
 #include <skep/exit_class.hpp>
@@ -22,15 +23,20 @@
 namespace skep {
 
 /// Encodes what is the same in a call's frame whichever worker gets it: the JSON from the command on. Done once,
-/// by the caller. Throws error(frame_too_large) or error(invalid_request) if the call cannot be sent. What can be sent
-/// could be sent back within the same limits.
+/// by the caller. Throws error(frame_too_large) or error(invalid_request) if the call cannot be sent, or one of its names
+/// (command, session, correlation id, keys of its metadata) is longer than longest_name. What can be sent could be sent
+/// back within the same limits.
 /// `stream` is the credit that the worker of a stream begins with; null for other calls.
 std::string encode_call(const request& call, const limit_options& limits,
                         const stream_credit* stream = nullptr);
 
-/// Tells inputs apart: command, arguments and attachments, not who asks and why. `body` is what encode_call made of
-/// `call`.
-std::uint64_t fingerprint(std::string_view body, const request& call);
+/// What a worker sees of a call, but for what is another one each time: times, correlation id, place in a trace. Command,
+/// session, metadata, arguments and attachments, that is. `body` is what encode_call made of `call`. In time proportional
+/// to the input.
+keyed_digest::value digest_of(std::string_view body, const request& call, const keyed_digest::key& secret);
+
+/// The same for inputs of one digest, and known without reading the input: tells most others apart from it.
+std::uint64_t outline_of(const request& call) noexcept;
 
 // Each appends one whole frame with a message of the host.
 

@@ -4,9 +4,12 @@
 #pragma once
 
 #include "core/request_extras.hpp"
+#include "core/trace_context.hpp"
+#include "core/utf8.hpp"
 #include "policy/patient_deadline.hpp"
 #include "policy/stream_window.hpp"
 #include "wire/host_messages.hpp"
+#include "wire/worker_messages.hpp"
 #include "worker/call_sink.hpp"
 #include "worker/call_trace.hpp"
 #include "worker/claim.hpp"
@@ -61,6 +64,20 @@ struct call : claim {
         req.args_ = nullptr;
     }
 
+    /// Cuts the names of a request that is refused to what a name may have: they go into errors, events and figures.
+    void cut_names() {
+        const auto cut = [](std::string& name) {
+            if (name.size() > longest_name) {
+                name = beginning_of(name, longest_name);
+            }
+        };
+        cut(req.command_);
+        if (extras() != nullptr) {
+            cut(req.extras_.own().session);
+            cut(req.extras_.own().correlation_id);
+        }
+    }
+
     /// Says in its metadata where it stands in a trace; what was said of another one goes.
     void place_in_trace(std::string traceparent, bool is_new) {
         auto& metadata = req.extras_.own().metadata;
@@ -95,7 +112,8 @@ struct call : claim {
     std::uint64_t id = 0; ///< on the connection of `at`
     int attempts = 0;
     call_state state = call_state::fresh;
-    bool is_private = false; ///< a probe, or a part of a warm-up: the pool does not know of it
+    bool uses_session = false; ///< the pool counts it as a use of its session
+    bool is_private = false;   ///< a probe, or a part of a warm-up: the pool does not know of it
 };
 
 using call_ptr = boost::intrusive_ptr<call>;

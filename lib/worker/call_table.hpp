@@ -63,6 +63,9 @@ public:
         unused_ -= sent.is_leased() ? 1 : 0;
     }
 
+    /// The call that was sent first; null if there is none.
+    call* oldest() const noexcept { return entries_.empty() ? nullptr : entries_.front().sent.get(); }
+
     /// Null if it has no call of that id.
     call* find(std::uint64_t id) const noexcept {
         const auto found = search(id);

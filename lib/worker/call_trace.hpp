@@ -7,9 +7,6 @@
 
 namespace skep {
 
-inline constexpr const char* traceparent_key = "traceparent"; ///< in the metadata of a request
-inline constexpr const char* tracestate_key = "tracestate";
-
 /// The spans of one call; see events::span.
 struct call_trace {
     std::string trace_id;

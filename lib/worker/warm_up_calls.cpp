@@ -96,6 +96,11 @@ void warm_up_calls::send(warm_up_call& fresh) {
     if (!to || to->life().is_over()) {
         throw fresh.error_of(errc::cancelled, id_, "the warm-up that it belongs to is over");
     }
+    if (to->is_strictly_bound(fresh)) {
+        throw fresh.error_of(
+            errc::invalid_request, id_,
+            "a warm-up call has no session that is strictly bound: that is of another worker");
+    }
     fresh.encode(limits_);
     fresh.deadline = std::min(fresh.limit(clock::now()), to->life().deadline());
     to->assign_private(fresh);

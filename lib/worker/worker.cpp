@@ -140,10 +140,16 @@ void worker::release_calls() {
     if (link_) {
         link_->data().stop_sending(); // what is given back as not sent must not be sent after all
     }
-    const bool lied = life_.why_failed() && life_.why_failed()->kind == failure_kind::protocol_error;
     const bool was_alone = std::min(may_have_begun, calls_.load()) == 1;
-    loss_ = {may_have_begun, was_alone && (lied || is_crash(life_.verdict().kind))};
+    loss_ = {may_have_begun, was_alone && is_end_by_call()};
     tell(calls_lost{});
+}
+
+/// Whether it has ended as it ends when a call is too much for it.
+bool worker::is_end_by_call() const noexcept {
+    const bool lied = life_.why_failed() && life_.why_failed()->kind == failure_kind::protocol_error;
+    const bool grew = life_.has_outgrown() && growth_.is_of_oldest_call(around_.config.recycle.hard_memory);
+    return lied || grew || is_crash(life_.verdict().kind);
 }
 
 std::optional<lost_call_notice> worker::take_lost_call() {
@@ -305,11 +311,18 @@ void worker::dispel_doubt() {
     }
 }
 
-recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) const {
+recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) {
     if (!recycle_ || life_.has_ended() || life_.is_stopping()) {
         return {};
     }
-    return recycle_->judge(now, tally_.completed, with_memory ? process_->resident_bytes() : 0);
+    return recycle_->judge(now, tally_.completed, with_memory ? look_at_memory(now) : 0);
+}
+
+std::uint64_t worker::look_at_memory(time_point now) {
+    const auto resident = process_->resident_bytes();
+    const auto* const oldest = calls_.oldest();
+    growth_.look(resident, now, oldest != nullptr ? std::optional(oldest->dispatched) : std::nullopt);
+    return resident;
 }
 
 std::uint64_t worker::output_lines_dropped() const noexcept {

@@ -5,6 +5,7 @@
 
 #include "async/guest_group.hpp"
 #include "async/task_group.hpp"
+#include "policy/growth_watch.hpp"
 #include "policy/heartbeat.hpp"
 #include "policy/recycle_plan.hpp"
 #include "policy/worker_life.hpp"
@@ -67,7 +68,8 @@ struct lost_call_notice {
     call_ptr lost;
     bool may_have_begun;
     bool
-        is_to_blame; ///< it was the only one that the worker can have been at when it crashed or broke the protocol
+        is_to_blame; ///< the only one that the worker can have been at when it crashed, broke the protocol or outgrew its
+                     ///< hard memory limit
 };
 
 /// One incarnation of a slot: a process, what connects it, the calls it has, from launch to reaping. It wires its parts
@@ -99,6 +101,12 @@ public:
     /// Whether it can be sent calls at all.
     bool takes_calls() const noexcept {
         return life_.takes_calls() && link_->data().unsent() <= around_.config.limits.frame_bytes;
+    }
+
+    /// Whether a call may only go to the worker of its session.
+    bool is_strictly_bound(const call& of) const noexcept {
+        return of.has_session() &&
+               of.req.affinity().value_or(around_.config.affinity.mode) != affinity_mode::hint;
     }
 
     // Places that leases keep.
@@ -202,7 +210,7 @@ public:
     // What is known of it.
 
     /// Whether it is to make room for another.
-    recycle_plan::verdict judge_recycling(time_point now, bool with_memory) const;
+    recycle_plan::verdict judge_recycling(time_point now, bool with_memory);
     time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
     bool is_used_up() const noexcept { return recycle_ && recycle_->is_used_up(tally_.completed); }
 
@@ -270,7 +278,9 @@ private:
     /// To be called after whatever may have changed its life.
     void follow_life();
     void show_drained();
+    std::uint64_t look_at_memory(time_point now);
     void release_calls();
+    bool is_end_by_call() const noexcept;
 
     void tell_failure(failure_kind kind, recovery_action action, const std::string& detail) const;
 
@@ -319,6 +329,7 @@ private:
     std::unique_ptr<worker_process> process_;
     std::optional<heartbeat_monitor> heartbeat_;
     std::optional<recycle_plan> recycle_;
+    growth_watch growth_;
     std::optional<loss> loss_;
     std::string stacks_;
     bool lingers_ = false;

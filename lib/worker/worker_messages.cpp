@@ -107,6 +107,9 @@ void worker::begin_service() {
         return events::worker_ready{id_, life_.pid(), now - origin_.asked_for};
     });
     recycle_.emplace(around_.config.recycle, now, around_.context.random(), around_.context.random());
+    if (around_.config.recycle.hard_memory != 0) {
+        look_at_memory(now);
+    }
     if (health_.begin(now)) {
         service_.spawn(self, health_.run());
     }

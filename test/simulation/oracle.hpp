@@ -231,7 +231,11 @@ private:
     void check_ended_for_tools();
     void check_circle(const pool_status& status);
     void check_session(const call_record& call, sim_worker& to);
-    bool may_be_anew(const std::string& session, const session_record& known) const;
+    bool may_be_anew(const call_record& call, const session_record& known) const;
+    bool has_expired_for(const call_record& call) const;
+    static bool is_in_use_by(const call_record& call);
+    std::size_t sessions_besides(const call_record& refused) const;
+    void check_cause(const call_record& call, const error& failure);
     time_point last_use_of(const std::string& session) const;
     bool is_surely_serving(const sim_worker& which) const;
     void check_lost_to_session(const call_record& call);

@@ -271,7 +271,9 @@ bool oracle::has_crashed_workers(const call_record& call) const {
     const auto was_at_it = [&](const auto& entry) {
         const auto& stay = entry.first->visits[entry.second];
         const bool was_heard = stay.delivered && !stay.at->lie_seen; // nobody listens to a liar any more
-        return entry.first->command == call.command && entry.first->input == call.input && !was_heard;
+        const bool is_same = entry.first->command == call.command && entry.first->input == call.input &&
+                             entry.first->session == call.session && entry.first->lease == call.lease;
+        return is_same && !was_heard;
     };
     const auto crashed = std::count_if(workers_.begin(), workers_.end(), [&](const auto& each) {
         return each->did_wrong && (each->has_had_backlog() || // it may have had half of its frame
@@ -313,13 +315,20 @@ void oracle::check_code(const call_record& call, const error& failure) {
         unless(call.lease != nullptr ? is_nested_in_lease(call)
                                      : call.outer != nullptr && !has_idle_worker(call));
         break;
-    case errc::worker_lost: check_lost(call); break;
+    case errc::worker_lost:
+        check_lost(call);
+        check_cause(call, failure);
+        break;
+    case errc::session_quota_exceeded:
+        unless(call.is_strict() && sessions_besides(call) >= config_.affinity.limit);
+        break;
     case errc::worker_busy: unless(call.is_strict() && call.mode == affinity_mode::strict_fail_fast); break;
     case errc::session_worker_unavailable: check_lost_to_session(call); break;
     case errc::invalid_request:
     case errc::frame_too_large: {
         const bool is_too_late = call.lease != nullptr && call.lease->is_given_back;
-        unless((!call.sendable || is_too_late) && call.visits.empty());
+        const bool is_of_other = call.lease != nullptr && call.is_strict();
+        unless((!call.sendable || is_too_late || is_of_other) && call.visits.empty());
         break;
     }
     case errc::not_started: unless(!running_ || start_failed_); break;
@@ -391,6 +400,17 @@ void oracle::check_lost(const call_record& call) {
     }
     if (is_lost && !may_be_unseen && !out_of_memory() && was_ahead(call)) {
         wrong(about(call) + " was lost with a worker that cannot have begun it");
+    }
+}
+
+/// Of a worker that drains for its soft limit and is ended for its hard one, the hard one is told.
+void oracle::check_cause(const call_record& call, const error& failure) {
+    const auto* const at = call.visits.empty() ? nullptr : call.visits.back().at;
+    const bool was_ended_for_memory = at != nullptr && at->terminated && !at->asked && !destroyed_ &&
+                                      config_.recycle.hard_memory > 0 &&
+                                      at->resident() >= config_.recycle.hard_memory;
+    if (was_ended_for_memory && failure.info().detail.find("its soft limit") != std::string::npos) {
+        wrong(about(call) + " was told of the soft limit of " + at->name() + ", which the hard one ended");
     }
 }
 

@@ -74,6 +74,10 @@ public:
         if (seed % worlds_per_leases == 2 && !script_.steady) {
             script_.leases = world_.chance.among(1, 20);
         }
+        constexpr std::uint64_t worlds_per_both = 8;
+        if (seed % worlds_per_both == 3 && !script_.steady) {
+            add_sessions_and_leases();
+        }
         constexpr std::uint64_t worlds_per_listener = 8;
         tells_ = seed % worlds_per_listener == 7;
     }
@@ -92,6 +96,16 @@ public:
     }
 
 private:
+    /// Who has too many sessions, some of them with leases.
+    void add_sessions_and_leases() {
+        script_.sessions = world_.chance.among(2, 12);
+        script_.leases = world_.chance.among(1, 20);
+        script_.config.affinity.ttl = world_.chance.pick<duration>({50ms, 1s, 1h});
+        script_.config.affinity.limit = world_.chance.pick<std::size_t>({1, 3, 5, 10'000});
+        script_.config.affinity.on_recycle =
+            world_.chance.pick({affinity_on_recycle::wait, affinity_on_recycle::move});
+    }
+
     void add_store() {
         session_options options;
         options.ttl = world_.chance.pick<duration>({20ms, 1s, 1h});

@@ -103,6 +103,7 @@ inline const std::vector<range>& ranges() {
         TIME(start.batch_delay, 0s, 60s),
         TIME(start.timeout, 10ms, 1h),
         TIME(affinity.ttl, 1ms, 365 * 24h),
+        COUNT(affinity.limit, 1, 10'000'000),
         TIME(lease.leak_threshold, 0s, 365 * 24h),
         COUNT(metrics.commands, 0, 1'000),
         COUNT(queue.limit, 0, 10'000'000),

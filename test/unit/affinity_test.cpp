@@ -337,6 +337,74 @@ BOOST_AUTO_TEST_CASE(a_session_of_which_a_call_waits_is_in_use) {
     BOOST_TEST(pool.serve(pool.home) == "next");
 }
 
+BOOST_AUTO_TEST_CASE(so_is_one_of_which_a_call_runs_however_long) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 1s;
+    for (const bool is_stream : {false, true}) {
+        pool_with_session pool(config);
+        const auto running = request("long").session("s").timeout(1h).idle_timeout(0s);
+        std::shared_ptr<manual_pool::outcome<reply_stream>> stream;
+        if (is_stream) {
+            stream = pool.stream(running);
+        } else {
+            pool.execute(running);
+        }
+        const auto id = pool.worker(pool.home).take_call();
+        pool.advance(5s, 500ms); // many times its ttl
+        const auto next = pool.call("next");
+        BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
+        BOOST_TEST(pool.status().queued == 1u);
+        pool.worker(pool.home).reply(id);
+        pool.settle();
+        BOOST_TEST(pool.serve(pool.home) == "next");
+        pool.advance(900ms, 100ms); // from the end of the last one
+        pool.execute(request("busy"));
+        pool.execute(request("busy"));
+        pool.serve(pool.other());
+        pool.serve(pool.home);
+        BOOST_TEST(pool.status().sessions == 1u);
+        pool.advance(2s, 100ms);
+        BOOST_TEST(pool.status().sessions == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_of_which_a_call_was_given_up_until_its_worker_is_through) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 1s;
+    config.cancel_grace = 10s;
+    pool_with_session pool(config);
+    const auto given_up = pool.execute(request("long").session("s").timeout(1s));
+    const auto id = pool.worker(pool.home).take_call();
+    pool.advance(5s, 500ms);
+    BOOST_TEST(given_up->code() == errc::timeout);
+    const auto next = pool.call("next");
+    BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
+    pool.worker(pool.home).fail(id, "skep.Cancelled", "late");
+    pool.settle();
+    BOOST_TEST(pool.serve(pool.home) == "next");
+    BOOST_TEST(next->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_is_forgotten_while_a_call_of_it_runs_begins_anew_and_is_in_use) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 1s;
+    pool_with_session pool(config);
+    const auto id = pool.occupy_home();
+    pool.forget();
+    pool.call("anew");
+    const auto anew = pool.worker(pool.other()).take_call();
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    pool.advance(5s, 500ms);
+    const auto next = pool.call("next"); // the call at its new worker still runs
+    BOOST_TEST(pool.worker(pool.home).take_calls().empty());
+    pool.worker(pool.other()).reply(anew);
+    pool.settle();
+    BOOST_TEST(pool.serve(pool.other()) == "next");
+    pool.advance(5s, 500ms);
+    BOOST_TEST(pool.status().sessions == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(what_waits_for_long_does_not_go_elsewhere_when_its_worker_is_lost) {
     auto config = affine_config(strict_queue);
     config.affinity.ttl = 10s;
@@ -481,6 +549,162 @@ BOOST_AUTO_TEST_CASE(calls_that_only_one_worker_can_serve_do_not_call_for_more_w
     BOOST_TEST(pool.launched() > 2u);
     pool.worker(pool.home).reply(id);
     pool.settle();
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_may_go_anywhere_does_not_take_a_strict_session_along) {
+    pool_with_session pool(strict_queue);
+    const auto id = pool.occupy_home();
+    const auto elsewhere = pool.execute(request("hint").session("s").affinity(hint));
+    BOOST_TEST(pool.serve(pool.other()) == "hint");
+    const auto strict = pool.call("strict");
+    BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    BOOST_TEST(pool.serve(pool.home) == "strict");
+    BOOST_TEST(strict->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_does_not_bring_a_strict_session_to_a_worker_that_is_not_its_own) {
+    pool_with_session pool(strict_queue);
+    const auto id = pool.occupy_home();
+    const auto held = pool.checkout();
+    BOOST_REQUIRE(held->value.has_value());
+    BOOST_TEST(held->value->worker().slot == pool.other());
+    const auto foreign = pool.execute(*held->value, request("foreign").session("s"));
+    BOOST_TEST(foreign->code() == errc::invalid_request);
+    check_mentions(foreign->text(), "another worker than the lease's");
+    BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
+    const auto own = pool.execute(*held->value, request("own").session("t"));
+    BOOST_TEST(pool.serve(pool.other()) == "own");
+    BOOST_TEST(pool.execute(*held->value, request("hint").session("s").affinity(hint))->code() == errc());
+    BOOST_TEST(pool.serve(pool.other()) == "hint");
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    pool.call("mine");
+    BOOST_TEST(pool.serve(pool.home) == "mine");
+    pool.kill_home();
+    BOOST_TEST(pool.execute(*held->value, request("lost").session("s"))->code() ==
+               errc::session_worker_unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_a_lease_that_wait_for_each_other_are_looked_at_once_more) {
+    pool_with_session pool(strict_queue);
+    const auto held = pool.checkout();
+    BOOST_REQUIRE(held->value.has_value());
+    const auto leased = held->value->worker().slot;
+    pool.execute(*held->value, request("first"));
+    const auto second = pool.execute(*held->value, request("second").session("t"));
+    const auto third = pool.execute(*held->value, request("third"));
+    pool.call("of t elsewhere", "t");
+    pool.serve(1 - leased);
+    BOOST_TEST(pool.serve(leased) == "first");
+    BOOST_TEST(second->code() == errc::invalid_request);
+    BOOST_TEST(pool.serve(leased) == "third");
+    BOOST_TEST(third->value.has_value());
+    BOOST_TEST(pool.status().queued == 0u);
+}
+
+pool_config limited_config(affinity_mode mode) {
+    auto config = affine_config(mode);
+    config.affinity.limit = 3;
+    config.affinity.ttl = 10s;
+    return config;
+}
+
+/// A call of the session, answered by whichever worker gets it.
+void use(pool_with_session& pool, const std::string& session, affinity_mode mode) {
+    const auto call = pool.execute(request("use").session(session).affinity(mode));
+    for (std::size_t index = 0; index < 2; ++index) {
+        for (const auto& received : pool.worker(index).take_calls()) {
+            pool.worker(index).reply(id_of(received));
+        }
+    }
+    pool.settle();
+    BOOST_TEST(call->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(beyond_the_limit_the_hint_goes_that_was_not_used_for_longest) {
+    pool_with_session pool(limited_config(hint)); // has "s"
+    use(pool, "a", hint);
+    use(pool, "b", strict_queue);
+    use(pool, "s", hint);
+    BOOST_TEST(pool.status().sessions == 3u);
+    use(pool, "c", hint); // in the place of a
+    BOOST_TEST(pool.status().sessions == 3u);
+    use(pool, "d", strict_queue); // in the place of s
+    use(pool, "e", strict_queue); // in the place of c
+    BOOST_TEST(pool.status().sessions == 3u);
+    use(pool, "f", hint); // which is not remembered
+    BOOST_TEST(pool.status().sessions == 3u);
+    use(pool, "b", strict_queue); // still there
+}
+
+BOOST_AUTO_TEST_CASE(a_strict_session_beyond_the_limit_is_refused) {
+    pool_with_session pool(limited_config(strict_queue));
+    use(pool, "a", strict_queue);
+    use(pool, "b", strict_queue);
+    const auto refused = pool.call("refused", "c");
+    BOOST_TEST(refused->code() == errc::session_quota_exceeded);
+    check_mentions(refused->text(), "affinity.limit is 3");
+    const auto fails_fast = pool.execute(request("refused").session("c").affinity(strict_fail_fast));
+    BOOST_TEST(fails_fast->code() == errc::session_quota_exceeded);
+    BOOST_TEST(pool.status().sessions == 3u);
+    use(pool, "a", strict_queue);
+    pool.forget();
+    use(pool, "c", strict_queue);
+    pool.advance(11s, 1s);
+    use(pool, "d", strict_queue);
+    BOOST_TEST(pool.status().sessions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(sessions_in_use_are_not_dropped_for_others) {
+    auto config = limited_config(hint);
+    config.affinity.limit = 1;
+    pool_with_session pool(config);
+    const auto id = pool.occupy_home();
+    use(pool, "a", hint); // finds no place
+    BOOST_TEST(pool.call("refused", "b")->code() == errc());
+    pool.serve(pool.other());
+    BOOST_TEST(pool.execute(request("strict").session("b").affinity(strict_queue))->code() ==
+               errc::session_quota_exceeded);
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    BOOST_TEST(pool.status().sessions == 1u);
+    use(pool, "b", strict_queue); // in the place of s
+    BOOST_TEST(pool.status().sessions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_never_came_to_a_worker_leaves_nothing) {
+    pool_with_session pool(limited_config(strict_queue));
+    pool.execute(request("busy"));
+    pool.execute(request("busy"));
+    for (int i = 0; i < 5; ++i) {
+        const auto waiting =
+            pool.execute(request("waiting").session("w" + std::to_string(i)).queue_timeout(100ms));
+        pool.advance(100ms, 50ms);
+        BOOST_TEST(waiting->code() == errc::queue_timeout);
+        BOOST_TEST(pool.status().sessions == 1u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(long_names_are_refused_and_nothing_keeps_them) {
+    pool_with_session pool(hint);
+    const std::string name(8u << 20, 'n');
+    std::vector<events::request_finished> told;
+    const auto listening = pool.facade().events().listen<events::request_finished>(
+        pool.context.get_executor(), [&](const events::request_finished& each) { told.push_back(each); });
+    for (const auto& call : {request("a").session(name), request("a").correlation_id(name), request(name),
+                             request("a").metadata(name, 1)}) {
+        const auto refused = pool.execute(call);
+        BOOST_TEST(refused->code() == errc::invalid_request);
+        check_mentions(refused->text(), "has 8388608 bytes: must have at most 256");
+        BOOST_TEST(refused->text().size() < 1000u);
+    }
+    BOOST_TEST(pool.status().sessions == 1u);
+    BOOST_TEST(told.size() == 4u);
+    for (const auto& each : told) {
+        BOOST_TEST(each.command.size() + each.session.size() + each.correlation_id.size() < 1000u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_crash_loses_sessions_even_if_they_may_move) {

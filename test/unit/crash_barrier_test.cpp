@@ -198,6 +198,134 @@ BOOST_AUTO_TEST_CASE(an_input_that_makes_workers_break_the_protocol_is_refused_l
     BOOST_TEST(pool.execute(poison())->code() == errc::poisonous_request);
 }
 
+BOOST_AUTO_TEST_CASE(crashes_of_one_session_refuse_the_command_to_that_session_alone) {
+    running_pool pool(fake_config(4));
+    const auto step = [](const char* session) { return request("step").session(session); };
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto call = pool.execute(step("visitor"));
+        std::size_t at = 0;
+        while (pool.worker(at).has_exited() || pool.worker(at).take_calls().empty()) {
+            ++at; // throws at the end
+        }
+        crash_worker(pool, at, segfault);
+        pool.advance(1s);
+        BOOST_TEST(call->code() == (i == 0 ? errc::worker_lost : errc::poisonous_request));
+    }
+    BOOST_TEST(pool.execute(step("visitor"))->code() == errc::poisonous_request);
+    BOOST_TEST(!pool.execute(step("another"))->done);
+    BOOST_TEST(!pool.execute(request("step"))->done);
+    BOOST_TEST(!pool.execute(request("step").metadata("tenant", "x"))->done);
+}
+
+BOOST_AUTO_TEST_CASE(so_do_broken_frames) {
+    running_pool pool(fake_config(3));
+    const auto call = pool.execute(request("step").session("visitor").idempotent(true));
+    for (std::size_t i = 0; i < 2; ++i) {
+        pool.worker(i).take_call();
+        pool.worker(i).send_raw("\xFF\xFF\xFF\xFF");
+        pool.settle();
+        pool.worker(i).exit(exit_status::signalled(SIGTERM));
+        pool.settle();
+    }
+    BOOST_TEST(call->code() == errc::poisonous_request);
+    BOOST_TEST(pool.execute(request("step").session("visitor"))->code() == errc::poisonous_request);
+    BOOST_TEST(!pool.execute(request("step").session("another"))->done);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_in_a_trace_and_a_correlation_id_are_no_part_of_the_input) {
+    auto config = fake_config(3);
+    config.tracing.sample_ratio = 1;
+    running_pool pool(config);
+    const auto first = pool.execute(poison().correlation_id("a"));
+    crash_on_call(pool, 0);
+    crash_on_call(pool, 1);
+    BOOST_TEST(first->code() == errc::poisonous_request);
+    BOOST_TEST(pool.execute(poison().correlation_id("b"))->code() == errc::poisonous_request);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_answers_for_itself_alone) {
+    for (const int most : {1, 2}) {
+        auto config = fake_config(2);
+        config.crash_barrier.poison_crashes = most;
+        running_pool pool(config);
+        for (int i = 0; i < 3; ++i) {
+            const auto held = pool.checkout();
+            BOOST_REQUIRE(held->value.has_value());
+            const auto call = pool.execute(*held->value, poison());
+            std::size_t at = 0;
+            while (pool.worker(at).has_exited() || pool.worker(at).take_calls().empty()) {
+                ++at;
+            }
+            crash_worker(pool, at, segfault);
+            pool.advance(5s, 500ms);
+            BOOST_TEST(call->code() == (most == 1 ? errc::poisonous_request : errc::worker_lost));
+        }
+        const auto other = pool.execute(poison());
+        BOOST_TEST(!other->done);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nor_is_it_refused_what_crashed_others) {
+    running_pool pool(fake_config(3));
+    pool.execute(poison());
+    crash_on_call(pool, 0);
+    crash_on_call(pool, 1);
+    BOOST_TEST(pool.execute(poison())->code() == errc::poisonous_request);
+    const auto held = pool.checkout();
+    BOOST_REQUIRE(held->value.has_value());
+    BOOST_TEST(!pool.execute(*held->value, poison())->done);
+}
+
+BOOST_AUTO_TEST_CASE(an_input_that_takes_too_much_memory_of_worker_after_worker_is_refused) {
+    auto config = fake_config(3);
+    config.recycle.soft_memory = 100u << 20;
+    config.recycle.hard_memory = 200u << 20;
+    for (const bool is_idempotent : {true, false}) {
+        running_pool pool(config);
+        auto call = pool.execute(poison().idempotent(is_idempotent));
+        for (std::size_t grown = 0; grown < 2; ++grown) {
+            std::size_t at = 0;
+            while (pool.worker(at).has_exited() || pool.worker(at).take_calls().empty()) {
+                ++at;
+            }
+            pool.worker(at).resident = 150u << 20;
+            pool.advance(2s, 500ms);
+            pool.worker(at).resident = 250u << 20;
+            pool.advance(2s, 500ms);
+            if (!is_idempotent && grown == 0) {
+                BOOST_TEST(call->code() == errc::worker_lost);
+                BOOST_TEST(call->text().find("idempotent") == std::string::npos);
+                call = pool.execute(poison().idempotent(false));
+            }
+        }
+        BOOST_TEST(call->code() == errc::poisonous_request);
+        check_mentions(call->text(), "its hard limit is");
+        BOOST_TEST(pool.execute(poison())->code() == errc::poisonous_request);
+        BOOST_TEST(!pool.execute(request("load").arg("path", "/tmp/good.bin"))->done);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_leak_blames_nobody) {
+    auto config = fake_config(1);
+    config.recycle.hard_memory = 100u << 20;
+    running_pool pool(config);
+    for (std::size_t generation = 0; generation < 3; ++generation) {
+        for (std::size_t held = 10; held <= 90; held += 10) {
+            const auto call = pool.execute(poison());
+            pool.worker(generation).resident = held << 20;
+            pool.advance(1s, 500ms);
+            BOOST_TEST(pool.serve(generation) == "load");
+            BOOST_TEST(call->value.has_value());
+        }
+        const auto last = pool.execute(poison().idempotent(false));
+        pool.worker(generation).take_call();
+        pool.worker(generation).resident = 101u << 20;
+        pool.advance(5s, 500ms);
+        BOOST_TEST(last->code() == errc::worker_lost);
+    }
+    BOOST_TEST(!pool.execute(poison())->done);
+}
+
 BOOST_AUTO_TEST_CASE(kills_from_outside_poison_nothing) {
     running_pool pool(fake_config(4));
     const auto call = pool.execute(poison());

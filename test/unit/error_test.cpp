@@ -163,8 +163,8 @@ BOOST_AUTO_TEST_CASE(what_gives_advice_after_the_cause) {
     BOOST_TEST(
         error(errc::poisonous_request, info).what() ==
         std::string(
-            "the request is refused: workers crashed, or broke the protocol, on the same input before: "
-            "5 ms ago; do not send it again [pool blue]"));
+            "the request is refused: workers crashed, broke the protocol or outgrew their memory on the same "
+            "input before: 5 ms ago; do not send it again [pool blue]"));
 }
 
 BOOST_AUTO_TEST_CASE(every_code_is_somebodys_to_act_on) {

@@ -212,8 +212,8 @@ BOOST_AUTO_TEST_CASE(nul_in_ids_is_escaped) {
 BOOST_AUTO_TEST_CASE(texts_longer_than_any_buffer) {
     for (const std::size_t size : {4093u, 4094u, 4095u, 4096u, 4097u, 100'000u}) {
         const auto text = std::string(size, 'a') + "\"\xC3\xA4";
-        const auto frame = sent_call(request(text).arg("a", json::array{text, text}));
-        BOOST_TEST((frame.message.at("command").as_string() == text), size);
+        const auto frame = sent_call(request("a").arg("a", json::array{text, text}).metadata("m", text));
+        BOOST_TEST((frame.message.at("metadata").at("m").as_string() == text), size);
         BOOST_TEST((frame.message.at("args").at("a").at(1).as_string() == text), size);
     }
 }
@@ -353,5 +353,85 @@ BOOST_AUTO_TEST_CASE(a_pipelined_call_says_when) {
     BOOST_TEST(message.at("deadline_ms").as_int64() == 2000);
     BOOST_TEST(message.at("sent_ms").as_int64() == 1500);
 }
+
+BOOST_AUTO_TEST_CASE(names_of_callers_have_at_most_256_bytes) {
+    const std::string longest(256, 'n');
+    const auto most = sent_call(
+        request(longest).session(longest).correlation_id(longest).metadata(longest, std::string(1000, 'v')));
+    BOOST_TEST((most.message.at("session").as_string() == longest));
+    const std::string beyond = longest + "n";
+    const auto refusal_of = [](const request& call) {
+        try {
+            encode_call(call, limit_options());
+        } catch (const error& refused) {
+            BOOST_TEST((refused.errc() == errc::invalid_request));
+            return refused.info().detail;
+        }
+        return std::string("it was encoded");
+    };
+    const std::string rule = " has 257 bytes: must have at most 256";
+    BOOST_TEST(refusal_of(request(beyond)) == "its command" + rule);
+    BOOST_TEST(refusal_of(request("a").session(beyond)) == "its session" + rule);
+    BOOST_TEST(refusal_of(request("a").correlation_id(beyond)) == "its correlation_id" + rule);
+    BOOST_TEST(refusal_of(request("a").metadata(beyond, 1)) == "a key of its metadata" + rule);
+}
+
+BOOST_AUTO_TEST_SUITE(digests)
+
+const keyed_digest::key secret{1, 2};
+
+keyed_digest::value digest(const request& call, const keyed_digest::key& key = secret) {
+    return digest_of(encode_call(call, limit_options()), call, key);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_worker_sees_tells_inputs_apart) {
+    const std::vector<request> inputs{
+        request("a"),
+        request("b"),
+        request("a").arg("x", 1),
+        request("a").arg("x", "1"),
+        request("a").session("s"),
+        request("a").session("t"),
+        request("s").session("a"),
+        request("a").metadata("x", 1),
+        request("a").metadata("x", 2),
+        request("a").metadata("y", 1),
+        request("a").metadata("x", 1).metadata("y", 1),
+        request("a").metadata("", "x"),
+        request("a").attach("x").attach("1"), // as many bytes as the metadata x = 1
+        request("a").attach("x1"),
+        request("a").attach("x1").attach(""),
+        request("a").attach("").attach("x1"),
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        BOOST_TEST((digest(inputs[i]) == digest(request(inputs[i]))));
+        for (std::size_t j = 0; j < i; ++j) {
+            BOOST_TEST((digest(inputs[i]) != digest(inputs[j])), i << " and " << j);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_another_one_each_time_does_not) {
+    const auto plain = request("a").arg("x", 1).metadata("m", 1);
+    const auto same = [&](const request& other) {
+        return digest(other) == digest(plain) && outline_of(other) == outline_of(plain);
+    };
+    BOOST_TEST(same(request(plain).correlation_id("c")));
+    BOOST_TEST(same(request(plain).timeout(1s).idempotent(true)));
+    BOOST_TEST(same(request(plain).metadata("traceparent", "00-1").metadata("tracestate", "a=b")));
+}
+
+BOOST_AUTO_TEST_CASE(the_digest_depends_on_the_secret) {
+    const request call("a");
+    BOOST_TEST((digest(call, {1, 2}) != digest(call, {1, 3})));
+}
+
+BOOST_AUTO_TEST_CASE(an_outline_is_of_command_and_attachments) {
+    BOOST_TEST(outline_of(request("a").arg("x", 1)) == outline_of(request("a")));
+    BOOST_TEST(outline_of(request("a")) != outline_of(request("b")));
+    BOOST_TEST(outline_of(request("a")) != outline_of(request("a").attach("x")));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -324,6 +324,30 @@ BOOST_AUTO_TEST_CASE(its_calls_reach_that_worker_alone_and_no_other_does) {
     BOOST_TEST(pool->status().workers.at(0).completed == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(none_of_its_calls_is_of_a_strict_session) {
+    guided_pool pool;
+    std::vector<std::string> results;
+    pool.delegate().at_ready = [&](worker_id, call_interface& calls) -> asio::awaitable<void> {
+        for (const auto mode : {affinity_mode::strict_queue, affinity_mode::hint}) {
+            request load = request("load").session("s").affinity(mode);
+            try {
+                auto loading = calls.execute(std::move(load));
+                co_await std::move(loading);
+                results.push_back("done");
+            } catch (const error& problem) {
+                results.push_back(problem.what());
+            }
+        }
+    };
+    const auto started = pool->start();
+    pool->worker(0).answer_call();
+    pool->settle();
+    BOOST_TEST(started->value.has_value());
+    BOOST_TEST(results.size() == 2u);
+    check_mentions(results.at(0), "a warm-up call has no session that is strictly bound");
+    BOOST_TEST(results.at(1) == "done");
+}
+
 BOOST_AUTO_TEST_CASE(errors_of_its_calls_are_its_own_affair) {
     guided_pool pool;
     std::vector<std::string> results;

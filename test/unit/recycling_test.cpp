@@ -168,6 +168,28 @@ BOOST_AUTO_TEST_CASE(above_the_hard_limit_at_once) {
     check_mentions(pool.worker_status_of(0).last_failure, "its hard limit is 104857600");
 }
 
+BOOST_AUTO_TEST_CASE(one_that_leaves_for_its_soft_limit_and_crosses_the_hard_one_tells_the_hard_one) {
+    auto config = recycling_config();
+    config.recycle.soft_memory = 100u << 20;
+    config.recycle.hard_memory = 200u << 20;
+    running_pool pool(config);
+    const auto call = pool.execute(request("work"));
+    pool.worker(0).take_call();
+    pool.worker(0).resident = 101u << 20;
+    pool.advance(2s);
+    BOOST_TEST(pool.worker_status_of(0).id.generation == 2u); // it has a successor
+    pool.worker(0).resident = 201u << 20;
+    pool.advance(1s);
+    BOOST_TEST(pool.worker(0).terminations == 1);
+    BOOST_TEST(call->code() == errc::worker_lost);
+    check_mentions(call->text(), "its hard limit is 209715200");
+    check_mentions(call->text(), "raise recycle.hard_memory if the call needs that much");
+    BOOST_TEST(call->text().find("soft") == std::string::npos);
+    BOOST_TEST(call->text().find("idempotent") == std::string::npos);
+    BOOST_TEST(pool.counters().workers_replaced == 1u);
+    BOOST_TEST(pool.counters().workers_recycled == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(no_more_at_a_time_than_allowed_and_never_fewer_ready) {
     auto config = recycling_config(4);
     config.recycle.age = 10s;

@@ -257,8 +257,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_quota_holds_for_what_lives, Place, places) {
     of.create("c");
     const auto failure = failure_of_complete(of.store.create("d"));
     BOOST_TEST((failure.errc() == errc::session_quota_exceeded));
-    BOOST_TEST(failure.what() == "too many sessions: 3 of 3; remove some, let them expire sooner, or raise "
-                                 "session_options::quota");
+    BOOST_TEST(failure.what() ==
+               "too many sessions: 3 of 3; remove or forget some, let them expire sooner, or "
+               "raise session_options::quota or affinity.limit");
     BOOST_TEST(!of.peek("d"));
     BOOST_TEST(of.create("b").id() == "b"); // there already
     complete(of.store.remove("b"));

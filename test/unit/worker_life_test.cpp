@@ -599,6 +599,27 @@ BOOST_AUTO_TEST_CASE(the_first_reason_counts) {
     BOOST_TEST(of.health() == "healthy");
 }
 
+BOOST_AUTO_TEST_CASE(but_for_the_one_that_ends_it_at_once) {
+    using kind = retirement::kind;
+    for (const auto first : {kind::unwell, kind::recycle, kind::surplus}) {
+        life_trial of;
+        of.serve();
+        of.life.retire({first, "before"}, of.at());
+        of.fail(too_much_memory);
+        BOOST_TEST((of.life.why_retired()->what == kind::oversized));
+        BOOST_TEST(of.life.why_retired()->reason == "it failed");
+        BOOST_TEST(of.life.has_outgrown());
+        BOOST_TEST(of.health() == "unhealthy");
+        of.life.retire({first, "after"}, of.at());
+        BOOST_TEST(of.steps() == "terminate wait");
+        BOOST_TEST(of.reason() == "it failed");
+    }
+    life_trial planned;
+    planned.serve();
+    planned.life.retire({kind::recycle, "old"}, planned.at());
+    BOOST_TEST(!planned.life.has_outgrown());
+}
+
 BOOST_AUTO_TEST_CASE(one_that_failed_or_ended_is_not_retired) {
     life_trial failed;
     failed.serve();
