@@ -241,6 +241,34 @@ BOOST_AUTO_TEST_CASE(a_worker_that_leaks_is_recycled_by_its_own_memory) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_drives_workers_beyond_both_limits_is_told_of_the_hard_one_and_refused) {
+    auto config = frail_pool(2);
+    config.recycle.soft_memory = 80u << 20;
+    config.recycle.hard_memory = 160u << 20;
+    config.recycle.memory_interval = 50ms;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        const auto hoard = request("hoard").arg("first", 100).arg("then", 100);
+        for (const auto code : {errc::worker_lost, errc::poisonous_request, errc::poisonous_request}) {
+            request call = hoard;
+            auto calling = workers.execute(std::move(call));
+            const auto e = co_await failure_of(std::move(calling));
+            const std::string text = e.what();
+            BOOST_TEST(e.errc() == code, text);
+            BOOST_TEST(!contains(text, "soft limit"), text);
+            BOOST_TEST(!contains(text, "idempotent"), text);
+            BOOST_TEST((code != errc::worker_lost || contains(text, "its hard limit is 167772160")), text);
+        }
+        auto both_are_replaced = [&]() -> asio::awaitable<bool> {
+            const auto status = co_await workers.status();
+            co_return status.counters.workers_replaced == 2;
+        };
+        const bool replaced = co_await eventually(both_are_replaced);
+        BOOST_TEST(replaced);
+        request other = request("echo").arg("value", 1);
+        co_await value_of(workers, std::move(other));
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_zombie_is_replaced_and_its_stacks_are_kept) {
     auto config = quick(basic_pool());
     for (const auto* command : {"hold_gil", "spin"}) {

@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import signal
+import time
 
 import skep
 
@@ -34,6 +35,15 @@ def pid():
 def grow(mebibytes):
     ballast.append(b"x" * (mebibytes << 20))
     return len(ballast)
+
+
+@worker.command
+def hoard(first, then):
+    """Takes so much, and a moment later so much more; and never ends."""
+    ballast.append(b"x" * (first << 20))
+    time.sleep(0.5)
+    ballast.append(b"x" * (then << 20))
+    time.sleep(600)
 
 
 @worker.command
