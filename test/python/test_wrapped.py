@@ -496,6 +496,13 @@ class WithoutPool(unittest.TestCase):
             yield db
             yield 1
 
+        async def forgetful(db):
+            return slow(db, 2)
+
+        worker.command(injecting(forgetful))
+        worker.command(name="async")(forgetful)
+        self.assertEqual(worker.call("forgetful"), ["db", 2])
+        self.assertEqual(worker.call("async", db="db"), ["db", 2])
         worker.command(injecting(slow))
         worker.command(injecting(pieces))
         self.assertEqual(worker.call("slow", n=1), ["db", 1])

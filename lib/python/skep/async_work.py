@@ -18,7 +18,7 @@ async def do_async(
         return healthy(call, answers, None if work.health_check is None else await work.health_check.run_async())
     try:
         value = command.function(**call.args)
-        if kind_of(value) == AWAITABLE:
+        while kind_of(value) == AWAITABLE:
             value = await value
         if kind_of(value) in (GENERATOR, ASYNC_GENERATOR):
             value = await (drive_async(value, send_chunk) if send_chunk else collect_async(value, command.name))

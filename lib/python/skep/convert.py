@@ -8,21 +8,19 @@ host refuses is walked through in Python, to name the value at fault.
 import dataclasses
 import decimal
 import enum
-import functools
 import json
 import math
 import pathlib
 import uuid
-from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from .description import type_name
 from .errors import UnserializableResult
 from .json_text import Encoder
 from .places import place
+from .returned import per_type
 from .rules import Rules
 from .shape import are_text, plain_shape
-
-_Fact = TypeVar("_Fact")
 
 _BINARY = (bytes, bytearray, memoryview)
 _METHODS = ("_asdict", "model_dump", "to_dict", "tolist", "isoformat")
@@ -92,12 +90,7 @@ class ResultEncoder:
         return _without_records(value) if "record" in traits else value
 
 
-def _per_type(function: Callable[[type], _Fact]) -> Callable[[type], _Fact]:
-    """lru_cache() of what a function says of types; alone it would hide from type checkers what that is."""
-    return functools.lru_cache(maxsize=1024)(function)
-
-
-@_per_type
+@per_type
 def _role(kind: type) -> str:
     if issubclass(kind, tuple) and hasattr(kind, "_asdict"):
         return "record"
@@ -138,7 +131,7 @@ def _contiguous(data: Any) -> memoryview:
     return view.cast("B") if view.c_contiguous and view.nbytes else memoryview(view.tobytes())
 
 
-@_per_type
+@per_type
 def converter(kind: type) -> Callable[[Any], Any]:
     """How values of a type become JSON, one level deep; TypeError if there is no way."""
     if dataclasses.is_dataclass(kind):

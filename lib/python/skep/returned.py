@@ -12,10 +12,11 @@ AWAITABLE = "awaitable"
 GENERATOR = "generator"
 ASYNC_GENERATOR = "async generator"
 
-_Kind = TypeVar("_Kind")
+_Fact = TypeVar("_Fact")
 
 
-def _per_type(function: Callable[[type], _Kind]) -> Callable[[type], _Kind]:
+def per_type(function: Callable[[type], _Fact]) -> Callable[[type], _Fact]:
+    """lru_cache() of what a function says of types; alone it would hide from type checkers what that is."""
     return functools.lru_cache(maxsize=1024)(function)
 
 
@@ -26,7 +27,7 @@ def kind_of(value: Any) -> str:
     return AWAITABLE if kind == GENERATOR and inspect.isawaitable(value) else kind
 
 
-@_per_type
+@per_type
 def _kind_of_type(type_of_value: type) -> str:
     if issubclass(type_of_value, Generator):
         return GENERATOR

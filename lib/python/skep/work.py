@@ -76,7 +76,7 @@ class Work:
         self, value: Any, call: Call, command: Command, send_chunk: Optional[Callable[[Any], None]]
     ) -> Any:
         """What a command's value comes to, which may have to be awaited, or iterated, or both."""
-        if kind_of(value) == AWAITABLE:
+        while kind_of(value) == AWAITABLE:
             value = self._wait_for(value, call)
         kind = kind_of(value)
         if kind == ASYNC_GENERATOR:
