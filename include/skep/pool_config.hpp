@@ -136,6 +136,10 @@ struct limit_options {
     /// Host memory that the JSON of one frame from a worker may grow to, 64 KiB..16 GiB: 24 bytes a value, and the
     /// text of strings; 56 an array or object; 40 a member, and its key.
     std::size_t tree_bytes = 512u << 20;
+
+    /// One tool call of a worker, its attachments included, 1 KiB..2 GiB; no more than frame_bytes count. Results, errors
+    /// and chunks, which a caller has asked for, have the limits above; other messages of a worker 128 KiB.
+    std::size_t tool_call_bytes = 8u << 20;
 };
 
 /// One line that a worker wrote to stdout or stderr. Valid only during the handler's call.

@@ -156,6 +156,7 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.number("json_bytes", config.limits.json_bytes, 1 << 10, 1 << 30);
         visit.number("json_depth", config.limits.json_depth, 4, 1'000);
         visit.number("tree_bytes", config.limits.tree_bytes, 64 << 10, 16LL << 30);
+        visit.number("tool_call_bytes", config.limits.tool_call_bytes, 1 << 10, 1LL << 31);
     });
     visit.group("output", [&] {
         visit.number("line_bytes", config.output.line_bytes, 80, 1 << 20);

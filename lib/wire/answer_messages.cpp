@@ -127,6 +127,21 @@ std::string encode_data(const json::value& data, const worker_limits& limits, st
     return text;
 }
 
+/// The first ones, as many as a hello has room for: they are for texts alone.
+json::array fitting(const std::vector<std::string>& commands) {
+    constexpr std::size_t around = 8u << 10;
+    std::size_t room = (longest_message - around) / longest_escape;
+    json::array names;
+    for (const auto& each : commands) {
+        if (each.size() + 1 > room) {
+            break;
+        }
+        room -= each.size() + 1;
+        names.emplace_back(each);
+    }
+    return names;
+}
+
 } // namespace
 
 void append_hello(std::string& out, const hello_message& hello, bool has_control) {
@@ -141,7 +156,7 @@ void append_hello(std::string& out, const hello_message& hello, bool has_control
         append_json_number(out, hello.capacity);
         out += has_control ? R"(,"control":true)" : R"(,"control":false)";
         out += R"(,"commands":)";
-        append_json(out, json::array(hello.commands.begin(), hello.commands.end()));
+        append_json(out, fitting(hello.commands));
         append_member(out, R"(,"health_check":)", hello.health_check);
         out += hello.own_health_check ? R"(,"own_health_check":true})" : R"(,"own_health_check":false})";
     });
@@ -208,7 +223,10 @@ void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_cal
         out += R"(,"args":)";
         append_json(out, args, deepest_within(limits, 1));
         out += '}';
-        check_sizes(out.size() - begin, args, attachments, limits);
+        const auto size = out.size() - begin;
+        check_sizes(size, args, attachments, limits);
+        check(size + 4 + total_size(attachments), " bytes in the frame of a tool call",
+              limits.tool_call_bytes);
     });
 }
 

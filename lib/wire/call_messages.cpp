@@ -72,6 +72,8 @@ worker_limits to_limits(const members& fields) {
     read("tree_bytes", limits.tree_bytes);
     read("attachments", limits.attachments);
     read("tool_calls", limits.tool_calls);
+    read("message_bytes", limits.message_bytes);
+    read("tool_call_bytes", limits.tool_call_bytes);
     return limits;
 }
 

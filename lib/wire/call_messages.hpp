@@ -29,6 +29,11 @@ struct worker_limits {
     std::size_t tree_bytes = 512u << 20;
     std::size_t attachments = 65'536;
     std::size_t tool_calls = 1; ///< of one call, unanswered at a time
+
+    // An older host does not name these.
+    std::size_t message_bytes =
+        static_cast<std::size_t>(-1); ///< JSON of other messages than answers and tool calls
+    std::size_t tool_call_bytes = static_cast<std::size_t>(-1); ///< the frame of a tool call
 };
 
 /// What a host may send.

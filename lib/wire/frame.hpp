@@ -57,6 +57,9 @@ public:
     /// True if the stream stands between two frames.
     bool at_boundary() const noexcept { return begin_ == end_; }
 
+    /// How many bytes the frame lacks of which a part has arrived; 0 if its length is not known.
+    std::size_t missing() const noexcept { return available() < 4 ? 0 : wanted() - available(); }
+
     /// What has arrived of the next frame, also if it is none.
     std::string_view unread() const noexcept { return {buffer_.get() + begin_, available()}; }
 

@@ -235,8 +235,12 @@ void append_welcome(std::string& out, const welcome& facts) {
     append_json_number(json, limits.tree_bytes);
     json += R"(,"attachments":)";
     append_json_number(json, most_attachments);
+    json += R"(,"message_bytes":)";
+    append_json_number(json, longest_message);
     json += R"(,"tool_calls":)";
     append_json_number(json, most_tool_calls);
+    json += R"(,"tool_call_bytes":)";
+    append_json_number(json, std::min(limits.tool_call_bytes, limits.frame_bytes));
     json += R"(},"capacity":)";
     append_json_number(json, capacity);
     json += R"(,"correlation":)";

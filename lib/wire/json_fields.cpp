@@ -3,6 +3,7 @@
 
 #include "wire/json_fields.hpp"
 
+#include "wire/message_cost.hpp"
 #include "wire/protocol_violation.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -40,6 +41,7 @@ public:
             stack_.emplace();
         }
         partial_key_.clear();
+        partial_number_.clear();
         stack_->reset();
         depth_ = 0;
         tree_bytes_ = 0;
@@ -49,6 +51,8 @@ public:
     std::vector<json_field>& fields() noexcept { return fields_; }
 
     const char* problem() const noexcept { return problem_; }
+
+    std::size_t tree_bytes() const noexcept { return tree_bytes_; }
 
     bool on_document_begin(boost::system::error_code&) { return true; }
     bool on_document_end(boost::system::error_code&) { return true; }
@@ -78,14 +82,14 @@ public:
         if (!grow(ec, part.size())) {
             return false;
         }
-        if (depth_ == 1) {
-            partial_key_.append(part);
-        } else {
+        if (depth_ > 1) {
             stack_->push_chars(part);
+            return true;
         }
-        return true;
+        partial_key_.append(part);
+        return partial_key_.size() <= longest_key || refuse(ec, "a key of the message is too long");
     }
-    bool on_key(json::string_view part, std::size_t, boost::system::error_code& ec) {
+    bool on_key(json::string_view part, std::size_t size, boost::system::error_code& ec) {
         if (depth_ > 1) {
             if (!grow(ec, sizeof(json::key_value_pair) + part.size())) {
                 return false;
@@ -95,6 +99,9 @@ public:
         }
         if (fields_.size() == max_fields) {
             return refuse(ec, "the message has too many members");
+        }
+        if (size > longest_key) {
+            return refuse(ec, "a key of the message is too long");
         }
         if (!grow(ec, sizeof(json_field) + part.size())) {
             return false;
@@ -117,14 +124,20 @@ public:
         return grow(ec, part.size()) && scalar(ec, is_whole, part, [&] { stack_->push_string(part); });
     }
 
-    bool on_number_part(json::string_view, boost::system::error_code&) { return true; }
+    bool on_number_part(json::string_view part, boost::system::error_code&) {
+        partial_number_.append(part);
+        return true;
+    }
     bool on_int64(std::int64_t number, json::string_view, boost::system::error_code& ec) {
+        partial_number_.clear();
         return scalar(ec, true, number, [&] { stack_->push_int64(number); });
     }
     bool on_uint64(std::uint64_t number, json::string_view, boost::system::error_code& ec) {
+        partial_number_.clear();
         return scalar(ec, true, number, [&] { stack_->push_uint64(number); });
     }
-    bool on_double(double number, json::string_view text, boost::system::error_code& ec) {
+    bool on_double(double number, json::string_view last_part, boost::system::error_code& ec) {
+        const auto text = whole_number(last_part);
         if (!std::isfinite(number)) {
             return refuse(ec, "a number is not finite");
         }
@@ -153,8 +166,9 @@ private:
     static_assert(sizeof(json::value) == 24 && sizeof(json::key_value_pair) == 40 &&
                   sizeof(json_field) == 40);
     static_assert(sizeof(json::array) + table_overhead == 56 && sizeof(json::object) + table_overhead == 56);
-    // Messages of the protocol have at most a dozen; looking for duplicates costs the square of it.
+    // Messages of the protocol have at most a dozen; looking for duplicates costs the square of it, each time a key's length.
     static constexpr std::size_t max_fields = 256;
+    static constexpr std::size_t longest_key = 1024;
     static constexpr std::size_t keep_bytes = 1u << 20;
 
     /// The key whose last part this is. One without escapes, the usual case, lies in the text as a whole.
@@ -165,6 +179,15 @@ private:
         }
         partial_key_.append(part);
         return escaped_keys_.emplace_back(std::exchange(partial_key_, {}));
+    }
+
+    /// The number whose last part this is, valid until the next one.
+    std::string_view whole_number(std::string_view part) {
+        if (partial_number_.empty()) {
+            return part;
+        }
+        number_ = std::exchange(partial_number_, {}).append(part);
+        return number_;
     }
 
     /// One that is a field as a whole becomes it at once: the stack would move it about.
@@ -208,6 +231,8 @@ private:
     std::string_view text_;
     std::string_view key_; ///< of the field that is being read
     std::string partial_key_;
+    std::string partial_number_; ///< its first parts, where it comes in several
+    std::string number_;         ///< that came in several
     std::deque<std::string> escaped_keys_;
     std::size_t depth_ = 0;
     std::size_t tree_bytes_ = 0;
@@ -227,26 +252,47 @@ class json_field_reader::parser {
 public:
     explicit parser(const json_limits& limits) : parser_(with_depth(limits.depth), limits.tree_bytes) {}
 
-    std::vector<json_field>& read(std::string_view text) {
-        auto& builder = parser_.handler();
-        builder.start(text);
+    void begin(std::string_view text) {
+        parser_.handler().start(text);
         parser_.reset();
-        boost::system::error_code ec;
-        const auto consumed = parser_.write_some(false, text.data(), text.size(), ec);
-        if (ec) {
-            throw protocol_violation("bad JSON at byte " + std::to_string(consumed) + ": " +
-                                     (builder.problem() != nullptr ? builder.problem() : ec.message()));
-        }
-        const auto rest = text.substr(consumed);
-        if (rest.find_first_not_of(" \t\r\n") != std::string_view::npos) {
-            throw protocol_violation("bad JSON at byte " + std::to_string(consumed) +
-                                     ": more than one value");
-        }
-        return builder.fields();
+        unread_ = text;
+        position_ = 0;
+        is_complete_ = false;
     }
 
+    /// The next `count` bytes, or all there are.
+    void read_on(std::size_t count) {
+        const auto piece = unread_.substr(0, count);
+        unread_.remove_prefix(piece.size());
+        const auto consumed = is_complete_ ? 0 : parse(piece);
+        if (piece.find_first_not_of(" \t\r\n", consumed) != std::string_view::npos) {
+            throw protocol_violation("bad JSON at byte " + std::to_string(position_ + consumed) +
+                                     ": more than one value");
+        }
+        is_complete_ = is_complete_ || consumed < piece.size();
+        position_ += piece.size();
+    }
+
+    bool is_at_end() const noexcept { return unread_.empty(); }
+    std::vector<json_field>& fields() noexcept { return parser_.handler().fields(); }
+    std::size_t tree_bytes() const noexcept { return parser_.handler().tree_bytes(); }
+
 private:
+    std::size_t parse(std::string_view piece) {
+        boost::system::error_code ec;
+        const auto consumed = parser_.write_some(!unread_.empty(), piece.data(), piece.size(), ec);
+        if (ec) {
+            const auto* const problem = parser_.handler().problem();
+            throw protocol_violation("bad JSON at byte " + std::to_string(position_ + consumed) + ": " +
+                                     (problem != nullptr ? problem : ec.message()));
+        }
+        return consumed;
+    }
+
     json::basic_parser<field_builder> parser_;
+    std::string_view unread_;
+    std::size_t position_ = 0;
+    bool is_complete_ = false; ///< the object has ended, and only white space may follow
 };
 
 json_field_reader::json_field_reader(const json_limits& limits) : parser_(std::make_unique<parser>(limits)) {}
@@ -254,7 +300,32 @@ json_field_reader::~json_field_reader() = default;
 json_field_reader::json_field_reader(json_field_reader&&) noexcept = default;
 
 std::vector<json_field>& json_field_reader::read(std::string_view text) {
-    return parser_->read(text);
+    parser_->begin(text);
+    parser_->read_on(text.size());
+    return parser_->fields();
+}
+
+void json_field_reader::begin(std::string_view text) {
+    parser_->begin(text);
+}
+
+bool json_field_reader::read_on(std::size_t cost) {
+    constexpr std::size_t piece = 4u << 10;
+    const auto before = parser_->tree_bytes();
+    std::size_t count = 0;
+    do {
+        parser_->read_on(piece);
+        count += piece;
+    } while (!parser_->is_at_end() && cost_of_reading(count, parser_->tree_bytes() - before) < cost);
+    return parser_->is_at_end();
+}
+
+std::vector<json_field>& json_field_reader::fields() noexcept {
+    return parser_->fields();
+}
+
+std::size_t json_field_reader::tree_bytes() const noexcept {
+    return parser_->tree_bytes();
 }
 
 } // namespace skep

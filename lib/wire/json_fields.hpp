@@ -46,6 +46,20 @@ public:
     /// protocol_violation.
     std::vector<json_field>& read(std::string_view text);
 
+    // The same in steps, for a text that takes long:
+
+    void begin(std::string_view text);
+
+    /// Reads on until that has cost about so many nanoseconds; see cost_of_reading(). Returns true once all of the text has
+    /// been read. The end of an array or object of n elements costs another 24n or 40n bytes of copying, in one step.
+    bool read_on(std::size_t cost);
+
+    /// The members, once all has been read.
+    std::vector<json_field>& fields() noexcept;
+
+    /// What the text read last counts for.
+    std::size_t tree_bytes() const noexcept;
+
 private:
     class parser;
     std::unique_ptr<parser> parser_;

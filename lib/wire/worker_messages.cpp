@@ -6,6 +6,7 @@
 #include "core/trace_context.hpp"
 #include "core/utf8.hpp"
 #include "wire/attachments.hpp"
+#include "wire/message_cost.hpp"
 #include "wire/message_members.hpp"
 #include "wire/protocol_violation.hpp"
 
@@ -211,7 +212,37 @@ log_message to_log(const members& fields) {
 } // namespace
 
 worker_message worker_message_decoder::decode(const frame_view& frame) {
-    auto& read = reader_.read(frame.json);
+    return to_message(reader_.read(frame.json), frame);
+}
+
+worker_message worker_message_decoder::finish(const frame_view& frame) {
+    return to_message(reader_.fields(), frame);
+}
+
+std::size_t worker_message_decoder::cost_of(const worker_message& message,
+                                            const frame_view& frame) const noexcept {
+    const auto* const asked = std::get_if<tool_call_message>(&message);
+    return cost_of_reading(frame.json.size(), reader_.tree_bytes()) +
+           cost_of_attachments(frame.payload.size(), asked != nullptr ? asked->attachments.size() : 0);
+}
+
+/// What nobody has asked for is to be short. Members that are not known count, too.
+void worker_message_decoder::check_size(std::string_view type, const frame_view& frame) const {
+    if (type == "result" || type == "chunk" || type == "error") {
+        return;
+    }
+    const bool is_tool_call = type == "tool_call";
+    const auto size = is_tool_call ? 4 + frame.json.size() + frame.payload.size() : frame.json.size();
+    const auto limit = is_tool_call ? limits_.tool_call_bytes : limits_.message_bytes;
+    if (size > limit) {
+        throw protocol_violation("a '" + std::string(type) + "' message of " + std::to_string(size) +
+                                 " bytes exceeds the limit of " + std::to_string(limit) +
+                                 (is_tool_call ? "; see limits.tool_call_bytes" : ""));
+    }
+}
+
+worker_message worker_message_decoder::to_message(std::vector<json_field>& read,
+                                                  const frame_view& frame) const {
     const members any(read, "?");
     const auto type = any.to_view("type", any.value("type"));
     static constexpr std::array<std::string_view, 10> known{"result",    "chunk", "pong", "error", "progress",
@@ -219,6 +250,7 @@ worker_message worker_message_decoder::decode(const frame_view& frame) {
     if (std::find(known.begin(), known.end(), type) == known.end()) {
         throw protocol_violation("a worker may not send a message of that type");
     }
+    check_size(type, frame);
     const members fields(read, type);
     if (type == "result") {
         auto attachments = to_attachments(fields, frame);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -36,6 +37,10 @@ inline constexpr std::size_t longest_progress_text = 4u << 10;
 /// Of a worker's own event, and of what it logs, the JSON; of the latter more is cut off.
 inline constexpr std::size_t longest_event = 16u << 10;
 inline constexpr std::size_t longest_log_text = 16u << 10;
+/// The JSON of a message that nobody has asked for: neither an answer nor a tool call. A log record fits in with its text
+/// escaped six times as long.
+inline constexpr std::size_t longest_message = 128u << 10;
+
 inline constexpr std::size_t most_event_members = 64; ///< of the measurements, and of the metadata
 
 /// Of one call, that have not been answered: while the worker reads nothing, so many answers pile up, each a frame.
@@ -119,17 +124,43 @@ using worker_message =
     std::variant<hello_message, ready_message, result_message, chunk_message, error_message, progress_message,
                  tool_call_message, pong_message, event_message, log_message>;
 
+/// Of what a worker says unasked.
+struct message_limits {
+    std::size_t message_bytes =
+        longest_message; ///< JSON of a message that is neither an answer nor a tool call
+    std::size_t tool_call_bytes = static_cast<std::size_t>(-1); ///< its frame, without the first four bytes
+};
+
+/// Whether it answers a call, or is a piece of such an answer: what a caller has asked for.
+inline bool is_answer(const worker_message& message) noexcept {
+    return std::holds_alternative<result_message>(message) ||
+           std::holds_alternative<chunk_message>(message) || std::holds_alternative<error_message>(message);
+}
+
 /// Turns frames of one channel into typed messages. Everything a worker sends is taken for hostile: a missing
 /// field, a wrong type, an unknown message or attachments that do not add up throw protocol_violation.
 /// Unknown fields are ignored, so that later protocol revisions may add some.
 class worker_message_decoder {
 public:
-    explicit worker_message_decoder(const json_limits& limits) : reader_(limits) {}
+    explicit worker_message_decoder(const json_limits& json, const message_limits& limits = {})
+        : reader_(json), limits_(limits) {}
 
     worker_message decode(const frame_view& frame);
 
+    // The same in steps; see json_field_reader.
+    void begin(const frame_view& frame) { reader_.begin(frame.json); }
+    bool read_on(std::size_t cost) { return reader_.read_on(cost); }
+    worker_message finish(const frame_view& frame);
+
+    /// Nanoseconds that `message` of `frame`, which was decoded last, has cost, by estimate.
+    std::size_t cost_of(const worker_message& message, const frame_view& frame) const noexcept;
+
 private:
+    void check_size(std::string_view type, const frame_view& frame) const;
+    worker_message to_message(std::vector<json_field>& read, const frame_view& frame) const;
+
     json_field_reader reader_;
+    message_limits limits_;
 };
 
 } // namespace skep

@@ -3,6 +3,7 @@
 
 #include "worker/channel.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace skep {
@@ -10,7 +11,7 @@ namespace skep {
 channel::channel(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits)
     : stream_(std::move(connection)),
       frames_({limits.frame_bytes, limits.json_bytes}),
-      messages_({limits.json_depth, limits.tree_bytes}),
+      messages_({limits.json_depth, limits.tree_bytes}, {longest_message, limits.tool_call_bytes}),
       has_backlog_(executor) {}
 
 void channel::flush() {
@@ -60,10 +61,13 @@ asio::awaitable<bool> channel::send_backlog() {
     co_return is_intact;
 }
 
-asio::awaitable<bool> channel::receive() {
+asio::awaitable<bool> channel::receive(std::size_t most) {
+    large_ = {};
     const auto room = frames_.prepare();
-    const auto count = co_await stream_->read(room);
+    const auto part = room.first(std::min(room.size(), std::max(most, frames_.missing())));
+    const auto count = co_await stream_->read(part);
     frames_.commit(count);
+    received_ = count;
     co_return count > 0 && !closed_;
 }
 

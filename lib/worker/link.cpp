@@ -3,7 +3,7 @@
 
 #include "worker/link.hpp"
 
-#include "async/pause.hpp"
+#include "async/turns.hpp"
 #include "wire/protocol_violation.hpp"
 #include "wire/stray_output.hpp"
 
@@ -16,22 +16,29 @@ namespace skep {
 
 namespace {
 
-// Of events and log records, each of at most 16 KiB; more than that waits in the worker.
-constexpr std::size_t records_at_once = 2000;
-constexpr std::size_t records_per_second = 5000;
+// A frame whose JSON is longer is read in steps, each of which costs about so many nanoseconds, by estimate.
+constexpr std::size_t longest_at_once = 16u << 10;
+constexpr std::size_t cost_of_step = 400'000;
 
 bool is_record(const worker_message& message) noexcept {
     return std::holds_alternative<event_message>(message) || std::holds_alternative<log_message>(message);
 }
 
+talk kind_of(const worker_message& message) noexcept {
+    return is_answer(message)                                   ? talk::answer
+           : std::holds_alternative<tool_call_message>(message) ? talk::tool_call
+                                                                : talk::unasked;
+}
+
 } // namespace
+
+link::inlet::inlet(const strand& executor, std::unique_ptr<byte_stream> connection,
+                   const limit_options& limits)
+    : source(executor, std::move(connection), limits), no_pause(executor) {}
 
 link::link(const pool_context& context, std::unique_ptr<byte_stream> data,
            std::unique_ptr<byte_stream> control, const limit_options& limits, link_user& user)
-    : context_(context),
-      user_(user),
-      data_(context.executor, std::move(data), limits),
-      brake_(records_at_once, records_per_second) {
+    : context_(context), user_(user), data_(context.executor, std::move(data), limits) {
     if (control) {
         control_.emplace(context.executor, std::move(control), limits);
     }
@@ -39,10 +46,10 @@ link::link(const pool_context& context, std::unique_ptr<byte_stream> data,
 
 void link::start(task_group& tasks, const std::shared_ptr<void>& owner) {
     tasks.spawn(owner, read_data());
-    tasks.spawn(owner, write(data_, "data"));
+    tasks.spawn(owner, write(data_.source, "data"));
     if (control_) {
         tasks.spawn(owner, read_control());
-        tasks.spawn(owner, write(*control_, "control"));
+        tasks.spawn(owner, write(control_->source, "control"));
     }
 }
 
@@ -52,33 +59,46 @@ void link::flush_soon(const std::shared_ptr<void>& owner) {
     }
     asio::post(context_.executor, [this, owner = owner] {
         flush_scheduled_ = false;
-        data_.flush();
+        data_.source.flush();
     });
     flush_scheduled_ = true;
 }
 
 void link::stop_sending_calls() noexcept {
     if (control_) { // else they share the channel, and a frame must not be cut off
-        data_.stop_sending();
+        data_.source.stop_sending();
     }
 }
 
 void link::close() noexcept {
-    data_.close();
+    data_.source.close();
     if (control_) {
-        control_->close();
+        control_->source.close();
+    }
+    end_pauses();
+}
+
+void link::end_pauses() noexcept {
+    data_.no_pause.open();
+    if (control_) {
+        control_->no_pause.open();
     }
 }
 
 asio::awaitable<void> link::read_data() {
     bool more = true;
     while (more) {
-        more = co_await data_.receive();
+        more = co_await data_.source.receive(data_.told.most_to_read());
         heard_out_ = !more;
         user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
-        more = take_messages(data_) && more;
-        if (records_taken_ > 0) {
-            co_await pause_if_flooded();
+        data_.told.begin_turn(data_.source.received());
+        auto outcome = take_messages(data_);
+        if (outcome == taken::up_to_large) {
+            outcome = co_await take_large(data_);
+        }
+        more = more && outcome == taken::all;
+        if (data_.told.is_to_be_charged()) {
+            co_await pause_if_flooded(data_);
         }
     }
     user_.on_data_ended(stray());
@@ -88,21 +108,26 @@ asio::awaitable<void> link::read_data() {
 asio::awaitable<void> link::read_control() {
     bool more = true;
     while (more) {
-        more = co_await control_->receive();
-        more = take_messages(*control_) && more;
-        if (records_taken_ > 0) {
-            co_await pause_if_flooded();
+        more = co_await control_->source.receive(control_->told.most_to_read());
+        control_->told.begin_turn(control_->source.received());
+        auto outcome = take_messages(*control_);
+        if (outcome == taken::up_to_large) {
+            outcome = co_await take_large(*control_);
+        }
+        more = more && outcome == taken::all;
+        if (control_->told.is_to_be_charged()) {
+            co_await pause_if_flooded(*control_);
         }
     }
     user_.on_broken({failure_kind::process_exit, "it closed its control channel", errc::worker_lost});
 }
 
 /// A worker that tells too much is to leave time for others.
-asio::awaitable<void> link::pause_if_flooded() {
+asio::awaitable<void> link::pause_if_flooded(inlet& from) {
     const auto now = context_.now();
-    const auto go_on = brake_.charge(std::exchange(records_taken_, 0), now);
+    const auto go_on = from.told.charge(now);
     if (go_on > now) {
-        co_await pause_until(context_.executor, go_on);
+        co_await from.no_pause.wait_until(go_on);
     }
 }
 
@@ -117,31 +142,68 @@ asio::awaitable<void> link::write(channel& to, const char* name) {
     user_.on_broken({failure_kind::process_exit, text, errc::worker_lost});
 }
 
-/// False if it broke the protocol.
-bool link::take_messages(channel& source) {
-    const bool is_control = &source != &data_;
-    try {
-        while (const auto frame = source.next()) {
-            auto message = source.decode(*frame);
-            if (const auto* const objection = objection_to(message, is_control)) {
-                throw protocol_violation(objection);
+/// The messages that have arrived, up to one that takes long.
+link::taken link::take_messages(inlet& from) {
+    return guarded([&] {
+        while (const auto frame = from.source.next()) {
+            if (frame->json.size() > longest_at_once) {
+                from.source.begin(*frame);
+                return taken::up_to_large;
             }
-            go_on(message);
-            records_taken_ += is_record(message) ? 1 : 0;
-            user_.on_message(message);
+            take(from, from.source.decode(*frame), *frame);
         }
-        return true;
+        return taken::all;
+    });
+}
+
+/// The message that takes long, in steps between which others have their turn, and those after it.
+asio::awaitable<link::taken> link::take_large(inlet& from) {
+    auto outcome = taken::up_to_large;
+    while (outcome == taken::up_to_large) {
+        auto step = [&] { return from.source.read_on(cost_of_step) ? taken::all : taken::up_to_large; };
+        outcome = guarded(step);
+        if (outcome == taken::all) {
+            auto finish = [&] {
+                take(from, from.source.finish(), from.source.large());
+                return taken::all;
+            };
+            outcome = guarded(finish);
+            outcome = outcome == taken::all ? take_messages(from) : outcome;
+        }
+        if (outcome == taken::up_to_large) {
+            co_await end_turn();
+            outcome = from.source.is_closed() ? taken::in_part : outcome;
+        }
+    }
+    co_return outcome;
+}
+
+void link::take(inlet& from, worker_message&& message, const frame_view& frame) {
+    if (const auto* const objection = objection_to(message, &from != &data_)) {
+        throw protocol_violation(objection);
+    }
+    go_on(message);
+    const auto kind = kind_of(message);
+    from.told.take(kind, kind == talk::answer ? 0 : from.source.cost_of(message, frame));
+    user_.on_message(message);
+}
+
+/// Whatever else `act` returns, if the worker breaks the protocol meanwhile it is the end.
+template <class Act>
+link::taken link::guarded(Act act) {
+    try {
+        return act();
     } catch (const protocol_violation& violation) {
         const auto printed = stray();
         const auto* const why = printed.empty() ? violation.what() : printed.c_str();
         user_.on_broken({failure_kind::protocol_error, why, errc::protocol_error});
-        return false;
+        return taken::in_part;
     }
 }
 
 /// Over stdio, text where a frame should be says more than the rule that it breaks. Empty if there is none.
 std::string link::stray() const {
-    const auto line = control_ ? std::string() : stray_output(data_.unread());
+    const auto line = control_ ? std::string() : stray_output(data_.source.unread());
     return line.empty() ? line
                         : "something printed to its stdout, over which only frames may go: \"" + line + '"';
 }

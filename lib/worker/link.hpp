@@ -4,8 +4,8 @@
 #pragma once
 
 #include "async/task_group.hpp"
-#include "policy/flood_brake.hpp"
 #include "policy/recovery.hpp"
+#include "policy/worker_talk.hpp"
 #include "runtime/pool_context.hpp"
 #include "runtime/runtime.hpp"
 #include "worker/channel.hpp"
@@ -47,11 +47,11 @@ public:
     /// Begins to read and write; `owner` stays alive until that has ended, after close().
     void start(task_group& tasks, const std::shared_ptr<void>& owner);
 
-    channel& data() noexcept { return data_; }
-    const channel& data() const noexcept { return data_; }
+    channel& data() noexcept { return data_.source; }
+    const channel& data() const noexcept { return data_.source; }
 
     /// Where control messages go.
-    channel& control() noexcept { return control_ ? *control_ : data_; }
+    channel& control() noexcept { return control_ ? control_->source : data_.source; }
     bool has_control() const noexcept { return control_.has_value(); }
 
     /// When its hello was answered; to be asked afterwards.
@@ -68,26 +68,41 @@ public:
 
     void close() noexcept;
 
+    /// From now on it is heard out without pauses: the process has ended, and so has what it can say.
+    void end_pauses() noexcept;
+
 private:
     enum class phase { greeting, starting, serving };
+    enum class taken { all, up_to_large, in_part };
+
+    /// A channel, and what is charged for what comes over it.
+    struct inlet {
+        inlet(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits);
+
+        channel source;
+        worker_talk told;
+        gate no_pause;
+    };
 
     asio::awaitable<void> read_data();
-    asio::awaitable<void> pause_if_flooded();
     asio::awaitable<void> read_control();
+    asio::awaitable<void> pause_if_flooded(inlet& from);
     asio::awaitable<void> write(channel& to, const char* name);
-    bool take_messages(channel& source);
+    taken take_messages(inlet& from);
+    asio::awaitable<taken> take_large(inlet& from);
+    void take(inlet& from, worker_message&& message, const frame_view& frame);
+    template <class Act>
+    taken guarded(Act act);
     std::string stray() const;
     const char* objection_to(const worker_message& message, bool is_control) const noexcept;
     void go_on(const worker_message& message) noexcept;
 
     const pool_context& context_;
     link_user& user_;
-    channel data_;
-    std::optional<channel> control_;
+    inlet data_;
+    std::optional<inlet> control_;
     phase phase_ = phase::greeting;
     time_point welcomed_;
-    flood_brake brake_; ///< on what the worker tells of itself
-    std::size_t records_taken_ = 0;
     bool flush_scheduled_ = false;
     bool heard_out_ = false;
 };

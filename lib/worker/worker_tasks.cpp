@@ -178,6 +178,7 @@ asio::awaitable<void> worker::warm_up() {
 
 asio::awaitable<void> worker::watch_process() {
     co_await process_->ended();
+    link_->end_pauses();
     life_.process_ended(at());
     follow_life();
 }

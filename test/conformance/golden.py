@@ -18,7 +18,8 @@ from hosting.frames import HEADER, frame, raw_frame
 
 FOLDER = Path(__file__).parent / "frames"
 
-LIMITS = {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 16, "tree_bytes": 8192, "attachments": 16, "tool_calls": 4}
+LIMITS = {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 16, "tree_bytes": 8192, "attachments": 16,
+          "message_bytes": 512, "tool_calls": 4, "tool_call_bytes": 1024}
 
 TO_WORKER, TO_HOST = "host_to_worker", "worker_to_host"
 
@@ -163,6 +164,12 @@ BAD = [
     ("bad_tool_call_name", TO_HOST, "data", "message", "a tool call names a tool", bad(TOOL_CALL, name=None)),
     ("bad_tool_call_args", TO_HOST, "data", "message", "arguments are an object", bad(TOOL_CALL, args=[1])),
     ("bad_tool_call_number", TO_HOST, "data", "message", "a tool call has a number", bad(TOOL_CALL, tool_call=None)),
+    ("bad_message_size", TO_HOST, "data", "message", "a message that nobody has asked for is short, with all its members",
+     bad(PROGRESS, moon="x" * 500)),
+    ("bad_tool_call_size", TO_HOST, "data", "message", "a tool call is within limits.tool_call_bytes",
+     bad(TOOL_CALL, args={"a": "x" * 1000})),
+    ("bad_tool_call_attachments", TO_HOST, "data", "message", "attachments count for limits.tool_call_bytes",
+     text_frame('{"type":"tool_call","id":4,"tool_call":1,"name":"lookup","args":{},"attachments":[1000]}', b"x" * 1000)),
     ("bad_attachments_missing", TO_HOST, "data", "message", "attachments are announced",
      text_frame('{"type":"result","id":1,"value":1}', b"123")),
     ("bad_attachments_short", TO_HOST, "data", "message", "attachments add up",

@@ -47,7 +47,8 @@ function send(channel, message, attachments = []) { // throws before anything is
   const tree = weigh(message), json = Buffer.from(tree < Infinity ? JSON.stringify(message) : '');
   const frame = Buffer.concat([Buffer.alloc(8), json, ...attachments]);
   const tooMuch = tree > limits.tree_bytes || json.length > limits.json_bytes || frame.length - 4 > limits.frame_bytes;
-  if (tooMuch || attachments.length > limits.attachments) throw new Error('more than may be sent');
+  const most = { tool_call: limits.tool_call_bytes }[message.type] ?? Infinity;
+  if (tooMuch || frame.length - 4 > most || attachments.length > limits.attachments) throw new Error('more than may be sent');
   frame.writeUInt32BE(json.length, frame.writeUInt32BE(frame.length - 4));
   channel.write(frame);
   return frame.length - 8;

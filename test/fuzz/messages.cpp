@@ -12,9 +12,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <algorithm>
 #include <fuzzer/FuzzedDataProvider.h>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace skep::fuzz {
 
@@ -85,6 +87,35 @@ void check_fields(std::string_view text, const json_limits& limits) {
     }
 }
 
+/// In steps, the first of which ends at byte `cut` of the text, it is the same.
+void check_steps(const std::string& text, std::size_t cut, const json_limits& limits) {
+    constexpr std::size_t first_step = 4096;
+    const auto shifted = std::string(first_step - std::min(cut, first_step), ' ') + text;
+    json_field_reader whole(limits);
+    json_field_reader reader(limits);
+    const auto* const read = [&]() -> std::vector<json_field>* {
+        try {
+            return &whole.read(text);
+        } catch (const protocol_violation&) {
+            return nullptr;
+        }
+    }();
+    try {
+        reader.begin(shifted);
+        while (!reader.read_on(1)) {}
+        const auto& fields = reader.fields();
+        require(read != nullptr, "what is refused at once is refused in steps");
+        require(fields.size() == read->size(), "steps make no difference to the members");
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            require(fields[i].key == (*read)[i].key && fields[i].value == (*read)[i].value,
+                    "steps make no difference to a member");
+        }
+        require(reader.tree_bytes() == whole.tree_bytes(), "steps make no difference to the cost");
+    } catch (const protocol_violation&) {
+        require(read == nullptr, "what is taken at once is taken in steps");
+    }
+}
+
 /// The text of the breach, or none.
 std::string outcome(worker_message_decoder& decoder, const frame_view& frame) {
     try {
@@ -110,7 +141,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const json_limits limits{input.ConsumeIntegralInRange<std::size_t>(1, 64),
                              input.ConsumeIntegralInRange<std::size_t>(1, 1u << 16)};
     const auto payload = input.ConsumeBytes<std::uint8_t>(payload_size);
+    const auto cut = input.ConsumeIntegralInRange<std::size_t>(0, 4096);
     const auto text = input.ConsumeRemainingBytesAsString();
+    check_steps(text, cut, limits);
     const frame_view frame{text, std::as_bytes(std::span(payload))};
 
     worker_message_decoder decoder(limits);

@@ -161,6 +161,73 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_cancelled_ends_in_time_and_the_worker_hears_
     });
 }
 
+namespace {
+
+pool_config lying_pool(std::vector<std::string> lie) {
+    auto config = stdio_pool(1, "integration/workers/stdio_liar.py");
+    config.launch.args.insert(config.launch.args.end(), lie.begin(), lie.end());
+    config.start.timeout = 2s;
+    config.stop.shutdown_grace = config.stop.term_grace = 100ms;
+    return config;
+}
+
+/// Nothing in it acts on a terminal, but for the ends of its lines.
+bool is_plain(std::string_view text) {
+    return std::none_of(text.begin(), text.end(),
+                        [](unsigned char c) { return (c < ' ' && c != '\n' && c != '\t') || c >= 0x7F; });
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(what_comes_instead_of_a_hello_is_told) {
+    struct row {
+        std::string lie;
+        std::string says;
+    };
+    for (const auto& [lie, says] :
+         std::vector<row>{{"garbage", "a frame of 3735928559 bytes exceeds the limit"},
+                          {"greeting", R"(only frames may go: "Welcome to host")"},
+                          {"title", R"(only frames may go: "\x1b]0;owned\x07\u009b2J\u202egreen\xff")"},
+                          {"endless line", "only frames may go: \"xxxxxxxx"},
+                          {"endless spaces", "only frames may go: \"        "},
+                          {"half", "before it was ready"},
+                          {"half and silence", "it did not say hello in time"},
+                          {"length alone", "it did not say hello in time"},
+                          {"huge", "it did not say hello in time"}}) {
+        const auto problem = start_failure(lying_pool({lie}));
+        check_mentions(problem, says);
+        BOOST_TEST(is_plain(problem.what()), problem.what());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_instead_of_an_answer_costs_the_call_alone) {
+    std::vector<std::string> lies{"garbage", "greeting",         "title", "endless line", "endless spaces",
+                                  "half",    "half and silence", "huge"};
+    for (int seed = 0; seed < 25; ++seed) {
+        lies.push_back(std::to_string(seed));
+    }
+    for (const auto& lie : lies) {
+        auto config = lying_pool({"--at-call", lie});
+        config.cancel_grace = 50ms;
+        config.restart.initial_backoff = 1ms;
+        with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+            for (int i = 0; i < 2; ++i) { // the next worker lies in the same way
+                auto call = request("add").timeout(300ms);
+                try {
+                    const auto answer = co_await workers.execute(std::move(call));
+                    BOOST_TEST(answer.value.is_null());
+                } catch (const error& failure) {
+                    const bool is_expected =
+                        failure.errc() == errc::worker_lost || failure.errc() == errc::timeout ||
+                        failure.errc() == errc::remote_error || failure.errc() == errc::poisonous_request;
+                    BOOST_TEST(is_expected, lie << ": " << failure.what());
+                    BOOST_TEST(is_plain(failure.what()), lie << ": " << failure.what());
+                }
+            }
+        });
+    }
+}
+
 BOOST_AUTO_TEST_SUITE(behind_a_prefix)
 
 BOOST_AUTO_TEST_CASE(nothing_is_different) {

@@ -1,5 +1,6 @@
 """A worker answers calls: handshake, arguments, results, errors, attachments, output."""
 
+import json
 import os
 import re
 import signal
@@ -37,6 +38,20 @@ class Handshake(HostCase):
                 "stack_signal": signal.SIGUSR2,
             },
         )
+
+    def test_hello_names_no_more_commands_than_it_has_room_for(self):
+        script = (
+            "for n in range(3000):\n"
+            "    def command(): return 1\n"
+            "    command.__name__ = f'{n:04}' + '\\x01' * 20\n"
+            "    worker.command(command)\n"
+        )
+        host = self.start(script, ready=False)
+        named = host.handshake()["commands"]
+        self.assertEqual([name[:4] for name in named], [f"{n:04}" for n in range(len(named))])
+        self.assertLess(len(json.dumps(named, separators=(",", ":"))), 128 * 1024)
+        self.assertGreater(len(named), 900)
+        self.assertEqual(host.call("2999" + "\x01" * 20), 1)
 
     def test_start_hooks_run_in_order_between_welcome_and_ready_while_pings_are_answered(self):
         folder = tempfile.TemporaryDirectory()

@@ -299,6 +299,25 @@ class Limited(HostCase):
                         asked.append(host.receive_tool_call())
                 self.assertEqual(host.receive()["value"], [0, 1, 2, 3, 4])
 
+    def test_a_request_beyond_the_limit_of_tool_calls_is_an_error_of_its_call(self):
+        script = (
+            "@worker.command\ndef ask(size, attached):\n"
+            "    data = b'x' * size if attached else 'x' * size\n"
+            "    return skep.call_host('tool', data=data)\n"
+        )
+        host = self.start(script, ready=False)
+        host.handshake(tool_call_bytes=2000, message_bytes=1000)
+        for attached in (True, False):
+            with self.subTest(attached=attached):
+                host.send_call("ask", {"size": 1500, "attached": attached})
+                host.answer_tool(host.receive_tool_call(), 1)
+                self.assertEqual(host.receive()["value"], 1)
+                host.send_call("ask", {"size": 2000, "attached": attached})
+                error = host.receive()["error"]
+                self.assertEqual(error["type"], "ValueError")
+                self.assertIn("the arguments of tool 'tool' cannot be sent: with them the message takes", error["message"])
+                self.assertIn("the limit is 2000 bytes", error["message"])
+
     def test_a_request_that_is_given_up_makes_no_room_before_it_is_answered(self):
         host = self.start(
             "@worker.command\ndef ask():\n"

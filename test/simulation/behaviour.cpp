@@ -18,7 +18,7 @@ flaw draw_flaw(dice& chance, const climate& weather) {
         return chance.pick({flaw::crashes_at_byte, flaw::crashes_at_byte, flaw::crashes_at_call,
                             flaw::crashes_at_call, flaw::crashes_later, flaw::exits_later, flaw::freezes,
                             flaw::freezes, flaw::lies, flaw::lies, flaw::closes_data, flaw::closes_control,
-                            flaw::fails_probes, flaw::grows});
+                            flaw::fails_probes, flaw::grows, flaw::floods});
     }
     return flaw::none;
 }
@@ -91,6 +91,7 @@ const char* name_of(flaw what) noexcept {
     case flaw::closes_control: return "closes its control channel";
     case flaw::fails_probes: return "fails its probes";
     case flaw::grows: return "grows";
+    case flaw::floods: return "floods";
     }
     return "?";
 }

@@ -53,7 +53,8 @@ enum class flaw {
     closes_data, ///< and lives on
     closes_control,
     fails_probes,
-    grows
+    grows,
+    floods ///< tells more of itself than a host has time for
 };
 
 enum class lie {
@@ -69,6 +70,7 @@ enum class lie {
     unknown_type,
     stray_chunk,
     stray_progress,
+    long_progress,
     stray_tool_call,
     repeated_tool_call,
     result_over_control

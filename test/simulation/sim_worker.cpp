@@ -25,6 +25,28 @@ stream_credit credit_in(const json::value& told) {
     return {told.at("chunks").to_number<std::int64_t>(), told.at("bytes").to_number<std::int64_t>()};
 }
 
+constexpr std::size_t messages_of_flood = 40;
+constexpr std::size_t brackets = 7'000; // so many make a record that is read in steps
+
+/// A log record that costs the host far more than it says.
+const std::string& dense_record() {
+    static const std::string record = [] {
+        std::string text = R"({"type":"log","level":"info","text":"x","moon":[[])";
+        for (std::size_t i = 1; i < brackets; ++i) {
+            text += ",[]";
+        }
+        return text + "]}";
+    }();
+    return record;
+}
+
+/// In seconds, by the protocol.
+double price_of_record() {
+    constexpr std::size_t members = 313;
+    const auto tree = static_cast<double>(members + 56 * brackets);
+    return 5e-9 * (2000 + static_cast<double>(dense_record().size()) + 2 * tree);
+}
+
 } // namespace
 
 sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,
@@ -122,9 +144,33 @@ void sim_worker::begin_flaw() {
             control_->end_by_worker();
         });
         break;
+    case flaw::floods: later(plan_.at_time, [this] { flood(); }); break;
     case flaw::fails_probes:
     case flaw::grows: did_wrong = true; break;
     default: break;
+    }
+}
+
+void sim_worker::flood() {
+    world_.trace(name() + " floods");
+    did_wrong = true; // its pongs will be late
+    flooding_since_ = world_.now();
+    for (std::size_t i = 0; i < messages_of_flood; ++i) {
+        send(control_line_, said::flood, dense_record());
+    }
+}
+
+/// What of a flood the pool may have read by now, by the prices of the protocol. The first read may bring as much as there is
+/// room for.
+void sim_worker::check_flood() {
+    constexpr double burst = 0.040; // seconds
+    constexpr double per_second = 0.100;
+    constexpr double in_first_read = 5; // messages
+    const std::chrono::duration<double> time = world_.now() - *flooding_since_;
+    const double allowed = (burst + per_second * time.count()) / price_of_record() + in_first_read;
+    if (!exited && static_cast<double>(++flood_seen_) > allowed) {
+        oracle_.wrong(name() + " floods, and is not made to wait: " + std::to_string(flood_seen_) +
+                      " messages were read in " + std::to_string(time.count()) + " s");
     }
 }
 
@@ -383,6 +429,7 @@ void sim_worker::on_delivered(const own_frame& frame) {
         }
         break;
     case said::lie: lie_seen = lie_seen.value_or(world_.now()); break;
+    case said::flood: check_flood(); break;
     default: break;
     }
 }

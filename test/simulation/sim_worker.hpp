@@ -105,7 +105,7 @@ private:
     friend class sim_process;
 
     enum class kind { welcome, call, probe, cancel, credit, tool_answer, ping, shutdown };
-    enum class said { other, ready, chunk, tool_call, progress, result, error, pong, lie };
+    enum class said { other, ready, chunk, tool_call, progress, result, error, pong, lie, flood };
 
     struct host_frame {
         std::uint64_t end; ///< its place in the stream
@@ -159,6 +159,8 @@ private:
     void say_hello();
     void say_ready();
     void begin_flaw();
+    void flood();
+    void check_flood();
     void freeze();
     void thaw();
     void tell_lie(std::uint64_t about);
@@ -213,6 +215,8 @@ private:
     std::uint64_t begun_ = 0;
     std::set<std::uint64_t> cancelled_early_;
     bool dying_ = false;
+    std::optional<time_point> flooding_since_;
+    std::size_t flood_seen_ = 0; ///< messages of it that the pool has read
 };
 
 } // namespace skep::simulation

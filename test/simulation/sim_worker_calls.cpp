@@ -5,6 +5,7 @@
 
 #include "simulation/oracle.hpp"
 #include "simulation/sim_worker.hpp"
+#include "wire/worker_messages.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -307,6 +308,11 @@ void sim_worker::tell_lie(std::uint64_t about) {
     case lie::stray_chunk: send(data_line_, said::lie, about_no_call("chunk", R"("value":1)")); break;
     case lie::stray_progress:
         send(data_line_, said::lie, about_no_call("progress", R"("fraction":0.5)"));
+        break;
+    case lie::long_progress:
+        send(data_line_, said::lie,
+             R"({"type":"progress","id":)" + std::to_string(about) + R"(,"fraction":0.5,"moon":")" +
+                 std::string(longest_message, 'x') + R"("})");
         break;
     case lie::stray_tool_call:
         send(data_line_, said::lie, about_no_call("tool_call", R"("tool_call":1,"name":"x","args":{})"));

@@ -154,6 +154,7 @@ inline const std::vector<range>& ranges() {
         COUNT(limits.json_bytes, 1024, 1 << 30),
         COUNT(limits.json_depth, 4, 1000),
         COUNT(limits.tree_bytes, 64 << 10, 16LL << 30),
+        COUNT(limits.tool_call_bytes, 1 << 10, 1LL << 31),
         COUNT(output.line_bytes, 80, 1 << 20),
         COUNT(output.lines_per_second, 0, 1'000'000),
         COUNT(output.tail_bytes, 0, 1 << 20),

@@ -127,6 +127,44 @@ BOOST_AUTO_TEST_CASE(every_limit_is_kept) {
     BOOST_TEST(!fits(1, limits, {blob(std::vector<std::byte>(960))}));
 }
 
+BOOST_AUTO_TEST_CASE(a_tool_call_has_a_limit_of_its_own) {
+    worker_limits limits;
+    limits.tool_call_bytes = 500;
+    const auto fits_in_call = [&](std::size_t text, std::size_t attached) {
+        std::string frames;
+        const json::value args{{"a", std::string(text, 'x')}};
+        const std::vector<blob> attachments{blob(std::vector<std::byte>(attached))};
+        try {
+            append_tool_call(frames, 1, 1, "f", args, attachments, limits);
+        } catch (const too_large& problem) {
+            BOOST_TEST(contains(problem.what(), "bytes in the frame of a tool call; the limit is 500"),
+                       problem.what());
+            BOOST_TEST(frames.empty());
+            return false;
+        }
+        return true;
+    };
+    BOOST_TEST(fits_in_call(400, 1));
+    BOOST_TEST(!fits_in_call(450, 1));
+    BOOST_TEST(fits_in_call(1, 400));
+    BOOST_TEST(!fits_in_call(1, 450));
+    BOOST_TEST(fits(json::value(std::string(600, 'x')), limits)); // which is no tool call
+}
+
+BOOST_AUTO_TEST_CASE(a_hello_names_no_more_commands_than_it_has_room_for) {
+    hello_message hello;
+    hello.protocol = 1;
+    hello.token = "t";
+    hello.pid = 1;
+    hello.health_check = "h";
+    hello.commands.assign(10'000, std::string(20, '\1'));
+    std::string frames;
+    append_hello(frames, hello, true);
+    const auto message = received(frames);
+    BOOST_TEST(std::get<hello_message>(message).commands.size() > 900u);
+    BOOST_TEST(frames.size() < longest_message);
+}
+
 // The worker reckons like the host, and with a little in hand: what it lets through, the host takes.
 BOOST_AUTO_TEST_CASE(the_memory_of_the_host_is_kept_to) {
     json::array objects;

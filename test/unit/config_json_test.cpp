@@ -46,7 +46,8 @@ constexpr std::string_view every_key = R"({
              "stack_dump_timeout_ms": 15},
     "restart": {"initial_backoff_ms": 21, "max_backoff_ms": 22, "jitter": 0.5, "stable_after_ms": 23,
                 "safety_tick_ms": 24, "starts_per_tick": 25, "limit": 26, "window_ms": 27, "open_time_ms": 28},
-    "limits": {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 10, "tree_bytes": 1000000},
+    "limits": {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 10, "tree_bytes": 1000000,
+               "tool_call_bytes": 2000},
     "output": {"line_bytes": 100, "lines_per_second": 0, "tail_bytes": 0},
     "log": "off", "log_to": "boost_log"})";
 
@@ -132,6 +133,7 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.limits.json_bytes == 2048u);
     BOOST_TEST(config.limits.json_depth == 10u);
     BOOST_TEST(config.limits.tree_bytes == 1'000'000u);
+    BOOST_TEST(config.limits.tool_call_bytes == 2000u);
     BOOST_TEST(config.output.line_bytes == 100u);
     BOOST_TEST(config.output.lines_per_second == 0u);
     BOOST_TEST(config.output.tail_bytes == 0u);

@@ -87,7 +87,8 @@ void check_all(std::string_view direction, std::initializer_list<std::string_vie
 } // namespace
 
 BOOST_AUTO_TEST_CASE(from_workers) {
-    worker_message_decoder decoder({limit("json_depth"), limit("tree_bytes")});
+    worker_message_decoder decoder({limit("json_depth"), limit("tree_bytes")},
+                                   {limit("message_bytes"), limit("tool_call_bytes")});
     check_all("worker_to_host", {"frame", "json", "message"},
               [&](const frame_view& frame) { decoder.decode(frame); });
 }

@@ -108,6 +108,7 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     limits.json_bytes = 23456;
     limits.json_depth = 345;
     limits.tree_bytes = 4567890;
+    limits.tool_call_bytes = 5678;
     std::string out;
     const worker_id blue{"blue \"pool\"", 3, 17};
     append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", exit_class::segfault});
@@ -123,7 +124,9 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
           {"json_depth", 345},
           {"tree_bytes", 4567890},
           {"attachments", 65536},
-          {"tool_calls", 16}}},
+          {"message_bytes", 131072},
+          {"tool_calls", 16},
+          {"tool_call_bytes", 5678}}},
         {"capacity", 4},
         {"correlation", "7f3a9c1b-"},
         {"records", true},
@@ -131,10 +134,12 @@ BOOST_AUTO_TEST_CASE(welcome_says_everything) {
     BOOST_TEST((frame.message == expected), json::serialize(frame.message));
     BOOST_TEST(frame.payload.empty());
     heartbeat.enabled = false;
+    limits.tool_call_bytes = 1u << 30; // which no frame may have
     out.clear();
     append_welcome(out, {blue, heartbeat, limits, 4, "7f3a9c1b-", {}});
     const auto least = take_apart(out).message;
     BOOST_TEST(!least.at("heartbeat").at("enabled").as_bool());
+    BOOST_TEST(least.at("limits").at("tool_call_bytes") == json::value(123456));
     BOOST_TEST(!least.contains("previous_exit"));
 }
 

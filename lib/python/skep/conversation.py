@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Any, Dict
+from typing import Any, Dict, Iterable, List
 
 from .choice import choose_profile
 from .connection import Connection, leave_with_group
@@ -10,12 +10,27 @@ from .control import Control
 from .event_loop import EventLoop
 from .health import HEALTH_CHECK
 from .interrupts import Interrupts
+from .limits import LONGEST_MESSAGE
 from .messages import encode
 from .pool_host import PoolHost
 from .stacks import dump_on_signal
 from .threading_kind import threading_kind
 from .version import PROTOCOL_VERSION, __version__
 from .work import Work
+
+
+_AROUND_COMMANDS = 8 * 1024  # bytes of a hello, at most
+
+
+def _named(commands: Iterable[str]) -> List[str]:
+    """The first ones, as many as a hello has room for: the host uses them in its texts only."""
+    names, room = [], LONGEST_MESSAGE - _AROUND_COMMANDS
+    for each in commands:
+        room -= len(encode(each)) + 1
+        if room < 0:
+            break
+        names.append(each)
+    return names
 
 
 class Conversation:
@@ -74,7 +89,7 @@ class Conversation:
             "sdk": f"python/{__version__}{threading_kind()}",
             "capacity": self._profile.capacity,
             "control": self._connection.control is not self._connection.data,
-            "commands": list(self._work.commands),
+            "commands": _named(self._work.commands),
             "health_check": HEALTH_CHECK,
             "own_health_check": self._work.health_check is not None,
         }

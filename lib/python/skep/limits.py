@@ -17,6 +17,8 @@ class Limits(NamedTuple):
     tree_bytes: int = _NO_LIMIT  # what the object takes in the host's memory, by the formula of the protocol
     attachments: int = _NO_LIMIT
     tool_calls: int = 16  # of one call, unanswered at a time
+    message_bytes: int = _NO_LIMIT  # of the JSON object of a message that is neither an answer nor a tool call
+    tool_call_bytes: int = _NO_LIMIT  # of the frame of a tool call
 
     @classmethod
     def told(cls, limits: Dict[str, Any]) -> "Limits":
@@ -28,4 +30,7 @@ class Limits(NamedTuple):
 
 
 # Those of a pool that is not told otherwise.
-DEFAULT_LIMITS = Limits(DEFAULT_FRAME_LIMIT, DEFAULT_FRAME_LIMIT, 512, 512 * 1024 * 1024, 65536)
+LONGEST_MESSAGE = 128 * 1024
+DEFAULT_LIMITS = Limits(
+    DEFAULT_FRAME_LIMIT, DEFAULT_FRAME_LIMIT, 512, 512 * 1024 * 1024, 65536, 16, LONGEST_MESSAGE, 8 * 1024 * 1024
+)

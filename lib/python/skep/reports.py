@@ -56,7 +56,8 @@ class Progress:
         if text:
             message["text"] = text[:_LONGEST_TEXT]
         body = (encode(message),)
-        fits = frame_length(body) <= self._limits.frame_bytes and len(body[0]) <= self._limits.json_bytes
+        longest = min(self._limits.json_bytes, self._limits.message_bytes)
+        fits = frame_length(body) <= self._limits.frame_bytes and len(body[0]) <= longest
         return (body, ()) if fits else None
 
     def _begin_pause(self) -> None:

@@ -53,7 +53,7 @@ class Request:
         body, attachments = self.message(_HIGHEST_NUMBER)
         size, limit = sum(map(len, body)), limits.json_bytes
         if size <= limit:
-            size, limit = frame_length(body, attachments), limits.frame_bytes
+            size, limit = frame_length(body, attachments), min(limits.frame_bytes, limits.tool_call_bytes)
         if size > limit:
             raise _refusal(self.name, f"with them the message takes {size} bytes; the limit is {limit} bytes")
 

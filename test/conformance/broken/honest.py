@@ -258,12 +258,18 @@ class Worker:
     def do_ask(self, call, name, args):
         with self.writing:
             number = self.next_tool_call()
+            asked = {"type": "tool_call", "id": call.id, "tool_call": number, "name": name, "args": args}
+            if not self.may_ask(asked):
+                raise ValueError("the tool call is beyond the limits")
             self.asking[number] = call
-            self.send(self.data, {"type": "tool_call", "id": call.id, "tool_call": number, "name": name, "args": args})
+            self.send(self.data, asked)
         message = call.tools.get()
         if message["type"] == "tool_error":
             raise Failure(message["error"]["type"], message["error"]["message"])
         return message["value"], ()
+
+    def may_ask(self, asked):
+        return len(json.dumps(asked)) + 4 <= self.limits["tool_call_bytes"] and self.fits(asked, ())
 
     def next_tool_call(self):
         self.last_tool_call += 1

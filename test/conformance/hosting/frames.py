@@ -15,7 +15,9 @@ LIMITS = {
     "json_depth": 512,
     "tree_bytes": 512 << 20,
     "attachments": 65536,
+    "message_bytes": 128 << 10,
     "tool_calls": 16,
+    "tool_call_bytes": 8 << 20,
 }
 
 
@@ -75,6 +77,7 @@ class FrameReader:
         del self._data[: 4 + length]
         message = parse(text)
         self._check_tree(message)
+        self._check_size(message.get("type"), length, json_length)
         return Frame(message, self._split(message, payload), len(text) + len(payload))
 
     def _check_tree(self, message):
@@ -86,6 +89,14 @@ class FrameReader:
             raise Broken(f"a message of {depth} levels is beyond limits.json_depth")
         if size > self._limits["tree_bytes"]:
             raise Broken(f"a message that counts for {size} bytes is beyond limits.tree_bytes")
+
+    def _check_size(self, kind, length, json_length):
+        if kind in ("result", "error", "chunk"):
+            return
+        name = "tool_call_bytes" if kind == "tool_call" else "message_bytes"
+        size = length if kind == "tool_call" else json_length
+        if size > self._limits[name]:
+            raise Broken(f"a message of type {kind!r} and {size} bytes is beyond limits.{name}")
 
     def _split(self, message, payload):
         lengths = message.get("attachments", [])

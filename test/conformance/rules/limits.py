@@ -50,6 +50,12 @@ def most_attachments(stage):
     refuses(host, "a result with three attachments", host.call("echo", value=None, attachments=[b"1", b"2", b"3"]))
 
 
+@rule("answers with an error where a tool call would be beyond limits.tool_call_bytes")
+def tool_call_bytes(stage):
+    host = stage.ready(tool_call_bytes=SMALL)
+    refuses(host, f"a call whose tool call has {2 * SMALL} bytes", host.call("ask", name="lookup", args={"text": "x" * 2 * SMALL}))
+
+
 @rule("cuts an error that would be beyond the limits")
 def long_error(stage):
     host = stage.ready(frame_bytes=SMALL, json_bytes=SMALL)
