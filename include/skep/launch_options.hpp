@@ -36,7 +36,8 @@ struct launch_options {
 
     /// Put before `program`: the words of a program that starts it, such as {"nice", "-n", "10"}, or, over stdio,
     /// {"ssh", "-T", "-o", "BatchMode=yes", "host"} or {"docker", "run", "--rm", "-i", "image"}. Pids, signals and exit
-    /// statuses are those of this program. It has to pass on stdin, stdout and the end of both; over sockets, the
+    /// statuses are those of this program; over sockets, memory is that of the worker, as long as the worker stays in the
+    /// group or session of this program. It has to pass on stdin, stdout and the end of both; over sockets, the
     /// descriptors 3 and 4, which nothing does that leaves the machine.
     ///
     /// Over stdio it need not pass on the environment: the variables that skep sets and those in `environment` and

@@ -52,8 +52,8 @@ public:
     pool(ExecutionContext& context, pool_config config)
         : pool(boost::asio::any_io_executor(context.get_executor()), std::move(config)) {}
 
-    /// A pool that was not shut down kills its workers' process groups; they are reaped as the executor runs
-    /// on, or at the latest when the execution context is destroyed. Calls in progress end with
+    /// A pool that was not shut down kills its workers, and 200 ms later the rest of their process groups; they are reaped as
+    /// the executor runs on, or at the latest when the execution context is destroyed. Calls in progress end with
     /// errc::shutting_down. Does not block.
     ///
     /// The pool uses its execution context until then, and a call that of its caller: as Asio's rule says of any

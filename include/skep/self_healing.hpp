@@ -50,6 +50,9 @@ struct health_check_options {
 
 /// Replacing workers before they go bad. The replacement is ready before the old one leaves, and calls in flight
 /// finish. No limit applies unless set.
+///
+/// A limit of memory that a fresh worker reaches, not by its calls, is never met. Such a worker is replaced all the same,
+/// but less and less often, with the waits of restart_options; of soft_memory there is one warning, with both numbers.
 struct recycle_options {
     duration age{};                ///< since ready, 0..10,000 h; 0 = any
     std::size_t calls = 0;         ///< answered, failed ones included, 0..10^12; 0 = any number

@@ -21,7 +21,7 @@ enum class stop_stage {
     none,      ///< ended by itself
     ask,       ///< `shutdown` frame
     terminate, ///< SIGTERM to its process group
-    kill,      ///< SIGKILL to its process group
+    kill,      ///< SIGKILL to it, and to what is left of its process group 200 ms after its end
     lost       ///< not even that ended it in time (the kernel holds it); it is collected whenever it does end
 };
 

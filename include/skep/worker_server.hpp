@@ -247,8 +247,8 @@ public:
     /// Serves calls until the pool asks the worker to stop, or SIGTERM does, and returns what main() should: 0 after an
     /// orderly stop, 1 if a hook has failed, 64 if no pool has started the process; stderr says why. Asked by the pool, it
     /// waits for the handlers that run; at SIGTERM it cancels them, and those calls are lost.
-    /// Ends the process itself, and at once: with 70 when the host is gone, with all that is in its process group if it leads
-    /// that; with 76 when the host breaks the protocol.
+    /// Ends the process itself, and at once: with 70 when the host is gone, over stdio with all that is in its process group
+    /// if it leads that; with 76 when the host breaks the protocol.
     /// Throws std::logic_error if it is called twice.
     int run();
 

@@ -31,6 +31,11 @@ void slot_plan::successor_failed(bool counts, double random, time_point now) {
     due_ = now + backoff(random);
 }
 
+void slot_plan::replaced(bool in_vain, double random, time_point now) {
+    streak_in_vain_ = in_vain ? streak_in_vain_ + 1 : 0;
+    due_in_vain_ = now + backoff_delay(streak_in_vain_, random, *restart_);
+}
+
 void slot_plan::renew() noexcept {
     in_launch_ = false;
     due_ = {};
@@ -40,6 +45,8 @@ void slot_plan::renew() noexcept {
 void slot_plan::reset() noexcept {
     streak_ = 0;
     due_ = {};
+    streak_in_vain_ = 0;
+    due_in_vain_ = {};
     awaits_verdict_ = false;
     taint_ = {};
 }

@@ -33,6 +33,13 @@ public:
 
     void came_up() noexcept { due_ = {}; }
 
+    /// A fresh worker has taken the place of one that was due. `in_vain`: it will be due as soon, and is to stay for
+    /// longer each time.
+    void replaced(bool in_vain, double random, time_point now);
+
+    /// When the next replacement may be in vain.
+    time_point due_in_vain() const noexcept { return due_in_vain_; }
+
     /// The slot is wanted again.
     void renew() noexcept;
 
@@ -64,6 +71,8 @@ private:
     int streak_ = 0;
     int streak_before_ = 0; ///< the last worker left
     time_point due_;
+    int streak_in_vain_ = 0;
+    time_point due_in_vain_;
     bool in_launch_ = false;
     bool awaits_verdict_ = false;
     taint taint_;

@@ -348,9 +348,9 @@ void worker_life::take(stop_stage stage) {
     }
 }
 
-/// What it sent before its end is still to be read; nobody else may hold its channels open.
+/// What it sent before its end is still to be read.
 void worker_life::settle(time_point now) {
-    steps_.push_back(life_step::end_group);
+    steps_.push_back(life_step::hear_out);
     enter(stage::settling, now + aftermath_time);
 }
 

@@ -32,10 +32,10 @@ enum class life_step {
     ask,           ///< the stop stages
     terminate,
     kill,
-    end_group, ///< kill what it has left behind
-    reap,      ///< collect its status, and tell reaped()
-    give_up,   ///< it cannot be ended
-    close,     ///< its channels and its output
+    hear_out, ///< what it has sent is all that its channels bring
+    reap,     ///< collect its status, and tell reaped()
+    give_up,  ///< it cannot be ended
+    close,    ///< its channels, its group and its output
     done
 };
 

@@ -154,8 +154,9 @@ void pool_core::abandon() {
 }
 
 void pool_core::end_now(const asio::execution_context&) noexcept {
-    runtime_->close(); // first: a worker may be about to be born
     supervisor_.end_now();
+    runtime_
+        ->close(); // last: with the runtime end the groups of all workers, and one that is about to be born
     waits_.forget_callers();
     dispatcher_.forget_callers();
 }

@@ -3,7 +3,10 @@
 
 #include "pool/replacement.hpp"
 
+#include "core/duration_text.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace skep {
 
@@ -47,7 +50,7 @@ void replacement::look_for_due(time_point now) {
         if (!current || (!with_memory && current->recycle_due() > now)) {
             continue;
         }
-        auto verdict = current->judge_recycling(now, with_memory);
+        auto verdict = judge(slots[index], now, with_memory);
         if (verdict.how == recycle_plan::urgency::now) {
             current->report({failure_kind::too_much_memory, std::move(verdict.reason)});
         } else if (verdict.how == recycle_plan::urgency::drain && may_begin(slots[index], now)) {
@@ -56,6 +59,37 @@ void replacement::look_for_due(time_point now) {
     }
     if (with_memory) {
         judge_memory_of_leavers(now);
+    }
+}
+
+/// A replacement that helps for a moment only waits for its time; the worker may be due for another reason all the same.
+recycle_plan::verdict replacement::judge(slot& in, time_point now, bool with_memory) {
+    auto& current = *in.current;
+    if (with_memory && in.serves() && !current.is_measured()) {
+        warn_once(warned_.unmeasured, current, [&] {
+            return "the memory of " + to_string(current.id()) +
+                   " is not measured, and recycle.soft_memory and recycle.hard_memory do not apply to it: it "
+                   "is connected over stdio, or the process that its hello names does not belong to the "
+                   "process group or session that was started";
+        });
+    }
+    auto verdict = current.judge_recycling(now, with_memory);
+    if (verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain) {
+        warn_once(warned_.in_vain, current, [&] {
+            return "recycle.soft_memory is less than a fresh worker needs: " + to_string(current.id()) +
+                   " is to be replaced, for " + verdict.reason +
+                   "; workers are replaced for that less and less often, up to restart.max_backoff";
+        });
+    }
+    const bool is_put_off =
+        verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain && now < in.plan.due_in_vain();
+    return is_put_off ? current.judge_recycling(now, false) : std::move(verdict);
+}
+
+template <class MakeText>
+void replacement::warn_once(bool& warned, const worker& about, MakeText&& make_text) {
+    if (!std::exchange(warned, true)) {
+        log_(log_level::warning, make_text, subject_of(about));
     }
 }
 
@@ -123,12 +157,25 @@ void replacement::succeed(slot& in) {
     }
     const auto old = std::exchange(in.current, std::move(in.successor));
     forget(old->id().slot);
+    in.plan.replaced(old->is_too_large_in_vain(), context_.random(), context_.now());
+    compare_age_with_start(*in.current);
     const auto describe = [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; };
     log_(log_level::info, describe, subject_of(*old));
     context_.tell<events::worker_recycled>([&] {
         return events::worker_recycled{old->id(), in.why_recycled};
     });
     old->retire({retirement::kind::recycle, std::move(in.why_recycled)}); // nothing here may fail
+}
+
+/// There would always be a worker that starts.
+void replacement::compare_age_with_start(const worker& fresh) {
+    const auto took = context_.now() - fresh.asked_for();
+    if (config_.recycle.age > duration::zero() && took >= config_.recycle.age) {
+        warn_once(warned_.short_age, fresh, [&] {
+            return "recycle.age, " + in_milliseconds(config_.recycle.age) + ", is no more than the " +
+                   in_milliseconds(took) + " that a start takes: one worker after the other is started";
+        });
+    }
 }
 
 void replacement::dismiss_successor(slot& in, std::string reason) {

@@ -47,9 +47,13 @@ public:
 
 private:
     void look_for_due(time_point now);
+    recycle_plan::verdict judge(slot& in, time_point now, bool with_memory);
     void judge_memory_of_leavers(time_point now);
     void begin_due(time_point now);
     void want(std::size_t index, std::string reason);
+    template <class MakeText>
+    void warn_once(bool& warned, const worker& about, MakeText&& make_text);
+    void compare_age_with_start(const worker& fresh);
     static void dismiss_successor(slot& in, std::string reason);
     void break_off_restarts(std::size_t index, const worker& because_of);
     bool may_begin(const slot& in, time_point now) const;
@@ -65,6 +69,12 @@ private:
     starter start_successor_;
     std::deque<std::size_t> wanted_; ///< slots, in the order in which their turn comes
     time_point next_memory_look_;
+    /// Warnings that were given, once in a pool's life.
+    struct warnings {
+        bool unmeasured = false;
+        bool in_vain = false;
+        bool short_age = false;
+    } warned_;
     std::uint64_t last_restart_ = 0;
     std::optional<error> restart_problem_; ///< of the one that failed last
 };

@@ -23,9 +23,12 @@ std::size_t tolerated_ends(const pool_config& config) {
                : std::max(at_least, per_worker * size_of(config.scaling, config.workers).limits.max);
 }
 
+/// One that was ended for its size, which is not due to its calls, fails as those after it will.
 worker_death death_of(const worker& gone, time_point now) {
-    return {gone.life().why_retired().has_value(), gone.life().was_up(), gone.uptime(now), gone.completed(),
-            gone.life().status()};
+    const auto& why = gone.life().why_retired();
+    const bool has_failed = why && why->what == retirement::kind::oversized && gone.is_too_large_in_vain();
+    return {why && !has_failed, gone.life().was_up(), gone.uptime(now), gone.completed(),
+            has_failed ? exit_status() : gone.life().status()};
 }
 
 bool is_unplanned(const worker& gone) {
@@ -357,6 +360,7 @@ void supervisor::stop_all(stop_stage first) {
 }
 
 void supervisor::end_now() noexcept {
+    roster_.for_each([](worker& each) { each.kill(); }); // all at once: their ends take less time together
     roster_.for_each([](worker& each) { each.end_now(); });
 }
 

@@ -3,12 +3,15 @@
 
 #include "process/child.hpp"
 
+#include "core/clock.hpp"
+#include "process/guard_protocol.hpp"
 #include "process/pidfd.hpp"
 #include "process/reaping.hpp"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <unistd.h>
 
@@ -17,6 +20,8 @@ namespace skep {
 namespace {
 
 constexpr duration before_next_look = std::chrono::milliseconds(20);
+constexpr duration before_first_look = std::chrono::milliseconds(1);
+constexpr std::chrono::milliseconds for_group(moment_for_group);
 
 } // namespace
 
@@ -35,15 +40,29 @@ void child::end_now() noexcept {
         return;
     }
     pause_.cancel();
-    if (!reaped_ && is_ours()) {
+    if (is_ours()) {
         kill();
-        reaped_ = true;
-        const auto patience = abandoned_ ? std::chrono::seconds(0) : to_die; // it has had its time
-        collect_killed(unique_fd(pidfd_.release()), patience);
+        abandoned_ = abandoned_ || !(reaped_ || collect_now());
+        if (awaits_group()) {
+            await_empty_group(pid_, *killed_ + for_group);
+        }
     }
+    group_ended_ = true;
     boost::system::error_code ec;
     pidfd_.close(ec);
     group_ = {};
+}
+
+/// False if it has not ended in its time.
+bool child::collect_now() noexcept {
+    const bool was_over = has_ended();
+    const auto patience = abandoned_ ? std::chrono::seconds(0) : to_die; // it has had its time
+    reaped_ = true;
+    const bool is_collected = collect_killed(unique_fd(pidfd_.release()), patience);
+    if (!was_over) {
+        killed_ = clock::now(); // its end is the beginning of the moment for its group
+    }
+    return is_collected;
 }
 
 asio::awaitable<void> child::ended() {
@@ -82,7 +101,7 @@ void child::terminate() noexcept {
 
 void child::kill() noexcept {
     if (is_ours()) {
-        group_.pull();
+        killed_ = killed_.value_or(clock::now());
         signal(SIGKILL);
     }
 }
@@ -94,13 +113,36 @@ void child::signal(int number) noexcept {
 }
 
 exit_status child::reap() noexcept {
-    kill();
     reaped_ = true;
     return collect(pidfd_.native_handle());
 }
 
+bool child::awaits_group() const noexcept {
+    return !group_ended_ && !abandoned_ && !is_empty_group(pid_);
+}
+
+asio::awaitable<void> child::end_group() {
+    const auto deadline = clock::now() + for_group;
+    for (auto pause = before_first_look; awaits_group() && clock::now() < deadline;
+         pause = std::min(2 * pause, before_next_look)) {
+        boost::system::error_code ec;
+        pause_.expires_at(std::min(clock::now() + pause, deadline));
+        auto token = asio::redirect_error(asio::use_awaitable, ec);
+        co_await pause_.async_wait(std::move(token));
+    }
+    group_ended_ = true;
+    group_.pull();
+}
+
+bool child::holds(pid_t pid) noexcept {
+    const bool is_whole =
+        !reaped_ && pidfd_send_signal(pidfd_.native_handle(), 0) == 0; // else its number may be another's
+    return is_whole && (pid == pid_ || ::getpgid(pid) == pid_ || ::getsid(pid) == pid_);
+}
+
 void child::abandon() noexcept {
     abandoned_ = true;
+    group_.pull();
     boost::system::error_code ec;
     pidfd_.cancel(ec);
     pause_.cancel();

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <new>
 #include <poll.h>
+#include <span>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -63,21 +64,21 @@ private:
     host_pulse* pulse_ = nullptr;
 };
 
-/// Passes a copy of `end` on to the guard. False if there is none any more. Throws error(spawn_failed).
-bool send_descriptor(int line, int end) {
-    char byte = 0;
-    iovec data{&byte, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> space{};
+/// Passes copies of descriptors on to the guard, at most two. False if there is no guard any more. Throws
+/// error(spawn_failed).
+bool send_descriptors(int line, char kind, std::span<const int> descriptors) {
+    iovec data{&kind, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> space{};
     msghdr message{};
     message.msg_iov = &data;
     message.msg_iovlen = 1;
     message.msg_control = space.data();
-    message.msg_controllen = space.size();
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
     cmsghdr* const part = CMSG_FIRSTHDR(&message);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(part), &end, sizeof end);
+    part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
     ssize_t sent = 0;
     do {
         sent = ::sendmsg(line, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -147,7 +148,8 @@ guard::~guard() = default;
 
 leash guard::tie(launch_abort& abort) {
     auto ends = make_socket_pair(launch_);
-    const auto pass = [&] { return running_ && send_descriptor(running_->line.get(), ends.there.get()); };
+    const std::array<int, 2> both{ends.there.get(), ends.here.get()};
+    const auto pass = [&] { return running_ && send_descriptors(running_->line.get(), leash_message, both); };
     if (!pass()) { // it is the first, or somebody has killed the guard
         running_.reset();
         running_ = std::make_unique<running>(launch_, guard_program(host_.shipped), abort);
@@ -156,6 +158,13 @@ leash guard::tie(launch_abort& abort) {
         }
     }
     return {std::move(ends.here), std::move(ends.there)};
+}
+
+void guard::entrust(const launched_child& leader) {
+    const std::array<int, 1> process{leader.pidfd()};
+    if (!send_descriptors(running_->line.get(), process_message, process)) { // its end has ended the group
+        launcher::fail(launch_step::guard, EPIPE);
+    }
 }
 
 } // namespace skep

@@ -10,10 +10,11 @@
 
 namespace skep {
 
-/// The host's side of a process beside it that holds one end of each leash, and pulls them all when the thread ends
-/// that it was started on: also if the host is killed, has forked copies of itself, or has so much memory that its own
-/// end takes the kernel seconds. It is in a session of its own and blocks every signal. Should somebody kill it all
-/// the same, the groups die with it, and the next leash starts another. To be used on one permanent thread.
+/// The host's side of a process beside it that holds the leashes. When the thread ends that the guard was started on,
+/// the guard kills each leader, and a moment later pulls each leash: also if the host is killed, has forked copies of
+/// itself, or has so much memory that its own end takes the kernel seconds. The guard is in a session of its own and
+/// blocks every signal. Should somebody kill it all the same, the groups die with it, and the next leash starts another.
+/// To be used on one permanent thread.
 class guard {
 public:
     guard(const launcher& launch, const host_state& host);
@@ -24,6 +25,9 @@ public:
     /// A leash for a child that is about to be started. Starts the guard if there is none, unless `abort` is requested.
     /// Throws error(spawn_failed).
     leash tie(launch_abort& abort);
+
+    /// The child of the last leash runs: tells the guard which process that is. Throws error(spawn_failed).
+    void entrust(const launched_child& leader);
 
 private:
     struct running;

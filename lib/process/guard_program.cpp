@@ -1,14 +1,17 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The program skep-guard: holds one end of every leash of its host, and pulls them all when the host ends, in whatever
-// way. It needs no more of the C++ library than this.
+// The program skep-guard: holds every leash of its host. When the host ends, in whatever way, it kills the leader of each
+// group, and a moment later pulls the leashes. It needs no more of the C++ library than this.
 
 #include "process/guard_protocol.hpp"
+#include "process/pidfd.hpp"
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <sys/epoll.h>
@@ -21,7 +24,14 @@
 namespace {
 
 constexpr int trouble = 1;
-constexpr int first_leash = skep::guard_line + 1; // guard_memory is closed, and its number free, by then
+constexpr int none = -1;
+
+/// A group that is to end with the host.
+struct held_group {
+    int guard_end = none; ///< of its leash
+    int host_end = none;  ///< likewise
+    int leader = none;    ///< a pidfd, once it is known
+};
 
 /// Nobody but the kernel ends it: a SIGTERM to all of a user's processes must not come before the host's own.
 void ignore_signals() {
@@ -49,7 +59,7 @@ bool watch_host() {
     return errno == 0;
 }
 
-/// It has a descriptor for each worker of its host.
+/// It has three descriptors for each worker of its host.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -64,68 +74,137 @@ bool report(int problem) {
     return send(skep::guard_line, &byte, 1, MSG_NOSIGNAL) == 1 && problem == 0;
 }
 
-/// The descriptor that comes with the next message, -1 if there was no room for it. False at the end of the line.
-bool receive(int& leash) {
-    char byte = 0;
-    iovec data{&byte, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> space{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = space.data();
-    message.msg_controllen = space.size();
-    const auto count = recvmsg(skep::guard_line, &message, MSG_CMSG_CLOEXEC);
-    const cmsghdr* const part = count > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-    leash = -1;
-    if (part != nullptr && part->cmsg_type == SCM_RIGHTS) {
-        std::memcpy(&leash, CMSG_DATA(part), sizeof leash);
-    }
-    return count > 0;
-}
-
-/// Adds `fd` to what is looked at. A leash is only of interest when the host lets go of it.
-bool add(int poll, int fd, unsigned events) {
-    epoll_event what{};
-    what.events = events;
-    what.data.fd = fd;
-    return epoll_ctl(poll, EPOLL_CTL_ADD, fd, &what) == 0;
-}
-
-/// Takes the next leash, and notes how high their numbers go. A leash that cannot be held is let go of, and its group
-/// dies. False at the end of the line.
-bool take_leash(int poll, int& highest) {
-    int leash = -1;
-    const bool more = receive(leash);
-    if (leash >= 0 && !add(poll, leash, 0)) {
-        close(leash);
-    }
-    highest = leash > highest ? leash : highest;
-    return more;
-}
-
-/// Serves until the host ends. Returns the highest number that a leash has had.
-int hold_leashes(int poll) {
-    int highest = first_leash;
-    epoll_event event{};
-    for (;;) {
-        const int count = epoll_wait(poll, &event, 1, -1);
-        if (count > 0 && event.data.fd != skep::guard_line) {
-            close(event.data.fd); // the host has let go of it
-        } else if ((count > 0 && !take_leash(poll, highest)) || (count < 0 && errno != EINTR)) {
-            return highest;
+/// The host may still have copies of the descriptors: closing them is not enough for epoll.
+void let_go(int poll, const held_group& group) {
+    epoll_ctl(poll, EPOLL_CTL_DEL, group.guard_end, nullptr);
+    for (const int each : {group.guard_end, group.host_end, group.leader}) {
+        if (each != none) {
+            close(each);
         }
     }
 }
 
-/// The kernel kills a group when one end of its leash is closed or written to, as long as the other is open: so this one
-/// stays open until the host, which is dying, is sure to have closed its own. Copies of the host keep theirs open, and
-/// writing does it.
-void pull_leashes(int highest) {
-    constexpr int times = 100;
-    constexpr timespec pause{0, 10'000'000};
-    for (int i = 0; i < times; ++i) {
-        for (int leash = first_leash; leash <= highest; ++leash) {
-            send(leash, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+/// The groups that are held.
+class held_groups {
+public:
+    const held_group* begin() const { return groups_; }
+    const held_group* end() const { return groups_ + count_; }
+
+    /// False if there is no memory for it.
+    bool add(const held_group& fresh) {
+        if (count_ == room_) {
+            const auto room = room_ == 0 ? 16 : 2 * room_;
+            void* const larger = std::realloc(groups_, room * sizeof(held_group));
+            if (larger == nullptr) {
+                return false;
+            }
+            groups_ = static_cast<held_group*>(larger);
+            room_ = room;
+        }
+        groups_[count_++] = fresh;
+        return true;
+    }
+
+    /// The group whose leash has that end; nullptr if it is held no more.
+    held_group* find(int guard_end) {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (groups_[i].guard_end == guard_end) {
+                return &groups_[i];
+            }
+        }
+        return nullptr;
+    }
+
+    void remove(held_group& gone) { gone = groups_[--count_]; }
+
+private:
+    held_group* groups_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t room_ = 0;
+};
+
+/// A message from the host, and the descriptors that came with it.
+struct message {
+    char kind = 0;
+    int descriptors[2] = {none, none};
+};
+
+/// False at the end of the line. Descriptors for which there was no room are missing.
+bool receive(message& next) {
+    iovec data{&next.kind, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof next.descriptors)> space{};
+    msghdr header{};
+    header.msg_iov = &data;
+    header.msg_iovlen = 1;
+    header.msg_control = space.data();
+    header.msg_controllen = space.size();
+    const auto count = recvmsg(skep::guard_line, &header, MSG_CMSG_CLOEXEC);
+    const cmsghdr* const part = count > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
+    if (part != nullptr && part->cmsg_type == SCM_RIGHTS) {
+        std::memcpy(next.descriptors, CMSG_DATA(part), part->cmsg_len - CMSG_LEN(0));
+    }
+    return count > 0;
+}
+
+bool watch(int poll, int fd) {
+    epoll_event what{};
+    what.events = EPOLLIN;
+    what.data.fd = fd;
+    return epoll_ctl(poll, EPOLL_CTL_ADD, fd, &what) == 0;
+}
+
+/// What the host says, and to which leash `latest` a process belongs that it names next. A leash that cannot be held is
+/// let go of, and its group dies. False at the end of the line.
+bool take_message(int poll, held_groups& held, int& latest) {
+    message next;
+    const bool more = receive(next);
+    if (next.kind == skep::leash_message) {
+        const held_group fresh{next.descriptors[0], next.descriptors[1], none};
+        const bool is_whole = fresh.host_end != none && watch(poll, fresh.guard_end);
+        latest = is_whole && held.add(fresh) ? fresh.guard_end : none;
+        if (latest == none) {
+            let_go(poll, fresh);
+        }
+    } else if (held_group* const led = held.find(latest); led != nullptr && led->leader == none) {
+        led->leader = next.descriptors[0];
+    } else if (next.descriptors[0] != none) { // the host has pulled the leash already
+        close(next.descriptors[0]);
+    }
+    return more;
+}
+
+/// Serves until the host ends.
+void hold_leashes(int poll, held_groups& held) {
+    int latest = none;
+    epoll_event event{};
+    for (;;) {
+        const int count = epoll_wait(poll, &event, 1, -1);
+        if (held_group* const over = count > 0 ? held.find(event.data.fd) : nullptr; over != nullptr) {
+            latest = over->guard_end == latest ? none : latest;
+            let_go(poll, *over);
+            held.remove(*over);
+        } else if ((count > 0 && !take_message(poll, held, latest)) || (count < 0 && errno != EINTR)) {
+            return;
+        }
+    }
+}
+
+/// Leaders at once, whatever group they are in; the rest of their groups has a moment to end by itself. A child that is
+/// being launched, and has told nobody its pid, may still arm its leash: the leashes are pulled for a second.
+void end_groups(const held_groups& held) {
+    constexpr int step = 10; // milliseconds
+    constexpr int last = skep::moment_for_group + 1000;
+    constexpr timespec pause{0, step * 1'000'000};
+    for (const auto& each : held) {
+        if (each.leader != none) {
+            skep::pidfd_send_signal(each.leader, SIGKILL);
+        }
+    }
+    for (int passed = 0; passed < last; passed += step) {
+        for (const auto& each : held) {
+            if (each.leader == none || passed >= skep::moment_for_group) {
+                send(each.guard_end, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+            }
         }
         nanosleep(&pause, nullptr);
     }
@@ -138,9 +217,11 @@ int main() {
     ignore_signals();
     raise_descriptor_limit();
     const int poll = epoll_create1(EPOLL_CLOEXEC);
-    const bool up = poll >= 0 && watch_host() && add(poll, skep::guard_line, EPOLLIN);
+    const bool up = poll >= 0 && watch_host() && watch(poll, skep::guard_line);
     if (!report(up ? 0 : errno)) {
         return trouble;
     }
-    pull_leashes(hold_leashes(poll));
+    held_groups held;
+    hold_leashes(poll, held);
+    end_groups(held);
 }

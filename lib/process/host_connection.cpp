@@ -3,6 +3,7 @@
 
 #include "process/host_connection.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -19,6 +20,8 @@ namespace skep {
 namespace {
 
 constexpr int exit_host_gone = 70;
+
+std::atomic<bool> has_guard = false;
 constexpr std::string_view protocol = "1";
 
 std::string variable(const char* name) {
@@ -100,6 +103,7 @@ host_connection take_host_connection() {
     }
     if (!over_stdio) {
         take_sockets(connection);
+        has_guard = true;
     }
     connection.token = variable("SKEP_TOKEN");
     ::unsetenv("SKEP_TOKEN");
@@ -120,8 +124,10 @@ void leave(int status) noexcept {
     ::_exit(status);
 }
 
+/// Over stdio, which may come from another machine, what was started is taken along; over sockets the host's guard ends
+/// that a moment later.
 void leave_as_host_is_gone() noexcept {
-    if (::getpgrp() == ::getpid()) {
+    if (!has_guard && ::getpgrp() == ::getpid()) {
         ::killpg(0, SIGKILL);
     }
     leave(exit_host_gone);

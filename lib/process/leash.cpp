@@ -10,8 +10,11 @@
 
 namespace skep {
 
+leash::leash(unique_fd host_end, unique_fd guard_end) noexcept
+    : host_(::getpid()), host_end_(std::move(host_end)), guard_end_(std::move(guard_end)) {}
+
 void leash::pull() const noexcept {
-    if (host_end_.get() >= 0) {
+    if (host_end_.get() >= 0 && ::getpid() == host_) {
         ::send(host_end_.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 }

@@ -5,30 +5,42 @@
 
 #include "process/unique_fd.hpp"
 
+#include <sys/types.h>
 #include <utility>
 
 namespace skep {
 
 /// Kills a process group, leader or not, which it knows by identity and not by a number that may be another's by
-/// now. It is a socket pair whose ends the child arms before its exec: when one of them is closed, or written to, while
-/// the other is open, the kernel itself sends SIGKILL to the group. The host holds one end and its guard the other, so
-/// the group ends with the first of the two that does, whoever else has inherited descriptors.
+/// now. It is a socket pair whose ends the child arms before its exec: when one of them is written to, or closed for
+/// good, while the other is open, the kernel itself sends SIGKILL to the group. The guard holds both ends, the host
+/// one of them. So the group ends when the host pulls the leash, and when the guard ends or pulls it; the end of the
+/// host alone does nothing, which leaves it to the guard when the group ends.
 class leash {
 public:
     leash() = default;
-    leash(unique_fd host_end, unique_fd guard_end) noexcept
-        : host_end_(std::move(host_end)), guard_end_(std::move(guard_end)) {}
+    leash(unique_fd host_end, unique_fd guard_end) noexcept;
+    leash(leash&& other) noexcept = default;
+    leash& operator=(leash&& other) noexcept {
+        std::swap(host_, other.host_);
+        std::swap(host_end_, other.host_end_);
+        std::swap(guard_end_, other.guard_end_);
+        return *this;
+    }
+
+    /// Pulls it, which tells the guard to let go of it. A forked copy of the host only closes its end.
+    ~leash() { pull(); }
 
     int host_end() const noexcept { return host_end_.get(); }
     int guard_end() const noexcept { return guard_end_.get(); }
 
-    /// The guard has its end, and the child has armed both.
+    /// The guard has both ends, and the child has armed them.
     void hand_over() noexcept { guard_end_.reset(); }
 
-    /// Kills the group. Of no effect once nobody is left in it.
+    /// Kills the group. Of no effect once the group is empty, and in a forked copy of the host.
     void pull() const noexcept;
 
 private:
+    pid_t host_ = 0;
     unique_fd host_end_;
     unique_fd guard_end_;
 };

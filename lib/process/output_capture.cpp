@@ -9,7 +9,9 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <cerrno>
 #include <exception>
+#include <unistd.h>
 #include <vector>
 
 namespace skep {
@@ -24,12 +26,17 @@ constexpr std::size_t cost_of_line = 64;
 constexpr std::size_t read_size = 64u << 10;
 constexpr std::size_t redraws_per_second = 10;
 
+// Of one stream at once, as much as a pipe holds at most, unless root has filled it.
+constexpr std::size_t most_drained = 1u << 20;
+
 } // namespace
 
-output_capture::stream::stream(const strand& executor, unique_fd& source, bool is_errors)
-    : source(executor), pause(executor), is_stderr(is_errors) {
+output_capture::stream::stream(const strand& executor, unique_fd& source, std::size_t line_bytes,
+                               bool is_errors)
+    : source(executor), pause(executor), lines(line_bytes), is_stderr(is_errors) {
     if (source.get() >= 0) { // else reading ends at once
         this->source.assign(source.get());
+        this->source.native_non_blocking(true);
         source.release(); // not before: the other may throw
     }
 }
@@ -39,8 +46,8 @@ output_capture::output_capture(const strand& executor, worker_id worker, const o
     : worker_(std::move(worker)),
       options_(options),
       sink_(std::move(sink)),
-      output_(executor, output, false),
-      errors_(executor, errors, true),
+      output_(executor, output, options.line_bytes, false),
+      errors_(executor, errors, options.line_bytes, true),
       brake_(burst, bytes_per_second),
       rate_(options.lines_per_second, clock::now()),
       redraws_(redraws_per_second, clock::now()) {}
@@ -54,34 +61,62 @@ asio::awaitable<void> output_capture::read_errors() {
 }
 
 asio::awaitable<void> output_capture::read(stream& source) {
-    line_splitter lines(options_.line_bytes);
     std::vector<char> piece(4096); // most workers print little; one that floods gets a larger one
-    while (!closed_) {
+    bool more = source.source.is_open();
+    while (more && !closed_) {
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
-        const auto count = co_await source.source.async_read_some(asio::buffer(piece), std::move(token));
-        if (ec) {
-            break;
+        co_await source.source.async_wait(descriptor::wait_read, std::move(token));
+        const auto count = ec || closed_ ? 0 : read_some(source, piece);
+        more = count != 0;
+        if (count > 0) {
+            const auto size = static_cast<std::size_t>(count);
+            const auto line_count = take(source, {piece.data(), size});
+            if (size == piece.size() && piece.size() < read_size) {
+                piece.resize(read_size);
+            }
+            co_await pause_if_flooded(source, size + line_count * cost_of_line);
         }
-        const auto line_count = take(lines, {piece.data(), count}, source.is_stderr);
-        if (count == piece.size() && piece.size() < read_size) {
-            piece.resize(read_size);
-        }
-        co_await pause_if_flooded(source, count + line_count * cost_of_line);
     }
-    lines.finish([&](std::string_view line, line_end end) {
+    source.lines.finish([&](std::string_view line, line_end end) {
         return offer(line, end, source.is_stderr, clock::now());
     });
 }
 
+/// Returns how many bytes it was, 0 at the end, and less if there is nothing now.
+ssize_t output_capture::read_some(stream& source, std::span<char> room) noexcept {
+    const auto count = ::read(source.source.native_handle(), room.data(), room.size());
+    return count < 0 && errno != EAGAIN && errno != EINTR ? 0 : count;
+}
+
+void output_capture::drain() noexcept {
+    try {
+        std::vector<char> piece(read_size);
+        drain(output_, piece);
+        drain(errors_, piece);
+    } catch (const std::exception&) {} // out of memory: these words are left out
+}
+
+void output_capture::drain(stream& source, std::span<char> room) {
+    std::size_t taken = 0;
+    ssize_t count = source.source.is_open() ? 1 : 0;
+    while (count > 0 && taken < most_drained) {
+        count = read_some(source, room);
+        if (count > 0) {
+            taken += static_cast<std::size_t>(count);
+            take(source, {room.data(), static_cast<std::size_t>(count)});
+        }
+    }
+}
+
 /// Returns how many lines it was.
-std::size_t output_capture::take(line_splitter& lines, std::string_view text, bool is_stderr) {
+std::size_t output_capture::take(stream& source, std::string_view text) {
     std::size_t count = 0;
     const auto now = clock::now();
     keep_tail(text);
-    lines.feed(text, [&](std::string_view line, line_end end) {
+    source.lines.feed(text, [&](std::string_view line, line_end end) {
         ++count;
-        return offer(line, end, is_stderr, now);
+        return offer(line, end, source.is_stderr, now);
     });
     return count;
 }

@@ -10,7 +10,9 @@
 #include <skep/pool_config.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <sys/types.h>
 
 namespace skep {
 
@@ -27,6 +29,9 @@ public:
     asio::awaitable<void> read_output();
     asio::awaitable<void> read_errors();
 
+    /// Takes what has been printed by now, up to a limit, however long others hold the streams open.
+    void drain() noexcept;
+
     void close() noexcept;
 
     /// Reading has failed, for lack of memory: says so where the output goes, and closes.
@@ -41,16 +46,19 @@ public:
 private:
     /// One of the two streams. Each pauses by itself, but what they may take is for both.
     struct stream {
-        stream(const strand& executor, unique_fd& source, bool is_errors);
+        stream(const strand& executor, unique_fd& source, std::size_t line_bytes, bool is_errors);
 
         descriptor source;
         timer pause;
+        line_splitter lines;
         bool is_stderr;
     };
 
     asio::awaitable<void> read(stream& source);
     asio::awaitable<void> pause_if_flooded(stream& source, std::size_t cost);
-    std::size_t take(line_splitter& lines, std::string_view text, bool is_stderr);
+    static ssize_t read_some(stream& source, std::span<char> room) noexcept;
+    void drain(stream& source, std::span<char> room);
+    std::size_t take(stream& source, std::string_view text);
     void keep_tail(std::string_view text);
     void append_to_tail(std::string_view text);
     bool offer(std::string_view line, line_end end, bool is_stderr, time_point now);

@@ -20,6 +20,7 @@
 
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace skep {
 
@@ -140,6 +141,7 @@ public:
         }
         wires.reset();
         group = {};
+        child = {};
     }
 
     const launch_order order;
@@ -166,6 +168,7 @@ private:
         spec.leash = {group.host_end(), group.guard_end()};
         child = launch_(spec, abort);
         group.hand_over();
+        beside.entrust(child);
         wires->close_far_ends();
     }
 
@@ -188,6 +191,7 @@ public:
                   launch_job& job)
         : is_worker_(job.wires->kind == transport::socket),
           state_(std::make_shared<state>(executor, options, sink, job)),
+          measured_(is_worker_ ? state_->process.pid() : 0),
           readers_(executor, [state = state_](std::exception_ptr) { state->output.break_off(); }) {
         try {
             readers_.spawn(state_, state_->output.read_output());
@@ -205,11 +209,22 @@ public:
     void terminate() noexcept override { state_->process.terminate(); }
     void kill() noexcept override { state_->process.kill(); }
     void signal(int number) noexcept override { state_->process.signal(number); }
+    bool measure(std::int64_t pid) noexcept override {
+        const bool is_known = is_worker_ && std::in_range<pid_t>(pid) && pid > 0;
+        measured_ = is_known && state_->process.holds(static_cast<pid_t>(pid)) ? static_cast<pid_t>(pid) : 0;
+        return measured_ != 0;
+    }
     std::uint64_t resident_bytes() const noexcept override {
-        return is_worker_ ? process_resident_bytes(pid()) : 0;
+        const auto holds = [this] { return measured_ != 0 && state_->process.holds(measured_); };
+        const auto bytes = holds() ? process_resident_bytes(measured_) : 0;
+        return holds() ? bytes : 0; // else its number may have become another's meanwhile
     }
     bool saw_oom_kill() const noexcept override { return oom_kills() > oom_kills_before_; }
-    exit_status reap() noexcept override { return state_->process.reap(); }
+    exit_status reap() noexcept override {
+        state_->output.drain();
+        return state_->process.reap();
+    }
+    asio::awaitable<void> end_group() override { return state_->process.end_group(); }
     std::string output_tail() const override { return state_->output.tail(); }
     void add_to_tail(std::string_view text) noexcept override { state_->output.add_to_tail(text); }
     std::uint64_t output_lines_dropped() const noexcept override { return state_->output.lines_dropped(); }
@@ -246,6 +261,7 @@ private:
 
     const bool is_worker_; ///< or starts it on this machine; else it may forward to one anywhere
     std::shared_ptr<state> state_;
+    pid_t measured_; ///< 0: none
     task_group readers_;
     std::uint64_t oom_kills_before_ = oom_kills();
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <poll.h>
 #include <sys/wait.h>
 #include <thread>
@@ -15,6 +16,7 @@ namespace skep {
 namespace {
 
 constexpr std::chrono::milliseconds before_next_wait(10);
+constexpr std::chrono::milliseconds before_group_look(2);
 
 exit_status to_status(const siginfo_t& info) noexcept {
     switch (info.si_code) {
@@ -68,10 +70,10 @@ exit_status collect(int pidfd) noexcept {
     return wait_on(pidfd, info, 0) == 0 ? to_status(info) : exit_status::taken();
 }
 
-void collect_killed(unique_fd pidfd, std::chrono::milliseconds patience) noexcept {
+bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience) noexcept {
     if (ends_before(pidfd.get(), std::chrono::steady_clock::now() + patience)) {
         collect(pidfd.get());
-        return;
+        return true;
     }
     try {
         std::thread([held = std::move(pidfd)] {
@@ -79,6 +81,17 @@ void collect_killed(unique_fd pidfd, std::chrono::milliseconds patience) noexcep
             collect(held.get());
         }).detach();
     } catch (...) { // no thread is to be had: it stays a zombie
+    }
+    return false;
+}
+
+bool is_empty_group(pid_t group) noexcept {
+    return ::kill(-group, 0) != 0 && errno == ESRCH; // lint: allow process because it is no signal
+}
+
+void await_empty_group(pid_t group, std::chrono::steady_clock::time_point deadline) noexcept {
+    while (!is_empty_group(group) && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(before_group_look);
     }
 }
 

@@ -46,6 +46,11 @@ public:
                                        asio::redirect_error(asio::use_awaitable, ignored_));
     }
 
+    void hear_out() noexcept override {
+        boost::system::error_code ec;
+        socket_.shutdown(socket::shutdown_receive, ec);
+    }
+
     void close() noexcept override {
         boost::system::error_code ec;
         socket_.close(ec);

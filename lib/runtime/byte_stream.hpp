@@ -29,6 +29,10 @@ public:
     /// breaks, and after close().
     virtual asio::awaitable<std::size_t> read(std::span<char> room) = 0;
 
+    /// The process at the other end has ended: what has arrived can still be read, then the stream ends, whoever else
+    /// holds the other end open.
+    virtual void hear_out() noexcept = 0;
+
     virtual void close() noexcept = 0;
 };
 

@@ -36,21 +36,28 @@ public:
     /// Returns when the process has ended, or after abandon(). Its pid stays taken until reap().
     virtual asio::awaitable<void> ended() = 0;
 
-    /// SIGTERM to the process and its group, unless the process is gone; SIGKILL to both, whether or not it is.
+    /// SIGTERM to the process and its group, unless the process is gone.
     virtual void terminate() noexcept = 0;
-    virtual void kill() noexcept = 0;
 
-    /// A signal to the process itself and not to its group.
+    /// SIGKILL, or a signal, to the process itself and not to its group; see end_group().
+    virtual void kill() noexcept = 0;
     virtual void signal(int number) noexcept = 0;
 
-    /// Resident memory of the process itself in bytes; 0 if it is gone.
+    /// Has resident_bytes() measure the process of that pid, which says that it is the worker, instead of the one that
+    /// was started. False, and nothing is measured, if it does not belong to what was started.
+    virtual bool measure(std::int64_t pid) noexcept = 0;
+
+    /// Resident memory in bytes, of one process; 0 if it is gone or not known.
     virtual std::uint64_t resident_bytes() const noexcept = 0;
 
     /// Whether the kernel has killed something for lack of memory since the process was started.
     virtual bool saw_oom_kill() const noexcept = 0;
 
-    /// To be called once it has ended: its status.
+    /// To be called once it has ended: its status. What it has printed is known then.
     virtual exit_status reap() noexcept = 0;
+
+    /// To be called once it was reaped: gives the rest of its group a moment to end by itself, and kills what is left.
+    virtual asio::awaitable<void> end_group() = 0;
 
     /// The end of what it printed, and of what else it said: that is to be added. What there is no memory for is left out.
     virtual std::string output_tail() const = 0;
@@ -60,11 +67,11 @@ public:
     /// Reads the rest of its output until `deadline`, then ends all of the process's tasks.
     virtual asio::awaitable<void> finish(time_point deadline) = 0;
 
-    /// It cannot be ended: makes ended() return.
+    /// It cannot be ended: kills its group, and makes ended() return.
     virtual void abandon() noexcept = 0;
 
-    /// Kills and reaps it, blocking for two seconds at most, and closes its descriptors. For when no coroutine will
-    /// ever run again.
+    /// Kills and reaps it and ends its group, blocking for two seconds at most, and closes its descriptors. For when no
+    /// coroutine will ever run again.
     virtual void end_now() noexcept = 0;
 };
 

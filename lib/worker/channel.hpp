@@ -66,6 +66,9 @@ public:
     /// Sends nothing more, not even what waits to be sent.
     void stop_sending() noexcept;
 
+    /// See byte_stream::hear_out().
+    void hear_out() noexcept { stream_->hear_out(); }
+
     void close() noexcept;
     bool is_closed() const noexcept { return closed_; }
 

@@ -66,6 +66,9 @@ public:
     /// What has not been sent of the calls by now never will be; control messages still are.
     void stop_sending_calls() noexcept;
 
+    /// The worker's process has ended: what it has sent is read, and nothing that others send through its descriptors.
+    void hear_out() noexcept { data_.hear_out(); }
+
     void close() noexcept;
 
     /// From now on it is heard out without pauses: the process has ended, and so has what it can say.

@@ -252,6 +252,12 @@ void worker::stop(stop_stage first) {
     follow_life();
 }
 
+void worker::kill() noexcept {
+    if (process_) {
+        process_->kill();
+    }
+}
+
 void worker::end_now() noexcept {
     if (process_) {
         process_->end_now();
@@ -315,7 +321,8 @@ recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) 
     if (!recycle_ || life_.has_ended() || life_.is_stopping()) {
         return {};
     }
-    return recycle_->judge(now, tally_.completed, with_memory ? look_at_memory(now) : 0);
+    const auto resident = with_memory ? look_at_memory(now) : 0;
+    return recycle_->judge(now, tally_.completed, resident, tally_.last_assigned != time_point());
 }
 
 std::uint64_t worker::look_at_memory(time_point now) {

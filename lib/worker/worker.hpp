@@ -177,6 +177,9 @@ public:
     /// Takes it through the stop sequence, beginning at `first`. A later call may begin further on.
     void stop(stop_stage first);
 
+    /// SIGKILL to its process, before end_now().
+    void kill() noexcept;
+
     /// Ends its process, blocking, and closes its descriptors. For when no coroutine will ever run again.
     void end_now() noexcept;
 
@@ -211,6 +214,12 @@ public:
 
     /// Whether it is to make room for another.
     recycle_plan::verdict judge_recycling(time_point now, bool with_memory);
+
+    /// Whether it has become too large, but not by its calls.
+    bool is_too_large_in_vain() const noexcept { return recycle_ && recycle_->is_in_vain(); }
+
+    /// Whether its memory can be known; to be asked once it is up.
+    bool is_measured() const noexcept { return is_measured_; }
     time_point recycle_due() const noexcept { return recycle_ ? recycle_->due() : time_point::max(); }
     bool is_used_up() const noexcept { return recycle_ && recycle_->is_used_up(tally_.completed); }
 
@@ -268,7 +277,7 @@ private:
     asio::awaitable<void> linger();
     asio::awaitable<void> launch();
     asio::awaitable<void> watch_process();
-    asio::awaitable<void> collect();
+    void collect();
     asio::awaitable<void> beat();
     void ping();
 
@@ -332,6 +341,7 @@ private:
     growth_watch growth_;
     std::optional<loss> loss_;
     std::string stacks_;
+    bool is_measured_ = false;
     bool lingers_ = false;
     gate wake_;          ///< something that live() waits for may have happened
     task_group tasks_;   ///< the launch, and what goes with the process and its channels

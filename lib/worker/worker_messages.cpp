@@ -78,6 +78,7 @@ void worker::on_hello(hello_message& hello) {
     // What starts or forwards the worker would die of the signal. Over stdio the pid may be of another machine.
     const bool is_our_process = !is_over_stdio && hello.pid == life_.pid();
     life_.greeted(is_our_process ? hello.stack_signal : 0);
+    is_measured_ = process_->measure(hello.pid);
     health_.introduce(hello);
     calls_.set_capacity(std::min<std::size_t>(around_.config.capacity, hello.capacity));
     append_welcome(link_->control().outbox().text(),
@@ -106,10 +107,11 @@ void worker::begin_service() {
     around_.context.tell<events::worker_ready>([&] {
         return events::worker_ready{id_, life_.pid(), now - origin_.asked_for};
     });
-    recycle_.emplace(around_.config.recycle, now, around_.context.random(), around_.context.random());
-    if (around_.config.recycle.hard_memory != 0) {
-        look_at_memory(now);
-    }
+    const double for_age = around_.context.random();
+    const double for_calls = around_.context.random();
+    const auto resident =
+        around_.config.recycle.hard_memory != 0 ? look_at_memory(now) : process_->resident_bytes();
+    recycle_.emplace(around_.config.recycle, now, for_age, for_calls, resident);
     if (health_.begin(now)) {
         service_.spawn(self, health_.run());
     }

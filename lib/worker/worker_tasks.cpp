@@ -13,7 +13,7 @@ namespace skep {
 
 namespace {
 
-// For the rest of what a process that has ended has printed.
+// For the rest of what a process that has ended, and its group, have printed.
 constexpr duration for_last_output = std::chrono::milliseconds(250);
 
 // What coroutines of the user's that were cancelled get to end.
@@ -93,15 +93,19 @@ asio::awaitable<void> worker::take(life_step step) {
         link_->stop_sending_calls();
         process_->terminate();
         break;
-    case life_step::end_group:
     case life_step::kill:
         link_->stop_sending_calls();
         process_->kill();
         break;
-    case life_step::reap: co_await collect(); break;
+    case life_step::hear_out:
+        link_->stop_sending_calls();
+        link_->hear_out();
+        break;
+    case life_step::reap: collect(); break;
     case life_step::give_up: process_->abandon(); break;
     case life_step::close: {
         link_->close();
+        co_await process_->end_group();
         const auto deadline = around_.context.now() + for_last_output;
         co_await process_->finish(deadline);
         break;
@@ -183,14 +187,12 @@ asio::awaitable<void> worker::watch_process() {
     follow_life();
 }
 
-/// How it ended, and the rest of what it has printed.
-asio::awaitable<void> worker::collect() {
+/// How it ended, and what it has printed.
+void worker::collect() {
     exit_evidence evidence;
     evidence.status = process_->reap();
     std::string last_words;
     try {
-        const auto deadline = around_.context.now() + for_last_output;
-        co_await process_->finish(deadline);
         last_words = process_->output_tail();
     } catch (const std::bad_alloc&) {} // its status is known all the same
     evidence.last_words = last_words;

@@ -433,7 +433,7 @@ class Async(HostCase):
         self.start_async()
         self.host.send_call("sleep", {"seconds": 1000})
         self.host.data.close()
-        self.assertEqual(self.host.finish()[0], -9)
+        self.assertEqual(self.host.finish()[0], 70)
 
     def test_a_broken_protocol(self):
         self.start_async()

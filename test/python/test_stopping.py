@@ -1,9 +1,10 @@
 """A worker is cancelled, asked to stop, terminated, or left by its host."""
 
+import os
 import signal
 import unittest
 
-from host import HostCase
+from host import TIMEOUT, HostCase
 
 SLEEP = """
 import time
@@ -200,25 +201,33 @@ class HostGone(HostCase):
         "@worker.command\ndef family(): subprocess.Popen(['sleep', '1000']); time.sleep(1000)\n"
     )
 
-    def test_the_worker_takes_its_group_along_even_while_user_code_runs(self):
+    def test_over_stdio_the_worker_takes_its_group_along_even_while_user_code_runs(self):
+        host = self.start(self.FAMILY, stdio=True)
+        host.send_call("family")
+        host.until_busy()
+        host.data.close()
+        self.assertEqual(host.finish(), (-9, "", ""))
+
+    def test_over_sockets_it_leaves_its_group_to_the_guard_of_the_host(self):
         host = self.start(self.FAMILY)
         host.send_call("family")
         host.until_busy()
         host.control.close()
-        self.assertEqual(host.finish(), (-9, "", ""))
+        self.assertEqual(host.process.wait(TIMEOUT), 70)
+        os.killpg(host.process.pid, 0)
 
     def test_either_channel_will_do(self):
         for channel in ("data", "control"):
             with self.subTest(channel):
                 host = self.start(SLEEP)
                 getattr(host, channel).close()
-                self.assertEqual(host.finish(), (-9, "", ""))
+                self.assertEqual(host.finish(), (70, "", ""))
 
     def test_a_host_that_is_gone_before_the_welcome(self):
         host = self.start(SLEEP, ready=False)
         host.receive()
         host.control.close()
-        self.assertEqual(host.finish(), (-9, "", ""))
+        self.assertEqual(host.finish(), (70, "", ""))
 
     def test_a_worker_that_leads_no_group_just_leaves(self):
         host = self.start_script(

@@ -243,7 +243,7 @@ class Threads(HostCase):
         self.host.send_call("sleep", {"seconds": 1000})
         self.until_busy(1)
         self.host.data.close()
-        self.assertEqual(self.host.finish()[0], -9)
+        self.assertEqual(self.host.finish()[0], 70)
 
 
 class Windows(unittest.TestCase):

@@ -36,6 +36,7 @@ void draw_end(behaviour& drawn, dice& chance, const climate& weather, const pool
                                              : chance.between(0ms, config.stop.reap_timeout / 2);
     }
     drawn.dies_of_lie = drawn.what == flaw::lies && chance.chance(0.3);
+    drawn.company_time = chance.chance(0.15) ? chance.between(0ms, 500ms) : 0ms;
     if (chance.chance(0.1)) {
         drawn.last_words = chance.chance(0.5) ? "CUDA error: device-side assert triggered" : "MemoryError";
     }
@@ -61,6 +62,7 @@ behaviour draw_behaviour(dice& chance, const climate& weather, const pool_config
     drawn.has_probe = chance.chance(weather.probing) || drawn.what == flaw::fails_probes;
     drawn.own_probe = chance.chance(0.7);
     drawn.stack_signal = chance.chance(0.3) ? 10 : 0;
+    drawn.resident = weather.fresh_bytes;
     drawn.growth = drawn.what == flaw::grows ? weather.growth : 0;
     draw_end(drawn, chance, weather, config);
     return drawn;

@@ -28,7 +28,8 @@ struct climate {
     double small_offers = 0; ///< share of workers that offer less than they are asked for
     double probing = 0;      ///< share of workers with a health check of their own
     std::size_t stream_room = 1u << 16;
-    std::uint64_t growth = 0; ///< of the memory of some workers, in bytes a second
+    std::uint64_t fresh_bytes = 1u << 20; ///< of memory, that every worker begins with
+    std::uint64_t growth = 0;             ///< of the memory of some workers, in bytes a second
 };
 
 /// What is wrong with one incarnation.
@@ -102,6 +103,7 @@ struct behaviour {
     bool was_oom_killed = false;
     std::uint64_t resident = 1u << 20;
     std::uint64_t growth = 0; ///< bytes a second
+    duration company_time{};  ///< how long others of its group outlive it, with its channels open
     std::string last_words;
 };
 

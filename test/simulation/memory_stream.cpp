@@ -117,6 +117,12 @@ std::size_t memory_stream::take(std::span<char> room) {
     return count;
 }
 
+/// Others may hold the worker's end; what it has written is on its way.
+void memory_stream::hear_out() noexcept {
+    const spared_by_faults here;
+    connection_->to_host->end();
+}
+
 void memory_stream::close() noexcept {
     const spared_by_faults here;
     auto& both = *connection_;

@@ -59,6 +59,7 @@ public:
     std::optional<std::size_t> try_write(std::span<const char> bytes) noexcept override;
     asio::awaitable<void> wait_writable() override;
     asio::awaitable<std::size_t> read(std::span<char> room) override;
+    void hear_out() noexcept override;
     void close() noexcept override;
 
     void wake_reader() { readable_.notify(); }

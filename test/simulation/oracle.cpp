@@ -120,6 +120,7 @@ sim_worker& oracle::add_worker(launch_order order, const climate& weather, const
     check_backoff(*fresh);
     check_taint(*fresh);
     check_suspended(*fresh);
+    check_in_vain(*fresh);
     workers_.push_back(fresh);
     by_id_.emplace(fresh->id(), fresh.get());
     by_slot_[fresh->id().slot].push_back(fresh.get());

@@ -204,6 +204,7 @@ private:
     void check_backoff(const sim_worker& fresh);
     void check_taint(const sim_worker& fresh);
     void check_suspended(const sim_worker& fresh);
+    void check_in_vain(const sim_worker& fresh);
     void check_drained(const sim_worker& which);
     void check_retry(const call_record& call);
     void check_scaling(const pool_status& status);

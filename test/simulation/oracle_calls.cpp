@@ -73,7 +73,7 @@ void oracle::on_report(const shutdown_report& report, time_point asked) {
     world_.trace("shutdown is done");
     const auto& stop = config_.stop;
     const auto longest = stop.drain_timeout + stop.shutdown_grace + stop.term_grace + stop.reap_timeout +
-                         stop.stack_dump_timeout + 550ms +
+                         stop.stack_dump_timeout + 750ms +
                          (config_.initialization.delegate ? config_.initialization.after_end_timeout : 0ms);
     if (world_.now() - asked > longest + 1ms && !late() && !out_of_memory()) {
         wrong("shutdown took " + std::to_string((world_.now() - asked) / 1ms) + " ms");

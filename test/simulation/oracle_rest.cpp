@@ -199,6 +199,9 @@ void oracle::check_gone(const sim_worker& which, bool context_was_destroyed) {
     if (!which.exited && !which.was_abandoned) {
         wrong(which.name() + " was left behind");
     }
+    if (which.exited && which.has_company) {
+        wrong(which.name() + " has left others of its group behind");
+    }
     if (which.reaps > 1) {
         wrong(which.name() + " was reaped " + std::to_string(which.reaps) + " times");
     }

@@ -81,4 +81,33 @@ void oracle::check_suspended(const sim_worker& fresh) {
     }
 }
 
+/// Nor, again and again, for the place of one that is as large as any fresh one.
+void oracle::check_in_vain(const sim_worker& fresh) {
+    const auto& recycling = config_.recycle;
+    const auto& all = by_slot_[fresh.id().slot];
+    const bool is_for_memory_only = recycling.soft_memory > 0 && recycling.age == 0s &&
+                                    recycling.calls == 0 && config_.health_check.error_streak == 0;
+    const bool are_all_large = weather_.fresh_bytes >= recycling.soft_memory;
+    const bool is_asked_for = resized_ || restarts_ || limits_.min < limits_.max || shutting_down_;
+    const bool may_be_held =
+        !leases_.empty() || !sessions_.empty() || pool_suspension_asked_ || !suspended_.empty();
+    if (!is_for_memory_only || !are_all_large || is_asked_for || may_be_held || late() || out_of_memory()) {
+        return;
+    }
+    const bool are_all_well = std::all_of(all.begin(), all.end(), [](const auto* each) {
+        return each->ready_seen && !each->did_wrong && !each->plan().has_probe;
+    });
+    if (all.size() < 2 || !are_all_well || all.back()->is_lost()) {
+        return;
+    }
+    auto wait = config_.restart.initial_backoff;
+    for (std::size_t i = 2; i < all.size(); ++i) {
+        wait = std::min(config_.restart.max_backoff, wait * 2);
+    }
+    const auto least = std::chrono::duration<double>(wait) * (1 - config_.restart.jitter);
+    if (fresh.started + 1us < *all.back()->ready_seen + std::chrono::duration_cast<duration>(least)) {
+        wrong(fresh.name() + " was started too soon for the place of one that is as large as it will be");
+    }
+}
+
 } // namespace skep::simulation

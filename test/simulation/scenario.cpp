@@ -44,6 +44,7 @@ climate draw_climate(dice& chance) {
     weather.small_offers = chance.pick({0.0, 0.3});
     weather.probing = chance.pick({0.0, 0.0, 0.5, 1.0});
     weather.stream_room = chance.pick<std::size_t>({1u << 16, 1u << 16, 1u << 16, 600});
+    weather.fresh_bytes = chance.chance(0.2) ? 2'500'000 : 1u << 20; // above the soft limit of some pools
     weather.growth = 200'000;
     return weather;
 }
@@ -72,6 +73,7 @@ void draw_healing(pool_config& config, dice& chance) {
         config.recycle.soft_memory = chance.pick<std::size_t>({0, 2'000'000});
         config.recycle.hard_memory = chance.pick<std::size_t>({0, 3'000'000});
         config.recycle.max_recycling = chance.among(1, 2);
+        config.recycle.memory_interval = chance.pick<duration>({100ms, 1s});
     }
     config.crash_barrier.enabled = chance.chance(0.3);
     config.crash_barrier.taint = chance.pick<duration>({1s, 5s});

@@ -12,7 +12,7 @@ namespace skep::simulation {
 using namespace std::chrono_literals;
 
 sim_process::sim_process(world& in, const strand& executor, std::shared_ptr<sim_worker> script)
-    : world_(in), script_(std::move(script)), ended_(executor), finished_(executor) {}
+    : world_(in), script_(std::move(script)), ended_(executor), group_ended_(executor), finished_(executor) {}
 
 sim_process::~sim_process() {
     const spared_by_faults here;
@@ -51,6 +51,16 @@ exit_status sim_process::reap() noexcept {
     return script_->status;
 }
 
+asio::awaitable<void> sim_process::end_group() {
+    const auto moment = world_.now() + 200ms;
+    if (script_->has_company && script_->company_ends > world_.now()) {
+        co_await group_ended_.wait(std::min(script_->company_ends, moment));
+    }
+    if (script_->exited) {
+        script_->end_company();
+    }
+}
+
 asio::awaitable<void> sim_process::finish(time_point deadline) {
     const bool was_finished = std::exchange(script_->was_finished, true);
     if (world_.chance.chance(0.2) && !was_finished) { // somebody else holds its output open
@@ -61,6 +71,7 @@ asio::awaitable<void> sim_process::finish(time_point deadline) {
 void sim_process::abandon() noexcept {
     const spared_by_faults here;
     script_->was_abandoned = true;
+    script_->has_company = false;
     ended_.notify();
 }
 
@@ -68,6 +79,7 @@ void sim_process::end_now() noexcept {
     const spared_by_faults here;
     script_->was_ended_now = true;
     script_->exit(exit_status::signalled(9), false);
+    script_->end_company();
     script_->reaps = std::max(script_->reaps, 1);
 }
 

@@ -24,9 +24,11 @@ public:
     void terminate() noexcept override;
     void kill() noexcept override;
     void signal(int number) noexcept override;
+    bool measure(std::int64_t pid) noexcept override { return pid == script_->pid(); }
     std::uint64_t resident_bytes() const noexcept override { return script_->resident(); }
     bool saw_oom_kill() const noexcept override { return script_->plan().was_oom_killed; }
     exit_status reap() noexcept override;
+    asio::awaitable<void> end_group() override;
     std::string output_tail() const override { return script_->plan().last_words; }
     void add_to_tail(std::string_view) noexcept override {}
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
@@ -38,6 +40,7 @@ private:
     world& world_;
     std::shared_ptr<sim_worker> script_;
     wake ended_;
+    wake group_ended_;
     wake finished_;
 };
 

@@ -52,6 +52,7 @@ double price_of_record() {
 sim_worker::sim_worker(world& in, oracle& judge, launch_order order, behaviour plan, const climate& weather,
                        std::size_t capacity, int pid)
     : started(in.now()),
+      has_company(plan.company_time > 0s),
       world_(in),
       oracle_(judge),
       order_(std::move(order)),
@@ -480,14 +481,24 @@ void sim_worker::exit(exit_status how, bool by_itself) {
             each.call->visits[each.visit_index].dropped = true;
         }
     }
-    data_->end_by_worker();
-    control_->end_by_worker();
+    company_ends = *exited + plan_.company_time;
+    if (!has_company) {
+        end_company();
+    }
     world_.soon([self = shared_from_this()] {
         self->exit_noticed = true;
         if (self->process_ != nullptr) {
             self->process_->notice_exit();
         }
     });
+}
+
+/// Nobody has its channels open any more.
+void sim_worker::end_company() {
+    const spared_by_faults here;
+    has_company = false;
+    data_->end_by_worker();
+    control_->end_by_worker();
 }
 
 } // namespace skep::simulation

@@ -75,6 +75,8 @@ public:
     bool is_condemned = false; ///< surely, as these were too many
     time_point in_trouble{};   ///< when it last failed a call, or was at one that was given up
     std::uint64_t pongs = 0;
+    bool has_company; ///< others of its group, who do not end with it
+    time_point company_ends{};
     exit_status status;
     std::set<std::uint64_t> unknown_cancels; ///< of calls not sent: a cancel may overtake its call
 
@@ -100,6 +102,7 @@ public:
     void kill();
     void signal(int number);
     void exit(exit_status how, bool by_itself);
+    void end_company();
 
 private:
     friend class sim_process;

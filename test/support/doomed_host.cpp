@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A host to be killed: doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain] [fork] [MiB]
+// A host to be killed: doomed_host PYTHON SCRIPT MARK [start|load|stop] [plain|stray|segments] [fork] [MiB]
 //
 // Runs four workers with calls in flight, each with a child of its own. MARK is in the environment of all of them. It
 // says so on stdout when it is where it is to be killed: before its start, under load, or as it begins to shut down.
-// With `plain`, SIGTERM ends its workers at once; with `fork`, a copy of it, forked as workers are launched or under load,
+// With `plain`, SIGTERM ends its workers at once; with `stray` they are in its own group, and nothing but SIGKILL ends
+// them; with `segments` each has a segment in /dev/shm; with `fork`, a copy of it, forked as workers are launched or under load,
 // lives on for a while; with a number it has so much memory in use.
 
 #include <skep/skep.hpp>
@@ -27,7 +28,7 @@ namespace {
 
 struct options {
     std::string phase = "load";
-    bool plain = false;
+    std::string manner = "sdk";
     bool fork = false;
     std::size_t mebibytes = 0;
 };
@@ -35,8 +36,8 @@ struct options {
 options parse(const std::vector<std::string>& words) {
     options result;
     for (const auto& word : words) {
-        if (word == "plain") {
-            result.plain = true;
+        if (word == "plain" || word == "stray" || word == "segments") {
+            result.manner = word;
         } else if (word == "fork") {
             result.fork = true;
         } else if (std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
@@ -113,7 +114,7 @@ int main(int count, char** words) {
     asio::io_context context;
     auto config = skep::pool_config::python(words[2], words[1]);
     config.launch.environment["DOOMED"] = words[3];
-    config.launch.args.push_back(how.plain ? "plain" : "sdk");
+    config.launch.args.push_back(how.manner);
     config.workers = 4;
     skep::pool pool(context.get_executor(), std::move(config));
     asio::co_spawn(context, serve(pool, how), rethrow);

@@ -52,22 +52,36 @@ public:
         }
     }
     void signal(int number) noexcept override { script_->signals.push_back(number); }
-    std::uint64_t resident_bytes() const noexcept override { return script_->resident; }
+    bool measure(std::int64_t) noexcept override { return script_->is_measurable; }
+    std::uint64_t resident_bytes() const noexcept override {
+        return script_->is_measurable ? script_->resident : 0;
+    }
     bool saw_oom_kill() const noexcept override { return script_->oom_killed; }
     exit_status reap() noexcept override { return script_->status_; }
+    asio::awaitable<void> end_group() override {
+        if (script_->has_company) {
+            co_await script_->company_gone_.wait_until(clock::now() + std::chrono::milliseconds(200));
+        }
+        script_->end_company();
+    }
     std::string output_tail() const override { return script_->last_words; }
     void add_to_tail(std::string_view text) noexcept override { script_->last_words += text; }
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
     asio::awaitable<void> finish(time_point) override { co_return; }
     void abandon() noexcept override { script_->exited_.open(); }
-    void end_now() noexcept override { kill(); }
+    void end_now() noexcept override {
+        kill();
+        if (script_->has_exited()) {
+            script_->end_company();
+        }
+    }
 
 private:
     std::shared_ptr<fake_worker> script_;
 };
 
 fake_worker::fake_worker(const strand& executor, launch_order order, unique_fd data, unique_fd control)
-    : order_(std::move(order)), has_control_(control.get() >= 0), exited_(executor) {
+    : order_(std::move(order)), has_control_(control.get() >= 0), exited_(executor), company_gone_(executor) {
     data_.fd = std::move(data);
     control_.fd = std::move(control);
 }
@@ -182,9 +196,17 @@ void fake_worker::exit(exit_status status) {
         return;
     }
     status_ = status;
+    exited_.open();
+    if (!has_company) {
+        end_company();
+    }
+}
+
+void fake_worker::end_company() {
+    has_company = false;
     data_.fd.reset();
     control_.fd.reset();
-    exited_.open();
+    company_gone_.open();
 }
 
 void fake_worker::send(far_end& to, std::string_view bytes) {

@@ -47,6 +47,8 @@ public:
     bool only_answers = false; ///< which is all its health check shows
     int stack_signal = 0;
     std::uint64_t resident = 1u << 20;
+    bool is_measurable = true;
+    bool has_company = false; ///< others of its group, who have its channels open, and do not end with it
     bool oom_killed = false;
     std::string last_words = "the fake's last words";
 
@@ -91,6 +93,7 @@ public:
     /// Ends the "process".
     void exit(exit_status status);
     bool has_exited() const noexcept { return exited_.is_open(); }
+    void end_company();
 
 private:
     friend class fake_process;
@@ -110,6 +113,7 @@ private:
     std::vector<boost::json::object> controls_; ///< received and not yet taken
     exit_status status_;
     gate exited_;
+    gate company_gone_;
 };
 
 std::uint64_t id_of(const boost::json::object& message);

@@ -43,7 +43,7 @@ recycle_plan plan(const recycle_options& options, double random = 0.5) {
 } // namespace
 
 BOOST_AUTO_TEST_CASE(without_limits_nothing_is_ever_due) {
-    const auto it = plan(recycle_options{});
+    auto it = plan(recycle_options{});
     const auto most = std::numeric_limits<std::uint64_t>::max();
     BOOST_TEST((it.due() == time_point::max()));
     BOOST_TEST(!it.is_used_up(most - 1));
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(without_limits_nothing_is_ever_due) {
 BOOST_AUTO_TEST_CASE(age) {
     auto options = exactly();
     options.age = 1min;
-    const auto it = plan(options);
+    auto it = plan(options);
     BOOST_TEST((it.due() == start + 1min));
     BOOST_TEST(it.judge(start + 1min - 1ns, 1000, 1u << 30).how == urgency::none);
     BOOST_TEST(it.judge(start + 1min, 0, 0).how == urgency::drain);
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_longest_age_does_not_overflow) {
 BOOST_AUTO_TEST_CASE(recycling_counts_failed_calls_too) {
     auto options = exactly();
     options.calls = 20;
-    const auto it = plan(options);
+    auto it = plan(options);
     std::uint64_t answered = 0;
     for (int succeeded = 0; succeeded < 10; ++succeeded) {
         ++answered;
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(recycling_uses_the_workers_own_memory) {
     auto options = exactly();
     options.soft_memory = 1000;
     options.hard_memory = 2000;
-    const auto it = plan(options);
+    auto it = plan(options);
     BOOST_TEST(it.judge(start, 0, 999).how == urgency::none);
     BOOST_TEST(it.judge(start, 0, 1000).how == urgency::drain);
     BOOST_TEST(it.judge(start, 0, 1000).reason == "it holds 1000 bytes, its soft limit is 1000");
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(the_most_urgent_reason_wins) {
     options.calls = 20;
     options.soft_memory = 1000;
     options.hard_memory = 2000;
-    const auto it = plan(options);
+    auto it = plan(options);
     BOOST_TEST(it.judge(start + 1h, 100, 5000).how == urgency::now);
     BOOST_TEST(test::contains(it.judge(start + 1h, 100, 1500).reason, "soft limit"));
     BOOST_TEST(test::contains(it.judge(start + 1h, 100, 10).reason, "calls"));
@@ -176,5 +176,66 @@ BOOST_AUTO_TEST_CASE(workers_that_start_together_do_not_leave_together) {
     BOOST_TEST(leaving.size() == 100u);
     BOOST_TEST((*leaving.rbegin() - *leaving.begin() > 11min));
 }
+
+BOOST_AUTO_TEST_SUITE(replacements_in_vain)
+
+namespace {
+
+constexpr std::uint64_t limit = 800;
+
+recycle_plan limited(std::uint64_t fresh_bytes) {
+    auto options = exactly();
+    options.soft_memory = limit;
+    options.memory_interval = 1s;
+    return recycle_plan(options, start, 0.5, 0.5, fresh_bytes);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_worker_that_begins_at_its_soft_limit_is_replaced_in_vain_at_any_time) {
+    for (const duration uptime : {duration(1s), duration(24h)}) {
+        auto it = limited(limit);
+        const auto verdict = it.judge(start + uptime, 1000, limit);
+        BOOST_TEST(verdict.how == urgency::drain);
+        BOOST_TEST(verdict.is_in_vain);
+        BOOST_TEST(test::contains(verdict.reason, "it holds 800 bytes, its soft limit is 800"),
+                   verdict.reason);
+        BOOST_TEST(test::contains(verdict.reason, "it held 800 when it was ready"), verdict.reason);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_that_is_soon_too_large_without_calls_or_was_nearly_so_from_the_beginning) {
+    BOOST_TEST(limited(100).judge(start + 11s, 0, limit, false).is_in_vain);
+    BOOST_TEST(limited(700).judge(start + 11s, 5, limit).is_in_vain);
+    BOOST_TEST(!limited(100).judge(start + 11s, 0, limit, true).is_in_vain);
+    BOOST_TEST(!limited(699).judge(start + 11s, 5, limit).is_in_vain);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_leaks_for_a_while_is_not) {
+    BOOST_TEST(!limited(100).judge(start + 11s + 1ns, 0, limit, false).is_in_vain);
+    BOOST_TEST(!limited(799).judge(start + 11s + 1ns, 5, limit).is_in_vain);
+}
+
+BOOST_AUTO_TEST_CASE(likewise_beyond_the_hard_limit) {
+    auto options = exactly();
+    options.hard_memory = limit;
+    recycle_plan large(options, start, 0.5, 0.5, limit);
+    BOOST_TEST(large.judge(start + 1s, 0, limit).how == urgency::now);
+    BOOST_TEST(large.is_in_vain());
+    recycle_plan swollen(options, start, 0.5, 0.5, 100);
+    BOOST_TEST(swollen.judge(start + 1s, 0, limit).how == urgency::now);
+    BOOST_TEST(!swollen.is_in_vain());
+}
+
+BOOST_AUTO_TEST_CASE(waiting_does_not_change_that_but_another_look_below_the_limit_does) {
+    auto it = limited(700);
+    BOOST_TEST(it.judge(start + 1s, 5, limit).is_in_vain);
+    BOOST_TEST(it.judge(start + 1min, 5, 0).how == urgency::none); // no look at the memory
+    BOOST_TEST(it.judge(start + 1min, 5, limit).is_in_vain);
+    BOOST_TEST(it.judge(start + 2min, 5, limit - 1).how == urgency::none);
+    BOOST_TEST(!it.judge(start + 3min, 5, limit).is_in_vain);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 // Planned replacement: recycling, restart(), rolling_restart(), on virtual time.
 
 #include "support/fake_runtime.hpp"
+#include "support/log_capture.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -357,6 +358,144 @@ BOOST_AUTO_TEST_CASE(it_is_sent_to_another_if_the_worker_says_nothing_for_cancel
     BOOST_TEST(pool.serve(1) == "behind");
     BOOST_TEST(pool.behind->value.has_value());
 }
+
+BOOST_AUTO_TEST_SUITE(limits_that_cannot_be_met)
+
+namespace {
+
+constexpr std::uint64_t mebibyte = 1u << 20;
+
+pool_config logged_config() {
+    auto config = recycling_config();
+    config.restart.jitter = 0;
+    config.log = log_level::warning;
+    config.log_to = log_destination::boost_log;
+    return config;
+}
+
+/// Each of its workers holds so much from the beginning.
+void begin_with(manual_pool& pool, std::uint64_t bytes) {
+    pool.runtime().on_start = [bytes](fake_worker& fresh) {
+        fresh.resident = bytes;
+        fresh.shake_hands();
+    };
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_soft_limit_below_what_a_fresh_worker_holds_is_warned_of_once_and_backs_off) {
+    const log_capture log;
+    auto config = logged_config();
+    config.recycle.soft_memory = 100 * mebibyte;
+    manual_pool pool(config);
+    begin_with(pool, 101 * mebibyte);
+    BOOST_TEST(pool.start()->value.has_value());
+    pool.advance(10min, 100ms);
+    BOOST_TEST(pool.launched() > 3u);
+    BOOST_TEST(pool.launched() < 40u); // half a minute apart in the end
+    BOOST_TEST(log.count("recycle.soft_memory is less than a fresh worker needs") == 1, log.text());
+    check_mentions(log.text(), "it holds 105906176 bytes, its soft limit is 104857600");
+    check_mentions(log.text(), "it held 105906176 when it was ready");
+    pool.warm_up(pool.launched() - 1);
+}
+
+BOOST_AUTO_TEST_CASE(it_does_not_put_off_its_number_of_calls) {
+    auto config = recycling_config();
+    config.recycle.soft_memory = 100 * mebibyte;
+    config.recycle.calls = 3;
+    config.restart.initial_backoff = 1h;
+    config.restart.max_backoff = 1h;
+    manual_pool pool(config);
+    begin_with(pool, 101 * mebibyte);
+    BOOST_TEST(pool.start()->value.has_value());
+    pool.advance(10s, 100ms);
+    BOOST_TEST(pool.launched() == 2u);
+    for (int i = 0; i < 3; ++i) {
+        pool.warm_up(1);
+    }
+    pool.advance(10s, 100ms);
+    BOOST_TEST(pool.launched() == 3u);
+    BOOST_TEST(pool.counters().workers_recycled == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(nor_its_age) {
+    auto config = recycling_config();
+    config.recycle.soft_memory = 100 * mebibyte;
+    config.recycle.age = 1min;
+    config.restart.initial_backoff = 1h;
+    config.restart.max_backoff = 1h;
+    manual_pool pool(config);
+    begin_with(pool, 101 * mebibyte);
+    BOOST_TEST(pool.start()->value.has_value());
+    pool.advance(50s, 100ms);
+    BOOST_TEST(pool.launched() == 2u);
+    pool.advance(20s, 100ms);
+    BOOST_TEST(pool.launched() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(workers_that_grow_by_their_calls_are_replaced_as_ever) {
+    const log_capture log;
+    auto config = logged_config();
+    config.recycle.soft_memory = 100 * mebibyte;
+    running_pool pool(config);
+    for (std::size_t i = 0; i < 20; ++i) {
+        BOOST_TEST_REQUIRE(pool.launched() == i + 1);
+        pool.warm_up(i);
+        pool.worker(i).resident = 101 * mebibyte;
+        pool.advance(2s, 100ms);
+    }
+    BOOST_TEST(log.text() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_hard_limit_below_what_a_fresh_worker_holds_backs_off_too) {
+    const log_capture log;
+    auto config = logged_config();
+    config.recycle.hard_memory = 100 * mebibyte;
+    config.restart.limit = 1'000'000; // which would make the pool unavailable before
+    manual_pool pool(config);
+    begin_with(pool, 101 * mebibyte);
+    BOOST_TEST(pool.start()->value.has_value());
+    pool.advance(1min, 100ms);
+    BOOST_TEST(pool.launched() > 3u);
+    BOOST_TEST(pool.launched() < 15u);
+    check_mentions(log.text(), "it holds 105906176 bytes, its hard limit is 104857600");
+}
+
+BOOST_AUTO_TEST_CASE(an_age_that_is_no_more_than_a_start_takes_is_warned_of_once) {
+    const log_capture log;
+    auto config = logged_config();
+    config.recycle.age = 2s;
+    running_pool pool(config);
+    hold_back_successors(pool);
+    for (std::size_t i = 1; i < 5; ++i) {
+        pool.advance(3s, 100ms);
+        BOOST_TEST_REQUIRE(pool.launched() == i + 1);
+        pool.advance(3s, 100ms);
+        pool.worker(i).shake_hands();
+        pool.settle();
+    }
+    BOOST_TEST(log.count("recycle.age, 2000 ms, is no more than the") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(limits_of_memory_that_cannot_be_measured_are_warned_of_once) {
+    const log_capture log;
+    auto config = logged_config();
+    config.workers = 2;
+    config.recycle.soft_memory = 100 * mebibyte;
+    manual_pool pool(config);
+    pool.runtime().on_start = [](fake_worker& fresh) {
+        fresh.is_measurable = false;
+        fresh.resident = 1u << 30;
+        fresh.shake_hands();
+    };
+    BOOST_TEST(pool.start()->value.has_value());
+    pool.advance(1min, 100ms);
+    BOOST_TEST(pool.launched() == 2u);
+    BOOST_TEST(pool.worker_status_of(0).resident_bytes == 0u);
+    BOOST_TEST(log.count("is not measured, and recycle.soft_memory") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()
 

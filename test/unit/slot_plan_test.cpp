@@ -316,4 +316,19 @@ BOOST_AUTO_TEST_CASE(a_taint_that_is_over_counts_no_more) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_CASE(a_worker_that_is_replaced_in_vain_stays_twice_as_long_each_time) {
+    slot_trial of;
+    BOOST_TEST((of.plan.due_in_vain() <= of.now));
+    for (const duration wait : {1s, 2s, 4s, 8s, 8s}) {
+        of.plan.replaced(true, 0.5, of.now);
+        BOOST_TEST((of.plan.due_in_vain() == of.now + wait));
+        BOOST_TEST((of.plan.earliest_start(0) <= of.now)); // one that is lost is replaced at once
+        of.now += 1min;
+    }
+    of.plan.replaced(false, 0.5, of.now);
+    BOOST_TEST((of.plan.due_in_vain() <= of.now));
+    of.plan.replaced(true, 0.5, of.now);
+    BOOST_TEST((of.plan.due_in_vain() == of.now + 1s));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -27,7 +27,7 @@ constexpr std::array all_obstacles{obstacle::not_up, obstacle::degraded, obstacl
 std::string name_of(life_step step) {
     static constexpr std::array names{
         "wait", "cancel_launch", "take_stacks", "keep_stacks", "release_calls", "ask", "terminate",
-        "kill", "end_group",     "reap",        "give_up",     "close",         "done"};
+        "kill", "hear_out",      "reap",        "give_up",     "close",         "done"};
     return names.at(static_cast<std::size_t>(step));
 }
 
@@ -93,7 +93,7 @@ public:
         life.process_ended(at());
         life.data_ended();
         const auto before = steps();
-        BOOST_TEST(before.ends_with("end_group reap wait"), before);
+        BOOST_TEST(before.ends_with("hear_out reap wait"), before);
         life.reaped({status, false, false, last_words}, at());
         return before + " | " + steps();
     }
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(the_normal_life) {
     BOOST_TEST(of.life.is_stopping());
     BOOST_TEST(!of.life.is_in_service());
 
-    BOOST_TEST(of.exit(exit_status::exited(0)) == "end_group reap wait | release_calls close done");
+    BOOST_TEST(of.exit(exit_status::exited(0)) == "hear_out reap wait | release_calls close done");
     BOOST_TEST(of.state() == "stopped");
     BOOST_TEST(of.reason() == "exit code 0");
     BOOST_TEST(of.life.is_finished());
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(one_that_ends_before_it_is_ready_has_failed_to_start) {
          {exit_status::exited(0), exit_status::exited(1), exit_status::signalled(SIGTERM)}) {
         life_trial of;
         of.launch();
-        BOOST_TEST(of.exit(status) == "end_group reap wait | release_calls close done");
+        BOOST_TEST(of.exit(status) == "hear_out reap wait | release_calls close done");
         BOOST_TEST(of.state() == "failed");
         BOOST_TEST(of.reason() == "its process ended before it was ready");
         BOOST_TEST((of.life.why_failed()->kind == start_failed));
@@ -870,7 +870,7 @@ BOOST_AUTO_TEST_CASE(what_it_printed_before_it_died_of_it_is_kept) {
     of.fail(heartbeat_lost, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "take_stacks wait");
     BOOST_TEST(of.exit(exit_status::signalled(SIGUSR1)) ==
-               "keep_stacks end_group reap wait | release_calls close done");
+               "keep_stacks hear_out reap wait | release_calls close done");
     BOOST_TEST(of.state() == "failed");
     BOOST_TEST(of.reason() == "it failed");
     BOOST_TEST(of.life.stages().empty());
@@ -889,7 +889,7 @@ BOOST_AUTO_TEST_CASE(its_process_ends_some_time_after_its_channel) {
     BOOST_TEST(of.left().count() == 250);
     BOOST_TEST(of.steps_after(200ms) == "wait");
     of.life.process_ended(of.at());
-    BOOST_TEST(of.steps() == "end_group reap wait");
+    BOOST_TEST(of.steps() == "hear_out reap wait");
     of.life.reaped({exit_status::signalled(SIGSEGV), false, false, {}}, of.at());
     BOOST_TEST(of.steps() == "release_calls close done");
     BOOST_TEST(of.reason() == "its process ended");
@@ -914,7 +914,7 @@ BOOST_AUTO_TEST_CASE(its_channel_ends_some_time_after_its_process) {
     of.life.process_ended(of.at());
     check_obstacles(of.life, {obstacle::leaving});
     BOOST_TEST(of.health() == "unhealthy");
-    BOOST_TEST(of.steps() == "end_group wait");
+    BOOST_TEST(of.steps() == "hear_out wait");
     BOOST_TEST(of.left().count() == 250);
     BOOST_TEST(of.steps_after(100ms) == "wait");
     of.life.data_ended();
@@ -939,7 +939,7 @@ BOOST_AUTO_TEST_CASE(a_channel_that_outlives_its_process_is_not_waited_for) {
     life_trial of;
     of.serve();
     of.life.process_ended(of.at());
-    BOOST_TEST(of.steps() == "end_group wait");
+    BOOST_TEST(of.steps() == "hear_out wait");
     BOOST_TEST(of.steps_after(249ms) == "wait");
     BOOST_TEST(of.steps_after(1ms) == "reap wait");
 }
@@ -957,7 +957,7 @@ BOOST_AUTO_TEST_CASE(one_that_ends_as_it_is_stopped_is_heard_out_too) {
     of.life.stop(stop_stage::ask);
     BOOST_TEST(of.steps() == "ask wait");
     of.life.process_ended(of.at());
-    BOOST_TEST(of.steps() == "end_group wait");
+    BOOST_TEST(of.steps() == "hear_out wait");
     BOOST_TEST(of.left().count() == 250);
     of.life.data_ended();
     BOOST_TEST(of.steps() == "reap wait");
@@ -968,7 +968,7 @@ BOOST_AUTO_TEST_CASE(it_is_reaped_once_and_then_waited_for) {
     of.serve();
     of.life.process_ended(of.at());
     of.life.data_ended();
-    BOOST_TEST(of.steps() == "end_group reap wait");
+    BOOST_TEST(of.steps() == "hear_out reap wait");
     BOOST_TEST(of.steps_after(1h) == "wait");
     BOOST_TEST(!of.life.is_finished());
 }

@@ -21,6 +21,9 @@ class ConnectError(Exception):
     """The script was not started by a pool, or by one this SDK does not understand."""
 
 
+_has_guard = False  # whether the host's guard ends what this process has started
+
+
 class Connection:
     """The channels to the host: `data` for calls and all that the worker says of them, `control` for the rest.
 
@@ -64,6 +67,7 @@ def connect() -> Connection:
         )
     # Taken out of the environment, so that a child of this worker is never mistaken for the worker. Over stdio there is
     # no token.
+    global _has_guard
     transport, token = os.environ.pop("SKEP_TRANSPORT", None), os.environ.pop("SKEP_TOKEN", None)
     if token is None and transport != "stdio":
         raise ConnectError(
@@ -75,6 +79,7 @@ def connect() -> Connection:
         connection = open_channels(token or "")
     except (KeyError, ValueError, OSError) as error:
         raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}") from error
+    _has_guard = transport == "socket"
     _flush_every_line()
     return connection
 
@@ -128,7 +133,8 @@ def _flush_every_line() -> None:
 
 
 def leave_with_group() -> NoReturn:
-    """The host is gone: ends this process at once, and what it has started, from any thread."""
-    if os.getpgrp() == os.getpid():
+    """The host is gone: ends this process at once, from any thread. Over stdio, which may come from another machine, it
+    takes along what it has started; over sockets the host's guard ends that a moment later."""
+    if not _has_guard and os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(EXIT_HOST_GONE)

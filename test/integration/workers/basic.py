@@ -118,6 +118,35 @@ def grandchild():
 
 
 @worker.command
+def forked_child():
+    """A copy of this process, with the channels to the host, that would live for long."""
+    child = os.fork()
+    if child == 0:
+        time.sleep(1000)
+    return child
+
+
+@worker.command
+def segment():
+    """A segment in /dev/shm, which a process of this worker's group is to remove once this one has ended."""
+    from multiprocessing import resource_tracker, shared_memory
+
+    segments.append(shared_memory.SharedMemory(create=True, size=4096))
+    while not ignores_sigterm(resource_tracker._resource_tracker._pid):
+        time.sleep(0.01)
+    return segments[-1].name
+
+
+segments = []
+
+
+def ignores_sigterm(process):
+    with open(f"/proc/{process}/status") as status:
+        ignored = next(line.split()[1] for line in status if line.startswith("SigIgn"))
+    return int(ignored, 16) >> (signal.SIGTERM - 1) & 1 == 1
+
+
+@worker.command
 def parent_of(child):
     with open(f"/proc/{child}/stat") as stat:
         return int(stat.read().rpartition(")")[2].split()[1])
