@@ -59,9 +59,7 @@ explanation explain(errc code) noexcept {
         return {"the pool is unavailable: its workers failed too often and none is left",
                 "it tries again by itself"};
     case errc::poisonous_request:
-        return {"the request is refused: workers crashed, broke the protocol or outgrew their memory on the "
-                "same input "
-                "before",
+        return {"the request is refused: the same input made workers crash, lie or outgrow their memory",
                 "do not send it again"};
     case errc::unknown_worker: return {"no worker of that id is alive", "see status()"};
     case errc::initialization_failed: return {"the initialization delegate refused"};

@@ -20,7 +20,7 @@ public:
         if (!last_) {
             fresh_ = resident;
             before_ = resident;
-        } else if (!begun || *begun > looked_) {
+        } else if (!begun || *begun >= looked_) {
             before_ = *last_;
         }
         last_ = resident;

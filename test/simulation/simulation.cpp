@@ -78,6 +78,10 @@ public:
         if (seed % worlds_per_both == 3 && !script_.steady) {
             add_sessions_and_leases();
         }
+        constexpr std::uint64_t worlds_per_growth = 16;
+        if (seed % worlds_per_growth == 15 && !script_.steady) {
+            limit_memory();
+        }
         constexpr std::uint64_t worlds_per_listener = 8;
         tells_ = seed % worlds_per_listener == 7;
     }
@@ -104,6 +108,14 @@ private:
         script_.config.affinity.limit = world_.chance.pick<std::size_t>({1, 3, 5, 10'000});
         script_.config.affinity.on_recycle =
             world_.chance.pick({affinity_on_recycle::wait, affinity_on_recycle::move});
+    }
+
+    /// Both limits, so close that a worker reaches the hard one while it drains for the soft one.
+    void limit_memory() {
+        script_.config.recycle.soft_memory = 2'000'000;
+        script_.config.recycle.hard_memory = 2'200'000;
+        script_.config.recycle.memory_interval = 100ms;
+        script_.weather.growth = 1'000'000;
     }
 
     void add_store() {

@@ -162,9 +162,8 @@ BOOST_AUTO_TEST_CASE(what_gives_advice_after_the_cause) {
     info.pool = "blue";
     BOOST_TEST(
         error(errc::poisonous_request, info).what() ==
-        std::string(
-            "the request is refused: workers crashed, broke the protocol or outgrew their memory on the same "
-            "input before: 5 ms ago; do not send it again [pool blue]"));
+        std::string("the request is refused: the same input made workers crash, lie or outgrow their memory: "
+                    "5 ms ago; do not send it again [pool blue]"));
 }
 
 BOOST_AUTO_TEST_CASE(every_code_is_somebodys_to_act_on) {

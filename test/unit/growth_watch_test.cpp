@@ -51,6 +51,17 @@ BOOST_AUTO_TEST_CASE(of_a_leak_no_call_is_to_blame) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_begins_as_the_worker_is_looked_at_begins_with_what_is_seen) {
+    growth_watch watch;
+    watch.look(200, start, {});
+    for (int i = 1; i <= 8; ++i) {
+        watch.look(200 + 100u * static_cast<unsigned>(i), start + i * 1s, start + (i - 1) * 1s);
+        BOOST_TEST(!watch.is_of_oldest_call(limit));
+    }
+    watch.look(1000 + 400, start + 10s, start + 8s);
+    BOOST_TEST(watch.is_of_oldest_call(limit));
+}
+
 BOOST_AUTO_TEST_CASE(what_it_held_before_the_call_does_not_count) {
     growth_watch watch;
     watch.look(200, start, {});

@@ -67,6 +67,8 @@ public:
 
 constexpr std::size_t odd_length = 1377;
 const std::string odd_text(odd_length, 'x');
+constexpr std::size_t odd_name_length = 243; // a name has at most 256 bytes
+const std::string odd_name(odd_name_length, 'n');
 
 pool_config quick_config(std::size_t workers = 1) {
     auto config = fake_config(workers);
@@ -86,10 +88,10 @@ BOOST_AUTO_TEST_SUITE(out_of_memory)
 
 BOOST_AUTO_TEST_CASE(as_an_answer_is_handed_on_loses_the_call_and_the_worker) {
     running_pool pool(quick_config());
-    const auto call = pool.execute(request("work").correlation_id(odd_text));
+    const auto call = pool.execute(request("work").correlation_id(odd_name));
     pool.worker(0).reply(pool.worker(0).take_call());
     {
-        const no_memory_for answer(odd_length);
+        const no_memory_for answer(odd_name_length);
         pool.settle();
         BOOST_TEST(answer.was_needed());
     }
@@ -123,9 +125,9 @@ BOOST_AUTO_TEST_CASE(as_calls_are_given_back_fails_them) {
 BOOST_AUTO_TEST_CASE(as_a_deadline_passes_costs_the_details) {
     running_pool pool(quick_config());
     pool.execute(request("busy"));
-    const auto call = pool.execute(request(odd_text).queue_timeout(1s));
+    const auto call = pool.execute(request(odd_name).queue_timeout(1s));
     {
-        const no_memory_for error(odd_length);
+        const no_memory_for error(odd_name_length);
         pool.advance(1050ms);
         BOOST_TEST(error.was_needed());
     }
