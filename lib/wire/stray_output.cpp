@@ -31,7 +31,8 @@ std::string stray_output(std::string_view unread) {
     unread.remove_prefix(std::min(unread.find_first_not_of("\r\n"), unread.size()));
     const auto line = unread.substr(0, unread.find_first_of("\r\n"));
     auto sample = line.substr(0, longest_sample);
-    for (std::size_t i = 0; i < 3 && sample.size() < line.size() && is_continuation(line[sample.size()]); ++i) {
+    for (std::size_t i = 0; i < 3 && sample.size() < line.size() && is_continuation(line[sample.size()]);
+         ++i) {
         sample.remove_suffix(1); // rather than part a character
     }
     return visible(sample) + (sample.size() < line.size() ? "..." : "");

@@ -67,7 +67,7 @@ public:
     void stop_sending_calls() noexcept;
 
     /// The worker's process has ended: what it has sent is read, and nothing that others send through its descriptors.
-    void hear_out() noexcept { data_.hear_out(); }
+    void hear_out() noexcept { data_.source.hear_out(); }
 
     void close() noexcept;
 
