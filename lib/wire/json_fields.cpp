@@ -310,13 +310,18 @@ void json_field_reader::begin(std::string_view text) {
 }
 
 bool json_field_reader::read_on(std::size_t cost) {
-    constexpr std::size_t piece = 4u << 10;
+    constexpr std::size_t least = 1u << 10;
+    constexpr std::size_t most = 8u << 10; // what has been cheap so far may not stay so
     const auto before = parser_->tree_bytes();
     std::size_t count = 0;
+    std::size_t spent = 0;
+    std::size_t piece = least;
     do {
         parser_->read_on(piece);
         count += piece;
-    } while (!parser_->is_at_end() && cost_of_reading(count, parser_->tree_bytes() - before) < cost);
+        spent = cost_of_reading(count, parser_->tree_bytes() - before);
+        piece = spent < cost ? std::clamp((cost - spent) * count / spent, least, most) : 0;
+    } while (!parser_->is_at_end() && spent < cost);
     return parser_->is_at_end();
 }
 

@@ -17,8 +17,8 @@ namespace skep {
 namespace {
 
 // A frame whose JSON is longer is read in steps, each of which costs about so many nanoseconds, by estimate.
-constexpr std::size_t longest_at_once = 16u << 10;
-constexpr std::size_t cost_of_step = 400'000;
+constexpr std::size_t longest_at_once = 8u << 10;
+constexpr std::size_t cost_of_step = 100'000;
 
 bool is_record(const worker_message& message) noexcept {
     return std::holds_alternative<event_message>(message) || std::holds_alternative<log_message>(message);

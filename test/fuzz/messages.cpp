@@ -89,7 +89,7 @@ void check_fields(std::string_view text, const json_limits& limits) {
 
 /// In steps, the first of which ends at byte `cut` of the text, it is the same.
 void check_steps(const std::string& text, std::size_t cut, const json_limits& limits) {
-    constexpr std::size_t first_step = 4096;
+    constexpr std::size_t first_step = 1024;
     const auto shifted = std::string(first_step - std::min(cut, first_step), ' ') + text;
     json_field_reader whole(limits);
     json_field_reader reader(limits);
@@ -141,7 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const json_limits limits{input.ConsumeIntegralInRange<std::size_t>(1, 64),
                              input.ConsumeIntegralInRange<std::size_t>(1, 1u << 16)};
     const auto payload = input.ConsumeBytes<std::uint8_t>(payload_size);
-    const auto cut = input.ConsumeIntegralInRange<std::size_t>(0, 4096);
+    const auto cut = input.ConsumeIntegralInRange<std::size_t>(0, 1024);
     const auto text = input.ConsumeRemainingBytesAsString();
     check_steps(text, cut, limits);
     const frame_view frame{text, std::as_bytes(std::span(payload))};
