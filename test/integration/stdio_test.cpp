@@ -219,7 +219,8 @@ BOOST_AUTO_TEST_CASE(what_comes_instead_of_an_answer_costs_the_call_alone) {
                 } catch (const error& failure) {
                     const bool is_expected =
                         failure.errc() == errc::worker_lost || failure.errc() == errc::timeout ||
-                        failure.errc() == errc::remote_error || failure.errc() == errc::poisonous_request;
+                        failure.errc() == errc::remote_error || failure.errc() == errc::poisonous_request ||
+                        failure.errc() == errc::no_worker || failure.errc() == errc::queue_timeout;
                     BOOST_TEST(is_expected, lie << ": " << failure.what());
                     BOOST_TEST(is_plain(failure.what()), lie << ": " << failure.what());
                 }

@@ -68,7 +68,7 @@ def tell(lie, honest):
     elif lie == "length alone":
         send(honest[:4])
     elif lie == "huge":
-        send(struct.pack(">II", 0x03FFFFFF, 0x03FFFFFF) + b"{" + b" " * 200_000)
+        send(struct.pack(">II", 0x03FFFFFF, 0x03FFFFF0) + b"{" + b" " * 200_000)
     else:
         tell_by_chance(random.Random(int(lie)), honest)
     hang()
