@@ -42,7 +42,9 @@ void child::end_now() noexcept {
     pause_.cancel();
     if (is_ours()) {
         kill();
-        abandoned_ = abandoned_ || !(reaped_ || collect_now());
+        if (!reaped_ && !collect_now()) {
+            abandoned_ = true;
+        }
         if (awaits_group()) {
             await_empty_group(pid_, *killed_ + for_group);
         }
