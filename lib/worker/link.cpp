@@ -127,7 +127,9 @@ asio::awaitable<void> link::pause_if_flooded(inlet& from) {
     const auto now = context_.now();
     const auto go_on = from.told.charge(now);
     if (go_on > now) {
+        from.is_paused = true;
         co_await from.no_pause.wait_until(go_on);
+        from.is_paused = false;
     }
 }
 

@@ -54,6 +54,9 @@ public:
     channel& control() noexcept { return control_ ? control_->source : data_.source; }
     bool has_control() const noexcept { return control_.has_value(); }
 
+    /// Whether the host itself leaves unread for a while what answers pings.
+    bool is_paused() const noexcept { return control_ ? control_->is_paused : data_.is_paused; }
+
     /// When its hello was answered; to be asked afterwards.
     time_point welcomed() const noexcept { return welcomed_; }
 
@@ -85,6 +88,7 @@ private:
         channel source;
         worker_talk told;
         gate no_pause;
+        bool is_paused = false;
     };
 
     asio::awaitable<void> read_data();

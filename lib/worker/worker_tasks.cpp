@@ -209,10 +209,12 @@ asio::awaitable<void> worker::beat() {
     }
 }
 
-/// One that has no control channel is asked only while it has nothing to do: it could not answer.
+/// A worker without a control channel is asked only while it has nothing to do: it could not answer. Silence proves nothing
+/// while the host does not read.
 void worker::ping() {
     const auto& options = around_.config.heartbeat;
-    if (!link_->has_control() && !calls_.empty()) {
+    const bool is_kept_from_answering = !link_->has_control() && !calls_.empty();
+    if (is_kept_from_answering || link_->is_paused()) {
         heartbeat_->put_off(around_.context.now());
         return;
     }

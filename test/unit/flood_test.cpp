@@ -215,6 +215,25 @@ BOOST_AUTO_TEST_CASE(a_flood_over_one_channel_does_not_hold_up_the_other) {
     BOOST_TEST(call->value.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_flooding_worker_misses_no_ping_while_the_host_does_not_read) {
+    auto config = roomy_config(1, 1);
+    config.heartbeat.interval = 100ms;
+    config.heartbeat.timeout = 100ms;
+    config.heartbeat.misses = 1;
+    running_pool pool(config);
+    for (int i = 0; i < 20; ++i) { // reading them takes 440 ms
+        pool.worker(0).send_control(
+            {{"type", "log"}, {"level", "debug"}, {"text", "x"}, {"moon", dense(4'000)}});
+        pool.settle();
+    }
+    for (int i = 0; i < 40; ++i) {
+        pool.advance(20ms);
+        pool.worker(0).answer_pings();
+    }
+    BOOST_TEST(pool.status().counters.missed_pings == 0u);
+    BOOST_TEST(pool.status().counters.workers_lost == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_flood_of_one_that_has_died_is_heard_out) {
     running_pool pool(roomy_config(1, 1));
     const auto call = pool.execute(request("x"));
