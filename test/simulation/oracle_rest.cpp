@@ -120,8 +120,8 @@ void oracle::check_worker(sim_worker& which) {
             static_cast<double>(which.resident() - config_.recycle.hard_memory) /
             static_cast<double>(which.plan().growth));
         const auto to_print_stacks = was_overdue(which) ? config_.stop.stack_dump_timeout : 0s;
-        if (over > config_.recycle.memory_interval + to_print_stacks + 1ms &&
-            now > *which.ready_seen + config_.recycle.memory_interval && !late() && running_ &&
+        const auto to_be_noticed = config_.recycle.memory_interval + to_print_stacks;
+        if (over > to_be_noticed + 1ms && now > *which.ready_seen + to_be_noticed && !late() && running_ &&
             !shutting_down_ && now > *running_since_ + config_.recycle.memory_interval) {
             wrong(which.name() + " has outgrown its hard limit, and is still there");
         }
