@@ -91,12 +91,14 @@ bool oracle::is_in_use_by(const call_record& call) {
     return !call.completed || std::any_of(call.visits.begin(), call.visits.end(), is_at_it);
 }
 
-/// That the pool may have to remember: strict ones, and those of calls that were open at the time.
+/// That the pool may have to remember: strict ones, and those of calls that were open at the time, or that a worker may
+/// still be at.
 std::size_t oracle::sessions_besides(const call_record& refused) const {
+    const auto may_be_at_it = [](const visit& stay) { return !stay.delivered && !stay.at->exited; };
     std::set<std::string> names;
     for (const auto& each : calls_) {
-        const bool counts =
-            each.is_strict() || !each.completed || *each.completed >= refused.submitted || is_in_use_by(each);
+        const bool counts = each.is_strict() || !each.completed || *each.completed >= refused.submitted ||
+                            std::any_of(each.visits.begin(), each.visits.end(), may_be_at_it);
         if (each.begun && !each.session.empty() && each.session != refused.session && counts) {
             names.insert(each.session);
         }
