@@ -89,9 +89,11 @@ public:
     void terminate() noexcept override { worker_->end(); }
     void kill() noexcept override { worker_->end(); }
     void signal(int) noexcept override {}
+    bool measure(std::int64_t) noexcept override { return false; }
     std::uint64_t resident_bytes() const noexcept override { return 0; }
     bool saw_oom_kill() const noexcept override { return false; }
     exit_status reap() noexcept override { return exit_status::signalled(SIGTERM); }
+    asio::awaitable<void> end_group() override { co_return; }
     std::string output_tail() const override { return {}; }
     void add_to_tail(std::string_view) noexcept override {}
     std::uint64_t output_lines_dropped() const noexcept override { return 0; }
