@@ -122,7 +122,7 @@ class Decoders:
         self._host.interrupt = lambda call_id: None
         self._host.accept_welcome(self.WELCOME)
         profile = SimpleNamespace(in_flight=0, completed=0)
-        self._control = Control(connection, SimpleNamespace(stopping=False), self._host, profile)
+        self._control = Control(connection, SimpleNamespace(stopping=False, restore=lambda: None), self._host, profile)
         self._answers = queue.SimpleQueue()
         self._ask()
 
