@@ -28,8 +28,9 @@ struct admin_options {
     /// travels as it is: put TLS in front of what is not on this machine.
     std::string token;
 
-    /// At a time, 1..10,000. One more takes the place of the one that has waited longest for its client, be it for a whole
-    /// request or for taking an answer; if each has a request that is being answered, it waits for a place.
+    /// At a time, 1..10,000. A further connection takes the place of the connection that has waited longest for its client,
+    /// be it for a whole request or for the client to take an answer. If each has a request that is being answered, the new
+    /// connection waits for a place.
     std::size_t connections = 256;
 };
 
@@ -50,8 +51,8 @@ SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 ///
 /// It shows what workers print, and ids of sessions. A client that is slow, or says nothing for ten seconds, is dropped. A
 /// head of more than 8 KiB, a body of more than 4 KiB and a body in chunks are refused. At most three quarters of the
-/// connections are for /events: probes always find room. On a loopback address only requests for a loopback host are answered, so that no
-/// web page reaches it by a name of its own.
+/// connections are for /events: probes always find room. On a loopback address only requests for a loopback host are
+/// answered, so that no web page reaches it by a name of its own.
 ///
 /// Executor: runs on a strand of its own over the given executor. Thread safety: as of a pool.
 /// Lifetime: to be destroyed, or stopped, before the pools that it shows, which are not to be moved meanwhile; if they run

@@ -94,8 +94,9 @@ public:
 
     using subscription::subscription;
 
-    /// The next event, in the order in which they have happened; waits for it. None once the bus is gone or has
-    /// ended its waits, or this was closed, and all was read. Throws error(errc::cancelled). To be called by one coroutine at a time.
+    /// The next event, in the order in which they have happened; waits for it. Returns std::nullopt once all was read and
+    /// the bus is gone, has ended its waits, or this stream was closed. Throws error(errc::cancelled). To be called by one
+    /// coroutine at a time.
     boost::asio::awaitable<std::optional<value_type>> next() { return next_of(mailbox()); }
 
 private:
@@ -122,8 +123,8 @@ private:
 ///
 /// Thread-safety: every function may be called from any thread.
 /// Lifetime: those who have subscribed may outlive it, and both may outlive the execution context.
-/// Executor: that of the coroutine which waits, or of the listener; it has work until the subscription is closed, or
-/// end_waits().
+/// Executor: the executor of the coroutine that waits, or of the listener. It has work until the subscription is closed or
+/// end_waits() is called.
 class SKEP_API event_bus {
 public:
     /// How many events may wait for a subscriber that does not say.

@@ -53,9 +53,9 @@ struct launch_options {
     std::vector<std::vector<std::string>> slot_args;
 
     /// Added to the worker's environment; wins over inherited and automatic variables. std::nullopt removes a variable.
-    /// Names must be non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved. What systemd tells the
-    /// host alone (NOTIFY_SOCKET, FDSTORE, WATCHDOG_PID, WATCHDOG_USEC, LISTEN_PID, LISTEN_PIDFDID, LISTEN_FDS,
-    /// LISTEN_FDNAMES) is not inherited.
+    /// Names must be non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved. systemd's variables for
+    /// the host alone (NOTIFY_SOCKET, FDSTORE, WATCHDOG_PID, WATCHDOG_USEC, LISTEN_PID, LISTEN_PIDFDID, LISTEN_FDS,
+    /// LISTEN_FDNAMES) are not inherited.
     std::map<std::string, std::optional<std::string>> environment;
 
     /// Variables that differ from slot to slot: the worker in slot n gets value n of each, counted round if there are

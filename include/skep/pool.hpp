@@ -129,8 +129,8 @@ public:
     /// taken; the handler is empty).
     void register_tool(std::string name, tool_handler handler);
 
-    /// What happens in the pool, and in all that share its bus: see event_bus. Valid as long as the pool. The waits
-    /// of a bus of the pool's own end with the shutdown.
+    /// The events of the pool, and of all that share its bus: see event_bus. Valid as long as the pool. Waits on a bus of
+    /// the pool's own end with the shutdown.
     event_bus& events() noexcept;
 
     /// Forgets which worker serves the session: its next call goes to any, as that of a new one. For a session that is over,

@@ -94,8 +94,8 @@ public:
     /// Shared by all pools. Those that have expired are swept every session_options::cleanup_interval, until shutdown().
     session_store& sessions() noexcept;
 
-    /// What happens in all pools, and to their sessions: see event_bus. Valid as long as the manager, whose
-    /// shutdown() ends its waits.
+    /// The events of all pools, and of their sessions: see event_bus. Valid as long as the manager. Its shutdown() ends the
+    /// waits.
     event_bus& events() noexcept;
 
     /// Starts all pools at the same time. Throws error(errc::start_failed) if one could not start, or is started already,

@@ -155,8 +155,7 @@ void pool_core::abandon() {
 
 void pool_core::end_now(const asio::execution_context&) noexcept {
     supervisor_.end_now();
-    runtime_
-        ->close(); // last: with the runtime end the groups of all workers, and one that is about to be born
+    runtime_->close(); // after the workers: it ends what is left of their groups, and a launch under way
     waits_.forget_callers();
     dispatcher_.forget_callers();
 }
