@@ -134,8 +134,9 @@ struct limit_options {
     std::size_t json_depth = 512;
 
     /// Host memory that the JSON of one frame from a worker may grow to, 64 KiB..16 GiB: 24 bytes a value, and the
-    /// text of strings; 56 an array or object; 40 a member, and its key.
-    std::size_t tree_bytes = 512u << 20;
+    /// text of strings; 56 an array or object; 40 a member, and its key. The end of one list of n elements holds the pool's
+    /// executor for about n * 10 ns, which this bounds: 40 ms by default. Attachments carry larger data without that.
+    std::size_t tree_bytes = 96u << 20;
 
     /// One tool call of a worker, its attachments included, 1 KiB..2 GiB; no more than frame_bytes count. Results, errors
     /// and chunks, which a caller has asked for, have the limits above; other messages of a worker 128 KiB.

@@ -26,7 +26,7 @@ struct worker_limits {
     std::size_t frame_bytes = 64u << 20;
     std::size_t json_bytes = 64u << 20;
     std::size_t json_depth = 512; ///< of the message, which is one level itself
-    std::size_t tree_bytes = 512u << 20;
+    std::size_t tree_bytes = 96u << 20;
     std::size_t attachments = 65'536;
     std::size_t tool_calls = 1; ///< of one call, unanswered at a time
 
