@@ -67,7 +67,7 @@ class client {
 public:
     client(site& with, std::string& answers) : site_(with), answers_(answers) {
         answers_.clear();
-        socket_.connect({asio::ip::address_v4::loopback(), with.admin.port()});
+        connect({asio::ip::address_v4::loopback(), with.admin.port()});
         socket_.non_blocking(true);
         memory_before_ = __sanitizer_get_current_allocated_bytes();
     }
@@ -106,6 +106,16 @@ public:
     bool was_reset() const { return was_reset_; }
 
 private:
+    /// Goes on when the fuzzer's timer interrupts it.
+    void connect(const tcp::endpoint& server) {
+        boost::system::error_code ec;
+        socket_.connect(server, ec);
+        while (ec == asio::error::interrupted) {
+            socket_.wait(tcp::socket::wait_write, ec);
+        }
+        require(!ec, "the server can be reached");
+    }
+
     void turn() {
         site_.context.restart();
         site_.context.poll();
