@@ -102,8 +102,9 @@ void oracle::check_worker(sim_worker& which) {
     if (!which.ready_seen && !late() && now > which.started + config_.start.timeout + to_be_gone) {
         wrong(which.name() + " has not come up in time, and is still there");
     }
-    if (which.lie_seen && now > *which.lie_seen + 1s + config_.stop.stack_dump_timeout) {
-        wrong(which.name() + " has broken the protocol, and is still there");
+    const auto broken_since = which.lie_seen ? which.lie_seen : which.closed;
+    if (broken_since && now > *broken_since + 1s + config_.stop.stack_dump_timeout) {
+        wrong(which.name() + " has broken the protocol or closed its channel, and is still there");
     }
     const auto& beat = config_.heartbeat;
     if (which.ready_seen && which.froze && beat.enabled && beat.dependent && !late()) {
@@ -114,12 +115,13 @@ void oracle::check_worker(sim_worker& which) {
             wrong(which.name() + " is frozen, and is still there");
         }
     }
-    if (which.ready_seen && config_.recycle.hard_memory > 0 &&
+    if (which.ready_seen && !broken_since && config_.recycle.hard_memory > 0 &&
         which.resident() > config_.recycle.hard_memory) {
         const auto over = std::chrono::duration<double>(
             static_cast<double>(which.resident() - config_.recycle.hard_memory) /
             static_cast<double>(which.plan().growth));
-        const auto to_print_stacks = was_overdue(which) ? config_.stop.stack_dump_timeout : 0s;
+        const bool prints_stacks = was_overdue(which) || was_sick(which);
+        const auto to_print_stacks = prints_stacks ? config_.stop.stack_dump_timeout : 0s;
         const auto to_be_noticed = config_.recycle.memory_interval + to_print_stacks;
         if (over > to_be_noticed + 1ms && now > *which.ready_seen + to_be_noticed && !late() && running_ &&
             !shutting_down_ && now > *running_since_ + config_.recycle.memory_interval) {
