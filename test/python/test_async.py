@@ -221,6 +221,19 @@ class Async(HostCase):
         self.assertNotIn("skep/work.py", traceback)
         self.assertEqual(self.host.call_error("echo", {"value": 1}, deadline_ms=0)["type"], "skep.DeadlineExceeded")
 
+    def test_a_task_factory_that_raises_errors(self):
+        more = (
+            "def no_task(*args, **kwargs): raise OSError('no task')\n"
+            "@worker.command\nasync def spoil(): asyncio.get_running_loop().set_task_factory(no_task)\n"
+        )
+        self.start_async(more=more)
+        self.host.call("spoil")
+        error = self.host.call_error("sleep", {"seconds": 0})
+        self.assertEqual((error["type"], error["message"]), ("OSError", "no task"))
+        self.assertEqual(self.host.ping()["in_flight"], 0)
+        self.host.tell({"type": "shutdown"})
+        self.assertEqual(self.host.finish(), (0, "", ""))
+
     def test_cancelled_where_it_waits_and_no_other(self):
         self.start_async()
         ids = [self.host.send_call("sleep", {"seconds": 1000}) for _ in range(3)]

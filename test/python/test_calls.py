@@ -133,6 +133,26 @@ class Handshake(HostCase):
         self.assertIn("SKEP_WORKER", host.call("env"))
         self.assertEqual(host.call("again"), 64)
 
+    def test_run_serves_once(self):
+        again = (
+            "other = skep.Worker()\n"
+            "@worker.command\ndef again(): worker.run()\n"
+            "@worker.command\ndef another(): other.run()\n"
+            "@worker.command\ndef echo(value): return value\n"
+        )
+        host = self.start(again)
+        for command in ("again", "another"):
+            error = host.call_error(command)
+            self.assertEqual(error["type"], "RuntimeError")
+            self.assertIn("worker.run() serves already", error["message"])
+        self.assertEqual(host.call("echo", {"value": 1}), 1)
+        host = self.start("@worker.on_start\ndef again(): worker.run()\n", ready=False)
+        host.receive()
+        host.welcome()
+        status, stdout, stderr = host.finish()
+        self.assertEqual((status, stdout), (1, ""))
+        self.assertIn("RuntimeError: worker.run() serves already", stderr)
+
     def test_two_workers_in_a_script_share_the_connection(self):
         host = self.start("other = skep.Worker()" + ECHO)
         self.assertEqual(host.call("echo", {"value": 1}), 1)

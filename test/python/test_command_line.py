@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 import skep
@@ -80,12 +81,16 @@ class Usage(CommandLine):
 
     def test_what_makes_no_sense(self):
         self.write(WORKER)
+        with zipfile.ZipFile(self.folder / "worker.pyz", "w") as archive:
+            archive.writestr("__main__.py", WORKER)
         for arguments, said in (
             ([], "required: ACTION"),
             (["run"], "invalid choice: 'run'"),
             (["call", "worker.py"], "required: COMMAND"),
             (["call", "none.py", "echo"], "cannot read none.py: No such file or directory"),
             (["call", ".", "echo"], "cannot read .: Is a directory"),
+            (["call", "worker.pyz", "echo"], "worker.pyz is not Python source"),
+            (["serve", "worker.pyz"], "worker.pyz is not Python source"),
             (["call", "worker.py", "echo", "--attach", "none"], "cannot read none: No such file or directory"),
             (["call", "worker.py", "echo", "value"], "'value' is not of the form NAME=VALUE"),
             (["call", "worker.py", "echo", "=1"], "'=1' is not of the form NAME=VALUE"),

@@ -40,6 +40,22 @@ class Hiding(skep.Error):
 class UnknownCommand(Exception): pass
 class Payload(Exception):
     def __getattr__(self, name): return {}[name]
+class Nameless(type):
+    @property
+    def __module__(self): raise OSError
+class Foreign(Exception, metaclass=Nameless): pass
+class Closed(type):
+    def __getattribute__(self, name): raise OSError
+class Remote(Exception, metaclass=Closed): pass
+class Masked(Exception):
+    @property
+    def __class__(self): raise KeyError
+class Oddly(Exception):
+    __module__ = 5
+class Leaving(Exception):
+    def __str__(self): raise SystemExit(5)
+class Stopping(Exception):
+    def __str__(self): raise KeyboardInterrupt
 def fail(kind=Exception): raise kind
 @worker.command
 def blame(code, message="", data="None"): raise skep.Error(code, message, eval(data))
@@ -107,6 +123,22 @@ class Names(HostCase):
                 self.assertTrue(traceback.startswith("Traceback (most recent call last):\n  File"), traceback)
                 self.assertIn(", in throw\n", traceback)
                 self.assertIn(said, traceback)
+        self.assertEqual(host.call("echo", {"value": 1}), 1)
+
+    def test_one_whose_class_or_text_raises_errors(self):
+        host = self.start(RAISING)
+        for error, name in (
+            ("Foreign()", "Foreign"),
+            ("Remote()", "Remote"),
+            ("Masked()", "Masked"),
+            ("Oddly()", "Oddly"),
+            ("Leaving()", "Leaving"),
+            ("Stopping()", "Stopping"),
+        ):
+            with self.subTest(error):
+                told = host.call_error("throw", {"error": error})
+                self.assertEqual(told["type"], name)
+                self.assertIn(", in throw\n", told["traceback"])
         self.assertEqual(host.call("echo", {"value": 1}), 1)
 
     def test_what_the_sdk_says_itself_has_no_traceback(self):

@@ -41,7 +41,7 @@ class Answering:
         except BaseException as error:
             if host.is_gone:
                 leave(error)
-            if isinstance(error, Cancelled):  # which may have left things half done in there
+            if issubclass(type(error), Cancelled):  # which may have left things half done in there
                 self._answers = Answers(host.limits)
             answer = self._answers.error(call.id, error)
         if host.is_gone:

@@ -50,6 +50,6 @@ class AsyncAnswering:
             outlet.close()
 
     def _error(self, call: Call, error: BaseException) -> Answer:
-        if isinstance(error, asyncio.CancelledError) and call.cancelled():
+        if issubclass(type(error), asyncio.CancelledError) and call.cancelled():
             error = Cancelled().with_traceback(error.__traceback__)
         return self._answers.error(call.id, error)

@@ -72,7 +72,10 @@ class AsyncProfile(ConcurrentProfile):
             self._threads.join(timeout)
             self._in_loop(joined.set_result, None)
 
-        threading.Thread(target=join, name="skep-join", daemon=True).start()
+        try:
+            threading.Thread(target=join, name="skep-join", daemon=True).start()
+        except RuntimeError:  # there are too many threads: calls that wait for the loop wait in vain
+            join()
         self._loop.run_until_complete(joined)
 
     def _in_loop(self, callback: Callable[..., None], *args: Any) -> None:
@@ -120,14 +123,23 @@ class AsyncProfile(ConcurrentProfile):
         if isinstance(call.window, LoopWindow):
             self._in_loop(self._context.run, self._start, call, call.window)
         else:
-            self._threads.put(call)
+            try:
+                self._threads.put(call)
+            except RuntimeError as error:  # there are too many threads
+                self._in_loop(self.fail, call, error)
 
     # --- the loop
 
     def _start(self, call: Call, window: LoopWindow) -> None:
         if not self._takes_calls:
             return
-        task = self._loop.create_task(self._answer(call, window))
+        answer = self._answer(call, window)
+        try:
+            task = self._loop.create_task(answer)
+        except Exception as error:  # of a task factory that the script has set
+            answer.close()
+            self.fail(call, error)
+            return
         self._tasks.add(task)
         task.add_done_callback(self._go_on)
 

@@ -38,8 +38,7 @@ class Batch:
             self._frames.append(body)
             self._size += size
             if len(self._frames) == 1:
-                self._start_thread()
-                self._changed.notify()
+                self._have_it_written()
 
     def flush(self) -> None:
         """Sends what has not been sent."""
@@ -53,10 +52,14 @@ class Batch:
             self._channel.send_all_of(frames)
         self._written = time.monotonic()
 
-    def _start_thread(self) -> None:
-        if not self._has_thread:
-            self._has_thread = True
-            threading.Thread(target=self._write_in_time, name="skep-batch", daemon=True).start()
+    def _have_it_written(self) -> None:
+        try:
+            if not self._has_thread:
+                threading.Thread(target=self._write_in_time, name="skep-batch", daemon=True).start()
+                self._has_thread = True
+            self._changed.notify()
+        except RuntimeError:  # there are too many threads
+            self.write()
 
     def _write_in_time(self) -> None:
         try:

@@ -23,13 +23,13 @@ class CallThreads:
         self._calls: "SimpleQueue[Optional[Call]]" = SimpleQueue()
         self._ended: "SimpleQueue[None]" = SimpleQueue()
         self._started = 0
-        self._idle = threading.Semaphore(0)
+        self._lock = threading.Lock()
+        self._idle = 0  # threads without a call; less than 0: calls that wait for a thread
 
     def put(self, call: Call) -> None:
-        """Has a call done. By one thread at a time."""
-        if not self._idle.acquire(blocking=False) and self._started < self._profile.capacity:
-            self._started += 1
-            threading.Thread(target=self._run, name=f"skep-call-{self._started}", daemon=True).start()
+        """Has a call done; RuntimeError if there is no thread and none can be started. By one thread at a time."""
+        if not self._find_thread():
+            self._start()
         self._calls.put(call)
 
     def close(self) -> None:
@@ -47,6 +47,27 @@ class CallThreads:
         except Empty:
             pass
 
+    def _find_thread(self) -> bool:
+        """Whether a thread is idle, or there are to be no more threads."""
+        self._count(-1)
+        return self._idle >= 0 or self._started == self._profile.capacity
+
+    def _start(self) -> None:
+        """A thread more. If the process cannot have it, the call waits for another one."""
+        self._started += 1
+        try:
+            threading.Thread(target=self._run, name=f"skep-call-{self._started}", daemon=True).start()
+            self._count(1)
+        except RuntimeError:
+            self._started -= 1
+            if self._started == 0:
+                self._count(1)
+                raise
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self._idle += change
+
     def _run(self) -> None:
         answering = Answering(self._profile.work, self._profile.host)
         try:
@@ -56,7 +77,7 @@ class CallThreads:
                     break
                 self._answer(call, answering)
                 del call
-                self._idle.release()
+                self._count(1)
         except Terminate:
             pass
         except SystemExit as end:

@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _call(options: argparse.Namespace, rest: List[str]) -> NoReturn:
-    source = _read(options.parser, options.script)
+    source = _read_script(options.parser, options.script)
     attachments = [_read(options.parser, path) for path in options.attach]
     args = _named_values(options.parser, options.arguments + rest)
     become_script(options.script, [])
@@ -74,7 +74,7 @@ def _serve(options: argparse.Namespace, rest: List[str]) -> int:
         options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if os.isatty(0):
         options.parser.error("stdin is a terminal; a host is to be at its other end (ssh -T, docker run -i)")
-    source = _read(options.parser, options.script)
+    source = _read_script(options.parser, options.script)
     become_script(options.script, options.arguments)
     os.environ.setdefault("SKEP_PROTOCOL", str(PROTOCOL_VERSION))
     os.environ["SKEP_TRANSPORT"] = "stdio"
@@ -85,6 +85,13 @@ def _serve(options: argparse.Namespace, rest: List[str]) -> int:
         return EXIT_NOT_STARTED_BY_POOL
     run_script(source)
     return EXIT_FAILED if missing_run.complain() else 0
+
+
+def _read_script(parser: argparse.ArgumentParser, path: str) -> bytes:
+    source = _read(parser, path)
+    if b"\0" in source:  # a zip archive, say
+        parser.error(f"{path} is not Python source: give the file that holds the worker's code")
+    return source
 
 
 def _read(parser: argparse.ArgumentParser, path: str) -> bytes:

@@ -8,7 +8,7 @@ from .connection import Connection
 from .errors import Cancelled
 from .health import HEALTH_CHECK
 from .interrupts import Interrupts
-from .messages import Answer
+from .messages import Answer, Answers
 from .pool_host import PoolHost
 from .profile import Profile
 from .running import Running
@@ -57,6 +57,11 @@ class ConcurrentProfile(Profile):
                 self.completed += 1
         self.running.remove(call.id)
         self.host.answer(call, answer)
+
+    def fail(self, call: Call, error: BaseException) -> None:
+        """Answers a call that cannot be done."""
+        self.begin()
+        self.finish(call, Answers(self.host.limits).error(call.id, error))
 
     def interrupt_all(self, kind: Type[BaseException]) -> None:
         """Interrupts what runs, and what waits for the host."""

@@ -40,6 +40,7 @@ class Connection:
         close: Callable[[], None],
         calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
     ) -> None:
+        self._is_used = False
         self.threads = os.environ.get("SKEP_THREADS", "1")  # now: user code may change the environment later
         self.token = token
         self.data = data
@@ -49,6 +50,11 @@ class Connection:
         self.receive = data.receive if calls is None else cast(Callable[[], Optional[Frame]], calls.get)
         self.stop_receiving = stop_receiving  # a blocked receive() then returns None
         self.close = close
+
+    def begin_serving(self) -> bool:
+        """False from the second time on: a pool talks to one worker."""
+        is_first, self._is_used = not self._is_used, True
+        return is_first
 
 
 @functools.lru_cache(maxsize=None)

@@ -4,7 +4,7 @@ import json
 import os
 import traceback
 from types import TracebackType
-from typing import Dict, Iterator, Optional
+from typing import Callable, Dict, Iterator, Optional
 
 from .errors import CallError, Error, valid_code
 from .saying import say
@@ -19,12 +19,23 @@ _MESSAGE_LIMIT = 64 * 1024
 _TRACEBACK_LIMIT = 256 * 1024
 _REMARK_LIMIT = 1024
 
+# As type has them, whatever the metaclass says.
+_MODULE: Callable[[type], object] = vars(type)["__module__"].__get__
+_QUALIFIED_NAME: Callable[[type], object] = vars(type)["__qualname__"].__get__
+
 
 def type_name(kind: type) -> str:
-    """`Name` for builtins and the worker script itself, `module.Name` for everything else."""
-    if kind.__module__ in ("builtins", "__main__"):
-        return kind.__qualname__
-    return f"{kind.__module__}.{kind.__qualname__}"
+    """`Name` for builtins and the worker script itself, `module.Name` for everything else.
+
+    A metaclass or a class may put anything in the place of the two names, or raise an error when they are read.
+    """
+    module, name = (_text_of(read, kind) for read in (_MODULE, _QUALIFIED_NAME))
+    return name if module in ("", "builtins", "__main__") else f"{module}.{name}"
+
+
+def _text_of(read: Callable[[type], object], kind: type) -> str:
+    text = read(kind)
+    return str.__str__(text) if issubclass(type(text), str) else ""  # type: ignore[arg-type]
 
 
 def describe(error: BaseException) -> Dict[str, str]:
@@ -37,7 +48,7 @@ def describe(error: BaseException) -> Dict[str, str]:
     code = _code(error)
     if code is not None:
         described["code"] = code
-    elif not isinstance(error, CallError):
+    elif not issubclass(type(error), CallError):
         described["traceback"] = _end(user_traceback(error), _TRACEBACK_LIMIT)
     return described
 
@@ -61,7 +72,7 @@ def user_traceback(error: BaseException) -> str:
     frames = user_frames(error)
     try:
         lines = traceback.format_exception(type(error), error, frames)
-    except Exception:  # it is asked for more than it has: a __getattr__ of its own, say, or a SyntaxError of odd parts
+    except BaseException:  # it is asked for more than it has: a __getattr__ of its own, say, or a SyntaxError of odd parts
         last = f"{type_name(type(error))}: {_message(error)}\n"
         lines = ["Traceback (most recent call last):\n", *_places(frames), last]
     return "".join(lines)
@@ -82,8 +93,8 @@ def show_traceback(error: BaseException) -> None:
 
 def _code(error: BaseException) -> Optional[str]:
     try:
-        return valid_code(error.code) if isinstance(error, Error) else None
-    except Exception:  # a subclass has spoilt it: an error like any other
+        return valid_code(getattr(error, "code", None)) if issubclass(type(error), Error) else None
+    except BaseException:  # a subclass has spoilt it: an error like any other
         return None
 
 
@@ -99,5 +110,5 @@ def _end(text: str, limit: int) -> str:
 def _message(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # a broken __str__ must not hide the error it belongs to
+    except BaseException:  # a broken __str__ must not hide the error it belongs to
         return "(its message cannot be shown: str() of it failed)"

@@ -18,10 +18,10 @@ def leave(error: Optional[BaseException] = None) -> NoReturn:
     """
     status = 1
     try:
-        if error is None or isinstance(error, Terminate):
+        if error is None or issubclass(type(error), Terminate):
             status = 0
-        elif isinstance(error, SystemExit):
-            status = _status(error.code)
+        elif issubclass(type(error), SystemExit):
+            status = _status(getattr(error, "code", None))
         else:
             show_traceback(error)
         for stream in filter(None, (sys.stdout, sys.stderr)):

@@ -35,8 +35,14 @@ class LoopWatch:
         if len(self._calls) > 1 and not self._is_due.is_set():
             self._is_due.set()
             if not self._has_begun:
-                self._has_begun = True
-                threading.Thread(target=self._watch, name="skep-loop-watch", daemon=True).start()
+                self._begin()
+
+    def _begin(self) -> None:
+        try:
+            threading.Thread(target=self._watch, name="skep-loop-watch", daemon=True).start()
+            self._has_begun = True
+        except RuntimeError:  # there are too many threads
+            self._is_due.clear()
 
     def _watch(self) -> None:
         try:

@@ -24,6 +24,7 @@ class Progress:
         self._limits = limits
         self.waiting: Dict[Call, Tuple[float, str]] = {}
         self._pauses = False
+        self._next = 0.0  # when the next message may be sent, if no thread sees to the pauses
         self._begun: "SimpleQueue[None]" = SimpleQueue()  # an item for each pause that a thread has to see to
         self._has_thread = False
 
@@ -32,7 +33,7 @@ class Progress:
         if call.is_over or self._outbox.is_closed:
             return
         self.waiting[call] = (fraction, text)
-        if not self._pauses:
+        if not self._pauses and time.monotonic() >= self._next:
             with uninterrupted(call):
                 self._send(call, wait=False)  # a signal handler or a finalizer may report in the middle of a message
                 self._begin_pause()
@@ -64,7 +65,12 @@ class Progress:
         self._pauses = True
         if not self._has_thread:
             self._has_thread = True
-            threading.Thread(target=self._see_to_pauses, name="skep-progress", daemon=True).start()
+            try:
+                threading.Thread(target=self._see_to_pauses, name="skep-progress", daemon=True).start()
+            except RuntimeError:  # there are too many threads
+                self._has_thread = self._pauses = False
+                self._next = time.monotonic() + _PAUSE
+                return
         self._begun.put(None)
 
     def _see_to_pauses(self) -> None:

@@ -42,7 +42,10 @@ class ThreadProfile(ConcurrentProfile):
                 window = ThreadWindow()
                 call = Call(frame.message, frame.attachments, self.host, window)
                 self.come(call, window)
-                self._threads.put(call)
+                try:
+                    self._threads.put(call)
+                except RuntimeError as error:  # there are too many threads
+                    self.fail(call, error)
                 del call, window
             elif not self._interrupts.stopping:
                 leave_with_group()

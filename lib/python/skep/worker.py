@@ -172,6 +172,7 @@ class Worker:
         70 if the host is gone, 76 if it broke the protocol, 78 if the script cannot do what its pool wants (stderr has
         the reason). A child that a command or hook forks, and that comes back from it, ends there, without its atexit
         handlers: with 0, with 1 after an error, or with what it has given to sys.exit().
+        Raises RuntimeError if a worker of this process serves already, as in a hook or a command.
         A script that a pool has started, and that comes to its end without this call, is told so on stderr and
         exits with 120.
         """
@@ -182,6 +183,8 @@ class Worker:
         if self._connection is None:
             say(f"skep: {self._why_not_connected}\n")
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
+        if not self._connection.begin_serving():
+            raise RuntimeError("worker.run() serves already: a script calls it once, in its last line")
         status = 0
         try:
             check_threads()
@@ -242,7 +245,7 @@ class Worker:
         except BaseException as error:
             if conversation.host.is_gone:
                 leave(error)
-            if isinstance(error, (Terminate, SystemExit)):
+            if issubclass(type(error), (Terminate, SystemExit)):
                 raise
             show_traceback(error)
             return False
