@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -70,6 +71,15 @@ std::optional<http_response> complaint(const boost::system::error_code& ec, bool
                               ec != http::error::end_of_stream && ec != http::error::partial_message;
     return is_malformed ? std::optional(complaint_of(http::status::bad_request, "bad_request", ec.message()))
                         : std::nullopt;
+}
+
+/// Whether the end of the body is known. Beast takes a coding that it does not know for no body at all, and the body for
+/// the next request.
+bool has_known_end(const http_request& request) {
+    const auto codings = request.equal_range(http::field::transfer_encoding);
+    return std::all_of(codings.first, codings.second, [&](const auto& coding) {
+        return std::distance(codings.first, codings.second) == 1 && beast::iequals(coding.value(), "chunked");
+    });
 }
 
 /// Counts something while it lives.
@@ -277,6 +287,9 @@ asio::awaitable<boost::system::error_code> server::read(connection& with, reques
     boost::system::error_code ec;
     auto head = redirect_error(use_awaitable, ec);
     co_await http::async_read_header(with.stream, with.buffer, into, head);
+    if (!ec && !has_known_end(into.get())) {
+        ec = http::error::bad_transfer_encoding;
+    }
     if (!ec && beast::iequals(into.get()[http::field::expect], "100-continue")) {
         http::response<http::empty_body> go_on(http::status::continue_, 11);
         auto word = redirect_error(use_awaitable, ec);

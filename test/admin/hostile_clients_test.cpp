@@ -191,13 +191,13 @@ BOOST_AUTO_TEST_CASE(pages_that_come_at_once_are_counted_one_by_one) {
         co_await connect(pages, port, "", most);
         std::size_t begun = 0;
         std::size_t refused = 0;
+        auto talk = [&begun, &refused](client* one) -> asio::awaitable<void> {
+            co_await one->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            const std::string head = co_await one->read_until("\r\n\r\n");
+            begun += contains(head, " 200 ") ? 1 : 0;
+            refused += contains(head, " 503 ") ? 1 : 0;
+        };
         for (auto& each : pages) { // none waits for the one before
-            auto talk = [&begun, &refused](client* one) -> asio::awaitable<void> {
-                co_await one->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-                const std::string head = co_await one->read_until("\r\n\r\n");
-                begun += contains(head, " 200 ") ? 1 : 0;
-                refused += contains(head, " 503 ") ? 1 : 0;
-            };
             asio::co_spawn(executor, talk(each.get()), asio::detached);
         }
         auto all_know = [&] { return begun + refused == most; };
@@ -297,6 +297,12 @@ BOOST_AUTO_TEST_CASE(a_request_within_a_request_is_none) {
             const auto status = status_line(answer).substr(9, 3);
             const bool is_expected = status == "400" || status == "200";
             BOOST_TEST(is_expected, fields << answer);
+            BOOST_TEST(!contains(answer, "done"));
+        }
+        const std::string kept = "GET /livez HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: ";
+        for (const std::string coding : {"identity", "xchunked", "gzip", "chunked, identity", "chunked;q=1", ""}) {
+            const std::string answer = co_await ask(port, kept + coding + "\r\n\r\n" + inner);
+            BOOST_TEST(status_line(answer) == "HTTP/1.1 400 Bad Request", coding << answer);
             BOOST_TEST(!contains(answer, "done"));
         }
         const auto status = co_await workers.status();
