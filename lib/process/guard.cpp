@@ -5,6 +5,7 @@
 
 #include "process/fd_pair.hpp"
 #include "process/guard_protocol.hpp"
+#include "process/held_signal.hpp"
 #include "process/reaping.hpp"
 #include "process/shipped_files.hpp"
 #include <skep/error.hpp>
@@ -28,6 +29,7 @@ namespace {
 class pulse {
 public:
     pulse() : memory_(::memfd_create("skep-pulse", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+        const held_signal held(SIGXFSZ); // of a host that may write no files
         if (memory_.get() < 0 || ::ftruncate(memory_.get(), sizeof(host_pulse)) != 0 ||
             ::fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
             launcher::fail(launch_step::guard, errno);

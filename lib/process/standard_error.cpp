@@ -3,13 +3,13 @@
 
 #include "process/standard_error.hpp"
 
+#include "process/held_signal.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <climits>
-#include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -21,31 +21,6 @@ namespace {
 const bool was_open_at_start = ::fcntl(STDERR_FILENO, F_GETFD) >= 0; // before Asio opens anything
 
 std::atomic<unsigned long> left_out = 0;
-
-/// Keeps a SIGPIPE that one's own write may cause from ending the program.
-class sigpipe_held {
-public:
-    sigpipe_held() noexcept {
-        ::sigemptyset(&sigpipe_);
-        ::sigaddset(&sigpipe_, SIGPIPE);
-        sigset_t pending;
-        ::sigpending(&pending);
-        was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
-        ::pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-    }
-    ~sigpipe_held() {
-        const timespec at_once{};
-        while (!was_pending_ && ::sigtimedwait(&sigpipe_, nullptr, &at_once) > 0) {}
-        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-    sigpipe_held(const sigpipe_held&) = delete;
-    sigpipe_held& operator=(const sigpipe_held&) = delete;
-
-private:
-    sigset_t sigpipe_;
-    sigset_t before_;
-    bool was_pending_ = false;
-};
 
 /// A pipe that is ready takes so much in one piece, and no more for certain.
 bool write_piece(std::string_view piece) noexcept {
@@ -76,7 +51,8 @@ void write_to_standard_error(std::string_view line) noexcept {
     if (!was_open_at_start) {
         return;
     }
-    const sigpipe_held held;
+    const held_signal of_pipe(SIGPIPE); // nobody reads it
+    const held_signal of_file(SIGXFSZ); // it is a file, and as long as it may be
     const auto missed = left_out.exchange(0);
     const bool told = missed == 0 || tell_what_was_left_out(missed);
     if (!told || !write_all(line)) {

@@ -356,6 +356,25 @@ BOOST_AUTO_TEST_CASE(umask_and_limits_are_those_of_the_pools_making) {
     BOOST_TEST(static_cast<::rlim_t>(soft) == core.rlim_cur);
 }
 
+BOOST_AUTO_TEST_CASE(a_host_that_may_write_no_files_is_told_so) {
+    const int code = in_a_child([] {
+        const ::rlimit none{0, 0};
+        ::setrlimit(RLIMIT_FSIZE, &none);
+        asio::io_context context;
+        int result = 1;
+        auto live = [&]() -> asio::awaitable<void> {
+            pool workers(context.get_executor(), basic_pool());
+            auto starting = workers.start();
+            const auto e = co_await failure_of(std::move(starting));
+            result = contains(e.what(), "raise 'ulimit -f'") ? 0 : 2;
+        };
+        asio::co_spawn(context, live, [](std::exception_ptr) {});
+        context.run();
+        return result;
+    });
+    BOOST_TEST(code == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_only_operators_set_is_inherited) {
     const int code = in_a_child([] {
         write_file("/proc/self/oom_score_adj", "333");

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "process/local_context.hpp"
+#include "support/in_a_child.hpp"
 #include "support/text.hpp"
 #include "telemetry/log.hpp"
 
@@ -20,6 +21,8 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -216,6 +219,19 @@ BOOST_AUTO_TEST_CASE(a_reader_that_is_gone_ends_nobody) {
     ::sigpending(&pending);
     BOOST_TEST(::sigismember(&pending, SIGPIPE) == 0);
     standard_error_of([&] { log(log_level::warning, "takes the count of lines along"); });
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_may_not_grow_ends_nobody) {
+    const int code = skep::test::in_a_child([] {
+        pool_config config;
+        const pool_log log(config, make_local_context(boost::asio::system_executor()));
+        ::dup2(::memfd_create("log", MFD_CLOEXEC), STDERR_FILENO);
+        const ::rlimit none{0, 0};
+        ::setrlimit(RLIMIT_FSIZE, &none);
+        log(log_level::warning, "into a file");
+        return ::lseek(STDERR_FILENO, 0, SEEK_END) == 0 ? 0 : 1;
+    });
+    BOOST_TEST(code == 0);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_set_up_it_goes_to_standard_error) {

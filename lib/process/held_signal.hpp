@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <csignal>
+#include <ctime>
+
+namespace skep {
+
+/// Keeps a signal that one's own system call may cause, for this thread, from ending the program: SIGPIPE, SIGXFSZ.
+class held_signal {
+public:
+    explicit held_signal(int number) noexcept {
+        ::sigemptyset(&held_);
+        ::sigaddset(&held_, number);
+        sigset_t pending;
+        ::sigpending(&pending);
+        was_pending_ = ::sigismember(&pending, number) == 1;
+        ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+    }
+    ~held_signal() {
+        const timespec at_once{};
+        while (!was_pending_ && ::sigtimedwait(&held_, nullptr, &at_once) > 0) {}
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    held_signal(const held_signal&) = delete;
+    held_signal& operator=(const held_signal&) = delete;
+
+private:
+    sigset_t held_;
+    sigset_t before_;
+    bool was_pending_ = false;
+};
+
+} // namespace skep
