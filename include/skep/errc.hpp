@@ -19,7 +19,7 @@ enum class errc {
     not_started,        ///< start() was not called, or has not returned for what waits for that
     already_started,    ///< start() was called twice
     shutting_down,      ///< the pool is shutting down or has shut down
-    start_failed,   ///< too few workers came up; carries the cause and the output tail of the last failure
+    start_failed, ///< too few workers came up, and no later start() did better; carries cause and output tail of the last failure
     restart_failed, ///< a new worker did not come up, and the old ones go on; carries its cause
     pool_saturated, ///< the wait queue is full: the call was refused at once
     queue_timeout,  ///< no worker became free for as long as the call might wait; says if some take no calls

@@ -77,14 +77,15 @@ public:
     /// the background, and those that failed are tried again. Calls that are made meanwhile wait in the queue, within
     /// their limits.
     /// Errors: start_failed (the first attempt of every worker has ended, and too few came up; with cause and output
-    /// tail of the last failure; everything is stopped again, calls that waited fail with it too, and start() may be
-    /// repeated), already_started, shutting_down, cancelled.
+    /// tail of the last failure; everything is stopped again, calls that waited and those to come fail with it too, and
+    /// start() may be repeated), already_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to
     /// stop it.
     boost::asio::awaitable<void> start();
 
     /// Returns when at least `count` workers are up: ready, or by now busy, degraded or suspended.
-    /// Errors: invalid_config (count is 0..10,000), not_started, start_failed, unavailable (see restart_options::limit),
+    /// Errors: invalid_config (count is 0..10,000), not_started, start_failed (not of a pool that its pool_manager starts
+    /// again), unavailable (see restart_options::limit),
     /// shutting_down, cancelled. Without one of these it waits for as long as it takes: also for a number that the pool
     /// only has after resize().
     /// Cancellation (all types): the wait ends with cancelled.

@@ -19,6 +19,7 @@
 #include <boost/json/value.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,8 @@
 namespace skep {
 
 class session_cleaner;
+class worker_budget;
+class worker_share;
 
 /// Several pools and what they share.
 struct SKEP_API manager_config {
@@ -37,8 +40,19 @@ struct SKEP_API manager_config {
     std::string default_pool;
     session_options sessions; ///< of the store that all pools share
 
-    /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}}: what pool_config::from_json
-    /// reads, where each pool begins with what `defaults` says, such as the mode of affinity. Throws
+    /// Workers of all pools together, 0..1,000,000; 0 = any number. Each pool's least number (scaling.min or min_ready,
+    /// whichever is more) is reserved for it, and their sum must not exceed this. The rest goes to the pools that ask
+    /// first: a pool starts with fewer than scaling.initial, or grows less, where others have it, and looks again four
+    /// times a second while callers wait. A worker that is being replaced, or is on its way out, counts once.
+    std::size_t max_workers = 0;
+
+    /// True: a pool whose start has failed is started again by itself, while the others serve: after its
+    /// restart.initial_backoff, then after twice as long each time, up to its restart.max_backoff.
+    bool restart_failed_pools = true;
+
+    /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers": n,
+    /// "restart_failed_pools": true}: what pool_config::from_json reads, where each pool begins with what `defaults` says,
+    /// such as the mode of affinity. Throws
     /// error(errc::invalid_config) that names all that is wrong, each with its path.
     static manager_config from_json(const boost::json::value& document);
 
@@ -63,13 +77,15 @@ struct SKEP_API manager_report {
 };
 
 /// Several named pools behind one interface, and one session_store: a call goes to request::pool, or to the default pool.
-/// Pools are independent of each other: what one suffers does not touch the others.
+/// Pools are independent of each other: what one suffers does not touch the others. What they share is a number of
+/// workers, if manager_config::max_workers says so.
 ///
 /// Executor, thread safety and errors: as of a pool, whose operations these are. add() must not race with anything.
 /// Lifetime: as of a pool. The store is shared with whoever keeps it: it may outlive the manager.
 class SKEP_API pool_manager : public call_interface {
 public:
-    /// Makes the pools; starts nothing. Throws error(errc::invalid_config) as add() does, and where default_pool is no pool.
+    /// Makes the pools; starts nothing. Throws error(errc::invalid_config) as add() does, where default_pool is no pool, and
+    /// where max_workers is less than the sum of the pools' least numbers.
     explicit pool_manager(boost::asio::any_io_executor executor, manager_config config = {},
                           std::shared_ptr<session_backend> backend = nullptr);
     template <std::derived_from<boost::asio::execution_context> ExecutionContext>
@@ -82,7 +98,8 @@ public:
     pool_manager& operator=(const pool_manager&) = delete;
 
     /// One more pool, which is valid as long as the manager; start it by itself if the others are running. Throws
-    /// error(errc::invalid_config): as pool::pool, and if there is one of that name.
+    /// error(errc::invalid_config): as pool::pool, if there is one of that name, and if max_workers leaves fewer workers than
+    /// the least number of the pool.
     pool& add(pool_config config);
 
     /// The pool of that name; the default one if it is empty. Throws error(errc::pool_not_found), which lists those there are.
@@ -99,9 +116,18 @@ public:
     event_bus& events() noexcept;
 
     /// Starts all pools at the same time. Throws error(errc::start_failed) if one could not start, or is started already,
-    /// when each has started or failed to: its text names those that have not, with what they threw. The others go on.
+    /// when each has started or failed to: its text names those that have not, with what they threw. The others go on, and
+    /// those that have failed are tried again by themselves: see manager_config::restart_failed_pools. Until such a pool has
+    /// started, its calls fail with start_failed and the cause. See ready().
     /// Cancellation: as of pool::start.
     boost::asio::awaitable<void> start();
+
+    /// Returns when each pool has at least `count` workers that are up: ready, or by now busy, degraded or suspended. Waits
+    /// for pools that are being started again, too.
+    /// Errors: as of pool::ready of the first pool that ends the wait with an error, which the error names; start_failed only
+    /// if manager_config::restart_failed_pools is false.
+    /// Cancellation: as of pool::ready.
+    boost::asio::awaitable<void> ready(std::size_t count = 1);
 
     /// Shuts down all pools at the same time; see pool::shutdown. The executor has no work of the manager's then.
     boost::asio::awaitable<manager_report> shutdown();
@@ -116,6 +142,7 @@ public:
 
 private:
     std::string_view default_pool() const noexcept;
+    pool& add(pool_config config, worker_share share);
 
     boost::asio::any_io_executor executor_;
     std::shared_ptr<event_bus> events_;
@@ -124,6 +151,8 @@ private:
     std::map<std::string, pool, std::less<>> pools_;
     std::string default_pool_; ///< empty if none was named
     std::string first_pool_;
+    std::shared_ptr<worker_budget> budget_; ///< null: any number of workers
+    bool restarts_failed_pools_;
 };
 
 } // namespace skep

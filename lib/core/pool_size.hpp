@@ -27,4 +27,9 @@ inline pool_size size_of(const scaling_options& scaling, std::size_t size) {
     return {initial, size_limits(fewest, most)};
 }
 
+/// How many workers a pool has to be able to have, whatever others have: its least number, or what its start needs.
+inline std::size_t reserved_size(const pool_size& size, std::size_t min_ready) {
+    return std::max(size.limits.min, min_ready);
+}
+
 } // namespace skep

@@ -14,9 +14,9 @@ namespace skep {
 /// What decides whether a pool takes a call on.
 struct admission_facts {
     pool_phase phase = pool_phase::running;
-    bool is_start_undone = false; ///< too few workers came up, and what there is of the pool is stopped again
-    bool is_unavailable = false;  ///< too many workers failed of late and none is left
-    bool is_expired = false;      ///< its deadline lies in the past
+    bool has_start_failed = false; ///< too few workers came up, and no other start has begun
+    bool is_unavailable = false;   ///< too many workers failed of late and none is left
+    bool is_expired = false;       ///< its deadline lies in the past
     bool is_poisonous = false;
     bool is_part_of_another = false; ///< of a call that a worker has: it is drained with that one
 };
@@ -24,7 +24,7 @@ struct admission_facts {
 /// Why the call is refused; nothing if it is taken on. It may still find the queue full.
 constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept {
     switch (facts.phase) {
-    case pool_phase::created: return errc::not_started;
+    case pool_phase::created: return facts.has_start_failed ? errc::start_failed : errc::not_started;
     case pool_phase::stopping:
         if (!facts.is_part_of_another) {
             return errc::shutting_down;
@@ -32,7 +32,7 @@ constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept 
         break;
     case pool_phase::stopped: return errc::shutting_down;
     case pool_phase::starting:
-        if (facts.is_start_undone) {
+        if (facts.has_start_failed) {
             return errc::start_failed;
         }
         break;

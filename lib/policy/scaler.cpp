@@ -90,6 +90,11 @@ void scaler::forgive(time_point now) noexcept {
     }
 }
 
+/// Its own limits, and no further up than there is room for.
+size_limits scaler::bounds(const load_picture& load) const noexcept {
+    return {limits_.min, std::max(limits_.min, std::min(limits_.max, load.most))};
+}
+
 scaling_decision scaler::choose(const load_picture& load, time_point now) {
     if (load.desired < limits_.min) {
         return {limits_.min, "there are to be at least " + std::to_string(limits_.min)};
@@ -102,7 +107,7 @@ scaling_decision scaler::choose(const load_picture& load, time_point now) {
     }
     if (load.queued > 0 && load.oldest_wait >= options_.target_queue_delay) {
         not_quiet(now);
-        if (const auto need = within(limits_, workers_for_calls(load)); need > load.desired) {
+        if (const auto need = within(bounds(load), workers_for_calls(load)); need > load.desired) {
             return grow(need, "callers have waited for " + in_milliseconds(load.oldest_wait), now);
         }
     }
@@ -114,8 +119,8 @@ scaling_decision scaler::judge_window(const load_picture& load, time_point now) 
     const double busy = busy_ / in_seconds(now - window_began_);
     const double utilisation = busy / static_cast<double>(load.desired);
     begin_window(now);
-    if (utilisation > options_.up && load.desired < limits_.max) {
-        const auto need = workers_for(busy, (options_.down + options_.up) / 2, limits_);
+    if (const auto limits = bounds(load); utilisation > options_.up && load.desired < limits.max) {
+        const auto need = workers_for(busy, (options_.down + options_.up) / 2, limits);
         return grow(std::max(need, load.desired + 1), "the utilisation is " + in_percent(utilisation), now);
     }
     if (utilisation >= options_.down) {

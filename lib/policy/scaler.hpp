@@ -7,6 +7,7 @@
 #include <skep/time.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,7 @@ struct load_picture {
     std::size_t capacity = 1;   ///< calls at a time of one worker
     duration oldest_wait{};     ///< of the call at the head of the queue
     double utilisation = 0;     ///< busy share of the capacity in service since the last decision, 0..1
+    std::size_t most = std::numeric_limits<std::size_t>::max(); ///< workers that other pools leave room for
 };
 
 struct scaling_decision {
@@ -55,6 +57,7 @@ private:
     void forgive(time_point now) noexcept;
 
     scaling_decision choose(const load_picture& load, time_point now);
+    size_limits bounds(const load_picture& load) const noexcept;
     scaling_decision judge_window(const load_picture& load, time_point now);
     scaling_decision grow(std::size_t desired, std::string reason, time_point now);
     scaling_decision shrink(const load_picture& load, time_point now);

@@ -17,10 +17,13 @@ constexpr duration shortest_pause = std::chrono::milliseconds(10);
 // A cool-down is looked at so many times.
 constexpr int looks_per_cool_down = 4;
 
+// Between looks while callers wait and other pools have the workers.
+constexpr duration pause_without_room = std::chrono::milliseconds(250);
+
 } // namespace
 
 autoscaler::autoscaler(const worker_surroundings& around, dispatcher& calls, roster& workers,
-                       const suspension& suspended, const pool_log& log)
+                       const suspension& suspended, const pool_log& log, worker_share share)
     : around_(around),
       config_(around.config),
       calls_(calls),
@@ -28,8 +31,12 @@ autoscaler::autoscaler(const worker_surroundings& around, dispatcher& calls, ros
       sizing_(workers),
       suspension_(suspended),
       log_(log),
+      share_(std::move(share)),
       scaler_(config_.scaling, size_of(config_.scaling, config_.workers).limits, around.context.now()),
-      wake_(around.context.executor) {}
+      wake_(around.context.executor) {
+    const auto size = size_of(config_.scaling, config_.workers);
+    sizing_.set_desired(share_.grow_to(size.initial), false);
+}
 
 asio::awaitable<void> autoscaler::run() {
     const auto began = around_.context.now(); // the time that the start took says nothing
@@ -50,7 +57,7 @@ asio::awaitable<void> autoscaler::run() {
 
 /// Not for every call that has to wait a moment is it woken.
 void autoscaler::on_waiting() {
-    if (is_on() && may_grow() && next_look() < armed_) {
+    if (is_on() && wants_more() && next_look() < armed_) {
         wake_.open();
     }
 }
@@ -68,12 +75,14 @@ void autoscaler::look(time_point now) {
     }
     load.in_service = roster_.ready();
     load.utilisation = utilisation(now);
+    load.most = share_.most();
     const auto decision = scaler_.decide(load, now);
     if (decision.desired == load.desired) {
         return;
     }
     const bool up = decision.desired > load.desired;
-    const auto reached = sizing_.set_desired(decision.desired, !up);
+    const auto reached = sizing_.set_desired(share_.grow_to(decision.desired), !up);
+    share_.shrink_to(reached);
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
         tell_scaled(load.desired, reached, decision.reason);
@@ -116,16 +125,25 @@ time_point autoscaler::next_look() const {
     }
     const auto routine = last_look_ + std::max(pause, shortest_pause);
     const auto* const next = calls_.next_for_any();
-    if (next == nullptr || !may_grow()) {
+    if (next == nullptr || !wants_more()) {
         return routine;
     }
     const auto overdue = next->submitted + options.target_queue_delay;
-    return std::min(routine, std::max(overdue, last_look_ + shortest_pause));
+    const auto pause_for_callers = may_grow() ? shortest_pause : pause_without_room;
+    return std::min(routine, std::max(overdue, last_look_ + pause_for_callers));
 }
 
 asio::awaitable<void> autoscaler::resize(size_limits limits) {
+    if (!share_.reserve(limits.min)) {
+        error_info info;
+        info.pool = config_.name;
+        info.detail = "limits.min = " + std::to_string(limits.min) + ": must not exceed " +
+                      std::to_string(share_.most()) +
+                      ", which max_workers of the pool_manager leaves this pool";
+        throw error(errc::invalid_config, std::move(info));
+    }
     scaler_.resize(limits);
-    sizing_.set_desired(std::clamp(roster_.desired(), limits.min, limits.max), false);
+    share_.shrink_to(sizing_.set_desired(std::clamp(roster_.desired(), limits.min, limits.max), false));
     wake_.open();
     co_return;
 }

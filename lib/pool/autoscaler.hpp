@@ -5,6 +5,7 @@
 
 #include "async/gate.hpp"
 #include "policy/scaler.hpp"
+#include "policy/worker_budget.hpp"
 #include "pool/dispatcher.hpp"
 #include "pool/sizing.hpp"
 #include "pool/suspension.hpp"
@@ -19,7 +20,7 @@ namespace skep {
 class autoscaler {
 public:
     autoscaler(const worker_surroundings& around, dispatcher& calls, roster& workers,
-               const suspension& suspended, const pool_log& log);
+               const suspension& suspended, const pool_log& log, worker_share share);
 
     /// Until it is cancelled. A pool of fixed size costs nothing.
     asio::awaitable<void> run();
@@ -30,13 +31,17 @@ public:
     /// What it may do has changed.
     void look_again() { wake_.open(); }
 
-    bool may_grow() const noexcept { return roster_.desired() < scaler_.limits().max; }
+    bool may_grow() const noexcept { return wants_more() && roster_.desired() < share_.most(); }
 
     asio::awaitable<void> resize(size_limits limits);
+
+    /// The pool has ended: others may have its workers.
+    void give_up_share() noexcept { share_.release(); }
 
     void count(pool_counters& counters) const noexcept;
 
 private:
+    bool wants_more() const noexcept { return roster_.desired() < scaler_.limits().max; }
     bool is_on() const noexcept { return scaler_.is_on() && !suspension_.is_on(); }
     void look(time_point now);
     void tell_scaled(std::size_t from, std::size_t to, const std::string& reason) const;
@@ -50,6 +55,7 @@ private:
     sizing sizing_;
     const suspension& suspension_;
     const pool_log& log_;
+    worker_share share_;
     scaler scaler_;
     gate wake_;
     time_point last_look_;

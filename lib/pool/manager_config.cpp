@@ -26,6 +26,8 @@ template <class Config, class Visitor>
 void visit_manager_fields(Config& config, Visitor& visitor) {
     visitor.text("default_pool", config.default_pool);
     visitor.group("sessions", [&] { visit_session_fields(config.sessions, visitor); });
+    visitor.number("max_workers", config.max_workers, 0, 1'000'000);
+    visitor.flag("restart_failed_pools", config.restart_failed_pools);
 }
 
 std::string place_of(std::size_t index) {
@@ -57,6 +59,22 @@ void read_pools(const json::value& listed, const pool_config& defaults, manager_
 
 } // namespace
 
+void check_max_workers(const manager_config& config, config_problems& problems) {
+    std::size_t sum = 0;
+    std::string parts;
+    for (const auto& each : config.pools) {
+        const auto least = least_workers(each);
+        sum += least;
+        parts += (parts.empty() ? "" : ", ") + each.name + " " + std::to_string(least);
+    }
+    problems.expect(config.max_workers == 0 || config.max_workers >= sum, {"max_workers", "pools"},
+                    std::to_string(config.max_workers),
+                    "must be 0, or at least " + std::to_string(sum) +
+                        ": the least numbers of workers of the pools are " + parts);
+    problems.expect(config.max_workers <= 1'000'000, {"max_workers"}, std::to_string(config.max_workers),
+                    "must be 0..1000000");
+}
+
 manager_config manager_config::from_json(const json::value& document) {
     config_problems problems;
     if (!document.is_object()) {
@@ -79,6 +97,7 @@ manager_config manager_config::from_json(const json::value& document) {
         config.default_pool.empty() || std::any_of(config.pools.begin(), config.pools.end(), is_named);
     problems.expect(is_known, {"default_pool", "pools"}, in_quotes(config.default_pool),
                     "is the name of no pool");
+    check_max_workers(config, problems);
     problems.raise();
     return config;
 }

@@ -107,8 +107,13 @@ asio::awaitable<Answer> one_hop(core_ptr core, Ask ask) {
 } // namespace
 
 pool::pool(asio::any_io_executor executor, pool_config config)
-    : pool(make_pool(std::make_shared<pool_core>(make_local_context(std::move(executor)),
-                                                 validated(std::move(config)), processes()))) {}
+    : pool(make_process_pool(std::move(executor), std::move(config), {})) {}
+
+pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_membership of_manager) {
+    return make_pool(std::make_shared<pool_core>(make_local_context(std::move(executor)),
+                                                 validated(std::move(config)), processes(),
+                                                 std::move(of_manager)));
+}
 
 pool make_pool(core_ptr core) {
     context_guard::enroll(core->executor().get_inner_executor(), core);

@@ -23,6 +23,10 @@ void check(const pool_config& config, config_problems& problems) {
     check_config(config, workers_of(config), problems);
 }
 
+std::size_t least_workers(const pool_config& config) {
+    return reserved_size(size_of(config.scaling, workers_of(config)), config.min_ready);
+}
+
 std::size_t descriptors_needed(const pool_config& config) {
     return descriptors_of_pool(size_of(config.scaling, workers_of(config)).limits.max);
 }

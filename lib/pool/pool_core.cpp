@@ -3,7 +3,6 @@
 
 #include "pool/pool_core.hpp"
 
-#include "core/pool_size.hpp"
 #include "core/utf8.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/next_attempt.hpp"
@@ -45,7 +44,8 @@ pool_context with_events(pool_context context, const pool_config& config) {
 
 } // namespace
 
-pool_core::pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime)
+pool_core::pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime,
+                     pool_membership of_manager)
     : context_(with_events(std::move(context), config)),
       config_(completed(std::move(config))),
       log_(config_, context_),
@@ -57,7 +57,7 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       roster_(context_, config_),
       supervisor_(around_, log_, roster_, changed_),
       suspension_(config_, roster_, changed_),
-      autoscaler_(around_, dispatcher_, roster_, suspension_, log_),
+      autoscaler_(around_, dispatcher_, roster_, suspension_, log_, std::move(of_manager.share)),
       hooks_(context_, config_, log_),
       streaks_(config_.health_check.error_streak),
       touches_(context_.executor, config_.sessions),
@@ -67,9 +67,10 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
               [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       phases_(context_.executor,
               [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
-      waits_(context_.executor) {
-    sizing(roster_).set_desired(size_of(config_.scaling, config_.workers).initial, false);
-}
+      starts_(context_.executor,
+              [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
+      waits_(context_.executor),
+      starts_again_(of_manager.starts_again) {}
 
 void pool_core::run_in(task_group& group, loop body) {
     group.spawn(shared_from_this(), keep_going(std::move(body)));
@@ -99,7 +100,7 @@ asio::awaitable<void> pool_core::keep_going(loop body) {
 admission_facts pool_core::facts_of_admission() {
     admission_facts facts;
     facts.phase = phase_;
-    facts.is_start_undone = start_ && start_->undone_for;
+    facts.has_start_failed = failed_start() != nullptr;
     facts.is_unavailable = supervisor_.is_unavailable();
     return facts;
 }
@@ -128,8 +129,8 @@ void pool_core::take_chunks(call& from, stream_credit taken) {
 }
 
 error_info pool_core::cause_of_refusal() const {
-    if (start_ && start_->undone_for) {
-        return start_->undone_for->info();
+    if (const auto* const failed = failed_start()) {
+        return failed->info();
     }
     return phase_ == pool_phase::running ? last_cause() : error_info();
 }
@@ -181,6 +182,8 @@ asio::awaitable<void> pool_core::run_shutdown() {
     while (start_ && !start_->is_over) {
         co_await changed_.wait();
     }
+    starts_.cancel();
+    co_await starts_.join();
     supply_.cancel();
     supervisor_.end_launch();
     dispatcher_.refuse_checkouts(errc::shutting_down); // they would have no calls
@@ -198,6 +201,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
         context_.events->end_waits(); // a subscriber would keep its context at work
     }
     started_in_ = 0;
+    autoscaler_.give_up_share();
     changed_.notify_all();
 }
 
@@ -382,6 +386,10 @@ void pool_core::require_running() {
     switch (phase_) {
     case pool_phase::running: return;
     case pool_phase::created:
+        if (const auto* const failed = failed_start()) {
+            throw *failed;
+        }
+        throw failure(errc::not_started);
     case pool_phase::starting: throw failure(errc::not_started);
     default: throw failure(errc::shutting_down);
     }

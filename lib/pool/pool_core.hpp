@@ -7,6 +7,7 @@
 #include "async/context_guard.hpp"
 #include "async/task_group.hpp"
 #include "policy/error_streaks.hpp"
+#include "policy/worker_budget.hpp"
 #include "pool/autoscaler.hpp"
 #include "pool/call_tracing.hpp"
 #include "pool/dispatcher.hpp"
@@ -36,6 +37,12 @@ namespace skep {
 using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
+/// What a pool_manager gives to a pool of its own.
+struct pool_membership {
+    worker_share share;
+    bool starts_again = false; ///< a start that has failed is tried again, with the backoff of restarts
+};
+
 /// What is behind a pool: its phases, and the hand-over between the workers and the calls. Everything but the
 /// constructor, executor(), name(), limits(), streams(), begin_trace(), tools(), events(), is_forked() and refuse_if_forked() runs on the strand.
 class pool_core final : public std::enable_shared_from_this<pool_core>,
@@ -44,7 +51,8 @@ class pool_core final : public std::enable_shared_from_this<pool_core>,
                         private answer_handler,
                         private dispatcher_events {
 public:
-    pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime);
+    pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime,
+              pool_membership of_manager = {});
 
     const strand& executor() const noexcept { return context_.executor; }
     const std::string& name() const noexcept { return config_.name; }
@@ -122,6 +130,9 @@ private:
     asio::awaitable<void> launch_until_ready();
     asio::awaitable<void> undo_start();
     void complete_start(std::optional<error> problem);
+    void plan_another_start();
+    asio::awaitable<void> start_again();
+    const error* failed_start() const noexcept;
     void begin_shutdown();
     asio::awaitable<void> run_shutdown();
     void give_up_queue_if_hopeless();
@@ -196,16 +207,23 @@ private:
     task_group supply_; ///< what has workers started and replaced, until the shutdown begins
     task_group demand_; ///< the deadlines, until it ends
     task_group phases_; ///< start and shutdown
+    task_group starts_; ///< the next try of a start that has failed, until the shutdown begins
     user_waits waits_;
     pool_phase phase_ = pool_phase::created;
     std::atomic<unsigned> started_in_ = 0; ///< the process_generation(); 0 unless started
     bool hurry_ = false;
     bool was_available_ = true; ///< when last told
     std::shared_ptr<start_attempt> start_;
+    const bool starts_again_;
+    int failed_starts_ = 0;                     ///< in a row
+    time_point next_start_ = time_point::max(); ///< when it is tried again
     shutdown_report report_;
 };
 
 /// A pool on a runtime of the caller's choice, such as a fake, watched over by its execution context.
 pool make_pool(std::shared_ptr<pool_core> core);
+
+/// A pool of processes on this machine.
+pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_membership of_manager);
 
 } // namespace skep

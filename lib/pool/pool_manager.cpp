@@ -6,6 +6,8 @@
 #include "core/clock.hpp"
 #include "core/config_path.hpp"
 #include "core/exception_text.hpp"
+#include "pool/config_check.hpp"
+#include "pool/pool_core.hpp"
 #include <skep/error.hpp>
 #include <skep/event_bus.hpp>
 #include <skep/pool_manager.hpp>
@@ -30,8 +32,15 @@ constexpr std::string_view usual_default = "default";
 
 void reject(const std::string& field, const std::string& value, const std::string& rule) {
     config_problems problems;
-    problems.add(field, in_quotes(value), rule);
+    problems.add(field, value, rule);
     problems.raise();
+}
+
+std::shared_ptr<worker_budget> budget_of(const manager_config& config) {
+    config_problems problems;
+    check_max_workers(config, problems);
+    problems.raise();
+    return config.max_workers == 0 ? nullptr : std::make_shared<worker_budget>(config.max_workers);
 }
 
 /// What became of one pool's part of an operation on all.
@@ -63,6 +72,28 @@ asio::awaitable<void> run_all(std::vector<asio::awaitable<void>> parts) {
         const asio::experimental::wait_for_all together;
         auto waiting = group.async_wait(together, asio::use_awaitable);
         co_await std::move(waiting);
+    }
+}
+
+/// Runs them at the same time until all have ended or one has failed, which cancels the others; throws what that one threw.
+asio::awaitable<void> run_until_failure(std::vector<asio::awaitable<void>> parts) {
+    const auto executor = co_await asio::this_coro::executor;
+    using operation = decltype(asio::co_spawn(executor, std::move(parts.front()), asio::deferred));
+    std::vector<operation> all;
+    for (auto& each : parts) {
+        all.push_back(asio::co_spawn(executor, std::move(each), asio::deferred));
+    }
+    if (!all.empty()) {
+        auto group = asio::experimental::make_parallel_group(std::move(all));
+        const asio::experimental::wait_for_one_error until_one;
+        auto waiting = group.async_wait(until_one, asio::use_awaitable);
+        const auto ends = co_await std::move(waiting);
+        const auto& [order, problems] = ends;
+        for (const auto index : order) {
+            if (problems[index]) {
+                std::rethrow_exception(problems[index]);
+            }
+        }
     }
 }
 
@@ -121,12 +152,18 @@ pool_manager::pool_manager(asio::any_io_executor executor, manager_config config
       events_(std::make_shared<event_bus>()),
       sessions_(make_store(std::move(config.sessions), std::move(backend), events_)),
       cleaner_(std::make_shared<session_cleaner>(executor_, sessions_)),
-      default_pool_(std::move(config.default_pool)) {
-    for (auto& each : config.pools) {
-        add(std::move(each));
+      default_pool_(std::move(config.default_pool)),
+      budget_(budget_of(config)),
+      restarts_failed_pools_(config.restart_failed_pools) {
+    std::vector<worker_share> shares;
+    for (const auto& each : config.pools) { // before the first pool takes more than its least number
+        shares.emplace_back(budget_).reserve(least_workers(each));
+    }
+    for (std::size_t i = 0; i < config.pools.size(); ++i) {
+        add(std::move(config.pools[i]), std::move(shares[i]));
     }
     if (!default_pool_.empty() && !pools_.contains(default_pool_)) {
-        reject("default_pool", default_pool_, "is the name of no pool");
+        reject("default_pool", in_quotes(default_pool_), "is the name of no pool");
     }
     cleaner_->begin();
 }
@@ -136,8 +173,18 @@ pool_manager::~pool_manager() {
 }
 
 pool& pool_manager::add(pool_config config) {
+    config.validate();
+    worker_share share(budget_);
+    if (!share.reserve(least_workers(config))) {
+        reject("workers", std::to_string(least_workers(config)),
+               "must not exceed " + std::to_string(share.most()) + ", which max_workers leaves");
+    }
+    return add(std::move(config), std::move(share));
+}
+
+pool& pool_manager::add(pool_config config, worker_share share) {
     if (pools_.contains(config.name)) {
-        reject("name", config.name, "there is a pool of that name");
+        reject("name", in_quotes(config.name), "there is a pool of that name");
     }
     auto name = config.name;
     if (!config.sessions) {
@@ -146,7 +193,9 @@ pool& pool_manager::add(pool_config config) {
     if (!config.events) {
         config.events = events_;
     }
-    auto& added = pools_.try_emplace(name, executor_, std::move(config)).first->second;
+    pool_membership membership{std::move(share), restarts_failed_pools_};
+    auto made = make_process_pool(executor_, std::move(config), std::move(membership));
+    auto& added = pools_.try_emplace(name, std::move(made)).first->second;
     first_pool_ = first_pool_.empty() ? std::move(name) : first_pool_;
     return added;
 }
@@ -204,6 +253,14 @@ asio::awaitable<void> pool_manager::start() {
     if (!info.detail.empty()) {
         throw error(errc::start_failed, std::move(info));
     }
+}
+
+asio::awaitable<void> pool_manager::ready(std::size_t count) {
+    std::vector<asio::awaitable<void>> parts;
+    for (auto& each : pools_) {
+        parts.push_back(each.second.ready(count));
+    }
+    return run_until_failure(std::move(parts));
 }
 
 asio::awaitable<manager_report> pool_manager::shutdown() {

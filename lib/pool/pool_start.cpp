@@ -3,6 +3,9 @@
 
 // How a pool starts: the launch, who waits for it, and what is done when too few workers come up.
 
+#include "async/pause.hpp"
+#include "core/duration_text.hpp"
+#include "policy/backoff.hpp"
 #include "pool/pool_core.hpp"
 
 #include <new>
@@ -128,22 +131,59 @@ void pool_core::complete_start(std::optional<error> problem) {
         return events::pool_init_completed{config_.name, context_.now() - start_->began, roster_.ready(),
                                            problem ? problem->what() : std::string()};
     });
+    failed_starts_ = problem ? failed_starts_ + 1 : 0;
     start_->problem = std::move(problem);
     start_->is_over = true;
     changed_.notify_all();
+    if (starts_again_ && failed_start() != nullptr) {
+        plan_another_start();
+    }
+}
+
+void pool_core::plan_another_start() {
+    const auto wait = backoff_delay(failed_starts_, context_.random(), config_.restart);
+    next_start_ = context_.now() + wait;
+    log_(log_level::warning, [&] {
+        return "the start is tried again in " + in_milliseconds(wait) + ": " + failed_start()->what();
+    });
+    starts_.cancel(); // a start by the user has come before the last plan
+    try {
+        run_in(starts_, [this] { return start_again(); });
+    } catch (const std::bad_alloc&) { // nobody would ever do it
+        run_in(starts_, [this] { return start_again(); });
+    }
+}
+
+asio::awaitable<void> pool_core::start_again() {
+    co_await pause_until(context_.executor, next_start_);
+    if (phase_ == pool_phase::created) {
+        begin_start(std::make_shared<start_attempt>());
+    }
+}
+
+/// The error of the last start, if that is what the pool has come to.
+const error* pool_core::failed_start() const noexcept {
+    if (!start_) {
+        return nullptr;
+    }
+    if (start_->undone_for) {
+        return &*start_->undone_for;
+    }
+    return phase_ == pool_phase::created && start_->problem ? &*start_->problem : nullptr;
 }
 
 asio::awaitable<void> pool_core::ready(std::size_t count) {
     events_.settle();
     const auto attempt = start_;
-    if (phase_ == pool_phase::created) {
+    if (!attempt && phase_ == pool_phase::created) {
         throw failure(errc::not_started);
     }
     for (;;) {
-        if (attempt && attempt->problem) {
+        const bool is_ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
+        if (attempt && attempt->problem && !(starts_again_ && !is_ending)) {
             throw *attempt->problem;
         }
-        if (phase_ == pool_phase::stopping || phase_ == pool_phase::stopped) {
+        if (is_ending) {
             throw failure(errc::shutting_down);
         }
         if (roster_.ready() >= count) {
@@ -158,8 +198,9 @@ asio::awaitable<void> pool_core::ready(std::size_t count) {
 
 error pool_core::start_failure(std::size_t came_up) const {
     auto info = last_cause();
-    info.detail = std::to_string(came_up) + " of " + std::to_string(roster_.desired()) +
-                  " workers came up, " + std::to_string(config_.min_ready) + " needed; " + info.detail;
+    info.detail = (starts_again_ ? "it is tried again by itself; " : "") + std::to_string(came_up) + " of " +
+                  std::to_string(roster_.desired()) + " workers came up, " +
+                  std::to_string(config_.min_ready) + " needed; " + info.detail;
     return failure(errc::start_failed, std::move(info));
 }
 

@@ -331,7 +331,7 @@ void oracle::check_code(const call_record& call, const error& failure) {
         unless((!call.sendable || is_too_late || is_of_other) && call.visits.empty());
         break;
     }
-    case errc::not_started: unless(!running_ || start_failed_); break;
+    case errc::not_started: unless(!running_ && !start_failed_); break;
     case errc::start_failed: unless(start_asked_.has_value()); break;
     case errc::shutting_down:
         if (call.outer != nullptr) {
@@ -344,7 +344,7 @@ void oracle::check_code(const call_record& call, const error& failure) {
     default: unless(false); break;
     }
     if (!call.sendable && code != errc::invalid_request && code != errc::frame_too_large) {
-        unless(code == errc::not_started || code == errc::shutting_down);
+        unless(code == errc::not_started || code == errc::start_failed || code == errc::shutting_down);
     }
 }
 

@@ -78,7 +78,7 @@ void oracle::on_checkout_failed(lease_record& lease, const error* failure) {
     case errc::queue_timeout:
     case errc::no_worker: is_possible = time_passed; break;
     case errc::pool_saturated: is_possible = failure->info().queue_depth >= config_.queue.limit; break;
-    case errc::not_started: is_possible = !running_ || start_failed_; break;
+    case errc::not_started: is_possible = !running_ && !start_failed_; break;
     case errc::start_failed: is_possible = start_asked_.has_value(); break;
     case errc::shutting_down: is_possible = shutting_down_; break;
     case errc::unavailable: is_possible = may_be_unavailable(); break;

@@ -251,14 +251,14 @@ asio::awaitable<worker_link> fake_runtime::start(launch_order order) {
                           std::make_unique<fake_process>(fresh)};
 }
 
-manual_pool::manual_pool(pool_config config) {
+manual_pool::manual_pool(pool_config config, pool_membership of_manager) {
     const auto make = [this](const pool_context& found, const pool_config&, output_handler sink) {
         auto fakes = std::make_unique<fake_runtime>(found.executor, std::move(sink));
         runtime_ = fakes.get();
         return fakes;
     };
-    pool_.emplace(make_pool(
-        std::make_shared<pool_core>(make_local_context(context.get_executor()), std::move(config), make)));
+    pool_.emplace(make_pool(std::make_shared<pool_core>(make_local_context(context.get_executor()),
+                                                        std::move(config), make, std::move(of_manager))));
 }
 
 manual_pool::~manual_pool() {

@@ -149,7 +149,7 @@ private:
 /// A pool of fake workers in an io_context whose time the test moves by hand.
 class manual_pool : public manual_context {
 public:
-    explicit manual_pool(pool_config config);
+    explicit manual_pool(pool_config config, pool_membership of_manager = {});
     ~manual_pool();
 
     /// How an operation ended, if it has.

@@ -20,10 +20,10 @@ constexpr std::array all_phases{created, starting, running, stopping, stopped};
 
 /// One letter per phase, in the order of all_phases: not (s)tarted, (u)navailable, start (f)ailed, shutting (d)own,
 /// (t)imeout, (p)oisonous, - for none.
-std::string row(bool is_start_undone, bool is_unavailable, bool is_expired, bool is_poisonous) {
+std::string row(bool has_start_failed, bool is_unavailable, bool is_expired, bool is_poisonous) {
     std::string letters;
     for (const auto phase : all_phases) {
-        const auto refusal = refusal_of({phase, is_start_undone, is_unavailable, is_expired, is_poisonous});
+        const auto refusal = refusal_of({phase, has_start_failed, is_unavailable, is_expired, is_poisonous});
         char letter = '?';
         if (!refusal) {
             letter = '-';
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(what_belongs_to_a_call_is_drained_with_it) {
 
 BOOST_AUTO_TEST_CASE(refusal_table) {
     struct rows {
-        bool is_start_undone, is_unavailable, is_expired, is_poisonous;
+        bool has_start_failed, is_unavailable, is_expired, is_poisonous;
         const char* expected; ///< created, starting, running, stopping, stopped
     };
     constexpr std::array<rows, 16> table{{
@@ -70,19 +70,19 @@ BOOST_AUTO_TEST_CASE(refusal_table) {
         {false, true, false, true, "spudd"},
         {false, true, true, false, "studd"},
         {false, true, true, true, "studd"},
-        {true, false, false, false, "sf-dd"},
-        {true, false, false, true, "sfpdd"},
-        {true, false, true, false, "sftdd"},
-        {true, false, true, true, "sftdd"},
-        {true, true, false, false, "sfudd"},
-        {true, true, false, true, "sfudd"},
-        {true, true, true, false, "sfudd"},
-        {true, true, true, true, "sfudd"},
+        {true, false, false, false, "ff-dd"},
+        {true, false, false, true, "ffpdd"},
+        {true, false, true, false, "fftdd"},
+        {true, false, true, true, "fftdd"},
+        {true, true, false, false, "ffudd"},
+        {true, true, false, true, "ffudd"},
+        {true, true, true, false, "ffudd"},
+        {true, true, true, true, "ffudd"},
     }};
     for (const auto& each : table) {
-        BOOST_TEST(row(each.is_start_undone, each.is_unavailable, each.is_expired, each.is_poisonous) ==
+        BOOST_TEST(row(each.has_start_failed, each.is_unavailable, each.is_expired, each.is_poisonous) ==
                        each.expected,
-                   each.is_start_undone << each.is_unavailable << each.is_expired << each.is_poisonous);
+                   each.has_start_failed << each.is_unavailable << each.is_expired << each.is_poisonous);
     }
 }
 

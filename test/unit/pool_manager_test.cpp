@@ -150,6 +150,48 @@ BOOST_AUTO_TEST_CASE(all_that_is_wrong_with_several_pools_is_told_at_once) {
     BOOST_TEST(contains(text_of_failure("[]"), "must be a JSON object"));
 }
 
+BOOST_AUTO_TEST_CASE(max_workers_is_at_least_the_sum_of_what_the_pools_need) {
+    const std::string pools = R"(
+        "defaults": {"launch": {"program": "python3"}},
+        "pools": [{"name": "text", "workers": 2},
+                  {"name": "image", "workers": 3, "min_ready": 3, "scaling": {"min": 1, "max": 9}},
+                  {"name": "sound", "workers": 4, "scaling": {"min": 1}}]})";
+    const auto text = text_of_failure(R"({"max_workers": 5,)" + pools);
+    BOOST_TEST(contains(text,
+                        "max_workers = 5: must be 0, or at least 6: the least numbers of workers of the "
+                        "pools are text 2, image 3, sound 1"),
+               text);
+    const auto config = manager_config::from_json(json::parse(R"({"max_workers": 6,)" + pools));
+    BOOST_TEST(config.max_workers == 6u);
+    BOOST_TEST(config.restart_failed_pools);
+    BOOST_TEST(to_json(config).at("max_workers") == json::value(6));
+    BOOST_TEST(manager_config::from_json(json::parse(R"({"max_workers": 0,)" + pools)).max_workers == 0u);
+    BOOST_TEST(!manager_config::from_json(json::parse(R"({"restart_failed_pools": false,)" + pools))
+                    .restart_failed_pools);
+    BOOST_TEST(contains(text_of_failure(R"({"max_workers": -1,)" + pools), "max_workers = -1"));
+    BOOST_TEST(contains(text_of_failure(R"({"max_workers": 1, "pools": [{"workers": -1}]})"),
+                        "pools[0].workers = -1"));
+}
+
+BOOST_AUTO_TEST_CASE(max_workers_holds_for_pools_that_are_added) {
+    asio::io_context context;
+    auto config = of({"text", "image"});
+    config.max_workers = 1;
+    BOOST_TEST(contains(text_of_failure([&] { pool_manager(context, config); }), "max_workers = 1"));
+    config.max_workers = 3;
+    pool_manager manager(context, config);
+    auto large = named("large");
+    large.workers = 2;
+    BOOST_TEST(contains(text_of_failure([&] { manager.add(large); }),
+                        "workers = 2: must not exceed 1, which max_workers leaves"));
+    large.workers = 0; // of itself wrong, whatever is left
+    large.capacity = 0;
+    BOOST_TEST(contains(text_of_failure([&] { manager.add(large); }), "capacity = 0"));
+    manager.add(named("small"));
+    BOOST_TEST(contains(text_of_failure([&] { manager.add(named("another")); }), "must not exceed 0"));
+    BOOST_TEST(manager.names().size() == 3u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

@@ -409,6 +409,26 @@ BOOST_AUTO_TEST_CASE(they_hold_whatever_happens) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(it_grows_no_further_than_other_pools_leave_room_for) {
+    scaler it(scaling_options{}, {2, 20}, start);
+    load_picture load;
+    load.desired = load.in_service = load.running = 2;
+    load.queued = 50;
+    load.oldest_wait = 1s;
+    load.most = 5;
+    BOOST_TEST(it.decide(load, start + 1s).desired == 5u);
+    load.desired = load.in_service = load.running = 5;
+    BOOST_TEST(it.decide(load, start + 2s).desired == 5u);
+    load.queued = 0;
+    load.utilisation = 1;
+    BOOST_TEST(it.decide(load, start + 120s).desired == 5u); // nor by its utilisation
+    load.most = 6;
+    BOOST_TEST(it.decide(load, start + 240s).desired == 6u);
+    load.most = 0; // the least number is its own
+    load.desired = 1;
+    BOOST_TEST(it.decide(load, start + 241s).desired == 2u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

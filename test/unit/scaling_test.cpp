@@ -36,8 +36,8 @@ pool_config elastic_config(std::size_t fewest, std::size_t most) {
 /// A load on a pool: each call takes `service` of virtual time; workers take `start_up` to come up.
 class loaded_pool : public manual_pool {
 public:
-    loaded_pool(pool_config config, duration service, duration start_up)
-        : manual_pool(std::move(config)), service_(service) {
+    loaded_pool(pool_config config, duration service, duration start_up, worker_share share = {})
+        : manual_pool(std::move(config), {std::move(share), false}), service_(service) {
         runtime().on_start = [this, start_up](fake_worker& fresh) {
             arrivals_.push_back({clock::now() + (booted_ ? start_up : duration::zero()), &fresh});
         };
@@ -181,6 +181,61 @@ BOOST_AUTO_TEST_CASE(a_short_wait_is_no_reason) {
         }
     }
     BOOST_TEST(pool.counters().scale_ups == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(pools_that_share_a_number_of_workers_grow_as_far_as_it_goes) {
+    const auto budget = std::make_shared<worker_budget>(8);
+    worker_share other(budget);
+    worker_share own(budget);
+    BOOST_TEST(other.reserve(1));
+    BOOST_TEST(own.reserve(2));
+    BOOST_TEST(other.grow_to(4) == 4u);
+    loaded_pool pool(elastic_config(2, 20), 1s, 100ms, std::move(own));
+    for (int i = 0; i < 50; ++i) {
+        pool.submit();
+    }
+    for (int i = 0; i < 10; ++i) {
+        pool.step(100ms);
+    }
+    BOOST_TEST(pool.status().live == 4u);
+    BOOST_TEST(pool.counters().scale_ups == 1u);
+    BOOST_TEST(other.grow_to(5) == 4u);
+    other.shrink_to(0);           // but its least number
+    for (int i = 0; i < 6; ++i) { // it looks again while callers wait
+        pool.step(100ms);
+    }
+    BOOST_TEST(pool.status().live == 7u);
+    BOOST_TEST(pool.counters().scale_ups == 2u);
+    BOOST_TEST(other.grow_to(2) == 1u);
+    for (int i = 0; i < 400 && pool.status().desired > 2; ++i) {
+        pool.step(1s);
+    }
+    BOOST_TEST(pool.all_done());
+    BOOST_TEST(budget->left() == 5u); // given back when it had shrunk
+    BOOST_TEST(other.grow_to(6) == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_starts_with_fewer_workers_where_others_have_them) {
+    const auto budget = std::make_shared<worker_budget>(5);
+    worker_share other(budget);
+    worker_share own(budget);
+    BOOST_TEST(own.reserve(1));
+    BOOST_TEST(other.grow_to(3) == 3u);
+    auto config = elastic_config(1, 4);
+    config.scaling.initial = 4;
+    manual_pool pool(config, {std::move(own), false});
+    BOOST_TEST(pool.start()->value.has_value());
+    BOOST_TEST(pool.status().desired == 2u);
+    const auto refused = pool.begin(pool.facade().resize({3, 4}));
+    BOOST_TEST(refused->code() == errc::invalid_config);
+    check_mentions(refused->text(), "limits.min = 3: must not exceed 2");
+    BOOST_TEST(pool.status().desired == 2u);
+    BOOST_TEST(pool.begin(pool.facade().resize({2, 4}))->value.has_value());
+    BOOST_TEST(pool.begin(pool.facade().resize({1, 1}))->value.has_value());
+    BOOST_TEST(budget->left() == 1u);
+    pool.shutdown();
+    pool.advance(10s, 100ms);
+    BOOST_TEST(budget->left() == 2u); // its last one too
 }
 
 BOOST_AUTO_TEST_CASE(the_worker_that_worked_last_stays) {

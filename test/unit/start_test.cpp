@@ -451,7 +451,7 @@ BOOST_AUTO_TEST_CASE(calls_while_a_failed_start_is_undone) {
     check_mentions(late->text(), "exit code 7");
     pool.advance(5s);
     BOOST_TEST(started->code() == errc::start_failed);
-    BOOST_TEST(pool.execute(request("x"))->code() == errc::not_started);
+    BOOST_TEST(pool.execute(request("x"))->code() == errc::start_failed);
 }
 
 BOOST_AUTO_TEST_CASE(changes_have_to_wait_for_the_start) {
@@ -461,10 +461,23 @@ BOOST_AUTO_TEST_CASE(changes_have_to_wait_for_the_start) {
     BOOST_TEST(pool.begin(pool.facade().resize(size_limits(1, 2)))->code() == errc::not_started);
 }
 
-BOOST_AUTO_TEST_CASE(calls_after_a_failed_start) {
+BOOST_AUTO_TEST_CASE(what_comes_after_a_failed_start_is_told_its_cause) {
     fresh_pool pool(fake_config(1), exit_with_1);
     pool.start();
-    BOOST_TEST(pool.execute(request("x"))->code() == errc::not_started);
+    const auto call = pool.execute(request("x"));
+    BOOST_TEST(call->code() == errc::start_failed);
+    check_mentions(call->text(), "0 of 1 workers came up");
+    check_mentions(call->text(), "exit code 1");
+    BOOST_TEST(call->text().find("start() first") == std::string::npos, call->text());
+    for (const auto& other :
+         {pool.begin(pool.facade().ready(1)), pool.begin(pool.facade().suspend()),
+          pool.begin(pool.facade().resize(size_limits(1, 2))), pool.begin(pool.facade().rolling_restart())}) {
+        BOOST_TEST(other->code() == errc::start_failed);
+        check_mentions(other->text(), "exit code 1");
+    }
+    const auto lease = pool.checkout();
+    BOOST_TEST(lease->code() == errc::start_failed);
+    check_mentions(lease->text(), "exit code 1");
 }
 
 BOOST_AUTO_TEST_CASE(refused_calls_are_counted) {
