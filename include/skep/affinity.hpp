@@ -4,9 +4,12 @@
 #pragma once
 
 #include <skep/time.hpp>
+#include <skep/worker_id.hpp>
+#include <skep/worker_state.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 namespace skep {
 
@@ -31,6 +34,19 @@ enum class affinity_on_recycle {
     wait, ///< it goes on serving until none is left: they are forgotten, have not been used for affinity_options::ttl, or
           ///< have expired in pool_config::sessions
     move ///< their next calls go to any worker, as those of a new session: what they need is not in its memory alone
+};
+
+/// A session and its worker, as pool::session_worker() saw them.
+struct session_binding {
+    worker_id worker; ///< that serves the session, or has served it
+    std::optional<worker_state>
+        state;              ///< of that worker, as in worker_status; empty once the worker has ended
+    bool is_strict = false; ///< strictly bound: a call with a hint does not take the session elsewhere
+    bool is_lost =
+        false; ///< the worker takes no more calls, and what it knew of the session is lost: strict calls fail
+    std::size_t calls =
+        0;           ///< of the session, that wait for the worker or run; leases of the session included
+    duration idle{}; ///< since the last of these ended; 0 while there is one
 };
 
 /// Sessions and their workers: see request::session.

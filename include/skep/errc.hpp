@@ -48,8 +48,8 @@ enum class errc {
     session_not_found,      ///< there is no session of that id, or it has expired
     invalid_session,        ///< a session's id or ttl breaks its rule; the text names the rule
     session_backend_failed, ///< where the sessions are kept could not do it; the text names operation and cause
-    worker_busy,            ///< the session's worker has no room, and the request's affinity allows no wait
-    session_worker_unavailable, ///< the session's worker is gone, and the request's affinity allows no other
+    worker_busy, ///< the worker of the session, or of the checkout, has no room, and the affinity allows no wait
+    session_worker_unavailable, ///< the session's worker is gone, or is not the lease's; the affinity allows no other
     pool_not_found,             ///< the pool_manager has no pool of that name; the text lists those it has
     forked, ///< this process was forked from the one that started the pool, and has no workers; not a pool's to repair
 };

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <skep/affinity.hpp>
 #include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/reply_stream.hpp>
@@ -14,6 +15,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace skep {
@@ -27,6 +29,30 @@ public:
         return *this;
     }
     checkout_options&& one_place() && { return std::move(one_place()); }
+
+    /// The worker of that session: see request::session. A session that no worker serves is bound to the worker of the
+    /// lease. The session is in use as long as the lease is held. Excludes worker().
+    checkout_options& session(std::string id) & {
+        session_ = std::move(id);
+        return *this;
+    }
+    checkout_options&& session(std::string id) && { return std::move(session(std::move(id))); }
+
+    /// That worker, such as session::last_worker_id(). Excludes session().
+    checkout_options& worker(worker_id id) & {
+        worker_ = std::move(id);
+        return *this;
+    }
+    checkout_options&& worker(worker_id id) && { return std::move(worker(std::move(id))); }
+
+    /// What session() and worker() mean: `hint` prefers the worker, and takes any other while it has no room or if it is
+    /// gone; `strict_queue` insists, and waits for it; `strict_fail_fast` insists on having it at once.
+    /// Default: pool_config::affinity.mode for session(), hint for worker().
+    checkout_options& affinity(affinity_mode mode) & {
+        affinity_ = mode;
+        return *this;
+    }
+    checkout_options&& affinity(affinity_mode mode) && { return std::move(affinity(mode)); }
 
     /// The longest wait, 0..365 days; 0 = until the pool shuts down. Default: pool_config::queue.timeout.
     checkout_options& queue_timeout(duration limit) &;
@@ -46,12 +72,18 @@ public:
 
     /// Whether one_place() was called.
     bool wants_one_place() const noexcept { return wants_one_place_; }
+    const std::string& session() const noexcept { return session_; } ///< empty without one
+    const std::optional<worker_id>& worker() const noexcept { return worker_; }
+    const std::optional<affinity_mode>& affinity() const noexcept { return affinity_; }
     const std::optional<duration>& queue_timeout() const noexcept { return queue_timeout_; }
     const std::optional<duration>& leak_threshold() const noexcept { return leak_threshold_; }
     const std::optional<request>& reset() const noexcept { return reset_; }
 
 private:
     bool wants_one_place_ = false;
+    std::string session_;
+    std::optional<worker_id> worker_;
+    std::optional<affinity_mode> affinity_;
     std::optional<duration> queue_timeout_;
     std::optional<duration> leak_threshold_;
     std::optional<request> reset_;
@@ -74,7 +106,8 @@ public:
     /// their own queue timeouts, as they do while the worker is suspended or unhealthy.
     /// Errors: those of pool::execute(), but that no call is sent to another worker: if the leased one ends, this call and
     /// each later one end with worker_lost. invalid_request if the lease was given back before; cancelled if it is
-    /// meanwhile; invalid_request if the call's session is strictly bound to another worker.
+    /// meanwhile. Of a call of a strict session that another worker serves: session_worker_unavailable, or worker_busy
+    /// with affinity_mode::strict_fail_fast; the lease does not take the session along.
     /// Cancellation: as of pool::execute().
     boost::asio::awaitable<reply> execute(request call) override;
     using call_interface::execute;

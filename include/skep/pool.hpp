@@ -4,6 +4,7 @@
 #pragma once
 
 #include <skep/abi.hpp>
+#include <skep/affinity.hpp>
 #include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/lease.hpp>
@@ -22,6 +23,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -116,7 +118,10 @@ public:
     /// over once it is done with the calls it has. It is neither recycled, restarted nor scaled down meanwhile; if it fails,
     /// the lease is lost with it. Who has called is kept for the warning about a lease that is held for too long.
     /// Errors: pool_saturated, queue_timeout, no_worker, cancelled, unavailable, not_started, start_failed, shutting_down;
-    /// invalid_config (an option is out of its range); frame_too_large and invalid_request (the reset call cannot be sent).
+    /// invalid_config (an option is out of its range, or excludes another); frame_too_large and invalid_request (the reset
+    /// call cannot be sent). Of a checkout that insists on a worker, or on that of a session: worker_busy (it has no room,
+    /// and may not be waited for), unknown_worker (it is gone), session_worker_unavailable (the session's is),
+    /// session_quota_exceeded, invalid_session (an id's rule).
     /// Leases do not hold a shutdown up: it ends them, as do the destruction of the pool and resize() where it takes the
     /// worker.
     /// Cancellation (all types): the wait ends with cancelled, and no worker is taken.
@@ -138,6 +143,20 @@ public:
     /// or whose worker is gone with what it knew (errc::session_worker_unavailable). Returns false if no worker is known
     /// to serve it, or to have served it. Never fails; answers in every phase. Not cancellable: it is one hop.
     boost::asio::awaitable<bool> forget_session(std::string id);
+
+    /// Returns which worker serves the session, or has served it, and in which state that worker is; an empty optional if no
+    /// worker is known to. Never fails; answers in every phase. Not cancellable: it is one hop.
+    boost::asio::awaitable<std::optional<session_binding>> session_worker(std::string id);
+
+    /// Binds the session to a worker: its next calls go there, as do those that wait for another worker. Calls that a worker
+    /// has stay at that worker. Counts as a use of the session, and is recorded in pool_config::sessions.
+    /// `mode`: `hint` lets a later call take the session elsewhere, a strict mode does not; default: affinity.mode. A session
+    /// that is strictly bound to that worker already stays so.
+    /// Errors: unknown_worker (no such worker is up, or it is on its way out), invalid_session (`id` is not 1..256 bytes of
+    /// UTF-8), session_quota_exceeded (as of a strict call: see affinity_options::limit), not_started, start_failed,
+    /// shutting_down, forked. The session is as it was then. Not cancellable: it is one hop.
+    boost::asio::awaitable<void> bind_session(std::string id, worker_id worker,
+                                              std::optional<affinity_mode> mode = std::nullopt);
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
     boost::asio::awaitable<pool_status> status();

@@ -47,6 +47,8 @@ struct worker_status {
     std::size_t load = 0;                          ///< calls it is running
     std::size_t capacity = 0;                      ///< calls it can run at a time
     std::size_t leased = 0;                        ///< of these places, those that leases keep
+    std::size_t sessions = 0;                      ///< that it serves: see affinity_options
+    std::size_t strict_sessions = 0;               ///< of these, those that are strictly bound to it
     std::uint64_t completed = 0;                   ///< calls it answered, with a result or an exception
     std::uint64_t errors = 0;                      ///< of these, with an exception
     duration uptime{};                             ///< since it became ready

@@ -5,6 +5,7 @@
 
 #include <skep/export.hpp>
 #include <skep/time.hpp>
+#include <skep/worker_id.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
@@ -15,6 +16,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -128,6 +131,13 @@ public:
     /// Null if there is none of that name; it points into what this value and its copies share.
     const boost::json::value* program(std::string_view name) const noexcept { return data().program(name); }
 
+    /// The worker that was sent the session's last call, or that session_store::record_worker() named since; empty if
+    /// there was none. The worker may have ended. With a backend that several services share, the worker may be another
+    /// service's.
+    std::optional<worker_id> last_worker_id() const {
+        return last_worker_ ? std::optional(*last_worker_) : std::nullopt;
+    }
+
     /// About what it takes in memory, in bytes.
     std::size_t memory_bytes() const noexcept;
 
@@ -141,11 +151,15 @@ public:
     /// See session_backend::replace.
     std::uint64_t version() const noexcept { return version_; }
 
+    /// For a session_backend: what session_backend::record_worker() has kept. Null if there is none.
+    void set_last_worker(std::shared_ptr<const worker_id> id) noexcept { last_worker_ = std::move(id); }
+
 private:
     boost::intrusive_ptr<const detail::session_state> state_; ///< never null but in what was moved from
     duration age_{};
     duration idle_time_{};
     std::uint64_t version_ = 0;
+    std::shared_ptr<const worker_id> last_worker_; ///< null if none is known
 };
 
 } // namespace skep

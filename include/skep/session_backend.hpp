@@ -7,6 +7,7 @@
 #include <skep/export.hpp>
 #include <skep/session.hpp>
 #include <skep/time.hpp>
+#include <skep/worker_id.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,10 @@ public:
 
     /// find(id, session_access::touch), for who does not want to know what is in it. False if there is none.
     virtual awaitable<bool> touch(std::string id) = 0;
+
+    /// touch() that keeps `worker` as the session's last one: see session::set_last_worker. replace() does not change it.
+    /// The default is touch() alone: sessions of such a backend have no last worker.
+    virtual awaitable<bool> record_worker(std::string id, worker_id worker);
 
     /// False if there is none, or it has expired.
     virtual awaitable<bool> remove(std::string id) = 0;

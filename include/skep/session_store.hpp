@@ -8,6 +8,7 @@
 #include <skep/session.hpp>
 #include <skep/session_backend.hpp>
 #include <skep/time.hpp>
+#include <skep/worker_id.hpp>
 
 #include <boost/json/value.hpp>
 
@@ -105,6 +106,12 @@ public:
 
     /// Begins the session's idle time anew. False if there is none or it has expired.
     awaitable<bool> touch(std::string id);
+
+    /// Keeps `worker` as the session's last_worker_id() and begins the idle time of the session anew. Pools with this
+    /// store do so for every call and every pool::bind_session(). It does not bind the session to that worker.
+    /// Returns false if there is no such session or it has expired.
+    /// Cancellation and errors: as of touch().
+    awaitable<bool> record_worker(std::string id, worker_id worker);
 
     /// False if there is none or it has expired.
     awaitable<bool> remove(std::string id);

@@ -7,7 +7,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace skep {
 
@@ -24,5 +26,8 @@ struct worker_id {
 
 /// "pool/slot#generation", as it stands in logs, errors and the worker's environment.
 SKEP_API std::string to_string(const worker_id& id);
+
+/// Reads what to_string() writes. Returns an empty optional for any other text.
+SKEP_API std::optional<worker_id> to_worker_id(std::string_view text);
 
 } // namespace skep

@@ -54,6 +54,8 @@ json::object to_json(const worker_status& worker) {
                         {"load", worker.load},
                         {"capacity", worker.capacity},
                         {"leased", worker.leased},
+                        {"sessions", worker.sessions},
+                        {"strict_sessions", worker.strict_sessions},
                         {"completed", worker.completed},
                         {"errors", worker.errors},
                         {"uptime_ms", milliseconds(worker.uptime)},

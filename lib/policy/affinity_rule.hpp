@@ -9,10 +9,11 @@ namespace skep {
 
 /// The worker that serves a session.
 enum class session_home {
-    none, ///< there is none yet, or not any more
-    free, ///< has room for the call
-    busy, ///< has none
-    lost  ///< is gone, and what it knew of the session with it
+    none,     ///< there is none yet, or not any more
+    free,     ///< has room for the call
+    busy,     ///< has none
+    lost,     ///< is gone, and what it knew of the session with it
+    elsewhere ///< is another one than the only worker that the call may go to
 };
 
 /// Where a call of a session goes.
@@ -22,7 +23,7 @@ enum class affinity_step {
     wait_for_home,
     refuse_as_busy,
     refuse_as_lost,
-    refuse_as_elsewhere, ///< its lease is of another worker
+    refuse_as_elsewhere, ///< it may only go to another worker
     refuse_as_too_many   ///< there are as many sessions as may be
 };
 
@@ -38,6 +39,12 @@ constexpr affinity_step step_of(affinity_mode mode, session_home home) noexcept 
     case session_home::busy:
         if (is_strict) {
             return mode == affinity_mode::strict_queue ? affinity_step::wait_for_home
+                                                       : affinity_step::refuse_as_busy;
+        }
+        break;
+    case session_home::elsewhere:
+        if (is_strict) {
+            return mode == affinity_mode::strict_queue ? affinity_step::refuse_as_elsewhere
                                                        : affinity_step::refuse_as_busy;
         }
         break;

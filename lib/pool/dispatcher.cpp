@@ -237,6 +237,12 @@ void dispatcher::serve(worker& place) {
     }
 }
 
+void dispatcher::serve_slot(std::uint32_t slot) {
+    if (auto* const place = placement_.in_slot(slot)) {
+        serve(*place);
+    }
+}
+
 void dispatcher::serve_all() {
     auto* free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
     while (free != nullptr) {
@@ -267,7 +273,7 @@ void dispatcher::begin_reset(call& fresh, worker& at) {
 }
 
 void dispatcher::begin(call& next, worker& at, time_point now) {
-    if (!next.has_session() || may_begin_at_lease(next, at, now)) {
+    if (may_use_lease(next, at, true)) {
         dispatch(next, at, now);
     }
 }

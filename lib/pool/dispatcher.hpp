@@ -19,6 +19,7 @@
 #include <skep/pool_status.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace skep {
@@ -46,6 +47,7 @@ public:
 
     /// Calls that wait are given to the worker, as far as it has room, or to any worker.
     void serve(worker& place) override;
+    void serve_slot(std::uint32_t slot) override;
     void serve_all() override;
 
     void on_result(worker& sender, call& answered, result_message& answer, time_point now);
@@ -100,6 +102,15 @@ public:
     /// False if no worker is known to serve the session. The next call of it may go to any.
     bool forget_session(const std::string& session);
 
+    /// What is known of the session, but for its worker's pool and state.
+    std::optional<session_binding> session_worker(const std::string& session) {
+        return sessions_.binding_of(session, context_.now());
+    }
+
+    /// The worker, which is up, serves the session from now on. False if there is no room for the session.
+    bool bind_session(const std::string& session, worker& to, affinity_mode mode);
+    std::string why_too_many_sessions() const;
+
     /// The same, unless it was used then, or later, or a call of it waits.
     void forget_unused_session(const std::string& session, time_point since);
 
@@ -120,7 +131,12 @@ private:
 
     // For leases.
     void begin(call& next, worker& at, time_point now) override;
+    bool may_wait(call& fresh, const worker& at) override { return may_use_lease(fresh, at, false); }
     void begin_reset(call& fresh, worker& at) override;
+    affinity_step step_of(lease_claim& wanting, worker*& home) override;
+    void bind_session(lease_claim& granted, worker& to) override;
+    void end_session_use(lease_claim& over) noexcept override;
+    std::string why_too_many() const override { return why_too_many_sessions(); }
     void fail_call(call& waiting, errc code, error_info info) override {
         fail(waiting, code, std::move(info));
     }
@@ -138,12 +154,16 @@ private:
     void settle_bound_to(std::uint32_t slot);
     void settle_in_session(call& next, worker* place);
     affinity_step step_of_session(const call& wanting, worker*& home);
-    bool is_next_at(const worker& home, const call& wanting) noexcept;
+    session_home state_of(const session_affinity::home& known, const claim& wanting,
+                          bool has_waited) noexcept;
+    bool is_next_at(const worker& home, const claim& wanting, bool has_waited) noexcept;
     bool is_strict(const call& of) const noexcept { return sessions_.mode_of(of.req) != affinity_mode::hint; }
-    bool may_begin_at_lease(call& next, const worker& at, time_point now);
+    bool may_use_lease(call& next, const worker& at, bool has_place);
     void bind_session(call& assigned, worker& to, time_point now);
+    void note_session(const std::string& session, const worker& to, bool is_hit);
     bool begin_session_use(call& by, time_point now);
     void end_session_use(call& over, time_point now) noexcept;
+    void end_use(const std::string& session, time_point now) noexcept;
     void go_anywhere(call& next);
     void wait_for(call& next, worker& home);
     void refuse_in_session(call& refused, affinity_step why, const worker* home);

@@ -35,6 +35,9 @@ std::size_t dispatcher::fail_queue(errc code, const error_info& info) {
 
 void dispatcher::refuse_checkouts(errc code) {
     leases_.refuse_checkouts(code);
+    for (std::uint32_t slot = 0; slot < placement_.slots(); ++slot) {
+        serve_slot(slot);
+    }
     serve_all();
 }
 

@@ -31,8 +31,8 @@ public:
     /// Whether there will be more workers soon, or may be for the sake of calls that wait.
     virtual bool may_get_more_workers() const = 0;
 
-    /// A call of the session is assigned to a worker.
-    virtual void on_session_used(const std::string& session) = 0;
+    /// A call of the session is assigned to a worker, or the session is bound to it.
+    virtual void on_session_used(const std::string& session, const worker& by) = 0;
 
     /// Callers have begun to wait.
     virtual void on_waiting() = 0;

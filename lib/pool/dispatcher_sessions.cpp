@@ -43,7 +43,9 @@ void dispatcher::settle_bound_to(std::uint32_t slot) {
     const bool have_any = !waiting.empty();
     while (!waiting.empty()) {
         const auto next = waiting.pop_front();
-        settle_in_session(static_cast<call&>(*next), nullptr);
+        auto* const waiting_call = next->as_call();
+        waiting_call != nullptr ? settle_in_session(*waiting_call, nullptr)
+                                : leases_.settle(static_cast<lease_claim&>(*next), nullptr);
     }
     if (have_any) {
         serve_all();
@@ -78,21 +80,25 @@ void dispatcher::settle_in_session(call& next, worker* place) {
     }
 }
 
-/// A lease is of one worker: its calls do not take a session that is strictly bound to another one to that.
-bool dispatcher::may_begin_at_lease(call& next, const worker& at, time_point now) {
-    if (!is_strict(next)) {
+/// A lease is of one worker: a call of it does not take a strict session to that worker from another one.
+bool dispatcher::may_use_lease(call& next, const worker& at, bool has_place) {
+    if (!next.has_session() || !is_strict(next)) {
         return true;
     }
-    worker* home = nullptr;
-    auto step = step_of_session(next, home);
-    if (home != nullptr) {
-        step = home == &at ? affinity_step::go_home : affinity_step::refuse_as_elsewhere;
+    const auto now = context_.now();
+    const auto known = sessions_.home_of(next.req.session(), now);
+    auto state = known.is_lost ? session_home::lost : session_home::none;
+    if (known.at == &at) {
+        state = has_place ? session_home::free : session_home::busy;
+    } else if (known.at != nullptr) {
+        state = session_home::elsewhere;
     }
+    auto step = skep::step_of(sessions_.mode_of(next.req), state);
     if (!is_refusal(step) && !begin_session_use(next, now)) {
         step = affinity_step::refuse_as_too_many;
     }
     if (is_refusal(step)) {
-        refuse_in_session(next, step, home);
+        refuse_in_session(next, step, known.at);
     }
     return !is_refusal(step);
 }
@@ -100,18 +106,85 @@ bool dispatcher::may_begin_at_lease(call& next, const worker& at, time_point now
 affinity_step dispatcher::step_of_session(const call& wanting, worker*& home) {
     const auto known = sessions_.home_of(wanting.req.session(), context_.now());
     home = known.at;
-    auto state = known.is_lost ? session_home::lost : session_home::none;
-    if (home != nullptr) {
-        const bool is_free = is_next_at(*home, wanting) && placement::has_room(*home, wanting);
-        state = is_free ? session_home::free : session_home::busy;
+    const auto state = state_of(known, wanting, wanting.state != call_state::fresh);
+    return skep::step_of(sessions_.mode_of(wanting.req), state);
+}
+
+session_home dispatcher::state_of(const session_affinity::home& known, const claim& wanting,
+                                  bool has_waited) noexcept {
+    if (known.at == nullptr) {
+        return known.is_lost ? session_home::lost : session_home::none;
     }
-    return step_of(sessions_.mode_of(wanting.req), state);
+    const bool is_free =
+        is_next_at(*known.at, wanting, has_waited) && placement::has_room(*known.at, wanting);
+    return is_free ? session_home::free : session_home::busy;
+}
+
+/// The worker that a checkout wishes for: by its id, or as the one of a session.
+affinity_step dispatcher::step_of(lease_claim& wanting, worker*& home) {
+    const auto& options = wanting.options;
+    session_affinity::home known;
+    if (options.worker()) {
+        known.at = placement_.find(*options.worker());
+        known.is_lost = known.at == nullptr;
+    } else if (!options.session().empty()) {
+        known = sessions_.home_of(options.session(), context_.now());
+    }
+    home = known.at;
+    const auto mode = sessions_.mode_of(options);
+    const auto step = skep::step_of(mode, state_of(known, wanting, wanting.state != lease_state::fresh));
+    const bool is_strict = !options.session().empty() && mode != affinity_mode::hint;
+    if (is_refusal(step) || !is_strict || wanting.uses_session) {
+        return step;
+    }
+    wanting.uses_session = sessions_.begin_use(options.session(), context_.now());
+    return wanting.uses_session ? step : affinity_step::refuse_as_too_many;
+}
+
+/// The session of a checkout with a hint is not remembered where there is no room for it.
+void dispatcher::bind_session(lease_claim& granted, worker& to) {
+    const auto& session = granted.options.session();
+    if (session.empty()) {
+        return;
+    }
+    granted.uses_session = granted.uses_session || sessions_.begin_use(session, context_.now());
+    const auto mode = sessions_.mode_of(granted.options);
+    note_session(session, to, granted.uses_session && sessions_.bind(session, mode, to));
+}
+
+void dispatcher::end_session_use(lease_claim& over) noexcept {
+    if (std::exchange(over.uses_session, false)) {
+        end_use(over.options.session(), context_.now());
+    }
+}
+
+bool dispatcher::bind_session(const std::string& session, worker& to, affinity_mode mode) {
+    const auto now = context_.now();
+    auto* const former = sessions_.home_of(session, now).at;
+    if (former != &to) {
+        sessions_.forget(session);
+    }
+    if (!sessions_.begin_use(session, now)) {
+        return false;
+    }
+    const bool is_hit = sessions_.bind(session, mode, to);
+    end_use(session, now);
+    note_session(session, to, is_hit);
+    if (former != nullptr) {
+        settle_bound_to(former->id().slot);
+    }
+    return true;
+}
+
+std::string dispatcher::why_too_many_sessions() const {
+    return "the pool remembers " + std::to_string(sessions_.size()) +
+           " sessions that are strictly bound or in use, and affinity.limit is " +
+           std::to_string(config_.affinity.limit);
 }
 
 /// Whether nobody waits there who came before it, perhaps for room that it could do without: others can be pipelined.
-bool dispatcher::is_next_at(const worker& home, const call& wanting) noexcept {
+bool dispatcher::is_next_at(const worker& home, const claim& wanting, bool has_waited) noexcept {
     const auto* const next = queue_.next_for(home.id().slot);
-    const bool has_waited = wanting.state != call_state::fresh;
     return next == nullptr || (has_waited && wanting.order < next->order);
 }
 
@@ -138,22 +211,18 @@ void dispatcher::wait_for(call& next, worker& home) {
 void dispatcher::refuse_in_session(call& refused, affinity_step why, const worker* home) {
     refused.state = call_state::fresh; // it is in no list
     error_info info;
+    if (home != nullptr) {
+        info.worker = home->id();
+        const auto* const lease = lease_of(refused);
+        const bool is_foreign = lease != nullptr && lease->at != home;
+        info.detail = is_foreign ? "its session is strictly bound to another worker than the lease's" : "";
+    }
     const bool may_have_begun = refused.attempts > 0; // before it was to be made once more
     auto code = may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
     switch (why) {
-    case affinity_step::refuse_as_busy:
-        info.worker = home->id();
-        code = errc::worker_busy;
-        break;
-    case affinity_step::refuse_as_elsewhere:
-        info.worker = home->id();
-        info.detail = "its session is strictly bound to another worker than the lease's";
-        code = errc::invalid_request;
-        break;
+    case affinity_step::refuse_as_busy: code = errc::worker_busy; break;
     case affinity_step::refuse_as_too_many:
-        info.detail = "the pool remembers " + std::to_string(sessions_.size()) +
-                      " sessions that are strictly bound or in use, and affinity.limit is " +
-                      std::to_string(config_.affinity.limit);
+        info.detail = why_too_many_sessions();
         code = errc::session_quota_exceeded;
         break;
     default: break;
@@ -169,11 +238,17 @@ bool dispatcher::is_lost_to_session(const call& lost) {
 
 /// A session that is not strict is not remembered where there is no room for it.
 void dispatcher::bind_session(call& assigned, worker& to, time_point now) {
-    const bool is_hit = begin_session_use(assigned, now) && sessions_.bind(assigned.req, to);
+    const auto& session = assigned.req.session();
+    const bool is_hit =
+        begin_session_use(assigned, now) && sessions_.bind(session, sessions_.mode_of(assigned.req), to);
+    note_session(session, to, is_hit);
+}
+
+void dispatcher::note_session(const std::string& session, const worker& to, bool is_hit) {
     context_.tell<events::session_affinity>([&] {
-        return events::session_affinity{to.id(), assigned.req.session(), is_hit ? "hit" : "miss"};
+        return events::session_affinity{to.id(), session, is_hit ? "hit" : "miss"};
     });
-    events_.on_session_used(assigned.req.session());
+    events_.on_session_used(session, to);
 }
 
 /// False if there is no room for its session.
@@ -184,11 +259,14 @@ bool dispatcher::begin_session_use(call& by, time_point now) {
 
 /// Neither the pool nor a worker has to do with it any more.
 void dispatcher::end_session_use(call& over, time_point now) noexcept {
-    if (!std::exchange(over.uses_session, false)) {
-        return;
+    if (std::exchange(over.uses_session, false)) {
+        end_use(over.req.session(), now);
     }
+}
+
+void dispatcher::end_use(const std::string& session, time_point now) noexcept {
     const bool was_any_idle = sessions_.next_expiry() != time_point::max();
-    sessions_.end_use(over.req.session(), now);
+    sessions_.end_use(session, now);
     if (!was_any_idle) {
         has_sessions_.open();
     }

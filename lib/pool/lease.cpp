@@ -4,6 +4,7 @@
 #include "core/range_check.hpp"
 #include "pool/call_operations.hpp"
 #include "pool/lease_handle.hpp"
+#include "session/session_rules.hpp"
 #include <skep/lease.hpp>
 
 #include <new>
@@ -46,6 +47,14 @@ private:
 };
 
 void check(const checkout_options& what) {
+    if (!what.session().empty()) {
+        check_session_id(what.session());
+    }
+    if (!what.session().empty() && what.worker()) {
+        error_info info;
+        info.detail = "checkout_options: session and worker exclude each other";
+        throw error(errc::invalid_config, std::move(info));
+    }
     check_ranges([&](const range_check& range) {
         range.time("queue_timeout", what.queue_timeout().value_or(0s), 0s, 365 * 24h);
         range.time("leak_threshold", what.leak_threshold().value_or(0s), 0s, 365 * 24h);

@@ -55,12 +55,13 @@ struct lease_claim final : claim {
     checkout_options options;
     std::source_location where;
     lease_state state = lease_state::fresh;
-    worker* at = nullptr;     ///< null unless it has one that serves
-    worker_id of;             ///< for the user too, once checkout() has returned
-    std::size_t places = 0;   ///< of the worker
-    time_point granted;       ///< when it was handed over
-    claim_list<call> waiting; ///< its calls that wait for each other
-    call_ptr reset;           ///< to be run at its return; null if there is none, or no more
+    bool uses_session = false; ///< the pool counts it as a use of its session
+    worker* at = nullptr;      ///< null unless it has one that serves
+    worker_id of;              ///< for the user too, once checkout() has returned
+    std::size_t places = 0;    ///< of the worker
+    time_point granted;        ///< when it was handed over
+    claim_list<call> waiting;  ///< its calls that wait for each other
+    call_ptr reset;            ///< to be run at its return; null if there is none, or no more
     suspended_caller caller;
     suspended_caller closer;
     claim_failure failure;                 ///< of checkout(); for the user, once it was resumed

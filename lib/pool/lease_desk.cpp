@@ -56,8 +56,59 @@ void lease_desk::find_place(lease_claim& fresh) {
     fresh.of.pool = config_.name;
     const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
     deadlines_.set(fresh, after_limit(fresh.submitted, limit));
-    auto* const free = queue_.is_common_empty() ? placement_.pick(fresh) : nullptr;
-    free != nullptr ? reserve(fresh, *free) : queue_up(fresh);
+    settle(fresh, nullptr);
+}
+
+void lease_desk::settle(lease_claim& wanting, worker* place) {
+    const lease_ptr keep(&wanting);
+    try {
+        worker* home = nullptr;
+        const auto step = user_.step_of(wanting, home);
+        wanting.slot.reset(); // it waits for that one no more
+        switch (step) {
+        case affinity_step::anywhere: go_anywhere(wanting, place); break;
+        case affinity_step::go_home: reserve(wanting, *home); break;
+        case affinity_step::wait_for_home: wait_for(wanting, *home); break;
+        default: refuse(wanting, step, home); break;
+        }
+    } catch (const std::exception&) { // out of memory
+        if (wanting.state != lease_state::fresh && wanting.state != lease_state::queued) {
+            throw;
+        }
+        wanting.state = lease_state::fresh; // it is in no list
+        end_wait(wanting, errc::invalid_request, {});
+    }
+}
+
+void lease_desk::go_anywhere(lease_claim& wanting, worker* place) {
+    const bool is_fresh = wanting.state == lease_state::fresh;
+    if (is_fresh) {
+        place = queue_.is_common_empty() ? placement_.pick(wanting) : nullptr;
+    }
+    if (place != nullptr) {
+        reserve(wanting, *place);
+    } else {
+        is_fresh ? queue_up(wanting) : queue_.put_back(&wanting);
+    }
+}
+
+void lease_desk::wait_for(lease_claim& wanting, const worker& home) {
+    wanting.slot = home.id().slot;
+    wanting.state == lease_state::fresh ? queue_up(wanting) : queue_.put_back(&wanting);
+}
+
+void lease_desk::refuse(lease_claim& refused, affinity_step why, const worker* home) {
+    refused.state = lease_state::fresh; // it is in no list
+    error_info info;
+    info.worker = home != nullptr ? std::optional(home->id()) : refused.options.worker();
+    auto code = refused.options.worker() ? errc::unknown_worker : errc::session_worker_unavailable;
+    if (why == affinity_step::refuse_as_busy) {
+        code = errc::worker_busy;
+    } else if (why == affinity_step::refuse_as_too_many) {
+        code = errc::session_quota_exceeded;
+        info.detail = user_.why_too_many();
+    }
+    end_wait(refused, code, std::move(info));
 }
 
 void lease_desk::queue_up(lease_claim& fresh) {
@@ -67,20 +118,21 @@ void lease_desk::queue_up(lease_claim& fresh) {
         end_wait(fresh, errc::pool_saturated, {});
         return;
     }
-    fresh.state = lease_state::queued;
     queue_.push_back(&fresh);
+    fresh.state = lease_state::queued;
     if (queue_.common_size() == 1) {
         events_.on_waiting();
     }
 }
 
 void lease_desk::on_granted(claim& granted, worker& place, time_point) {
-    reserve(static_cast<lease_claim&>(granted), place);
+    settle(static_cast<lease_claim&>(granted), &place);
 }
 
 /// From now on the worker takes no calls of others, in these places.
 void lease_desk::reserve(lease_claim& granted, worker& place) {
     const lease_ptr keep(&granted);
+    user_.bind_session(granted, place);
     granted.of.slot = place.id().slot;
     granted.of.generation = place.id().generation;
     granted.at = &place;
@@ -136,7 +188,7 @@ void lease_desk::place(call& fresh, lease_claim& with) {
     } else if (waits_for_itself(fresh, with)) {
         refuse_call(fresh, with, errc::tool_cycle,
                     "it would wait for ever, for a place of its own lease: " + trail_of(fresh));
-    } else {
+    } else if (user_.may_wait(fresh, *with.at)) {
         queue_up(fresh, with);
     }
 }
@@ -272,6 +324,7 @@ void lease_desk::release(lease_claim& lease) {
 /// It is in the list of leases.
 void lease_desk::end(lease_claim& over) {
     over.state = lease_state::over;
+    user_.end_session_use(over);
     over.reset.reset();
     deadlines_.remove(over);
     leases_.remove(over);
@@ -296,9 +349,11 @@ void lease_desk::lose(lease_claim& lease) {
         leases_.remove(lease);
         lease.state = lease_state::queued;
         queue_.push_front(&lease);
+        settle(static_cast<lease_claim&>(*queue_.remove(lease)), nullptr); // in its place in the order
         break;
     case lease_state::held:
         lease.state = lease_state::lost;
+        user_.end_session_use(lease);
         lease.reset.reset();
         deadlines_.remove(lease);
         while (!lease.waiting.empty()) {
@@ -327,6 +382,7 @@ void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
     }
     waiting.failure = {code, std::move(info)};
     deadlines_.remove(waiting);
+    user_.end_session_use(waiting);
     waiting.reset.reset();
     auto* const place = std::exchange(waiting.at, nullptr);
     if (was == lease_state::queued) {
@@ -341,9 +397,13 @@ void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
     user_.on_queue_shrunk();
 }
 
-/// It has held up others.
+/// It has held up others: those that wait for the same worker, too.
 void lease_desk::leave(lease_claim& waiting, errc code, error_info info) {
+    const auto slot = waiting.at != nullptr ? std::optional(waiting.of.slot) : waiting.slot;
     end_wait(waiting, code, std::move(info));
+    if (slot) {
+        user_.serve_slot(*slot);
+    }
     user_.serve_all();
 }
 
@@ -366,8 +426,11 @@ void lease_desk::fail_waiting(lease_claim& late) {
     info.detail = events_.shortage();
     const bool is_any_up = placement_.is_any_up();
     if (is_any_up && info.detail.empty()) {
-        info.detail =
-            "no worker could be spared; raise workers, queue.timeout or the checkout's queue_timeout";
+        info.detail = late.slot
+                          ? "the worker that it insists on was busy; raise queue.timeout or the checkout's "
+                            "queue_timeout"
+                          : "no worker could be spared; raise workers, queue.timeout or the checkout's "
+                            "queue_timeout";
     }
     leave(late, is_any_up ? errc::queue_timeout : errc::no_worker, std::move(info));
 }

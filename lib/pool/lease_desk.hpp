@@ -4,6 +4,7 @@
 #pragma once
 
 #include "policy/admission.hpp"
+#include "policy/affinity_rule.hpp"
 #include "pool/deadline_watch.hpp"
 #include "pool/dispatcher_events.hpp"
 #include "pool/lease_claim.hpp"
@@ -23,7 +24,19 @@ public:
     /// Sends a call that is in no list.
     virtual void begin(call& next, worker& at, time_point now) = 0;
 
-    /// The same for one that nobody has submitted.
+    /// False if the call has failed, as its session is another worker's, or may not wait for a place at this one.
+    virtual bool may_wait(call& fresh, const worker& at) = 0;
+
+    /// Where a checkout goes, and the worker that it wishes for, if that serves. A step that is no refusal of a strict
+    /// session begins a use of it.
+    virtual affinity_step step_of(lease_claim& wanting, worker*& home) = 0;
+
+    /// The worker serves the checkout's session, if it has one, and is about to be the lease's.
+    virtual void bind_session(lease_claim& granted, worker& to) = 0;
+    virtual void end_session_use(lease_claim& over) noexcept = 0;
+    virtual std::string why_too_many() const = 0;
+
+    /// begin() for a call that nobody has submitted.
     virtual void begin_reset(call& fresh, worker& at) = 0;
 
     virtual void fail_call(call& waiting, errc code, error_info info) = 0;
@@ -34,6 +47,7 @@ public:
 
     /// A worker has room for those who wait, or the one who was next waits no more.
     virtual void serve(worker& place) = 0;
+    virtual void serve_slot(std::uint32_t slot) = 0;
     virtual void serve_all() = 0;
 
     /// A caller waits no more.
@@ -53,6 +67,10 @@ public:
 
     /// Takes a checkout on, unless the pool is in no state for that.
     void check_out(lease_claim& fresh, const admission_facts& pool);
+
+    /// Places a checkout that is fresh, or has just been taken out of the queue: because `place` has room for it, unless
+    /// that is null.
+    void settle(lease_claim& wanting, worker* place);
 
     /// Whoever was to have it waits no more.
     void cancel(lease_claim& given_up);
@@ -80,7 +98,7 @@ public:
     /// The reset command of the lease has failed.
     void on_reset_failed(lease_claim& lease, const std::string& why);
 
-    /// Ends the wait of every checkout. Those that have waited behind them go on by serve_all().
+    /// Ends the wait of every checkout. Those that have waited behind them go on by serve_all() and serve_slot().
     void refuse_checkouts(errc code, const error_info& info = {});
 
     /// Ends the wait of every call for a place.
@@ -99,6 +117,9 @@ private:
 
     void look_at_those_of(worker& place);
     void find_place(lease_claim& fresh);
+    void go_anywhere(lease_claim& wanting, worker* place);
+    void wait_for(lease_claim& wanting, const worker& home);
+    void refuse(lease_claim& refused, affinity_step why, const worker* home);
     void queue_up(lease_claim& fresh);
     void queue_up(call& fresh, lease_claim& with);
     void refuse_call(call& fresh, const lease_claim& with, errc code, std::string why);

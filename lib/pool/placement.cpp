@@ -36,7 +36,7 @@ void placement::enlist(worker& fresh) {
 
 void placement::remove(worker& gone) {
     const auto slot = gone.id().slot;
-    if (at(slot) == &gone) { // else it is another's by now
+    if (in_slot(slot) == &gone) { // else it is another's by now
         workers_[slot] = nullptr;
         free_->withdraw(slot);
         pipelined_->withdraw(slot);
@@ -45,7 +45,7 @@ void placement::remove(worker& gone) {
 
 void placement::refresh(worker& changed) {
     const auto slot = changed.id().slot;
-    if (at(slot) != &changed) {
+    if (in_slot(slot) != &changed) {
         return;
     }
     const auto tell = [&](scheduler& who, bool takes) {
@@ -59,7 +59,7 @@ void placement::refresh(worker& changed) {
 
 worker* placement::pick(const claim& claimant, bool may_be_pipelined) {
     if (claimant.slot) {
-        auto* const only = at(*claimant.slot);
+        auto* const only = in_slot(*claimant.slot);
         return only != nullptr && has_room(*only, claimant) ? only : nullptr;
     }
     if (claimant.wants_whole_worker) {
@@ -86,13 +86,19 @@ worker* placement::pick_whole(const claim& claimant) const noexcept {
 worker* placement::pick_by(scheduler& chooser, const claim_view& claimant,
                            bool (worker::*accepts)() const noexcept) {
     while (const auto slot = chooser.pick(claimant)) {
-        auto* const picked = at(*slot);
+        auto* const picked = in_slot(*slot);
         if (picked != nullptr && (picked->*accepts)()) {
             return picked;
         }
         chooser.withdraw(*slot);
     }
     return nullptr;
+}
+
+worker* placement::find(const worker_id& id) const noexcept {
+    auto* const found = in_slot(id.slot);
+    const bool is_it = found != nullptr && found->id() == id && !found->life().is(obstacle::leaving);
+    return is_it ? found : nullptr;
 }
 
 bool placement::is_any_up() const noexcept {

@@ -31,6 +31,15 @@ public:
 
     bool is_any_up() const noexcept;
 
+    /// The worker that serves in that slot; null if none does.
+    worker* in_slot(std::uint32_t slot) const noexcept {
+        return slot < workers_.size() ? workers_[slot] : nullptr;
+    }
+    std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(workers_.size()); }
+
+    /// Null if that worker does not serve, or is on its way out.
+    worker* find(const worker_id& id) const noexcept;
+
     static bool has_room(const worker& place, const claim& claimant) noexcept {
         if (claimant.wants_whole_worker) {
             return place.accepts_call() && !place.is_leased();
@@ -48,9 +57,6 @@ public:
     }
 
 private:
-    worker* at(std::uint32_t slot) const noexcept {
-        return slot < workers_.size() ? workers_[slot] : nullptr;
-    }
     worker* pick_whole(const claim& claimant) const noexcept;
     worker* pick_by(scheduler& chooser, const claim_view& claimant, bool (worker::*accepts)() const noexcept);
 

@@ -104,6 +104,17 @@ asio::awaitable<Answer> one_hop(core_ptr core, Ask ask) {
     co_return result;
 }
 
+asio::awaitable<void> run_bind(core_ptr core, std::string id, worker_id worker,
+                               std::optional<affinity_mode> mode) {
+    core->refuse_if_forked();
+    auto bind = [id = std::move(id), worker = std::move(worker), mode](pool_core& target) {
+        target.bind_session(id, worker, mode);
+        return std::monostate();
+    };
+    auto binding = one_hop(std::move(core), std::move(bind));
+    co_await std::move(binding);
+}
+
 } // namespace
 
 pool::pool(asio::any_io_executor executor, pool_config config)
@@ -180,6 +191,15 @@ asio::awaitable<pool_metrics> pool::metrics() {
 
 asio::awaitable<bool> pool::forget_session(std::string id) {
     return one_hop(core_, [id = std::move(id)](pool_core& target) { return target.forget_session(id); });
+}
+
+asio::awaitable<std::optional<session_binding>> pool::session_worker(std::string id) {
+    return one_hop(core_, [id = std::move(id)](pool_core& target) { return target.session_worker(id); });
+}
+
+asio::awaitable<void> pool::bind_session(std::string id, worker_id worker,
+                                         std::optional<affinity_mode> mode) {
+    return run_bind(core_, std::move(id), std::move(worker), mode);
 }
 
 asio::awaitable<shutdown_report> pool::shutdown() {

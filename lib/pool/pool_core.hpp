@@ -97,6 +97,8 @@ public:
     void on_session_removed(const std::string& id) noexcept override;
     void on_session_expired(const std::string& id, time_point expired) noexcept override;
     bool forget_session(const std::string& id) { return dispatcher_.forget_session(id); }
+    std::optional<session_binding> session_worker(const std::string& id);
+    void bind_session(const std::string& id, const worker_id& to, std::optional<affinity_mode> mode);
 
     user_waits& waits() noexcept { return waits_; }
     tool_table& tools() noexcept { return tools_; }
@@ -164,7 +166,7 @@ private:
     error_info cause_of_refusal() const override;
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }
-    void on_session_used(const std::string& session) override;
+    void on_session_used(const std::string& session, const worker& by) override;
     void forget_session_soon(const std::string& id, std::optional<time_point> expired) noexcept;
     bool may_get_more_workers() const override {
         const bool grows = roster_.out_of_rotation() > 0 || autoscaler_.may_grow();

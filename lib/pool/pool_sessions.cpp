@@ -4,6 +4,7 @@
 // A pool and the store of its sessions.
 
 #include "pool/pool_core.hpp"
+#include "session/session_rules.hpp"
 #include <skep/session_store.hpp>
 
 #include <boost/asio/post.hpp>
@@ -37,8 +38,33 @@ void pool_core::forget_session_soon(const std::string& id, std::optional<time_po
     } catch (const std::exception&) {}
 }
 
-void pool_core::on_session_used(const std::string& session) {
-    touches_.add(shared_from_this(), session);
+void pool_core::on_session_used(const std::string& session, const worker& by) {
+    touches_.add(shared_from_this(), session, by.id());
+}
+
+std::optional<session_binding> pool_core::session_worker(const std::string& id) {
+    events_.settle();
+    auto known = dispatcher_.session_worker(id);
+    if (known) {
+        known->worker.pool = config_.name;
+        const auto* const found = roster_.find_anywhere(known->worker);
+        known->state = found != nullptr ? std::optional(found->shown_state()) : std::nullopt;
+    }
+    return known;
+}
+
+void pool_core::bind_session(const std::string& id, const worker_id& to, std::optional<affinity_mode> mode) {
+    require_running();
+    check_session_id(id);
+    auto* const found = roster_.find(to);
+    if (found == nullptr || !found->life().was_up() || found->life().is(obstacle::leaving)) {
+        throw roster_.no_such_worker(to);
+    }
+    if (!dispatcher_.bind_session(id, *found, mode.value_or(config_.affinity.mode))) {
+        error_info info;
+        info.detail = dispatcher_.why_too_many_sessions();
+        throw failure(errc::session_quota_exceeded, std::move(info));
+    }
 }
 
 } // namespace skep

@@ -92,18 +92,19 @@ bool session_affinity::make_room(time_point now) {
     return true;
 }
 
-bool session_affinity::bind(const request& assigned, worker& to) {
+bool session_affinity::bind(const std::string& session, affinity_mode mode, worker& to) {
     const auto& serving = incarnation_of(to);
-    auto& bound = bonds_.find(assigned.session())->second;
+    auto& bound = bonds_.find(session)->second;
     const bool has_changed = bound.to != serving;
-    const bool is_strict = mode_of(assigned) != affinity_mode::hint;
-    if (has_changed && bound.is_strict && !is_strict && bound.to->at != nullptr) {
-        return false; // one call goes elsewhere: what is strictly bound stays where it is
+    const bool is_strict = mode != affinity_mode::hint;
+    if (has_changed && bound.is_strict && !is_strict && !bound.to->has_moved_on) {
+        return false; // one call goes elsewhere: a session that is strictly bound stays bound, or lost
     }
     if (has_changed) {
-        release(bound);
-        bound_ += bound.to ? 0 : 1;
+        detach(bound);
         bound.to = serving;
+        ++bound_;
+        to.add_session();
     }
     if (!bound.is_strict && is_strict) {
         bound.is_strict = true;
@@ -112,9 +113,26 @@ bool session_affinity::bind(const request& assigned, worker& to) {
     return !has_changed;
 }
 
+std::optional<session_binding> session_affinity::binding_of(const std::string& session, time_point now) {
+    const auto found = find(session, now);
+    if (found == bonds_.end() || !found->second.to) {
+        return std::nullopt;
+    }
+    const auto& known = found->second;
+    session_binding result;
+    result.worker.slot = known.to->slot;
+    result.worker.generation = known.to->generation;
+    result.is_strict = known.is_strict;
+    result.is_lost = known.to->at == nullptr;
+    result.calls = known.calls;
+    result.idle = known.calls > 0 ? duration::zero() : duration(now - known.used);
+    return result;
+}
+
 void session_affinity::left(const worker& gone) {
     const auto found = serving_.find(&gone);
     if (found != serving_.end()) {
+        found->second->at->lose_sessions();
         found->second->at = nullptr;
         found->second->has_moved_on = moves_its_sessions(gone, options_.on_recycle);
         serving_.erase(found);
@@ -156,6 +174,8 @@ const session_affinity::incarnation_ptr& session_affinity::incarnation_of(worker
     if (!known) {
         known = new incarnation;
         known->at = &serving;
+        known->slot = serving.id().slot;
+        known->generation = serving.id().generation;
     }
     return known;
 }
@@ -166,6 +186,19 @@ void session_affinity::release(bond& loosened) noexcept {
     }
 }
 
+/// No worker is known to serve it any more.
+void session_affinity::detach(bond& loosened) noexcept {
+    release(loosened);
+    if (!loosened.to) {
+        return;
+    }
+    if (loosened.to->at != nullptr) {
+        loosened.to->at->remove_session();
+    }
+    loosened.to.reset();
+    --bound_;
+}
+
 /// Of a session that is in use it is known only that it is: its next call may go to any worker.
 void session_affinity::drop(bonds::iterator dropped) noexcept {
     auto& bound = dropped->second;
@@ -173,9 +206,7 @@ void session_affinity::drop(bonds::iterator dropped) noexcept {
         auto& list = idle(bound);
         list.erase(list.iterator_to(bound));
     }
-    release(bound);
-    bound_ -= bound.to ? 1 : 0;
-    bound.to.reset();
+    detach(bound);
     if (bound.calls == 0) {
         bonds_.erase(dropped);
     }

@@ -5,12 +5,15 @@
 
 #include "worker/worker.hpp"
 #include <skep/affinity.hpp>
+#include <skep/lease.hpp>
 
 #include <boost/intrusive/list.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -34,15 +37,21 @@ public:
     affinity_mode mode_of(const request& wanting) const noexcept {
         return wanting.affinity().value_or(options_.mode);
     }
+    affinity_mode mode_of(const checkout_options& wanting) const noexcept {
+        return wanting.affinity().value_or(wanting.worker() ? affinity_mode::hint : options_.mode);
+    }
 
     /// A call of the session begins to wait for its worker, or to run, and ends: meanwhile the session is in use, and does
     /// not expire. begin_use() returns false if there is no room for the session.
     bool begin_use(const std::string& session, time_point now);
     void end_use(const std::string& session, time_point now) noexcept;
 
-    /// The worker is assigned a call of the session, which is in use. True if it has served that before. A session that is
-    /// strictly bound stays so: a call that may go to any worker does not take it along.
-    bool bind(const request& assigned, worker& to);
+    /// The worker serves the session, which is in use, from now on. True if it has served it before. A session that is
+    /// strictly bound stays so: what may go to any worker does not take it along.
+    bool bind(const std::string& session, affinity_mode mode, worker& to);
+
+    /// What is known of the session, but for its worker's pool and state; nothing if no worker is known to serve it.
+    std::optional<session_binding> binding_of(const std::string& session, time_point now);
 
     /// The worker takes no more calls.
     void left(const worker& gone);
@@ -67,7 +76,9 @@ public:
 private:
     /// One incarnation of a slot, as its sessions know it.
     struct incarnation : boost::intrusive_ref_counter<incarnation, boost::thread_unsafe_counter> {
-        worker* at = nullptr;      ///< null once it has left
+        worker* at = nullptr; ///< null once it has left
+        std::uint32_t slot = 0;
+        std::uint64_t generation = 0;
         bool has_moved_on = false; ///< then: as planned, and its sessions are to go elsewhere
     };
     using incarnation_ptr = boost::intrusive_ptr<incarnation>;
@@ -87,6 +98,7 @@ private:
     bonds::iterator find(const std::string& session, time_point now);
     bool make_room(time_point now);
     static void release(bond& loosened) noexcept;
+    void detach(bond& loosened) noexcept;
     void drop(bonds::iterator dropped) noexcept;
     void drop(bond& dropped) noexcept { drop(bonds_.find(*dropped.session)); }
     bool has_expired(const bond& what, time_point now) const noexcept;

@@ -10,13 +10,14 @@ namespace skep {
 session_touches::session_touches(const strand& executor, std::shared_ptr<session_store> store)
     : store_(std::move(store)), tasks_(executor, [](std::exception_ptr) {}) {}
 
-void session_touches::add(std::shared_ptr<void> owner, const std::string& session) {
+void session_touches::add(std::shared_ptr<void> owner, const std::string& session, const worker_id& by) {
     if (!store_) {
         return;
     }
-    const auto [known, is_first] = under_way_.try_emplace(session, false);
+    const auto [known, is_first] = under_way_.try_emplace(session);
+    known->second.by = by;
     if (!is_first) {
-        known->second = true;
+        known->second.is_used_again = true;
         return;
     }
     if (under_way_.size() > most) {
@@ -33,13 +34,13 @@ void session_touches::add(std::shared_ptr<void> owner, const std::string& sessio
 
 /// The call is not affected by whether there is such a session, and whether its backend can be reached.
 asio::awaitable<void> session_touches::follow(std::string session) {
-    auto& is_used_again = under_way_.at(session); // stays where it is until it is erased
+    auto& use = under_way_.at(session); // stays where it is until it is erased
     try {
         do {
-            is_used_again = false;
-            auto touching = store_->touch(session);
+            use.is_used_again = false;
+            auto touching = store_->record_worker(session, use.by);
             co_await std::move(touching);
-        } while (is_used_again);
+        } while (use.is_used_again);
     } catch (...) {} // the next call tries again
     under_way_.erase(session);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "async/task_group.hpp"
+#include <skep/worker_id.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -14,7 +15,7 @@ namespace skep {
 
 class session_store;
 
-/// Tells the store of sessions that calls use them. One touch of a session is under way at a time, and a call meanwhile
+/// Tells the store of sessions that calls use them, and which worker serves them. One touch of a session is under way at a time, and a call meanwhile
 /// causes one more after it: so what waits for a store that is silent grows with neither calls nor time. On the pool's
 /// strand.
 class session_touches {
@@ -26,17 +27,22 @@ public:
     /// `store` may be null.
     session_touches(const strand& executor, std::shared_ptr<session_store> store);
 
-    /// A call uses the session. `owner` keeps this alive.
-    void add(std::shared_ptr<void> owner, const std::string& session);
+    /// The worker serves the session from now on, or once more. `owner` keeps this alive.
+    void add(std::shared_ptr<void> owner, const std::string& session, const worker_id& by);
 
     /// Ends the waits of those under way.
     void cancel() { tasks_.cancel(); }
 
 private:
+    struct touch {
+        worker_id by;
+        bool is_used_again = false; ///< since it began
+    };
+
     asio::awaitable<void> follow(std::string session);
 
     std::shared_ptr<session_store> store_;
-    std::unordered_map<std::string, bool> under_way_; ///< by session: whether a call has used it since
+    std::unordered_map<std::string, touch> under_way_; ///< by session
     task_group tasks_;
 };
 

@@ -117,6 +117,13 @@ redis_sessions::awaitable<bool> redis_sessions::touch(std::string id) {
     co_return session_replies::is_one("touch", *reply);
 }
 
+redis_sessions::awaitable<bool> redis_sessions::record_worker(std::string id, worker_id worker) {
+    auto command = state_->on_session(session_scripts::record_worker(), id, {to_string(worker)});
+    auto asking = redis_server::ask(state_->server, "record_worker", std::move(command));
+    const redis_reply reply = co_await std::move(asking);
+    co_return session_replies::is_one("record_worker", *reply);
+}
+
 redis_sessions::awaitable<bool> redis_sessions::remove(std::string id) {
     auto command = state_->on_session(session_scripts::remove(), id, {});
     auto asking = redis_server::ask(state_->server, "remove", std::move(command));

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <chrono>
 #include <limits>
+#include <memory>
 
 namespace skep {
 
@@ -89,6 +90,18 @@ session::wall_time creation_of(std::string_view operation, const redisReply& rep
     return session::wall_time(std::chrono::duration_cast<session::wall_time::duration>(nanoseconds(created)));
 }
 
+/// Keeps what a script replies of the session's last worker.
+void set_last_worker(std::string_view operation, session& of, const redisReply& reply) {
+    if (reply.type == REDIS_REPLY_NIL) {
+        return;
+    }
+    auto worker = to_worker_id(text_of(reply));
+    if (!worker) {
+        throw_foreign(operation);
+    }
+    of.set_last_worker(std::make_shared<const worker_id>(std::move(*worker)));
+}
+
 /// What session_scripts::find() replies.
 session to_session(std::string_view operation, std::string id, const redisReply& fields) {
     const auto at = [&](std::size_t index) -> const redisReply& { return element(operation, fields, index); };
@@ -98,12 +111,10 @@ session to_session(std::string_view operation, std::string id, const redisReply&
         throw_foreign(operation);
     }
     const auto version = number_of(operation, at(0));
-    return {std::move(id),
-            std::move(*data),
-            creation_of(operation, at(2)),
-            time_since(operation, at(4)),
-            time_since(operation, at(5)),
-            version};
+    session result(std::move(id), std::move(*data), creation_of(operation, at(2)),
+                   time_since(operation, at(4)), time_since(operation, at(5)), version);
+    set_last_worker(operation, result, at(6));
+    return result;
 }
 
 } // namespace
@@ -137,6 +148,7 @@ session_replacement replacement(const redisReply& reply, const session& seen, se
         const auto age = time_since("replace", element("replace", reply, 1));
         result.stored =
             session(seen.id(), std::move(data), seen.created_at(), age, duration::zero(), version);
+        set_last_worker("replace", *result.stored, element("replace", reply, 2));
     } else if (!result.is_gone) {
         number_of("replace", reply, 0); // another was faster
     }

@@ -44,7 +44,8 @@ end
 local function read()
   if redis.call('HSTRLEN', key, 'data') > tonumber(ARGV[#ARGV]) then error('TOOLONG') end
   local stored = redis.call('HMGET', key, 'version', 'ttl', 'created', 'data')
-  return {stored[1], stored[2], stored[3], stored[4], since('born'), since('seen')}
+  local worker = redis.call('HGET', key, 'worker')
+  return {stored[1], stored[2], stored[3], stored[4], since('born'), since('seen'), worker}
 end
 local function read_and_access()
   local found = read()
@@ -92,8 +93,9 @@ if version ~= ARGV[2] then return 0 end
 local changed = next_version()
 redis.call('HSET', key, 'version', changed, 'ttl', ARGV[3], 'data', ARGV[4])
 local age = since('born')
+local worker = redis.call('HGET', key, 'worker')
 access(ARGV[3])
-return {changed, age}
+return {changed, age, worker}
 )");
     return text;
 }
@@ -101,6 +103,16 @@ return {changed, age}
 std::string_view touch() {
     static const auto text = script(R"(
 if not version then return 0 end
+access(ttl)
+return 1
+)");
+    return text;
+}
+
+std::string_view record_worker() {
+    static const auto text = script(R"(
+if not version then return 0 end
+redis.call('HSET', key, 'worker', ARGV[2])
 access(ttl)
 return 1
 )");

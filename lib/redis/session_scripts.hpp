@@ -15,16 +15,17 @@ namespace session_scripts {
 /// off the index; then a new one's version, or the fields (see find) of the one there was, or nothing: too many.
 std::string_view insert();
 
-/// Arguments: 1 if it is an access, how many bytes of data may be read. Replies: version, ttl, when it was created, data, age and idle time in microseconds; or
-/// nil.
+/// Arguments: 1 if it is an access, how many bytes of data may be read. Replies: version, ttl, when it was created, data,
+/// age and idle time in microseconds, the last worker or nil; or nil.
 std::string_view find();
 
-/// Arguments: the version it is to have, ttl, data. Replies: its new version and its age in microseconds; 0 if another was
-/// faster; nil if it has gone.
+/// Arguments: the version it is to have, ttl, data. Replies: its new version, its age in microseconds and the last worker
+/// or nil; 0 if another was faster; nil if it has gone.
 std::string_view replace();
 
-/// Reply: 1 if there was one, else 0.
+/// Argument of record_worker(): the worker. Reply: 1 if there was one, else 0.
 std::string_view touch();
+std::string_view record_worker();
 std::string_view remove();
 
 /// Key: the index alone; argument: how many at most. Reply: how many were taken off it.

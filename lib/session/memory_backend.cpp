@@ -126,6 +126,19 @@ memory_backend::awaitable<bool> memory_backend::touch(std::string id) {
     co_return with_entry(id, false, access);
 }
 
+memory_backend::awaitable<bool> memory_backend::record_worker(std::string id, worker_id worker) {
+    std::shared_ptr<const worker_id> former; // destroyed when the lock is free again
+    auto record = [&](session_table& table, session_entry& entry, time_point now) {
+        if (!entry.last_worker || *entry.last_worker != worker) {
+            former = std::make_shared<const worker_id>(std::move(worker));
+            entry.last_worker.swap(former);
+        }
+        table.touch(entry, now);
+        return true;
+    };
+    co_return with_entry(id, false, record);
+}
+
 memory_backend::awaitable<bool> memory_backend::remove(std::string id) {
     session_entry_ptr removed; // destroyed when the lock is free again
     auto take_out = [&](session_table& table, session_entry& entry, time_point) {

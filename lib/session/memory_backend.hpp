@@ -34,6 +34,7 @@ public:
     awaitable<std::optional<session>> find(std::string id, session_access access) override;
     awaitable<session_replacement> replace(session seen, session_data data) override;
     awaitable<bool> touch(std::string id) override;
+    awaitable<bool> record_worker(std::string id, worker_id worker) override;
     awaitable<bool> remove(std::string id) override;
     awaitable<session_sweep> sweep(std::size_t most) override;
     awaitable<session_usage> usage() override;

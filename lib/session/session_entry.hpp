@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,8 +57,9 @@ struct alignas(64) session_entry final : detail::session_state, boost::intrusive
     std::array<char, 40> beginning; ///< of its id: all of a UUID
     std::uint64_t version = 0;
     time_point created;
-    time_point filed_end; ///< see expiry_order
-    std::size_t bytes;    ///< that it takes, about
+    time_point filed_end;                         ///< see expiry_order
+    std::size_t bytes;                            ///< that it takes, about
+    std::shared_ptr<const worker_id> last_worker; ///< null if none is known
 };
 
 using session_entry_ptr = boost::intrusive_ptr<session_entry>;

@@ -57,6 +57,7 @@ public:
     static awaitable<std::optional<session>> find(ptr self, std::string id, session_access access);
     static awaitable<session> update(ptr self, std::string id, std::function<void(session_data&)> change);
     static awaitable<bool> touch(ptr self, std::string id);
+    static awaitable<bool> record_worker(ptr self, std::string id, worker_id worker);
     static awaitable<bool> remove(ptr self, std::string id);
     static awaitable<void> put_program(ptr self, std::string id, std::string name, json::value program);
     static awaitable<std::optional<json::value>> get_program(ptr self, std::string id, std::string name);
@@ -184,6 +185,14 @@ auto session_service::touch(ptr self, std::string id) -> awaitable<bool> {
     co_return is_there;
 }
 
+auto session_service::record_worker(ptr self, std::string id, worker_id worker) -> awaitable<bool> {
+    check_session_id(id);
+    auto recording = detail::checked(self->backend_->record_worker(std::move(id), std::move(worker)),
+                                     "session_backend::record_worker");
+    const bool is_there = co_await std::move(recording);
+    co_return is_there;
+}
+
 auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
     check_session_id(id);
     auto removing = detail::checked(self->backend_->remove(id), "session_backend::remove");
@@ -259,6 +268,10 @@ auto session_service::stats(ptr self) -> awaitable<session_store_stats> {
 session_backend::~session_backend() = default;
 void session_backend::on_expiry(expiry_handler) {}
 
+session_backend::awaitable<bool> session_backend::record_worker(std::string id, worker_id) {
+    return touch(std::move(id));
+}
+
 session_store::session_store(session_options options, std::shared_ptr<session_backend> backend) {
     check(options);
     if (!backend) {
@@ -296,6 +309,10 @@ auto session_store::update(std::string id, std::function<void(session_data&)> ch
 
 auto session_store::touch(std::string id) -> awaitable<bool> {
     return session_service::touch(self_, std::move(id));
+}
+
+auto session_store::record_worker(std::string id, worker_id worker) -> awaitable<bool> {
+    return session_service::record_worker(self_, std::move(id), std::move(worker));
 }
 
 auto session_store::remove(std::string id) -> awaitable<bool> {

@@ -49,6 +49,7 @@ void session_table::insert(const session_entry_ptr& added, time_point now) {
 void session_table::replace(session_entry& replaced, session_entry_ptr& added, time_point now) {
     added->created = replaced.created;
     added->last_accessed = now;
+    added->last_worker = replaced.last_worker;
     order_.add(*added);
     order_.remove(replaced);
     bytes_ += added->bytes - replaced.bytes;
@@ -80,8 +81,9 @@ bool session_table::sweep_one(time_point now, session_entry_ptr& dropped) {
 }
 
 session session_table::read(const session_entry& entry, time_point now) noexcept {
-    return {boost::intrusive_ptr<const detail::session_state>(&entry), now - entry.created,
-            now - entry.last_accessed, entry.version};
+    session result(&entry, now - entry.created, now - entry.last_accessed, entry.version);
+    result.set_last_worker(entry.last_worker);
+    return result;
 }
 
 } // namespace skep

@@ -356,16 +356,22 @@ error_info worker::describe() const {
     return info;
 }
 
+worker_state worker::shown_state() const noexcept {
+    const bool is_busy = life_.state() == worker_state::ready && calls_.is_full();
+    return is_busy ? worker_state::busy : life_.state();
+}
+
 worker_status worker::status(time_point now) const {
     worker_status result;
     result.id = id_;
     result.pid = life_.pid();
-    const bool is_busy = life_.state() == worker_state::ready && calls_.is_full();
-    result.state = is_busy ? worker_state::busy : life_.state();
+    result.state = shown_state();
     result.health = life_.machine().health();
     result.retiring = life_.is(obstacle::leaving);
     result.load = load();
     result.leased = calls_.reserved();
+    result.sessions = tally_.sessions;
+    result.strict_sessions = tally_.bound_sessions;
     result.capacity = capacity();
     result.completed = tally_.completed;
     result.errors = tally_.errors;

@@ -191,9 +191,12 @@ public:
     }
     std::uint64_t follows() const noexcept { return origin_.predecessor; }
 
-    // Sessions that are strictly bound to it.
+    // Sessions that it serves, and those of them that are strictly bound to it.
+    void add_session() noexcept { ++tally_.sessions; }
+    void remove_session() noexcept { --tally_.sessions; }
     void bind_session() noexcept { ++tally_.bound_sessions; }
     void release_session() noexcept { --tally_.bound_sessions; }
+    void lose_sessions() noexcept { tally_.sessions = tally_.bound_sessions = 0; }
 
     /// Whether it is to stay for their sake, or for that of a lease.
     bool is_held() const noexcept {
@@ -241,6 +244,9 @@ public:
     error_info describe() const;
     worker_status status(time_point now) const;
 
+    /// Where it is in its life, as users see it.
+    worker_state shown_state() const noexcept;
+
     /// How it ended; to be asked once it has.
     worker_exit exit() const;
 
@@ -249,6 +255,7 @@ private:
         std::uint64_t completed = 0;
         std::uint64_t errors = 0;
         std::uint64_t missed_pings = 0;
+        std::size_t sessions = 0;
         std::size_t bound_sessions = 0; ///< strictly
         time_point last_assigned;
     };

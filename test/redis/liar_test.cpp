@@ -30,9 +30,10 @@ std::string bulk(const std::string& text) {
 }
 
 /// What find replies, with these as text.
-std::string fields(const std::string& version, const std::string& ttl, const std::string& age) {
-    return "*6\r\n" + bulk(version) + bulk(ttl) + bulk("1") + bulk(R"({"metadata":{},"programs":{}})") + ":" +
-           age + "\r\n:0\r\n";
+std::string fields(const std::string& version, const std::string& ttl, const std::string& age,
+                   const std::string& worker = "$-1\r\n") {
+    return "*7\r\n" + bulk(version) + bulk(ttl) + bulk("1") + bulk(R"({"metadata":{},"programs":{}})") + ":" +
+           age + "\r\n:0\r\n" + worker;
 }
 
 const std::string hour = "3600000000000";
@@ -173,6 +174,9 @@ BOOST_AUTO_TEST_CASE(a_reply_of_the_wrong_kind_is_an_error_of_the_operation) {
         fields("1", hour, "-1"),
         fields("x", hour, "0"),
         fields("18446744073709551616", hour, "0"),
+        fields("1", hour, "0", bulk("")),
+        fields("1", hour, "0", bulk("pool/1#x")),
+        fields("1", hour, "0", ":1\r\n"),
         "*6\r\n*0\r\n*0\r\n*0\r\n*0\r\n*0\r\n*0\r\n",
     };
     for (const auto& bytes : odd) {

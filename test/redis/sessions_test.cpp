@@ -5,7 +5,12 @@
 
 #include "support/redis_process.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
+#include <atomic>
 #include <limits>
+#include <memory>
+#include <vector>
 
 namespace skep::test {
 
@@ -72,6 +77,103 @@ BOOST_AUTO_TEST_CASE(sessions_are_changed_and_removed) {
         BOOST_TEST(failure.errc() == errc::session_not_found);
         const auto stats = co_await store.stats();
         BOOST_TEST(stats.current == 0u);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(no_update_is_lost_where_many_meet) {
+    with_redis(
+        [](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+            constexpr int services = 4;
+            constexpr int updates = 25;
+            std::vector<std::unique_ptr<redis_service>> all;
+            for (int i = 0; i < services; ++i) {
+                all.push_back(std::make_unique<redis_service>(context, server.options()));
+            }
+            co_await all.front()->store.create("a");
+            std::atomic<int> attempts = 0;
+            auto count = [&attempts](session_data& data) {
+                ++attempts;
+                count_up(data);
+            };
+            auto update_often = [&](session_store& store) -> asio::awaitable<void> {
+                for (int i = 0; i < updates; ++i) {
+                    auto updating = store.update("a", count);
+                    co_await std::move(updating);
+                }
+            };
+            std::atomic<int> left = services * 2;
+            for (int i = 0; i < services * 2; ++i) { // two at a time in each service
+                asio::co_spawn(context, update_often(all[i / 2]->store), [&](std::exception_ptr problem) {
+                    BOOST_TEST(!problem);
+                    --left;
+                });
+            }
+            while (left > 0) {
+                co_await pause(5ms);
+            }
+            const auto counted = co_await all.back()->store.get("a");
+            BOOST_TEST((counted->metadata() == json::object{{"n", services * 2 * updates}}));
+            BOOST_TEST(attempts >= services * 2 * updates);
+        },
+        4);
+}
+
+BOOST_AUTO_TEST_CASE(an_update_that_another_service_overtakes_is_made_on_its_result) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service one(context, server.options());
+        redis_service other(context, server.options());
+        co_await one.store.create("a");
+        const auto seen = co_await one.store.get("a");
+        co_await other.store.update("a", count_up);
+        auto mine = session_data().ttl(1h).metadata("n", 100);
+        const auto late = co_await one.backend->replace(*seen, mine);
+        BOOST_TEST((!late.stored && !late.is_gone));
+        const auto found = co_await one.store.get("a");
+        BOOST_TEST((found->metadata() == json::object{{"n", 1}}));
+        const auto again = co_await one.backend->replace(*found, mine);
+        BOOST_TEST(again.stored.has_value());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_last_worker_is_kept_and_shared) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service one(context, server.options());
+        redis_service other(context, server.options());
+        const worker_id first{"pool", 1, 3};
+        const worker_id second{"pool", 0, 18446744073709551615u};
+        const bool was_there = co_await one.store.record_worker("a", first);
+        BOOST_TEST(!was_there);
+        const session fresh = co_await one.store.create("a");
+        BOOST_TEST(!fresh.last_worker_id());
+        const auto unserved = co_await other.store.get("a");
+        BOOST_TEST(!unserved->last_worker_id());
+        const bool is_there = co_await one.store.record_worker("a", first);
+        BOOST_TEST(is_there);
+        const auto served = co_await other.store.peek("a");
+        BOOST_TEST((served->last_worker_id() == first));
+        BOOST_TEST(served->version() == fresh.version());
+        co_await other.store.record_worker("a", second);
+        const session changed = co_await one.store.update("a", count_up);
+        BOOST_TEST((changed.last_worker_id() == second));
+        const session same = co_await one.store.create("a");
+        BOOST_TEST((same.last_worker_id() == second));
+        co_await one.store.remove("a");
+        const session anew = co_await one.store.create("a");
+        BOOST_TEST(!anew.last_worker_id());
+        const auto read_anew = co_await other.store.get("a");
+        BOOST_TEST(!read_anew->last_worker_id());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(to_record_a_worker_is_an_access) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        co_await service.store.create("a");
+        co_await pause(50ms);
+        const worker_id first{"pool", 0, 1};
+        co_await service.store.record_worker("a", first);
+        const auto after = co_await service.store.peek("a");
+        BOOST_TEST((after->idle_time() < after->age()));
     });
 }
 

@@ -20,6 +20,9 @@ enum class way_back { dropped, closed, kept_to_the_end };
 struct lease_record {
     std::string token;
     bool wants_one_place = false;
+    std::string session;           ///< whose worker it wishes for; empty if none
+    std::optional<worker_id> wish; ///< the worker that it wishes for by its id
+    affinity_mode mode = affinity_mode::hint;
     duration queue_timeout{};
     std::size_t calls = 0; ///< that its holder makes
     way_back how = way_back::dropped;
@@ -34,6 +37,7 @@ struct lease_record {
     lease held;
     boost::asio::cancellation_signal cancel;
 
+    bool insists() const noexcept { return mode != affinity_mode::hint; }
     bool waits() const noexcept { return asked && !has_failed && home == nullptr; }
     bool is_held() const noexcept { return home != nullptr && !is_given_back; }
 };

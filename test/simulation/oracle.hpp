@@ -83,6 +83,11 @@ public:
     void on_restart_asked() { restarts_ = true; }
     void on_forget_asked(const std::string& session);
 
+    /// Somebody has the session bound to a worker, and is told what has come of that, and which worker serves it.
+    void on_bind_asked(const std::string& session);
+    void on_bound(const std::string& session, const worker_id& to, const std::optional<errc>& refusal);
+    void on_session_shown(const std::string& session, const std::optional<session_binding>& shown);
+
     /// The pool has a store of sessions.
     void use_store(const session_options& options);
     oracle_store& store() { return *store_; }
@@ -154,6 +159,7 @@ private:
         time_point used;
         std::optional<time_point> forgotten; ///< at the latest
         std::optional<time_point> lost_home; ///< when it last went elsewhere because that was gone
+        bool is_bound_by_others = false;     ///< than calls: by bind_session(), or by a lease
     };
     /// Events of a kind that counters count too.
     struct told {
@@ -233,13 +239,17 @@ private:
     void check_circle(const pool_status& status);
     void check_session(const call_record& call, sim_worker& to);
     bool may_be_anew(const call_record& call, const session_record& known) const;
-    bool has_expired_for(const call_record& call) const;
+    bool may_be_anew(const std::string& session, time_point submitted, const session_record& known,
+                     const call_record* call = nullptr) const;
+    bool has_expired_by(const std::string& session, time_point submitted, const call_record* call) const;
     static bool is_in_use_by(const call_record& call);
-    std::size_t sessions_besides(const call_record& refused) const;
+    std::size_t sessions_besides(const std::string& session, time_point submitted) const;
     void check_cause(const call_record& call, const error& failure);
     time_point last_use_of(const std::string& session) const;
     bool is_surely_serving(const sim_worker& which) const;
     void check_lost_to_session(const call_record& call);
+    void check_wish(const lease_record& lease, const sim_worker& home);
+    bool is_wish_gone(const lease_record& lease) const;
     void check_wait_for_home(const call_record& call);
     bool is_of_forgotten(const call_record& call) const;
     void check_session_order(const pool_status& status);

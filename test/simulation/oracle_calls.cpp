@@ -320,15 +320,14 @@ void oracle::check_code(const call_record& call, const error& failure) {
         check_cause(call, failure);
         break;
     case errc::session_quota_exceeded:
-        unless(call.is_strict() && sessions_besides(call) >= config_.affinity.limit);
+        unless(call.is_strict() && sessions_besides(call.session, call.submitted) >= config_.affinity.limit);
         break;
     case errc::worker_busy: unless(call.is_strict() && call.mode == affinity_mode::strict_fail_fast); break;
     case errc::session_worker_unavailable: check_lost_to_session(call); break;
     case errc::invalid_request:
     case errc::frame_too_large: {
         const bool is_too_late = call.lease != nullptr && call.lease->is_given_back;
-        const bool is_of_other = call.lease != nullptr && call.is_strict();
-        unless((!call.sendable || is_too_late || is_of_other) && call.visits.empty());
+        unless((!call.sendable || is_too_late) && call.visits.empty());
         break;
     }
     case errc::not_started: unless(!running_ && !start_failed_); break;

@@ -33,6 +33,9 @@ void oracle::on_checkout(lease_record& lease) {
     const spared_by_faults here;
     world_.trace(lease.token + " is to be checked out");
     lease.asked = true;
+    if (!lease.session.empty()) {
+        sessions_[lease.session].is_bound_by_others = true;
+    }
     lease.submitted = world_.now();
 }
 
@@ -54,6 +57,7 @@ void oracle::on_granted(lease_record& lease) {
     if (places_kept(*home) + places_of(lease, *home) > home->capacity() && !may_be_unseen) {
         wrong(about(lease) + " is granted, though " + home->name() + " is leased");
     }
+    check_wish(lease, *home);
     lease.home = home;
 }
 
@@ -82,11 +86,23 @@ void oracle::on_checkout_failed(lease_record& lease, const error* failure) {
     case errc::start_failed: is_possible = start_asked_.has_value(); break;
     case errc::shutting_down: is_possible = shutting_down_; break;
     case errc::unavailable: is_possible = may_be_unavailable(); break;
+    case errc::worker_busy: is_possible = lease.mode == affinity_mode::strict_fail_fast; break;
+    case errc::unknown_worker: is_possible = lease.insists() && is_wish_gone(lease); break;
+    case errc::session_worker_unavailable: is_possible = lease.insists() && !lease.session.empty(); break;
+    case errc::session_quota_exceeded:
+        is_possible =
+            lease.insists() && sessions_besides(lease.session, lease.submitted) >= config_.affinity.limit;
+        break;
     default: break;
     }
     if (!is_possible) {
         wrong(about(lease) + " ended with '" + failure->what() + "', which cannot be");
     }
+}
+
+bool oracle::is_wish_gone(const lease_record& lease) const {
+    const auto* const home = lease.wish ? find(*lease.wish) : nullptr;
+    return lease.wish && (home == nullptr || !is_surely_serving(*home));
 }
 
 std::size_t oracle::places_of(const lease_record& lease, const sim_worker& home) {

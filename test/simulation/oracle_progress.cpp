@@ -20,7 +20,9 @@ void oracle::check_free_workers(const pool_status& status) {
     const bool may_be_unseen = std::any_of(workers_.begin(), workers_.end(),
                                            [](const auto& each) { return each->has_had_backlog(); });
     const call_record* waiting = nullptr;
-    bool is_any_bound = false;
+    bool is_any_bound = std::any_of(leases_.begin(), leases_.end(), [](const auto& each) {
+        return each.waits() && each.insists(); // on a worker
+    });
     for (const auto number : open_) {
         const auto& each = calls_[number - 1];
         is_any_bound = is_any_bound || (each.is_open() && each.is_strict());

@@ -29,12 +29,83 @@ void oracle::on_forget_asked(const std::string& session) {
     sessions_[session].forgotten = world_.now();
 }
 
+void oracle::on_bind_asked(const std::string& session) {
+    auto& known = sessions_[session];
+    known.is_bound_by_others = true;
+    known.forgotten = world_.now(); // the session goes to another worker, or to the same
+}
+
+void oracle::on_bound(const std::string& session, const worker_id& to, const std::optional<errc>& refusal) {
+    const spared_by_faults here;
+    world_.trace(session + " is bound to " + to_string(to) + (refusal ? ": refused" : ""));
+    on_bind_asked(session);
+    const auto* const home = find(to);
+    const bool is_up = home != nullptr && is_surely_serving(*home);
+    bool is_possible = !refusal;
+    switch (refusal.value_or(errc())) {
+    case errc::unknown_worker: is_possible = !is_up; break;
+    case errc::session_quota_exceeded:
+        is_possible = sessions_in_use() >= config_.affinity.limit; // this one included: it counts already
+        break;
+    case errc::not_started:
+    case errc::start_failed: is_possible = !running_ || start_failed_; break;
+    case errc::shutting_down: is_possible = shutting_down_; break;
+    default: break;
+    }
+    if (!is_possible && !out_of_memory()) {
+        wrong("the binding of " + session + " to " + to_string(to) + " was refused");
+    }
+    if (!refusal && home == nullptr) {
+        wrong(session + " is bound to " + to_string(to) + ", which there never was");
+    }
+}
+
+void oracle::on_session_shown(const std::string& session, const std::optional<session_binding>& shown) {
+    const auto* const home = shown ? find(shown->worker) : nullptr;
+    if (!shown) {
+        return;
+    }
+    if (home == nullptr) {
+        wrong(session + " is shown at " + to_string(shown->worker) + ", which there never was");
+    } else if (shown->is_lost && is_surely_serving(*home)) {
+        wrong(session + " is shown as lost with " + home->name() + ", which serves");
+    } else if (!shown->is_lost && !shown->state) {
+        wrong(session + " is shown at " + home->name() + ", which has no state");
+    }
+}
+
+/// A checkout that insists on a worker gets no other.
+void oracle::check_wish(const lease_record& lease, const sim_worker& home) {
+    if (!lease.insists()) {
+        return;
+    }
+    if (lease.wish && find(*lease.wish) != &home) {
+        wrong(about(lease) + " is granted " + home.name() + ", and insists on " + to_string(*lease.wish));
+    }
+    const auto found = sessions_.find(lease.session);
+    if (lease.session.empty() || found == sessions_.end() || found->second.home == nullptr) {
+        return;
+    }
+    const auto& known = found->second;
+    const bool was_known_before = known.home_since < lease.submitted;
+    if (was_known_before && known.home != &home && !may_be_anew(lease.session, lease.submitted, known) &&
+        !home.has_had_backlog() && !out_of_memory()) {
+        wrong(about(lease) + " is granted " + home.name() + ", though " + known.home->name() +
+              " serves its session");
+    }
+}
+
 /// A strict call goes to the worker of its session, and after those that were made before it.
 void oracle::check_session(const call_record& call, sim_worker& to) {
     if (store_ && !call.session.empty()) {
         store_->on_call_sent(call.session, call.submitted);
     }
     if (!call.is_strict()) {
+        const auto found = sessions_.find(call.session);
+        const auto now = world_.now(); // until then the call was no use of the session
+        if (found != sessions_.end() && may_be_anew(call.session, now, found->second, &call)) {
+            found->second.home = nullptr; // the session may be this worker's now
+        }
         return;
     }
     auto& known = sessions_[call.session];
@@ -67,19 +138,26 @@ void oracle::check_session(const call_record& call, sim_worker& to) {
 
 /// Whether the session's call may go to any worker.
 bool oracle::may_be_anew(const call_record& call, const session_record& known) const {
+    return may_be_anew(call.session, call.submitted, known, &call);
+}
+
+/// `call`: that is not counted itself.
+bool oracle::may_be_anew(const std::string& session, time_point submitted, const session_record& known,
+                         const call_record* call) const {
     const bool may_have_moved =
         config_.affinity.on_recycle == affinity_on_recycle::move && may_stop_workers();
     const bool is_forgotten = known.forgotten && *known.forgotten >= known.used;
-    const bool may_have_expired = store_ && store_->may_have_expired(call.session, known.used);
-    return may_have_moved || is_forgotten || may_have_expired || has_expired_for(call) || late();
+    const bool may_have_expired = store_ && store_->may_have_expired(session, known.used);
+    return may_have_moved || is_forgotten || may_have_expired || has_expired_by(session, submitted, call) ||
+           late();
 }
 
-/// Whether nothing had to do with the session for its ttl before the call was made.
-bool oracle::has_expired_for(const call_record& call) const {
+/// Whether no other call had to do with the session for its ttl before then.
+bool oracle::has_expired_by(const std::string& session, time_point submitted, const call_record* call) const {
     return std::none_of(calls_.begin(), calls_.end(), [&](const auto& each) {
-        const bool was_sent = each.session == call.session && &each != &call && !each.visits.empty();
+        const bool was_sent = each.session == session && &each != call && !each.visits.empty();
         return was_sent &&
-               (is_in_use_by(each) || after_limit(*each.completed, config_.affinity.ttl) >= call.submitted);
+               (is_in_use_by(each) || after_limit(*each.completed, config_.affinity.ttl) >= submitted);
     });
 }
 
@@ -93,14 +171,19 @@ bool oracle::is_in_use_by(const call_record& call) {
 
 /// That the pool may have to remember: strict ones, and those of calls that were open at the time, or that a worker may
 /// still be at.
-std::size_t oracle::sessions_besides(const call_record& refused) const {
+std::size_t oracle::sessions_besides(const std::string& session, time_point submitted) const {
     const auto may_be_at_it = [](const visit& stay) { return !stay.delivered && !stay.at->exited; };
     std::set<std::string> names;
     for (const auto& each : calls_) {
-        const bool counts = each.is_strict() || !each.completed || *each.completed >= refused.submitted ||
+        const bool counts = each.is_strict() || !each.completed || *each.completed >= submitted ||
                             std::any_of(each.visits.begin(), each.visits.end(), may_be_at_it);
-        if (each.begun && !each.session.empty() && each.session != refused.session && counts) {
+        if (each.begun && !each.session.empty() && each.session != session && counts) {
             names.insert(each.session);
+        }
+    }
+    for (const auto& [name, known] : sessions_) {
+        if (known.is_bound_by_others && name != session) {
+            names.insert(name);
         }
     }
     return names.size();
@@ -117,6 +200,11 @@ bool oracle::is_surely_serving(const sim_worker& which) const {
 void oracle::check_lost_to_session(const call_record& call) {
     const auto found = sessions_.find(call.session);
     const auto* const home = found == sessions_.end() ? nullptr : found->second.home;
+    const bool is_foreign_lease = call.lease != nullptr && call.mode == affinity_mode::strict_queue &&
+                                  (home == nullptr || home != call.lease->home);
+    if (is_foreign_lease && call.visits.empty()) {
+        return; // that worker may live
+    }
     const bool is_there = home != nullptr && is_surely_serving(*home) &&
                           !may_be_anew(call, found->second); // its frame may be on the way to another
     const bool is_any_gone = std::any_of(workers_.begin(), workers_.end(),
@@ -135,7 +223,8 @@ void oracle::check_lost_to_session(const call_record& call) {
 /// Whether its session was forgotten, and nobody else has used it since.
 bool oracle::is_of_forgotten(const call_record& call) const {
     const auto found = sessions_.find(call.session);
-    if (found == sessions_.end() || !found->second.forgotten || *found->second.forgotten >= call.submitted) {
+    if (found == sessions_.end() || !found->second.forgotten || *found->second.forgotten >= call.submitted ||
+        found->second.is_bound_by_others) {
         return false;
     }
     return std::none_of(calls_.begin(), calls_.end(), [&](const auto& each) {
@@ -161,11 +250,22 @@ void oracle::check_session_order(const pool_status& status) {
     if (status.sessions > std::min(sessions_in_use(), config_.affinity.limit)) {
         wrong("the pool knows of " + std::to_string(status.sessions) + " sessions");
     }
+    std::size_t at_workers = 0;
+    for (const auto& shown : status.workers) {
+        at_workers += shown.sessions;
+        if (shown.strict_sessions > shown.sessions) {
+            wrong(to_string(shown.id) + " has more strict sessions than sessions");
+        }
+    }
+    if (at_workers > status.sessions) {
+        wrong("the workers serve " + std::to_string(at_workers) + " sessions, and the pool knows of " +
+              std::to_string(status.sessions));
+    }
     for (const auto number : open_) {
         const auto& call = calls_[number - 1];
         const auto found = sessions_.find(call.session);
         if (!call.is_open() || !call.is_strict() || !call.visits.empty() || found == sessions_.end() ||
-            call.lease != nullptr || may_be_at_lost(call)) {
+            call.lease != nullptr || may_be_at_lost(call) || may_be_anew(call, found->second)) {
             continue;
         }
         const auto* const home = found->second.home;
@@ -183,6 +283,11 @@ std::size_t oracle::sessions_in_use() const {
     for (const auto& each : calls_) {
         if (each.begun && !each.session.empty()) {
             names.insert(each.session);
+        }
+    }
+    for (const auto& [name, known] : sessions_) {
+        if (known.is_bound_by_others) {
+            names.insert(name);
         }
     }
     return names.size();

@@ -52,6 +52,7 @@ void users::schedule() {
     }
     for (std::size_t i = 0; i < script_.sessions; ++i) {
         forget_session(chance.between(0ms, script_.length));
+        bind_session(chance.between(0ms, script_.length));
     }
     for (std::size_t i = 0; i < script_.store_uses; ++i) {
         use_store(chance.between(0ms, script_.length));
@@ -139,6 +140,8 @@ void users::draw_call(call_record& fresh) {
         const auto which = chance.below(script_.sessions);
         fresh.session = "s" + std::to_string(which);
         fresh.mode = static_cast<affinity_mode>(which % 3);
+        const bool is_hint_for_once = fresh.mode != affinity_mode::hint && chance.chance(0.15);
+        fresh.mode = is_hint_for_once ? affinity_mode::hint : fresh.mode;
     }
     if (chance.chance(0.1)) {
         fresh.deadline_given = world_.now() + chance.between(0ms, 5s) - (chance.chance(0.1) ? 1s : 0s);

@@ -65,6 +65,7 @@ private:
     void resume();
     void change(duration when);
     void forget_session(duration when);
+    void bind_session(duration when);
     void use_store(duration when);
     asio::awaitable<void> create_session(std::string id);
     asio::awaitable<void> read_session(std::string id);

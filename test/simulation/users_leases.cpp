@@ -33,6 +33,15 @@ void users::draw_lease(lease_record& fresh) {
     const spared_by_faults here;
     auto& chance = world_.chance;
     fresh.wants_one_place = chance.chance(0.5);
+    if (script_.sessions > 0 && chance.chance(0.4)) {
+        const auto which = chance.below(script_.sessions);
+        fresh.session = "s" + std::to_string(which);
+        fresh.mode = static_cast<affinity_mode>(which % 3);
+    } else if (chance.chance(0.3)) {
+        fresh.wish = some_worker();
+        fresh.mode =
+            chance.pick({affinity_mode::hint, affinity_mode::strict_queue, affinity_mode::strict_fail_fast});
+    }
     fresh.queue_timeout = script_.config.queue.timeout;
     fresh.calls = chance.below(6);
     fresh.how = chance.pick({way_back::dropped, way_back::dropped, way_back::closed, way_back::closed,
@@ -54,6 +63,10 @@ checkout_options users::to_options(lease_record& which) const {
     if (which.wants_one_place) {
         result.one_place();
     }
+    if (which.wish) {
+        result.worker(*which.wish);
+    }
+    result.session(which.session).affinity(which.mode);
     if (which.reset != nullptr) {
         result.reset(to_request(*which.reset));
     }

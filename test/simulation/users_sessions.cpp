@@ -29,6 +29,30 @@ void users::forget_session(duration when) {
     });
 }
 
+/// To the worker of a slot, which may have ended; asks who serves the session then.
+void users::bind_session(duration when) {
+    world_.after(when, [this] {
+        const auto which = world_.chance.below(script_.sessions);
+        const auto session = "s" + std::to_string(which);
+        const auto worker = some_worker();
+        const auto bind = [this, session, worker, which](pool& of) -> asio::awaitable<void> {
+            oracle_.on_bind_asked(session);
+            std::optional<errc> refusal;
+            try {
+                auto binding = of.bind_session(session, worker, static_cast<affinity_mode>(which % 3));
+                co_await std::move(binding);
+            } catch (const error& problem) {
+                refusal = problem.errc();
+            }
+            oracle_.on_bound(session, worker, refusal);
+            auto asking = of.session_worker(session);
+            const auto known = co_await std::move(asking);
+            oracle_.on_session_shown(session, known);
+        };
+        begin("bind " + session + " to " + to_string(worker), bind, nullptr);
+    });
+}
+
 void users::use_store(duration when) {
     world_.after(when, [this] {
         auto& chance = world_.chance;

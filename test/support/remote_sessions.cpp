@@ -37,12 +37,10 @@ session to_session(const std::string& id, const record& stored) {
         data.put_program(program.key(), program.value());
     }
     const auto now = clock::now();
-    return {id,
-            std::move(data),
-            stored.created_at,
-            now - stored.created,
-            now - stored.last_accessed,
-            stored.version};
+    session result(id, std::move(data), stored.created_at, now - stored.created, now - stored.last_accessed,
+                   stored.version);
+    result.set_last_worker(stored.last_worker);
+    return result;
 }
 
 bool has_expired(const record& stored) {
@@ -115,6 +113,16 @@ auto remote_sessions::touch(std::string id) -> awaitable<bool> {
     auto* const there = server_->find(id);
     if (there != nullptr) {
         there->last_accessed = clock::now();
+    }
+    co_return there != nullptr;
+}
+
+auto remote_sessions::record_worker(std::string id, worker_id worker) -> awaitable<bool> {
+    co_await travel("record_worker");
+    auto* const there = server_->find(id);
+    if (there != nullptr) {
+        there->last_accessed = clock::now();
+        there->last_worker = std::make_shared<const worker_id>(std::move(worker));
     }
     co_return there != nullptr;
 }

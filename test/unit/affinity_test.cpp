@@ -98,6 +98,9 @@ BOOST_AUTO_TEST_CASE(the_rule) {
     static_assert(step_of(strict_queue, session_home::lost) == step::refuse_as_lost);
     static_assert(step_of(strict_fail_fast, session_home::busy) == step::refuse_as_busy);
     static_assert(step_of(strict_fail_fast, session_home::lost) == step::refuse_as_lost);
+    static_assert(step_of(hint, session_home::elsewhere) == step::anywhere);
+    static_assert(step_of(strict_queue, session_home::elsewhere) == step::refuse_as_elsewhere);
+    static_assert(step_of(strict_fail_fast, session_home::elsewhere) == step::refuse_as_busy);
 }
 
 BOOST_AUTO_TEST_CASE(calls_of_a_session_meet_the_same_worker) {
@@ -571,7 +574,7 @@ BOOST_AUTO_TEST_CASE(a_lease_does_not_bring_a_strict_session_to_a_worker_that_is
     BOOST_REQUIRE(held->value.has_value());
     BOOST_TEST(held->value->worker().slot == pool.other());
     const auto foreign = pool.execute(*held->value, request("foreign").session("s"));
-    BOOST_TEST(foreign->code() == errc::invalid_request);
+    BOOST_TEST(foreign->code() == errc::session_worker_unavailable);
     check_mentions(foreign->text(), "another worker than the lease's");
     BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
     const auto own = pool.execute(*held->value, request("own").session("t"));
@@ -598,7 +601,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_lease_that_wait_for_each_other_are_looked_at_onc
     pool.call("of t elsewhere", "t");
     pool.serve(1 - leased);
     BOOST_TEST(pool.serve(leased) == "first");
-    BOOST_TEST(second->code() == errc::invalid_request);
+    BOOST_TEST(second->code() == errc::session_worker_unavailable);
     BOOST_TEST(pool.serve(leased) == "third");
     BOOST_TEST(third->value.has_value());
     BOOST_TEST(pool.status().queued == 0u);

@@ -79,7 +79,7 @@ private:
     void settle() override { events.settle(); }
     error_info cause_of_refusal() const override { return {}; }
     std::string shortage() const override { return {}; }
-    void on_session_used(const std::string&) override {}
+    void on_session_used(const std::string&, const worker&) override {}
     void on_waiting() override { ++began_to_wait; }
     bool may_get_more_workers() const override { return false; }
 

@@ -26,6 +26,21 @@ boost::asio::awaitable<void> lease_a_worker(skep::pool& pool, std::string name, 
     std::cout << answer.value << '\n';
 }
 
+boost::asio::awaitable<void> return_to_worker(skep::pool& pool, skep::session_store& store, std::string id) {
+    skep::lease first = co_await pool.checkout();
+    auto load = skep::request("load").arg("model", "large").session(id);
+    co_await first.execute(std::move(load));
+    co_await pool.bind_session(id, first.worker());
+    co_await first.close();
+
+    auto found = co_await store.get(id);
+    auto what = skep::checkout_options();
+    if (found && found->last_worker_id()) {
+        what.worker(*found->last_worker_id());
+    }
+    skep::lease again = co_await pool.checkout(std::move(what));
+}
+
 boost::asio::awaitable<void> several_pools(boost::asio::io_context& context, json::value document,
                                            std::string text) {
     skep::pool_manager manager(context, skep::manager_config::from_json(document));

@@ -1,0 +1,469 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Affinity as users read, set and use it: session_worker(), bind_session(), and checkouts of a worker's own choice.
+
+#include "support/complete.hpp"
+#include "support/fake_runtime.hpp"
+#include <skep/session_store.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(binding_sessions)
+
+namespace {
+
+constexpr auto by_hint = affinity_mode::hint;
+constexpr auto by_queue = affinity_mode::strict_queue;
+constexpr auto by_fail_fast = affinity_mode::strict_fail_fast;
+
+pool_config bound_config(affinity_mode mode, std::size_t workers = 2) {
+    auto config = fake_config(workers);
+    config.affinity.mode = mode;
+    config.recycle.jitter = 0;
+    return config;
+}
+
+/// A pool whose sessions are asked after and bound.
+class binding_pool : public running_pool {
+public:
+    using running_pool::running_pool;
+    explicit binding_pool(affinity_mode mode, std::size_t workers = 2)
+        : running_pool(bound_config(mode, workers)) {}
+
+    std::optional<session_binding> ask(const std::string& session = "s") {
+        std::optional<session_binding> found;
+        auto asking = [&]() -> asio::awaitable<void> {
+            auto running = facade().session_worker(session);
+            found = co_await std::move(running);
+        };
+        BOOST_REQUIRE(begin(asking())->done);
+        return found;
+    }
+
+    std::shared_ptr<outcome<bool>> bind(std::uint32_t slot, const std::string& session = "s",
+                                        std::optional<affinity_mode> mode = std::nullopt) {
+        return begin(facade().bind_session(session, id_of_slot(slot), mode));
+    }
+
+    worker_id id_of_slot(std::uint32_t slot) { return worker_status_of(slot).id; }
+
+    std::shared_ptr<outcome<reply>> call(const std::string& command, const std::string& session = "s") {
+        return execute(request(command).session(session));
+    }
+
+    void kill(std::size_t index) {
+        worker(index).exit(exit_status::signalled(SIGKILL));
+        settle();
+    }
+};
+
+checkout_options wish(worker_id id, affinity_mode mode) {
+    return checkout_options().worker(std::move(id)).affinity(mode);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_session_has_no_worker_before_its_first_call) {
+    binding_pool pool(by_hint);
+    BOOST_TEST(!pool.ask());
+    BOOST_TEST(!pool.ask(""));
+}
+
+BOOST_AUTO_TEST_CASE(the_worker_of_a_session_is_told_with_its_state) {
+    binding_pool pool(by_queue);
+    pool.call("first");
+    const auto busy = pool.ask();
+    BOOST_REQUIRE(busy.has_value());
+    const auto slot = busy->worker.slot;
+    BOOST_TEST((busy->worker == pool.id_of_slot(slot)));
+    BOOST_TEST((busy->state == worker_state::busy));
+    BOOST_TEST((busy->is_strict && !busy->is_lost && busy->calls == 1u));
+    BOOST_TEST((busy->idle == 0s));
+    pool.call("second");
+    BOOST_TEST(pool.ask()->calls == 2u);
+    BOOST_TEST(pool.serve(slot) == "first");
+    BOOST_TEST(pool.serve(slot) == "second");
+    pool.advance(3s, 1s);
+    const auto idle = pool.ask();
+    BOOST_TEST((idle->state == worker_state::ready && idle->calls == 0u && idle->idle == 3s));
+    const auto lost_id = idle->worker;
+    pool.kill(slot);
+    const auto lost = pool.ask();
+    BOOST_TEST((lost->worker == lost_id && lost->is_lost && lost->is_strict && !lost->state));
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_is_bound_goes_to_that_worker) {
+    for (const auto mode : {by_hint, by_queue, by_fail_fast}) {
+        for (const std::uint32_t slot : {0u, 1u}) {
+            binding_pool pool(mode);
+            BOOST_TEST(pool.bind(slot)->code() == errc());
+            const auto known = pool.ask();
+            BOOST_REQUIRE(known.has_value());
+            BOOST_TEST((known->worker == pool.id_of_slot(slot)));
+            BOOST_TEST(known->is_strict == (mode != by_hint));
+            for (int i = 0; i < 3; ++i) {
+                pool.call("mine");
+                BOOST_TEST(pool.serve(slot) == "mine");
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_mode_of_a_binding_may_be_given) {
+    binding_pool pool(by_hint);
+    pool.bind(1, "s", by_queue);
+    BOOST_TEST(pool.ask()->is_strict);
+    BOOST_TEST(pool.worker_status_of(1).strict_sessions == 1u);
+    pool.bind(1); // which does not loosen it
+    BOOST_TEST(pool.ask()->is_strict);
+    BOOST_TEST(pool.worker_status_of(1).strict_sessions == 1u);
+    pool.bind(0); // it goes with a hint
+    BOOST_TEST(!pool.ask()->is_strict);
+    BOOST_TEST(pool.worker_status_of(1).strict_sessions == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_binding_takes_along_what_waits_for_the_former_worker) {
+    binding_pool pool(by_queue);
+    pool.bind(0);
+    pool.call("running");
+    const auto running = pool.worker(0).take_call();
+    const auto first = pool.call("first");
+    const auto second = pool.call("second");
+    pool.bind(1);
+    BOOST_TEST(pool.serve(1) == "first");
+    BOOST_TEST(pool.serve(1) == "second");
+    BOOST_TEST((first->value && second->value));
+    BOOST_TEST(pool.ask()->calls == 1u);
+    pool.worker(0).reply(running);
+    pool.settle();
+    BOOST_TEST(pool.ask()->calls == 0u);
+    BOOST_TEST((pool.ask()->worker == pool.id_of_slot(1)));
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_session_is_served_again_once_it_is_bound) {
+    binding_pool pool(by_queue);
+    pool.bind(0);
+    pool.kill(0);
+    BOOST_TEST(pool.call("lost")->code() == errc::session_worker_unavailable);
+    pool.bind(1);
+    pool.call("found");
+    BOOST_TEST(pool.serve(1) == "found");
+}
+
+BOOST_AUTO_TEST_CASE(a_binding_that_cannot_be_is_refused_and_changes_nothing) {
+    auto config = bound_config(by_queue);
+    config.affinity.limit = 1;
+    binding_pool pool(config);
+    pool.bind(0);
+    const auto refused = [&](const std::string& session, const worker_id& to) {
+        return pool.begin(pool.facade().bind_session(session, to))->code();
+    };
+    auto id = pool.id_of_slot(1);
+    BOOST_TEST(refused("t", id) == errc::session_quota_exceeded);
+    BOOST_TEST(refused("", id) == errc::invalid_session);
+    BOOST_TEST(refused(std::string(257, 'x'), id) == errc::invalid_session);
+    BOOST_TEST(refused("\xff", id) == errc::invalid_session);
+    ++id.generation;
+    BOOST_TEST(refused("s", id) == errc::unknown_worker);
+    id.slot = 7;
+    BOOST_TEST(refused("s", id) == errc::unknown_worker);
+    BOOST_TEST(refused("s", {"another", 1, 1}) == errc::unknown_worker);
+    BOOST_TEST((pool.ask()->worker == pool.id_of_slot(0)));
+    const auto gone = pool.id_of_slot(1);
+    pool.kill(1);
+    BOOST_TEST(refused("s", gone) == errc::unknown_worker);
+    pool.shutdown();
+    pool.advance(10s, 1s);
+    BOOST_TEST(refused("s", pool.ask()->worker) == errc::shutting_down);
+    BOOST_TEST(pool.ask()->is_lost);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_was_not_started_binds_nothing) {
+    manual_pool pool(fake_config(1));
+    const auto refused = pool.begin(pool.facade().bind_session("s", {"pool", 0, 1}));
+    BOOST_TEST(refused->code() == errc::not_started);
+}
+
+BOOST_AUTO_TEST_CASE(the_status_counts_the_sessions_of_each_worker) {
+    binding_pool pool(by_hint);
+    pool.bind(0, "a");
+    pool.bind(0, "b", by_queue);
+    pool.bind(1, "c");
+    BOOST_TEST(pool.worker_status_of(0).sessions == 2u);
+    BOOST_TEST(pool.worker_status_of(0).strict_sessions == 1u);
+    BOOST_TEST(pool.worker_status_of(1).sessions == 1u);
+    BOOST_TEST(pool.worker_status_of(1).strict_sessions == 0u);
+    pool.bind(1, "a");
+    BOOST_TEST(pool.worker_status_of(0).sessions == 1u);
+    BOOST_TEST(pool.worker_status_of(1).sessions == 2u);
+    const auto shown = to_json(pool.status()).at("workers").at(1);
+    BOOST_TEST(shown.at("sessions").to_number<int>() == 2);
+    BOOST_TEST(shown.at("strict_sessions").to_number<int>() == 0);
+    pool.advance(61min, 1min);
+    BOOST_TEST(pool.worker_status_of(0).sessions == 0u);
+    BOOST_TEST(pool.worker_status_of(1).sessions == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_prefers_a_worker) {
+    binding_pool pool(by_hint, 3);
+    for (const std::uint32_t slot : {2u, 0u, 1u}) {
+        const auto preferred = pool.checkout(checkout_options().worker(pool.id_of_slot(slot)));
+        BOOST_REQUIRE(preferred->value.has_value());
+        BOOST_TEST(preferred->value->worker().slot == slot);
+        const auto other = pool.checkout(checkout_options().worker(pool.id_of_slot(slot)));
+        BOOST_REQUIRE(other->value.has_value()); // it is leased: another will do
+        BOOST_TEST(other->value->worker().slot != slot);
+    }
+    auto gone = pool.id_of_slot(1);
+    gone.generation = 7;
+    BOOST_TEST(pool.checkout(checkout_options().worker(gone))->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_insists_on_a_worker) {
+    binding_pool pool(by_hint);
+    auto held = pool.checkout(wish(pool.id_of_slot(1), by_queue));
+    BOOST_REQUIRE(held->value.has_value());
+    BOOST_TEST(held->value->worker().slot == 1u);
+    const auto at_once = pool.checkout(wish(pool.id_of_slot(1), by_fail_fast));
+    BOOST_TEST(at_once->code() == errc::worker_busy);
+    const auto first = pool.checkout(wish(pool.id_of_slot(1), by_queue));
+    const auto second = pool.checkout(wish(pool.id_of_slot(1), by_queue).queue_timeout(5s));
+    BOOST_TEST((!first->done && !second->done));
+    BOOST_TEST(pool.status().queued == 2u);
+    pool.execute(request("others"));
+    BOOST_TEST(pool.serve(0) == "others");
+    held->value.reset();
+    pool.settle();
+    BOOST_REQUIRE(first->value.has_value());
+    BOOST_TEST(first->value->worker().slot == 1u);
+    pool.advance(6s, 1s);
+    BOOST_TEST(second->code() == errc::queue_timeout);
+    auto gone = pool.id_of_slot(1);
+    gone.generation = 7;
+    const auto unknown = pool.checkout(wish(gone, by_queue));
+    BOOST_TEST(unknown->code() == errc::unknown_worker);
+    BOOST_TEST((unknown->info().worker == gone));
+    BOOST_TEST(pool.checkout(wish(gone, by_fail_fast))->code() == errc::unknown_worker);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_that_waits_for_a_worker_ends_with_it) {
+    binding_pool pool(by_hint);
+    const auto held = pool.checkout(wish(pool.id_of_slot(1), by_queue));
+    const auto waiting = pool.checkout(wish(pool.id_of_slot(1), by_queue));
+    const auto cancelled = pool.checkout(wish(pool.id_of_slot(1), by_queue));
+    cancelled->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    BOOST_TEST(cancelled->code() == errc::cancelled);
+    pool.kill(1);
+    BOOST_TEST(waiting->code() == errc::unknown_worker);
+    BOOST_TEST(pool.status().queued == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_whose_worker_dies_as_it_drains_ends_with_it) {
+    auto config = bound_config(by_queue);
+    config.capacity = 2;
+    config.schedule = scheduling::least_loaded;
+    binding_pool pool(config);
+    pool.bind(1);
+    pool.call("running");
+    const auto by_id = pool.checkout(wish(pool.id_of_slot(1), by_queue));
+    BOOST_TEST(!by_id->done);
+    pool.kill(1);
+    BOOST_TEST(by_id->code() == errc::unknown_worker);
+    pool.bind(0);
+    pool.call("running");
+    const auto of_session = pool.checkout(checkout_options().session("s"));
+    const auto by_preference = pool.checkout(checkout_options().worker(pool.id_of_slot(0)));
+    pool.kill(0);
+    BOOST_TEST(of_session->code() == errc::session_worker_unavailable);
+    pool.advance(10s, 100ms);
+    BOOST_TEST(by_preference->value.has_value());
+    BOOST_TEST(pool.status().queued == 0u);
+}
+
+/// Of two places of a worker one is leased, and a checkout waits for both: a call that waits behind it.
+struct behind_checkout {
+    static pool_config config() {
+        auto config = bound_config(by_queue, 1);
+        config.capacity = 2;
+        return config;
+    }
+
+    explicit behind_checkout(checkout_options what) {
+        pool.bind(0);
+        BOOST_REQUIRE(held->value.has_value());
+        checkout = pool.checkout(std::move(what));
+        waiting = pool.call("waiting");
+        BOOST_TEST((!checkout->done && pool.worker(0).take_calls().empty()));
+    }
+
+    binding_pool pool{config()};
+    std::shared_ptr<manual_pool::outcome<lease>> held = pool.checkout(checkout_options().one_place());
+    std::shared_ptr<manual_pool::outcome<lease>> checkout;
+    std::shared_ptr<manual_pool::outcome<reply>> waiting;
+};
+
+BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_goes_on_when_that_gives_up) {
+    behind_checkout cancelled(checkout_options().session("s"));
+    cancelled.checkout->cancel.emit(asio::cancellation_type::terminal);
+    cancelled.pool.settle();
+    BOOST_TEST(cancelled.checkout->code() == errc::cancelled);
+    BOOST_TEST(cancelled.pool.serve(0) == "waiting");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_goes_on_when_that_is_too_late) {
+    behind_checkout late(checkout_options().session("s").queue_timeout(1s));
+    late.pool.advance(2s, 100ms);
+    BOOST_TEST(late.checkout->code() == errc::queue_timeout);
+    BOOST_TEST(late.pool.serve(0) == "waiting");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_is_drained_by_a_shutdown) {
+    behind_checkout ending(checkout_options().session("s"));
+    ending.pool.shutdown();
+    BOOST_TEST(ending.checkout->code() == errc::shutting_down);
+    BOOST_TEST(ending.pool.serve(0) == "waiting");
+    BOOST_TEST(ending.waiting->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_that_drains_its_worker_goes_on_when_that_gives_up) {
+    binding_pool pool(behind_checkout::config());
+    pool.bind(0);
+    pool.call("long");
+    pool.worker(0).take_call();
+    const auto draining = pool.checkout();
+    const auto waiting = pool.call("waiting");
+    BOOST_TEST((!draining->done && pool.worker(0).take_calls().empty()));
+    draining->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    BOOST_TEST(pool.serve(0) == "waiting");
+    BOOST_TEST(waiting->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_of_a_session_gets_its_worker) {
+    for (const auto mode : {by_hint, by_queue, by_fail_fast}) {
+        for (const std::uint32_t slot : {0u, 1u}) {
+            binding_pool pool(mode);
+            pool.bind(slot);
+            const auto held = pool.checkout(checkout_options().session("s"));
+            BOOST_REQUIRE(held->value.has_value());
+            BOOST_TEST(held->value->worker().slot == slot);
+            pool.execute(*held->value, request("mine").session("s"));
+            BOOST_TEST(pool.serve(slot) == "mine");
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_of_a_session_binds_one_that_has_no_worker) {
+    binding_pool pool(by_queue);
+    auto held = pool.checkout(checkout_options().session("s"));
+    BOOST_REQUIRE(held->value.has_value());
+    const auto id = held->value->worker();
+    BOOST_TEST((pool.ask()->worker == id && pool.ask()->is_strict && pool.ask()->calls == 1u));
+    const auto waiting = pool.call("waiting");
+    BOOST_TEST(!waiting->done);
+    pool.advance(2h, 10min); // it is in use
+    BOOST_TEST((pool.ask()->worker == id));
+    const auto other = pool.checkout(checkout_options().session("s").affinity(by_fail_fast));
+    BOOST_TEST(other->code() == errc::worker_busy);
+    BOOST_TEST((other->info().worker == id));
+    held->value.reset();
+    pool.settle();
+    BOOST_TEST(pool.ask()->calls == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_that_has_waited_for_any_worker_goes_to_the_one_its_session_has_now) {
+    binding_pool pool(by_queue);
+    pool.execute(request("a"));
+    pool.execute(request("b"));
+    const auto waiting = pool.checkout(checkout_options().session("s"));
+    BOOST_TEST(!waiting->done);
+    pool.bind(1);
+    BOOST_TEST((pool.serve(0) == "a" && !waiting->done));
+    BOOST_TEST(pool.serve(1) == "b");
+    BOOST_REQUIRE(waiting->value.has_value());
+    BOOST_TEST(waiting->value->worker().slot == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_of_a_lost_or_superfluous_session_is_refused) {
+    auto config = bound_config(by_queue);
+    config.affinity.limit = 1;
+    binding_pool pool(config);
+    pool.bind(0);
+    const auto too_many = pool.checkout(checkout_options().session("t"));
+    BOOST_TEST(too_many->code() == errc::session_quota_exceeded);
+    check_mentions(too_many->text(), "affinity.limit is 1");
+    BOOST_TEST(pool.checkout(checkout_options().session("t").affinity(by_hint))->value.has_value());
+    pool.kill(0);
+    BOOST_TEST(pool.checkout(checkout_options().session("s"))->code() == errc::session_worker_unavailable);
+    BOOST_TEST(pool.status().leases == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(options_that_exclude_each_other_are_refused) {
+    binding_pool pool(by_hint);
+    const auto both = pool.checkout(checkout_options().session("s").worker(pool.id_of_slot(0)));
+    BOOST_TEST(both->code() == errc::invalid_config);
+    check_mentions(both->text(), "session and worker exclude each other");
+    BOOST_TEST(pool.checkout(checkout_options().session("\xff"))->code() == errc::invalid_session);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_goes_anywhere_once_the_session_it_waits_for_is_forgotten) {
+    binding_pool pool(by_queue);
+    pool.bind(0);
+    pool.call("running");
+    const auto waiting = pool.checkout(checkout_options().session("s"));
+    BOOST_TEST(!waiting->done);
+    auto forgetting = [&]() -> asio::awaitable<void> {
+        auto running = pool.facade().forget_session("s");
+        co_await std::move(running);
+    };
+    pool.begin(forgetting());
+    BOOST_REQUIRE(waiting->value.has_value());
+    BOOST_TEST(waiting->value->worker().slot == 1u);
+    BOOST_TEST((pool.ask()->worker == pool.id_of_slot(1)));
+}
+
+BOOST_AUTO_TEST_CASE(the_store_keeps_the_worker_that_served_a_session_last) {
+    auto config = bound_config(by_queue);
+    config.sessions = std::make_shared<session_store>();
+    binding_pool pool(config);
+    auto& store = *config.sessions;
+    pool.bind(1);
+    BOOST_TEST(!complete(store.get("s"))); // a pool creates no session there
+    complete(store.create("s"));
+    BOOST_TEST(!complete(store.get("s"))->last_worker_id());
+    pool.call("work");
+    pool.serve(1);
+    BOOST_TEST((complete(store.peek("s"))->last_worker_id() == pool.id_of_slot(1)));
+    pool.bind(0);
+    const auto seen = complete(store.get("s"));
+    BOOST_TEST((seen->last_worker_id() == pool.id_of_slot(0)));
+    pool.bind(1);
+    BOOST_TEST((seen->last_worker_id() == pool.id_of_slot(0))); // as it was when it was read
+    BOOST_TEST((complete(store.get("s"))->last_worker_id() == pool.id_of_slot(1)));
+}
+
+BOOST_AUTO_TEST_CASE(ids_of_workers_are_read_as_they_are_written) {
+    const worker_id id{"gpu.pool-1", 3, 12345678901234567890u};
+    BOOST_TEST((to_worker_id(to_string(id)) == id));
+    for (const auto* const text : {"", "pool", "pool/1", "pool#1", "/1#1", "pool/#1", "pool/1#", "pool/1#1 ",
+                                   "pool/-1#1", "pool/+1#1", "pool/1#1#1", "a/b/1#1", "po ol/1#1",
+                                   "pool/4294967296#1", "pool/1#18446744073709551616", "pool#1/1"}) {
+        BOOST_TEST(!to_worker_id(text), text);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
