@@ -27,6 +27,12 @@ const char* why_not_again(const call& lost, const worker& gone, bool may_go_else
                : "; it is not sent again, as all of retry.attempts are used up";
 }
 
+/// Whether the pool has ended it because of a call that its caller had given up: that it crashes then may be for that.
+bool was_overdue(const worker& gone) {
+    const auto& why = gone.life().why_failed();
+    return why && why->kind == failure_kind::call_overdue;
+}
+
 } // namespace
 
 void dispatcher::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
@@ -103,6 +109,9 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
         lost.state = call_state::done;
         end_session_use(lost, context_.now());
         deadlines_.remove(lost);
+        if (notice.may_have_begun && notice.is_to_blame && !was_overdue(gone)) {
+            losses_.blame(lost, context_.now());
+        }
         return;
     }
     try {

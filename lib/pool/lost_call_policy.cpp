@@ -51,6 +51,12 @@ bool lost_call_policy::is_poison(const call& suspect, time_point now) {
     return may_be && poison_.is_poison(input_of(suspect), now);
 }
 
+void lost_call_policy::blame(const call& given_up, time_point now) {
+    if (poison_crashes_ > 0) {
+        crashes_of(given_up, now);
+    }
+}
+
 /// Of workers, on that input; this one included. A lease has had one worker only.
 int lost_call_policy::crashes_of(const call& lost, time_point now) {
     return lost.is_leased() ? 1 : poison_.blame(input_of(lost), now);

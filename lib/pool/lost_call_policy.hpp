@@ -31,6 +31,9 @@ public:
     /// One that may not go elsewhere is not retried, and takes nothing of the budget.
     verdict judge(const lost_call_notice& notice, bool may_go_elsewhere, const error& cause, time_point now);
 
+    /// The worker that was at it has crashed, though its caller had given it up.
+    void blame(const call& given_up, time_point now);
+
     /// Whether workers crashed on that input of that session. What a lease's calls did is the lease's affair, which has
     /// ended with its worker.
     bool is_poison(const call& suspect, time_point now);

@@ -276,6 +276,40 @@ BOOST_AUTO_TEST_CASE(nor_is_it_refused_what_crashed_others) {
     BOOST_TEST(!pool.execute(*held->value, poison())->done);
 }
 
+BOOST_AUTO_TEST_CASE(a_caller_that_gives_up_before_the_crash_changes_nothing) {
+    for (const bool by_timeout : {true, false}) {
+        running_pool pool(fake_config(3));
+        for (std::size_t i = 0; i < 2; ++i) {
+            const auto call = pool.execute(poison().timeout(1s));
+            by_timeout ? pool.advance(1s) : call->cancel.emit(boost::asio::cancellation_type::terminal);
+            pool.settle();
+            BOOST_TEST(call->code() == (by_timeout ? errc::timeout : errc::cancelled));
+            crash_on_call(pool, i);
+        }
+        BOOST_TEST(pool.execute(poison())->code() == errc::poisonous_request);
+        BOOST_TEST(!pool.execute(request("load").arg("path", "/tmp/good.bin"))->done);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_of_a_worker_that_is_ended_for_an_overdue_call_blames_nobody) {
+    running_pool pool(fake_config(3));
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto call = pool.execute(poison().timeout(1s));
+        pool.settle();
+        std::size_t at = 0;
+        while (pool.worker(at).has_exited() || pool.worker(at).take_calls().empty()) {
+            ++at; // throws at the end
+        }
+        while (pool.worker(at).terminations == 0) {
+            pool.advance(500ms);
+        }
+        BOOST_TEST(call->code() == errc::timeout);
+        crash_worker(pool, at, exit_status::signalled(SIGABRT));
+        pool.advance(1s);
+    }
+    BOOST_TEST(!pool.execute(poison())->done);
+}
+
 BOOST_AUTO_TEST_CASE(an_input_that_takes_too_much_memory_of_worker_after_worker_is_refused) {
     auto config = fake_config(3);
     config.recycle.soft_memory = 100u << 20;
@@ -398,7 +432,7 @@ BOOST_AUTO_TEST_CASE(the_budget_keeps_them_from_doubling_an_overload) {
         const auto call = pool.execute(request("load").idempotent(true));
         kill_holder();
         BOOST_TEST(!call->done);
-        call->cancel.emit(asio::cancellation_type::terminal);
+        call->cancel.emit(boost::asio::cancellation_type::terminal);
         pool.settle();
     }
     const auto call = pool.execute(request("load").arg("n", 3).idempotent(true));
