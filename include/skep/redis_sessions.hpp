@@ -74,7 +74,8 @@ struct redis_options {
 /// server is not to evict keys on its own account (maxmemory-policy noeviction), or the quota counts what has gone.
 ///
 /// All operations share one connection, and none waits for another's answer. It is made by the first operation, and
-/// again by the next one after it was lost; an operation that was under way fails then, and may have been done.
+/// again by the next one after it was lost, but no sooner than 100 ms after the last time: the operation waits until then.
+/// One that was under way fails, and may have been done.
 /// Nothing keeps the executor at work while no operation is under way; the last one that is cancelled, and the destructor,
 /// close the connection. A host's name is looked up on the thread that Asio has for that, which cannot be interrupted.
 ///

@@ -24,13 +24,16 @@ constexpr std::size_t around_session = 4u << 10;
 } // namespace
 
 redis_connection::redis_connection(const strand& executor, std::shared_ptr<const redis_options> options,
-                                   std::shared_ptr<redis_tls> tls, std::function<void(ptr)> on_idle)
+                                   std::shared_ptr<redis_tls> tls, time_point begin,
+                                   std::function<void(ptr)> on_idle)
     : options_(std::move(options)),
       on_idle_(std::move(on_idle)),
       resolver_(executor),
       transport_(executor, std::move(tls)),
       timer_(executor),
-      connect_deadline_(steady_clock::now() + options_->connect_timeout),
+      pause_(executor),
+      begin_(std::max(begin, steady_clock::now())),
+      connect_deadline_(begin_ + options_->connect_timeout),
       parser_(options_->session_bytes + around_session) {}
 
 /// A handler's step, unless the connection was lost meanwhile. What it throws, for lack of memory, ends the connection and
@@ -49,6 +52,20 @@ void redis_connection::attempt(Step step) {
 
 void redis_connection::open() {
     watch();
+    if (begin_ <= steady_clock::now()) {
+        look_up();
+        return;
+    }
+    pause_.expires_at(begin_);
+    auto on_time = [self = shared_from_this()](error_code ec) {
+        if (!ec) {
+            self->attempt([&] { self->look_up(); });
+        }
+    };
+    pause_.async_wait(std::move(on_time));
+}
+
+void redis_connection::look_up() {
     if (!options_->unix_socket.empty()) {
         connect({asio::local::stream_protocol::endpoint(options_->unix_socket)});
         return;
@@ -290,6 +307,7 @@ void redis_connection::lose(const std::string& cause) {
     }
     transport_.close();
     resolver_.cancel();
+    pause_.cancel();
     timer_.cancel();
     for (auto* const those : {&sent_, &queued_}) {
         for (const auto& each : std::exchange(*those, {})) {

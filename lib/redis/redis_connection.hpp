@@ -54,10 +54,11 @@ public:
     using ptr = std::shared_ptr<redis_connection>;
     using exchange_ptr = std::shared_ptr<redis_exchange>;
 
+    /// To be connected at `begin`, or at once if that is over.
     redis_connection(const strand& executor, std::shared_ptr<const redis_options> options,
-                     std::shared_ptr<redis_tls> tls, std::function<void(ptr)> on_idle);
+                     std::shared_ptr<redis_tls> tls, time_point begin, std::function<void(ptr)> on_idle);
 
-    /// Connects. To be called once.
+    /// Connects, when it is time. To be called once.
     void open();
 
     /// Whether it may be used; an idle one finds out.
@@ -78,6 +79,7 @@ private:
 
     template <class Step>
     void attempt(Step step);
+    void look_up();
     void connect(const std::vector<endpoint>& endpoints);
     void greet();
     void transmit();
@@ -101,6 +103,8 @@ private:
     asio::ip::basic_resolver<asio::ip::tcp, strand> resolver_;
     redis_transport transport_;
     asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, strand> timer_;
+    decltype(timer_) pause_; ///< before it is connected
+    const time_point begin_;
     const time_point connect_deadline_;
     time_point watched_until_ = time_point::max();
     time_point write_deadline_; ///< of the bytes in transit

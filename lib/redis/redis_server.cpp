@@ -9,7 +9,17 @@
 
 #include <boost/asio/cancellation_type.hpp>
 
+#include <algorithm>
+#include <chrono>
+
 namespace skep {
+
+namespace {
+
+/// A server that ends each connection at once, perhaps after the work that TLS is, takes no more of the host than that.
+constexpr std::chrono::milliseconds between_connections(100);
+
+} // namespace
 
 redis_server::redis_server(const asio::any_io_executor& executor, redis_options options)
     : strand_(executor),
@@ -114,7 +124,9 @@ redis_connection::ptr redis_server::connection() {
             still_there->idle_ = std::move(idle);
         }
     };
-    latest = std::make_shared<redis_connection>(strand_, options_, tls_, std::move(keep));
+    const auto begin = std::max(next_connection_, std::chrono::steady_clock::now());
+    latest = std::make_shared<redis_connection>(strand_, options_, tls_, begin, std::move(keep));
+    next_connection_ = begin + between_connections;
     connection_ = latest;
     latest->open();
     return latest;

@@ -49,6 +49,7 @@ private:
     std::shared_ptr<waiting_operations> waiting_;
     std::weak_ptr<redis_connection> connection_; ///< the latest one
     redis_connection::ptr idle_;                 ///< the same, while nothing else keeps it
+    time_point next_connection_;                 ///< not before
     bool is_closed_ = false;
 };
 

@@ -248,6 +248,36 @@ BOOST_AUTO_TEST_CASE(a_cleanup_of_a_server_that_is_never_done_ends) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_ends_each_connection_is_not_connected_to_without_a_pause) {
+    run([](asio::io_context& context) -> asio::awaitable<void> {
+        redis_liar liar(always("", true));
+        redis_service service(context, liar.options());
+        const auto begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < 4; ++i) {
+            co_await what_fails(service.store);
+        }
+        BOOST_TEST(liar.connections() == 4);
+        BOOST_TEST((std::chrono::steady_clock::now() - begin >= 300ms));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_left_of_an_operation_that_was_cancelled_in_that_pause) {
+    redis_liar liar(always("", true));
+    program host(liar.options());
+    for (const int round : {1, 2}) {
+        host.begin(host.service->store.touch("a"));
+        host.run_until([&] { return host.ended == round; });
+    }
+    for (int i = 0; i < 3; ++i) {
+        host.begin(host.service->store.touch("a"));
+        host.context.poll();
+        host.context.restart();
+    }
+    host.cancel();
+    BOOST_TEST(host.runs_out());
+    BOOST_TEST(host.ended == 5);
+}
+
 BOOST_AUTO_TEST_CASE(what_waits_for_a_silent_server_is_bounded) {
     redis_liar liar(silence);
     auto options = liar.options();
