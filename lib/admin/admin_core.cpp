@@ -260,7 +260,8 @@ asio::awaitable<boost::system::error_code> admin_server::core::read(connection& 
     auto head = redirect_error(use_awaitable, ec);
     co_await http::async_read_header(from.stream, from.buffer, into, head);
     if (!ec && into.get().count(http::field::transfer_encoding) > 0) {
-        ec = http::error::bad_transfer_encoding; // Beast takes a coding that it does not know for no body at all
+        ec = http::error::
+            bad_transfer_encoding; // Beast takes a coding that it does not know for no body at all
     }
     if (!ec) {
         auto body = redirect_error(use_awaitable, ec);

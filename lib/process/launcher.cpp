@@ -62,7 +62,8 @@ std::string_view remedy(launch_step step, int number) noexcept {
     case ENOENT: return "; does the file, and the interpreter in its first line, exist?";
     case EACCES: return "; is the file executable, and its folder accessible?";
     case ENOEXEC: return "; it is not a program for this machine and has no '#!' line";
-    case EFBIG: return "; the host may have no file of a few bytes: raise 'ulimit -f', or LimitFSIZE of its unit";
+    case EFBIG:
+        return "; the host may have no file of a few bytes: raise 'ulimit -f', or LimitFSIZE of its unit";
     case E2BIG: return "; arguments and environment are too long";
     default: return {};
     }

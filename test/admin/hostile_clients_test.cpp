@@ -300,7 +300,8 @@ BOOST_AUTO_TEST_CASE(a_request_within_a_request_is_none) {
             BOOST_TEST(!contains(answer, "done"));
         }
         const std::string kept = "GET /livez HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: ";
-        for (const std::string coding : {"identity", "xchunked", "gzip", "chunked, identity", "chunked;q=1", ""}) {
+        for (const std::string coding :
+             {"identity", "xchunked", "gzip", "chunked, identity", "chunked;q=1", ""}) {
             const std::string answer = co_await ask(port, kept + coding + "\r\n\r\n" + inner);
             BOOST_TEST(status_line(answer) == "HTTP/1.1 400 Bad Request", coding << answer);
             BOOST_TEST(!contains(answer, "done"));
