@@ -35,7 +35,7 @@ def type_name(kind: type) -> str:
 
 def _text_of(read: Callable[[type], object], kind: type) -> str:
     text = read(kind)
-    return str.__str__(text) if issubclass(type(text), str) else ""  # type: ignore[arg-type]
+    return str.__str__(text) if issubclass(type(text), str) else ""
 
 
 def describe(error: BaseException) -> Dict[str, str]:
