@@ -7,6 +7,7 @@
 #include <skep/export.hpp>
 #include <skep/initialization_delegate.hpp>
 #include <skep/launch_options.hpp>
+#include <skep/presets.hpp>
 #include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>
 #include <skep/self_healing.hpp>
@@ -18,6 +19,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -193,6 +195,10 @@ struct SKEP_API pool_config {
     /// kin are set to that number in its environment, unless launch.environment sets them.
     std::size_t threads_per_worker = 1;
 
+    /// Python workers with threads watch over them: see "Several calls at once" in lib/python/README.md. For tests, and for
+    /// the first days of a script in threads.
+    bool thread_safety_checks = false;
+
     /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a
     /// call waits in the pool's queue until a worker is free. More raises throughput where calls are short, but
     /// a call may then wait behind a long one though another worker becomes free.
@@ -219,6 +225,9 @@ struct SKEP_API pool_config {
     std::shared_ptr<event_bus> events;
     duration request_timeout = std::chrono::seconds(60); ///< per call, 0..24 h; 0 = none
     stream_options stream;
+
+    /// By name, for the calls of these commands: see command_options.
+    std::map<std::string, command_options, std::less<>> commands;
     duration cancel_grace = std::chrono::seconds(2); ///< for a cancelled call to end before its worker is
                                                      ///< replaced, 0..1 h
     retry_options retry;
@@ -239,9 +248,15 @@ struct SKEP_API pool_config {
     /// A pool of Python workers running `script` (a file that ends in worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");
 
+    /// Sets the fields that the profile, or the strategy, is about; what it leaves alone stays as it is.
+    pool_config& apply(timeout_profile profile);
+    pool_config& apply(capacity_strategy strategy);
+
     /// Reads the same fields from JSON: nested objects by the member names above, enums by name, and durations either as
     /// text with a unit ("request_timeout": "1.5s"; ns, us, ms, s, m, h and d) or as an integer of milliseconds, whose key
-    /// has the suffix _ms ("request_timeout_ms": 1500). "$schema" at the top is left to editors. Handlers, delegates and
+    /// has the suffix _ms ("request_timeout_ms": 1500). "timeout_profile" and "capacity_strategy" are presets by name, which
+    /// become values of the fields that they are about; where the document has such a field too, that one holds. "$schema"
+    /// at the top is left to editors. Handlers, delegates and
     /// custom schedulers cannot be given in JSON. Throws error(errc::invalid_config) that lists all that is wrong: unknown
     /// keys, with the one that was probably meant, wrong types, and what validate() finds; each by its JSON path, value
     /// and rule. Values of environments are never shown.

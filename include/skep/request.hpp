@@ -72,21 +72,23 @@ public:
     /// look at it.
     request& pool(std::string name) &;
 
-    /// Limits the whole call: queue, dispatch and execution. Default: pool_config::request_timeout. 0 = no
-    /// limit.
+    /// Limits the whole call: queue, dispatch and execution. Default: that of the command in pool_config::commands, or else
+    /// pool_config::request_timeout. 0 = no limit.
     request& timeout(duration limit) &;
 
-    /// Longest wait for a chunk of a stream, counted while its worker may send one. Default:
-    /// pool_config::stream.idle_timeout. 0 = no limit. Of no effect on other calls.
+    /// Longest wait for a chunk of a stream, counted while its worker may send one. Default: that of the command in
+    /// pool_config::commands, or else pool_config::stream.idle_timeout. 0 = no limit. Of no effect on other calls.
     request& idle_timeout(duration limit) &;
 
     /// The same as timeout(), as a moment; the earlier of the two holds.
     request& deadline(time_point moment) &;
 
-    /// Limits the wait for a free worker. Default: pool_config::queue.timeout. 0 = no limit of its own.
+    /// Limits the wait for a free worker. Default: that of the command in
+    /// pool_config::commands, or else pool_config::queue.timeout. 0 = no limit of its own.
     request& queue_timeout(duration limit) &;
 
-    /// True: running the call twice does no harm, so it may be sent again after a worker died with it.
+    /// True: running the call twice does no harm, so it may be sent again after a worker died with it. Default: as
+    /// pool_config::commands has it, or false.
     request& idempotent(bool value) &;
 
     /// Adds a tool that the worker's code can call while it is at this call, or puts it in the place of the pool's of the
@@ -161,7 +163,8 @@ public:
     std::optional<time_point> deadline() const noexcept { return deadline_; }
     std::optional<duration> queue_timeout() const noexcept { return queue_timeout_; }
     std::optional<duration> idle_timeout() const noexcept;
-    bool idempotent() const noexcept { return idempotent_; }
+    bool idempotent() const noexcept { return idempotent_.value_or(false); }
+    bool has_idempotent() const noexcept { return idempotent_.has_value(); } ///< whether it was set
     const std::string& correlation_id() const noexcept;
     const boost::json::object& metadata() const noexcept;
 
@@ -201,7 +204,7 @@ private:
     std::optional<duration> timeout_;
     std::optional<time_point> deadline_;
     std::optional<duration> queue_timeout_;
-    bool idempotent_ = false;
+    std::optional<bool> idempotent_;
     extras_ptr extras_;
 };
 

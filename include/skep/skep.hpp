@@ -29,6 +29,7 @@
 #include <skep/pool_manager.hpp>
 #include <skep/pool_metrics.hpp>
 #include <skep/pool_status.hpp>
+#include <skep/presets.hpp>
 #include <skep/progress.hpp>
 #include <skep/reply.hpp>
 #include <skep/reply_stream.hpp>

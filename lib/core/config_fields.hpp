@@ -78,6 +78,7 @@ void visit_fields(Config& config, Visitor& visit) {
     visit.number("min_ready", config.min_ready, 1, 10'000);
     visit.number("capacity", config.capacity, 1, 65'536);
     visit.number("threads_per_worker", config.threads_per_worker, 1, 1'024);
+    visit.flag("thread_safety_checks", config.thread_safety_checks);
     visit.number("pipeline_depth", config.pipeline_depth, 0, 65'536);
     visit.choice("schedule", config.schedule, {"least_loaded", "round_robin", "lifo", "fifo"});
     visit.group("start", [&] {
@@ -112,6 +113,12 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.number("window_bytes", config.stream.window_bytes, 1 << 10, 1 << 30);
         visit.time("timeout", config.stream.timeout, 0s, 24h);
         visit.time("idle_timeout", config.stream.idle_timeout, 0s, 24h);
+    });
+    visit.groups("commands", config.commands, [](auto& command, auto& each) {
+        each.optional_time("timeout", command.timeout, 0s, 24h);
+        each.optional_time("queue_timeout", command.queue_timeout, 0s, 24h);
+        each.optional_time("idle_timeout", command.idle_timeout, 0s, 24h);
+        each.optional_flag("idempotent", command.idempotent);
     });
     visit.time("cancel_grace", config.cancel_grace, 0s, 1h);
     visit.group("retry", [&] {

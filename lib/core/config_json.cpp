@@ -6,6 +6,7 @@
 #include "core/config_fields.hpp"
 #include "core/config_reader.hpp"
 #include "core/config_writer.hpp"
+#include "core/presets.hpp"
 
 #include <utility>
 
@@ -16,7 +17,7 @@ namespace json = boost::json;
 pool_config read_config(const json::object& document, config_problems& problems, pool_config defaults) {
     auto config = std::move(defaults);
     config_reader reader(document, problems);
-    visit_fields(config, reader);
+    read_fields(config, reader);
     reader.skip("$schema"); // by which editors find the schema of the document
     reader.reject_unknown_keys();
     return config;

@@ -119,6 +119,23 @@ void config_reader::flag(std::string_view field, bool& target) {
     });
 }
 
+void config_reader::optional_time(std::string_view field, std::optional<duration>& target, duration low,
+                                  duration high) {
+    auto read_one = target.value_or(duration::min());
+    time(field, read_one, low, high);
+    if (read_one != duration::min()) {
+        target = read_one;
+    }
+}
+
+void config_reader::optional_flag(std::string_view field, std::optional<bool>& target) {
+    if (has(field)) {
+        flag(field, target.emplace(target.value_or(false)));
+    } else {
+        skip(field);
+    }
+}
+
 void config_reader::text(std::string_view field, std::string& target) {
     read(field, target, [&](const node& at) { return to_string(at); });
 }
@@ -180,13 +197,13 @@ config_reader::maybe<long long> config_reader::to_integer(const node& at, long l
     return range_.number(at.place, number, low, high) ? std::optional(number) : std::nullopt;
 }
 
-config_reader::maybe<std::size_t> config_reader::to_index(
-    const node& at, std::initializer_list<std::string_view> names) const {
+config_reader::maybe<std::size_t> config_reader::to_index(const node& at,
+                                                          std::span<const std::string_view> names) const {
     const auto name = to_string(at);
     if (!name) {
         return std::nullopt;
     }
-    const auto* const found = std::find(names.begin(), names.end(), *name);
+    const auto found = std::find(names.begin(), names.end(), *name);
     if (found != names.end()) {
         return static_cast<std::size_t>(found - names.begin());
     }

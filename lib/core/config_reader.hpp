@@ -10,10 +10,12 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,10 +57,38 @@ public:
 
     template <class Enum>
     void choice(std::string_view field, Enum& target, std::initializer_list<std::string_view> names) {
-        read(field, target, [&](const node& at) { return to_index(at, names); });
+        read(field, target, [&](const node& at) { return to_index(at, {names.begin(), names.size()}); });
+    }
+
+    /// The value of a key that stands for other fields; nothing if it is not there, or wrong.
+    template <class Enum>
+    std::optional<Enum> preset(std::string_view key, std::span<const std::string_view> names) {
+        const auto* const value = take(key);
+        const auto index = value == nullptr ? std::nullopt : to_index({std::string(key), *value}, names);
+        return index ? std::optional(static_cast<Enum>(*index)) : std::nullopt;
+    }
+
+    bool has(std::string_view key) const { return object_->contains(key); }
+
+    void reject(std::string_view key, const std::string& value, const std::string& rule) const {
+        range_.where().reject(key, value, rule);
+    }
+
+    /// One group for each name in an object; `visit(item, *this)` reads its fields.
+    template <class Item, class Visit>
+    void groups(std::string_view field, std::map<std::string, Item, std::less<>>& target, Visit&& visit) {
+        const auto* const value = object_->if_contains(field);
+        group(field, [&] {
+            for (const auto& each : value->get_object()) {
+                const std::string name(each.key());
+                group(name, [&] { visit(target[name], *this); });
+            }
+        });
     }
 
     void real(std::string_view field, double& target, double low, double high);
+    void optional_time(std::string_view field, std::optional<duration>& target, duration low, duration high);
+    void optional_flag(std::string_view field, std::optional<bool>& target);
     void time(std::string_view field, duration& target, duration low, duration high);
     void times(std::string_view field, std::vector<duration>& target, duration low, duration high);
     void flag(std::string_view field, bool& target);
@@ -112,7 +142,7 @@ private:
     maybe<std::map<std::string, Item>> to_map(const node& at, const char* rule, Convert convert) const;
 
     maybe<long long> to_integer(const node& at, long long low, long long high) const;
-    maybe<std::size_t> to_index(const node& at, std::initializer_list<std::string_view> names) const;
+    maybe<std::size_t> to_index(const node& at, std::span<const std::string_view> names) const;
     maybe<duration> from_milliseconds(const node& at, duration low, duration high) const;
     maybe<duration> from_text(const node& at, duration low, duration high) const;
     maybe<std::string> to_string(const node& at) const;

@@ -5,6 +5,7 @@
 
 #include "core/config_fields.hpp"
 #include "core/name_rule.hpp"
+#include "core/presets.hpp"
 #include "core/schema_writer.hpp"
 #include <skep/pool_config.hpp>
 
@@ -37,6 +38,8 @@ json::object schema_of_pool_fields() {
     const pool_config defaults;
     schema_writer writer;
     visit_fields(defaults, writer);
+    writer.preset("timeout_profile", timeout_profiles);
+    writer.preset("capacity_strategy", capacity_strategies);
     auto schema = std::move(writer).result();
     add_rules_of_texts(schema);
     return schema;

@@ -18,6 +18,8 @@ namespace skep {
 
 namespace {
 
+constexpr std::size_t longest_command = 256; // as of request
+
 /// Checks each field of a configuration against its own range.
 class field_check : public range_check {
 public:
@@ -48,6 +50,24 @@ public:
     void lists(std::string_view, const std::vector<std::vector<std::string>>&) {}
     void lists_by_name(std::string_view, const std::map<std::string, std::vector<std::string>>&) {}
     void flag(std::string_view, bool) {}
+
+    void optional_time(std::string_view field, const std::optional<duration>& value, duration low,
+                       duration high) const {
+        if (value) {
+            time(field, *value, low, high);
+        }
+    }
+    void optional_flag(std::string_view, const std::optional<bool>&) {}
+
+    template <class Item, class Visit>
+    void groups(std::string_view field, const std::map<std::string, Item, std::less<>>& items,
+                Visit&& visit) {
+        group(field, [&] {
+            for (const auto& [name, item] : items) {
+                group(name, [&, &each = item] { visit(each, *this); });
+            }
+        });
+    }
     void path(std::string_view, const std::filesystem::path&) {}
 };
 
@@ -166,6 +186,13 @@ void check_memory(const pool_config& config, config_problems& problems) {
                     "must not be less than recycle.soft_memory");
 }
 
+void check_commands(const pool_config& config, config_problems& problems) {
+    for (const auto& [name, options] : config.commands) {
+        problems.expect(!name.empty() && name.size() <= longest_command && is_utf8(name), {"commands"},
+                        in_quotes(is_utf8(name) ? name : ""), "a command's name is 1..256 bytes of UTF-8");
+    }
+}
+
 void check_restart(const restart_options& restart, config_problems& problems) {
     problems.expect(restart.max_backoff >= restart.initial_backoff,
                     {"restart.max_backoff", "restart.initial_backoff"}, in_milliseconds(restart.max_backoff),
@@ -203,6 +230,7 @@ void check_config(const pool_config& config, std::size_t workers, config_problem
     problems.expect(is_utf8(config.health_check.command), {"health_check.command"}, in_quotes(""),
                     "must be UTF-8");
     check_memory(config, problems);
+    check_commands(config, problems);
     check_crash_barrier(config.crash_barrier, problems);
     check_restart(config.restart, problems);
     check_limits(config.limits, problems);

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -99,6 +100,30 @@ public:
     }
 
     void flag(std::string_view field, bool value) { object_[field] = value; }
+
+    void optional_time(std::string_view field, const std::optional<duration>& value, duration low,
+                       duration high) {
+        if (value) {
+            time(field, *value, low, high);
+        }
+    }
+
+    void optional_flag(std::string_view field, const std::optional<bool>& value) {
+        if (value) {
+            flag(field, *value);
+        }
+    }
+
+    template <class Item, class Visit>
+    void groups(std::string_view field, const std::map<std::string, Item, std::less<>>& items,
+                Visit&& visit) {
+        group(field, [&] {
+            for (const auto& [name, item] : items) {
+                group(name, [&, &each = item] { visit(each, *this); });
+            }
+        });
+    }
+
     void text(std::string_view field, const std::string& value) { object_[field] = value; }
     void path(std::string_view field, const std::filesystem::path& value) { object_[field] = value.string(); }
     void strings(std::string_view field, const std::vector<std::string>& value) { convert(field, value); }

@@ -12,9 +12,11 @@
 #include <boost/json/value_from.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,6 +72,31 @@ public:
     }
 
     void flag(std::string_view field, bool value) { add(field, {{"type", "boolean"}}, value); }
+
+    void optional_time(std::string_view field, const std::optional<duration>&, duration low, duration high) {
+        properties_[milliseconds_key(field)] = milliseconds_of(low, high);
+        properties_[field] = duration_between(low, high);
+        exclude(field);
+    }
+
+    void optional_flag(std::string_view field, const std::optional<bool>&) {
+        properties_[field] = {{"type", "boolean"}};
+    }
+
+    template <class Item, class Visit>
+    void groups(std::string_view field, const std::map<std::string, Item, std::less<>>&, Visit&& visit) {
+        schema_writer each;
+        const Item unset{};
+        visit(unset, each);
+        add(field, {{"type", "object"}, {"additionalProperties", std::move(each).result()}},
+            boost::json::object());
+    }
+
+    /// A key that stands for other fields has no default.
+    void preset(std::string_view key, std::span<const std::string_view> names) {
+        properties_[key] = {{"enum", boost::json::array(names.begin(), names.end())}};
+    }
+
     void text(std::string_view field, const std::string& value) {
         add(field, string_, boost::json::string(value));
     }

@@ -80,10 +80,34 @@ void dispatcher::refuse(call& unsendable) {
     }
 }
 
+/// What the configuration says of its command, where the request says nothing.
+void dispatcher::apply_command_options(call& fresh) const noexcept {
+    const auto found = config_.commands.find(fresh.req.command());
+    if (found == config_.commands.end()) {
+        return;
+    }
+    const auto& options = found->second;
+    if (options.timeout && !fresh.req.timeout()) {
+        fresh.req.timeout(*options.timeout);
+    }
+    if (options.queue_timeout && !fresh.req.queue_timeout()) {
+        fresh.req.queue_timeout(*options.queue_timeout);
+    }
+    if (options.idempotent && !fresh.req.has_idempotent()) {
+        fresh.req.idempotent(*options.idempotent);
+    }
+    if (options.idle_timeout && fresh.stream != nullptr && !fresh.req.idle_timeout()) {
+        fresh.stream->idle_timeout = *options.idle_timeout;
+    }
+}
+
 /// From now on its time runs.
 void dispatcher::receive(call& fresh) noexcept {
     fresh.holder = this;
     fresh.submitted = context_.now();
+    if (!config_.commands.empty()) {
+        apply_command_options(fresh);
+    }
     const auto default_timeout = fresh.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
     fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
                               after_limit(fresh.submitted, fresh.req.timeout().value_or(default_timeout)));

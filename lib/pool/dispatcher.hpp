@@ -147,6 +147,7 @@ private:
     void take_on(call& fresh, admission_facts& pool);
     void refuse(call& unsendable);
     void receive(call& fresh) noexcept;
+    void apply_command_options(call& fresh) const noexcept;
     void fail_unsent(call& unsent, const char* problem);
     void place(call& fresh);
     void place_anywhere(call& fresh);

@@ -6,6 +6,7 @@
 #include "core/config_reader.hpp"
 #include "core/config_schema.hpp"
 #include "core/config_writer.hpp"
+#include "core/presets.hpp"
 #include "core/schema_writer.hpp"
 #include "pool/config_check.hpp"
 #include "session/session_rules.hpp"
@@ -86,7 +87,7 @@ manager_config manager_config::from_json(const json::value& document) {
     pool_config defaults;
     config_reader reader(object, problems);
     reader.skip("$schema");
-    reader.group("defaults", [&] { visit_fields(defaults, reader); });
+    reader.group("defaults", [&] { read_fields(defaults, reader); });
     visit_manager_fields(config, reader);
     reader.skip("pools");
     reader.reject_unknown_keys();

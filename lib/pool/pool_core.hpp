@@ -219,6 +219,7 @@ private:
     const bool starts_again_;
     int failed_starts_ = 0;                     ///< in a row
     time_point next_start_ = time_point::max(); ///< when it is tried again
+    unsigned next_start_in_ = 0;                ///< the process_generation() that has planned it
     shutdown_report report_;
 };
 

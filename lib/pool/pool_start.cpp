@@ -146,6 +146,7 @@ void pool_core::plan_another_start() {
     log_(log_level::warning, [&] {
         return "the start is tried again in " + in_milliseconds(wait) + ": " + failed_start()->what();
     });
+    next_start_in_ = process_generation();
     starts_.cancel(); // a start by the user has come before the last plan
     try {
         run_in(starts_, [this] { return start_again(); });
@@ -156,7 +157,8 @@ void pool_core::plan_another_start() {
 
 asio::awaitable<void> pool_core::start_again() {
     co_await pause_until(context_.executor, next_start_);
-    if (phase_ == pool_phase::created) {
+    const bool is_forked_copy = next_start_in_ != process_generation(); // which has not asked for workers
+    if (phase_ == pool_phase::created && !is_forked_copy) {
         begin_start(std::make_shared<start_attempt>());
     }
 }

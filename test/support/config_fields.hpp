@@ -63,6 +63,25 @@ public:
     }
 
     void flag(std::string_view field, bool value) { keep(field, value); }
+
+    void optional_time(std::string_view field, const std::optional<duration>& value, duration, duration) {
+        keep(field, value ? std::to_string(value->count()) : "none");
+    }
+    void optional_flag(std::string_view field, const std::optional<bool>& value) {
+        keep(field, value ? std::to_string(static_cast<int>(*value)) : "none");
+    }
+
+    template <class Item, class Visit>
+    void groups(std::string_view field, const std::map<std::string, Item, std::less<>>& items,
+                Visit&& visit) {
+        keep(field, items.size());
+        group(field, [&] {
+            for (const auto& [name, item] : items) {
+                group(name, [&, &each = item] { visit(each, *this); });
+            }
+        });
+    }
+
     void path(std::string_view field, const std::filesystem::path& value) { keep(field, value.string()); }
     void text(std::string_view field, const std::string& value) { keep(field, value); }
     void strings(std::string_view field, const std::vector<std::string>& value) { keep(field, value); }
@@ -117,6 +136,17 @@ public:
         values.push_back(step_);
     }
     void flag(std::string_view, bool& value) { value = !value; }
+    void optional_time(std::string_view, std::optional<duration>& value, duration, duration) {
+        value = step_;
+    }
+    void optional_flag(std::string_view, std::optional<bool>& value) { value = true; }
+
+    template <class Item, class Visit>
+    void groups(std::string_view, std::map<std::string, Item, std::less<>>& items, Visit&& visit) {
+        items["silent"];
+        visit(items["a.b \"c\""], *this);
+    }
+
     void path(std::string_view, std::filesystem::path& value) { value /= "/"; }
     void text(std::string_view, std::string& value) { value += "x"; }
     void strings(std::string_view, std::vector<std::string>& value) { value.emplace_back("77"); }

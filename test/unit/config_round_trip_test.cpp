@@ -61,7 +61,8 @@ std::set<std::string> fields_at_default(const pool_config& config) {
     std::set<std::string> result;
     const auto defaults = values_of(pool_config());
     for (const auto& [path, value] : values_of(config)) {
-        if (defaults.at(path) == value) {
+        const auto found = defaults.find(path); // there is none for a command's options
+        if (found != defaults.end() && found->second == value) {
             result.insert(path);
         }
     }

@@ -1,0 +1,37 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/time.hpp>
+
+#include <optional>
+
+namespace skep {
+
+/// Sets of timeouts by name: request_timeout, stream.timeout and queue.timeout of a pool_config.
+enum class timeout_profile {
+    balanced,          ///< 5 min, 15 min, 10 s
+    production,        ///< the same
+    production_strict, ///< 1 min, 5 min, 5 s
+    development,       ///< 15 min, 1 h, 1 min
+    ml_inference,      ///< the same
+    batch              ///< 1 h, none, 5 min
+};
+
+/// How many calls at a time a worker gets, by name.
+enum class capacity_strategy {
+    pool,   ///< as many as it has threads: capacity = threads_per_worker
+    hybrid, ///< the same, counted and timed by command: metrics.enabled = true
+    profile ///< one, whatever else a worker could do: capacity = threads_per_worker = 1, pipeline_depth = 0
+};
+
+/// What holds for the calls of one command unless their request says otherwise. What is not set is as of all commands.
+struct command_options {
+    std::optional<duration> timeout;       ///< for the whole call, or stream, 0..24 h; 0 = none
+    std::optional<duration> queue_timeout; ///< longest wait for a free worker, 0..24 h; 0 = none
+    std::optional<duration> idle_timeout;  ///< longest wait for a chunk of a stream, 0..24 h; 0 = none
+    std::optional<bool> idempotent;        ///< whether a call is sent again that was lost with its worker
+};
+
+} // namespace skep
