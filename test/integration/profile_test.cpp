@@ -168,6 +168,28 @@ BOOST_AUTO_TEST_CASE(async_commands_call_tools_side_by_side) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(thread_safety_checks_are_a_key_of_the_configuration) {
+    const scratch_folder folder;
+    auto config = thread_pool();
+    config.launch.args = {write_file(folder / "worker.py", "import skep, sqlite3\n"
+                                                           "worker = skep.Worker(thread_safe=True)\n"
+                                                           "if __name__ == '__main__':\n"
+                                                           "    worker.run()\n")};
+    auto written = to_json(config);
+    written["thread_safety_checks"] = true;
+    auto checked = pool_config::from_json(written);
+    checked.log = log_level::off;
+    std::string said;
+    checked.output.handler = [&said](const output_line& line) { said += std::string(line.text) + '\n'; };
+    with_context_and_pool(checked, [&](asio::io_context&, pool&) -> asio::awaitable<void> {
+        auto is_said = [&] {
+            return said.find("sqlite3 is not safe in several threads") != std::string::npos;
+        };
+        const bool is = co_await eventually(is_said);
+        BOOST_TEST(is, said);
+    });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

@@ -94,4 +94,6 @@ class CallThreads:
         self._profile.begin()
         answer = answering.answer_to(call)
         set_running_here(None)
+        if self._profile.checks is not None:
+            self._profile.checks.look_for_libraries()
         self._profile.finish(call, answer)

@@ -1,7 +1,7 @@
 """What the profiles have in common that are at several calls at once."""
 
 import threading
-from typing import Type
+from typing import TYPE_CHECKING, Optional, Type
 
 from .call import Call
 from .connection import Connection
@@ -15,6 +15,9 @@ from .running import Running
 from .window import CallWindow
 from .work import Work
 
+if TYPE_CHECKING:
+    from .thread_checks import ThreadChecks
+
 
 class ConcurrentProfile(Profile):
     """Keeps account of the calls. Its methods may be called on any thread."""
@@ -27,6 +30,7 @@ class ConcurrentProfile(Profile):
         self.host = host
         self.work = work
         self.running: Running[CallWindow] = Running()
+        self.checks: "Optional[ThreadChecks]" = None  # what watches over the threads, if the pool wants that
         self._counting = threading.Lock()
 
     @property

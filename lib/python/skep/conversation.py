@@ -73,6 +73,10 @@ class Conversation:
             from .logs import handle_unless_configured
 
             handle_unless_configured()
+        if self._connection.checks_threads:
+            from .thread_checks import begin_checks
+
+            begin_checks(self._profile, self._work)
         try:
             if not self.interrupts.stopping:
                 self.host.outbox.say(b'{"type":"ready"}')

@@ -1,5 +1,6 @@
 """Finds out whether two threads use one object at once."""
 
+import os
 import sys
 import threading
 import traceback
@@ -8,7 +9,9 @@ from typing import Any, Callable, List, Optional, TypeVar, cast
 Guarded = TypeVar("Guarded")
 
 # What Python looks up in the class, and never through __getattr__.
-_SPECIAL = ("call", "len", "contains", "iter", "next", "getitem", "setitem", "delitem", "enter", "exit")
+SPECIAL = ("call", "len", "contains", "iter", "next", "getitem", "setitem", "delitem", "enter", "exit")
+
+_FILES = (__file__, os.path.join(os.path.dirname(__file__), "thread_checks.py"))  # of no interest in a stack
 
 
 def guard(thing: Guarded) -> Guarded:
@@ -51,7 +54,7 @@ class _Guard:
 def _use(guard: _Guard, name: str, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
     lock = guard._skep_lock
     if not lock.acquire(blocking=False):
-        raise RuntimeError(_both(name, guard._skep_user))
+        raise RuntimeError(both_stacks(f"'{name}' of a guarded object", guard._skep_user))
     before = guard._skep_user
     try:
         object.__setattr__(guard, "_skep_user", threading.current_thread())
@@ -61,9 +64,10 @@ def _use(guard: _Guard, name: str, function: Callable[..., Any], /, *args: Any, 
         lock.release()
 
 
-def _both(name: str, other: Optional[threading.Thread]) -> str:
+def both_stacks(what: str, other: Optional[threading.Thread]) -> str:
+    """That this thread uses something while another one is at it, and where the two are."""
     this = threading.current_thread()
-    lines = [f"{this.name} uses '{name}' of a guarded object", *_stack(this)]
+    lines = [f"{this.name} uses {what}", *_stack(this)]
     if other is not None:
         lines += [f"while {other.name} is at it", *_stack(other)]
     return "\n".join(lines)
@@ -72,7 +76,7 @@ def _both(name: str, other: Optional[threading.Thread]) -> str:
 def _stack(thread: threading.Thread) -> List[str]:
     frame = sys._current_frames().get(cast(int, thread.ident))
     stack = traceback.extract_stack(frame)
-    return [line.rstrip("\n") for line in traceback.format_list([at for at in stack if at.filename != __file__])]
+    return [line.rstrip("\n") for line in traceback.format_list([at for at in stack if at.filename not in _FILES])]
 
 
 def _special(name: str) -> Callable[..., Any]:
@@ -85,5 +89,5 @@ def _special(name: str) -> Callable[..., Any]:
     return method
 
 
-for _name in _SPECIAL:
+for _name in SPECIAL:
     setattr(_Guard, f"__{_name}__", _special(f"__{_name}__"))

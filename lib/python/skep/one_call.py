@@ -34,7 +34,7 @@ class _Host(threading.Thread):
         data, data_end = socket.socketpair()
         control, control_end = socket.socketpair()
         self._data, self._control = Channel.over_socket(data), Channel.over_socket(control)
-        for name in ("SKEP_WORKER", "SKEP_THREADS"):  # where this runs inside a worker
+        for name in ("SKEP_WORKER", "SKEP_THREADS", "SKEP_THREAD_CHECKS"):  # where this runs inside a worker
             os.environ.pop(name, None)
         os.environ.update(
             SKEP_PROTOCOL=str(PROTOCOL_VERSION),
