@@ -57,8 +57,9 @@ struct worker_status {
     std::optional<transition> last_transition;     ///< its last change of state, and why
     std::vector<transition> transitions;           ///< the last ones, oldest first, at most 8
     std::optional<duration> recycle_in; ///< until its age makes it due for recycling, if that is limited
-    std::optional<duration> held_for;   ///< vacant slot: until it may start, after failures or a crash
-    std::string last_failure;           ///< why the slot's previous worker was lost; empty if none was
+    std::string waits_to_leave;       ///< why it is to be replaced, while a lease or strict session holds it
+    std::optional<duration> held_for; ///< vacant slot: until it may start, after failures or a crash
+    std::string last_failure;         ///< why the slot's previous worker was lost; empty if none was
 };
 
 /// Totals since start().

@@ -14,7 +14,7 @@
 
 namespace skep {
 
-/// What waits for a place at a worker: a call now, later a stream or a lease. Valid during scheduler::pick().
+/// What waits for a place at a worker: a call, a stream or a lease. Valid during scheduler::pick().
 struct claim_view {
     std::string_view command; ///< what is called
     std::string_view session; ///< empty if it belongs to none

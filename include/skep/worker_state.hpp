@@ -30,10 +30,10 @@ enum class worker_state {
     degraded,  ///< runs, but is kept out of rotation
     suspended, ///< drained and paused on request
     stopping,  ///< in the stop sequence
-    stopped,   ///< terminal: asked to end and complied, or interrupted from outside
-    finished,  ///< terminal: exited with 0 though nobody asked
-    failed,    ///< terminal: error, signal, non-zero exit or lost channel
-    killed     ///< terminal: had to be forced
+    stopped, ///< terminal: asked to end and exited with 0, ended by SIGINT or SIGTERM, or never had a process
+    finished, ///< terminal: exited with 0 though nobody asked
+    failed,   ///< terminal: error, signal, non-zero exit or lost channel
+    killed    ///< terminal: had to be forced
 };
 /// How many states there are.
 inline constexpr std::size_t worker_state_count = 12;
@@ -75,7 +75,7 @@ struct worker_outcome {
 };
 
 /// The terminal state by intent, first match wins: killed (we had to force it, and SIGKILL ended it) > stopped
-/// (ended by SIGINT or SIGTERM from outside, or asked to and exited with 0) > failed (error, signal, non-zero
+/// (ended by SIGINT or SIGTERM, whoever sent it, or asked to end and exited with 0) > failed (error, signal, non-zero
 /// exit, lost channel) > finished. A SIGTERM that we sent because its channel was lost does not make it stopped.
 SKEP_API worker_state terminal_state(const worker_outcome& outcome) noexcept;
 

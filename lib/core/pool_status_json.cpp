@@ -68,6 +68,9 @@ json::object to_json(const worker_status& worker) {
     if (worker.recycle_in) {
         result["recycle_in_ms"] = milliseconds(*worker.recycle_in);
     }
+    if (!worker.waits_to_leave.empty()) {
+        result["waits_to_leave"] = worker.waits_to_leave;
+    }
     if (worker.held_for) {
         result["held_for_ms"] = milliseconds(*worker.held_for);
     }

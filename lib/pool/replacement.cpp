@@ -28,6 +28,7 @@ void replacement::recycle(const worker& used, std::string reason) {
 void replacement::want(std::size_t index, std::string reason) {
     if (std::find(wanted_.begin(), wanted_.end(), index) == wanted_.end()) {
         roster_[index].why_recycled = std::move(reason);
+        roster_[index].is_wait_logged = false;
         wanted_.push_back(index);
         roster_.work().open();
     }
@@ -111,6 +112,7 @@ void replacement::begin_due(time_point now) {
     for (auto next = wanted_.begin(); next != wanted_.end() && running < config_.recycle.max_recycling;) {
         const auto index = *next;
         if (!may_begin(roster_[index], now)) {
+            log_wait(roster_[index]);
             ++next;
             continue;
         }
@@ -125,6 +127,22 @@ bool replacement::may_begin(const slot& in, time_point now) const {
                             !in.successor && in.plan.due() <= now;
     return is_free_to && !in.current->is_held() &&
            (!in.restarts.empty() || !in.current->life().is(obstacle::suspended));
+}
+
+void replacement::log_wait(slot& in) const {
+    if (in.current->is_held() && !std::exchange(in.is_wait_logged, true)) {
+        const auto describe = [&] {
+            return to_string(in.current->id()) + " waits to be replaced (" + in.why_recycled +
+                   "): " + (in.current->is_leased() ? "it is leased" : "sessions are strictly bound to it");
+        };
+        log_(log_level::info, describe, subject_of(*in.current));
+    }
+}
+
+std::string replacement::why_it_waits(std::size_t index) const {
+    const auto& in = roster_[index];
+    const bool is_wanted = std::find(wanted_.begin(), wanted_.end(), index) != wanted_.end();
+    return is_wanted && in.current && in.current->is_held() ? in.why_recycled : std::string();
 }
 
 /// Until the last trace of the old one is gone.

@@ -42,6 +42,9 @@ public:
     void succeed(slot& in);
     void on_successor_failed(worker& failed, double random, time_point now);
 
+    /// Why the worker of a slot is to be replaced, while it cannot leave; empty otherwise.
+    std::string why_it_waits(std::size_t index) const;
+
     /// The worker of a slot is gone: there is nothing to be replaced any more.
     void forget(std::size_t index);
 
@@ -57,6 +60,7 @@ private:
     static void dismiss_successor(slot& in, std::string reason);
     void break_off_restarts(std::size_t index, const worker& because_of);
     bool may_begin(const slot& in, time_point now) const;
+    void log_wait(slot& in) const;
     bool limits_memory() const noexcept;
     std::size_t under_way() const noexcept;
     asio::awaitable<void> replace_all(std::vector<worker_id> workers, std::string reason);

@@ -36,6 +36,7 @@ struct slot {
     std::uint64_t last_process_of = 0; ///< the same, if it had a process
     std::optional<exit_class> left_as; ///< how that ended
     std::string why_recycled;
+    bool is_wait_logged = false;                        ///< that its worker is to leave and cannot
     boost::container::flat_set<std::uint64_t> restarts; ///< those that were asked for and concern its worker
     std::string last_failure;
     std::uint64_t failed_generation = 0;

@@ -21,6 +21,7 @@ void supervisor::report(pool_status& status, time_point now) {
         const auto& slot = roster_[index];
         if (slot.current) {
             status.workers.push_back(slot.current->status(now));
+            status.workers.back().waits_to_leave = replacement_.why_it_waits(index);
         } else if (slot.wanted) {
             status.workers.push_back(status_of_vacant(index, now));
         } else {

@@ -9,15 +9,21 @@
 #include "settings.hpp"
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace asio = boost::asio;
 
@@ -90,17 +96,31 @@ private:
         signals_.clear(); // who cannot wait for the end sends another one
     }
 
+    /// All pools at the same time: one whose sessions have to end first holds up no other.
     asio::awaitable<void> restart_workers() {
-        bool are_new = true;
+        using operation = decltype(asio::co_spawn(context_, restart_pool({}), asio::deferred));
+        std::vector<operation> restarts;
         for (const auto& name : pools_.names()) {
-            try {
-                co_await pools_.get(name).rolling_restart();
-            } catch (const std::exception& failure) { // the old ones go on
-                are_new = false;
-                std::cerr << "gateway: " << failure.what() << '\n';
-            }
+            restarts.push_back(asio::co_spawn(context_, restart_pool(name), asio::deferred));
         }
-        std::cout << (are_new ? "all workers are new" : "some workers are old") << std::endl;
+        auto together = asio::experimental::make_parallel_group(std::move(restarts));
+        const asio::experimental::wait_for_all all;
+        auto waiting = together.async_wait(all, asio::use_awaitable);
+        const auto ends = co_await std::move(waiting);
+        const auto& problems = std::get<1>(ends);
+        const bool are_old =
+            std::any_of(problems.begin(), problems.end(),
+                        [](const std::exception_ptr& problem) { return problem != nullptr; });
+        std::cout << (are_old ? "some workers are old" : "all workers are new") << std::endl;
+    }
+
+    asio::awaitable<void> restart_pool(std::string name) {
+        try {
+            co_await pools_.get(name).rolling_restart();
+        } catch (const std::exception& failure) { // the old ones go on
+            std::cerr << "gateway: " << failure.what() << '\n';
+            throw;
+        }
     }
 
     asio::io_context context_{1};
