@@ -31,6 +31,7 @@ struct lease_record {
     bool asked = false; ///< checkout() was called
     time_point submitted;
     std::optional<time_point> cancelled;
+    std::optional<time_point> told; ///< what has become of the checkout
     bool has_failed = false;
     sim_worker* home = nullptr; ///< once it is granted
     bool is_given_back = false; ///< or about to be

@@ -160,6 +160,7 @@ private:
         std::optional<time_point> forgotten; ///< at the latest
         std::optional<time_point> lost_home; ///< when it last went elsewhere because that was gone
         bool is_bound_by_others = false;     ///< than calls: by bind_session(), or by a lease
+        time_point bound;                    ///< by bind_session(), at the latest
     };
     /// Events of a kind that counters count too.
     struct told {

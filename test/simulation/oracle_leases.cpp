@@ -42,6 +42,7 @@ void oracle::on_checkout(lease_record& lease) {
 void oracle::on_granted(lease_record& lease) {
     const spared_by_faults here;
     world_.trace(lease.token + " is granted: " + to_string(lease.held.worker()));
+    lease.told = world_.now();
     auto* const home = find(lease.held.worker());
     if (home == nullptr || !home->ready_seen) {
         wrong(about(lease) + " is of a worker that does not serve");
@@ -70,6 +71,7 @@ void oracle::on_given_back(lease_record& lease) {
 void oracle::on_checkout_failed(lease_record& lease, const error* failure) {
     const spared_by_faults here;
     lease.has_failed = true;
+    lease.told = world_.now();
     world_.trace(lease.token +
                  " ends with: " + (failure == nullptr ? "a foreign exception" : failure->what()));
     if (failure == nullptr || out_of_memory()) {

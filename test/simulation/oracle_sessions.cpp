@@ -14,7 +14,7 @@ void oracle::use_store(const session_options& options) {
     store_.emplace(world_, options, [this](const std::string& session) { return last_use_of(session); });
 }
 
-/// By a call; at the latest.
+/// By a call, a binding or a checkout; at the latest.
 time_point oracle::last_use_of(const std::string& session) const {
     time_point last;
     for (const auto& each : calls_) {
@@ -22,7 +22,13 @@ time_point oracle::last_use_of(const std::string& session) const {
             last = std::max(last, each.completed.value_or(world_.now()));
         }
     }
-    return last;
+    for (const auto& each : leases_) {
+        if (each.asked && each.session == session) {
+            last = std::max(last, each.told.value_or(world_.now()));
+        }
+    }
+    const auto found = sessions_.find(session);
+    return found == sessions_.end() ? last : std::max(last, found->second.bound);
 }
 
 void oracle::on_forget_asked(const std::string& session) {
@@ -32,6 +38,7 @@ void oracle::on_forget_asked(const std::string& session) {
 void oracle::on_bind_asked(const std::string& session) {
     auto& known = sessions_[session];
     known.is_bound_by_others = true;
+    known.bound = world_.now();
     known.forgotten = world_.now(); // the session goes to another worker, or to the same
 }
 
