@@ -107,7 +107,8 @@ public:
     /// Errors: those of pool::execute(), but that no call is sent to another worker: if the leased one ends, this call and
     /// each later one end with worker_lost. invalid_request if the lease was given back before; cancelled if it is
     /// meanwhile. Of a call of a strict session that another worker serves: session_worker_unavailable, or worker_busy
-    /// with affinity_mode::strict_fail_fast; the lease does not take the session along.
+    /// with affinity_mode::strict_fail_fast; the lease does not take the session along. A call that is to fail fast and finds
+    /// no place of its lease free is worker_busy, too, if the leased worker serves its session.
     /// Cancellation: as of pool::execute().
     boost::asio::awaitable<reply> execute(request call) override;
     using call_interface::execute;
