@@ -34,14 +34,17 @@ namespace skep {
 /// - `session`: the session's id, or that of the call's; empty without one
 namespace events {
 
-/// A worker has passed from one state to another.
+/// A worker has passed from one state to another. Between ready and busy that happens with every call that takes the last
+/// free place: `metadata` then names the call's `command`, `correlation_id` and `session`.
 struct worker_transition {
     static constexpr std::string_view name = "worker.transition";
     worker_id worker;
     worker_state from{}; ///< the state that it left
     worker_state to{};   ///< the one that it entered
     std::string reason;
-    duration time_in_state{}; ///< in `from`
+    duration time_in_state{};     ///< in `from`
+    transition_reason code{};     ///< why, for programs
+    boost::json::object metadata; ///< more about it, for programs
 };
 
 /// A worker's process runs.
@@ -378,7 +381,7 @@ struct lease_leaked {
     std::string function;   ///< that has called checkout()
 };
 
-BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state))
+BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state, code, metadata))
 BOOST_DESCRIBE_STRUCT(worker_spawned, (), (worker, pid, start_time))
 BOOST_DESCRIBE_STRUCT(worker_ready, (), (worker, pid, start_time))
 BOOST_DESCRIBE_STRUCT(worker_terminated, (), (worker, pid, lifetime, calls, reason, planned, outcome, status))

@@ -12,6 +12,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -52,10 +53,13 @@ struct worker_status {
     std::uint64_t completed = 0;                   ///< calls it answered, with a result or an exception
     std::uint64_t errors = 0;                      ///< of these, with an exception
     duration uptime{};                             ///< since it became ready
-    std::uint64_t resident_bytes = 0;              ///< memory of the process itself
-    std::vector<running_call> calls;               ///< those it has longest, at most 8
-    std::optional<transition> last_transition;     ///< its last change of state, and why
-    std::vector<transition> transitions;           ///< the last ones, oldest first, at most 8
+    /// When it first became ready; empty before that.
+    std::optional<std::chrono::system_clock::time_point> started_at;
+    std::chrono::system_clock::time_point updated_at; ///< when its state or health last changed
+    std::uint64_t resident_bytes = 0;                 ///< memory of the process itself
+    std::vector<running_call> calls;                  ///< those it has longest, at most 8
+    std::optional<transition> last_transition;        ///< its last change of state, and why
+    std::vector<transition> transitions;              ///< the last entries, oldest first, at most 8
     std::optional<duration> recycle_in; ///< until its age makes it due for recycling, if that is limited
     std::string waits_to_leave;       ///< why it is to be replaced, while a lease or strict session holds it
     std::optional<duration> held_for; ///< vacant slot: until it may start, after failures or a crash

@@ -13,10 +13,11 @@
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace skep {
 
@@ -26,7 +27,7 @@ enum class worker_state {
     pending,   ///< held back by restart backoff or the start limit
     starting,  ///< process launched, handshake not complete
     ready,     ///< accepts work
-    busy,      ///< load equals capacity
+    busy,      ///< every place is taken by a call or kept by a lease
     degraded,  ///< runs, but is kept out of rotation
     suspended, ///< drained and paused on request
     stopping,  ///< in the stop sequence
@@ -37,6 +38,26 @@ enum class worker_state {
 };
 /// How many states there are.
 inline constexpr std::size_t worker_state_count = 12;
+
+/// Why a worker passed from one state to another, for programs.
+enum class transition_reason {
+    backoff,             ///< the slot is held back after failures, or by the start limit
+    launch,              ///< its process is started
+    init_complete,       ///< its handshake and warm-up are complete
+    checkout,            ///< its last free place was taken
+    checkin,             ///< a place became free
+    health_check_failed, ///< it failed a probe, or a call in a way that counts
+    health_check_passed, ///< a probe found it well again
+    suspend,             ///< it is drained, as somebody asked for
+    resume,              ///< somebody ended the suspension
+    recycle,             ///< a fresh worker takes its place
+    scale_down,          ///< it is no longer needed
+    memory_limit,        ///< it holds too much memory
+    shutdown,            ///< it was asked to end while nothing was wrong with it
+    exit,                ///< its process ended by itself
+    error,               ///< it broke the protocol, lost a channel, or could not be started
+    timeout              ///< it did not come up, answer a ping, or end a call given up in time
+};
 
 /// Whether a worker does its job, orthogonal to where it is in its life.
 enum class worker_health { unknown, healthy, unhealthy };
@@ -49,6 +70,7 @@ enum class availability_view { available, busy, tainted, recovering, dead };
 
 /// Its name here, such as "ready".
 SKEP_API std::string_view to_string(worker_state state) noexcept;
+SKEP_API std::string_view to_string(transition_reason reason) noexcept;
 SKEP_API std::string_view to_string(worker_health health) noexcept;
 SKEP_API std::string_view to_string(lifecycle_view view) noexcept;
 SKEP_API std::string_view to_string(availability_view view) noexcept;
@@ -79,7 +101,8 @@ struct worker_outcome {
 /// exit, lost channel) > finished. A SIGTERM that we sent because its channel was lost does not make it stopped.
 SKEP_API worker_state terminal_state(const worker_outcome& outcome) noexcept;
 
-/// One entry of a worker's history.
+/// One entry of a worker's history. Changes between ready and busy that follow one another share one entry, which tells
+/// of the last of them and how many there were.
 struct transition {
     worker_state from;                        ///< the state that it left
     worker_state to;                          ///< the one that it entered
@@ -87,13 +110,15 @@ struct transition {
     duration time_in_state;                   ///< time spent in `from`
     std::chrono::system_clock::time_point at; ///< wall clock, for people
     boost::json::object metadata;             ///< more about it, for programs
+    transition_reason code;                   ///< why, for programs
+    std::uint64_t count = 1;                  ///< changes that the entry stands for
 };
 
 /// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal
 /// change; time comes in as an argument. Not thread-safe: a pool keeps it on its strand.
 class SKEP_API worker_state_machine {
 public:
-    /// At most this many transitions are remembered; the oldest go first.
+    /// At most this many entries are remembered, not counting those of set_busy(); the oldest go first.
     static constexpr std::size_t history_limit = 32;
 
     /// Begins as created, at these times.
@@ -101,9 +126,22 @@ public:
 
     /// Moves to `to` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing
     /// otherwise.
-    boost::system::error_code move_to(worker_state to, std::string reason, time_point now,
-                                      std::chrono::system_clock::time_point wall,
+    boost::system::error_code move_to(worker_state to, transition_reason code, std::string reason,
+                                      time_point now, std::chrono::system_clock::time_point wall,
                                       boost::json::object metadata = {});
+
+    /// Moves from ready to busy or back. Returns false and changes nothing in any other state, or if nothing would
+    /// change. Such changes come with every call: they allocate nothing and share one entry of the history.
+    bool set_busy(bool is_busy, time_point now) noexcept {
+        const auto from = is_busy ? worker_state::ready : worker_state::busy;
+        if (state_ != from) {
+            return false;
+        }
+        flips_ = {flips_.count + 1, now - entered_at_};
+        state_ = is_busy ? worker_state::busy : worker_state::ready;
+        entered_at_ = now;
+        return true;
+    }
 
     /// What else is known of the worker; `wall` is its updated_at() from then on.
     void set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept;
@@ -127,23 +165,38 @@ public:
     /// When it first became ready; empty before that.
     std::optional<std::chrono::system_clock::time_point> started_at() const noexcept { return started_at_; }
 
-    /// When its state, health or taint last changed.
+    /// When its state, health or taint last changed, but for set_busy().
     std::chrono::system_clock::time_point updated_at() const noexcept { return updated_at_; }
 
-    /// Oldest first.
-    const std::deque<transition>& history() const noexcept { return history_; }
+    /// The same with set_busy(), as seen at these times.
+    std::chrono::system_clock::time_point updated_at(
+        time_point now, std::chrono::system_clock::time_point wall) const noexcept;
 
-    /// How many there have been; history() holds the last of them.
+    /// Oldest first, without the changes of set_busy() since the last entry: see flips().
+    const std::vector<transition>& history() const noexcept { return history_; }
+
+    /// The changes of set_busy() since the last entry of history(), as one entry; none if there were none. It becomes a
+    /// part of history() before the next move_to().
+    std::optional<transition> flips(time_point now, std::chrono::system_clock::time_point wall) const;
+
+    /// How many calls of move_to() succeeded; history() holds the last of them.
     std::uint64_t transitions() const noexcept { return transitions_; }
 
 private:
+    /// Changes between ready and busy since the last entry of the history.
+    struct flip_tally {
+        std::uint64_t count = 0;
+        duration time_in_state{}; ///< before the last of them
+    };
+
     worker_state state_ = worker_state::created;
     worker_health health_ = worker_health::unknown;
     bool tainted_ = false;
     time_point entered_at_;
     std::optional<std::chrono::system_clock::time_point> started_at_;
     std::chrono::system_clock::time_point updated_at_;
-    std::deque<transition> history_;
+    std::vector<transition> history_;
+    flip_tally flips_;
     std::uint64_t transitions_ = 0;
 };
 

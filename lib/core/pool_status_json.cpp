@@ -17,11 +17,17 @@ std::int64_t milliseconds(duration span) {
 }
 
 json::object to_json(const transition& change) {
-    return {{"from", to_string(change.from)},
-            {"to", to_string(change.to)},
-            {"reason", change.reason},
-            {"time_in_state_ms", milliseconds(change.time_in_state)},
-            {"at_ms", milliseconds(change.at.time_since_epoch())}};
+    json::object result{{"from", to_string(change.from)},
+                        {"to", to_string(change.to)},
+                        {"code", to_string(change.code)},
+                        {"reason", change.reason},
+                        {"time_in_state_ms", milliseconds(change.time_in_state)},
+                        {"at_ms", milliseconds(change.at.time_since_epoch())},
+                        {"count", change.count}};
+    if (!change.metadata.empty()) {
+        result["metadata"] = change.metadata;
+    }
+    return result;
 }
 
 json::object to_json(const running_call& call) {
@@ -59,7 +65,11 @@ json::object to_json(const worker_status& worker) {
                         {"completed", worker.completed},
                         {"errors", worker.errors},
                         {"uptime_ms", milliseconds(worker.uptime)},
+                        {"updated_at_ms", milliseconds(worker.updated_at.time_since_epoch())},
                         {"resident_bytes", worker.resident_bytes}};
+    if (worker.started_at) {
+        result["started_at_ms"] = milliseconds(worker.started_at->time_since_epoch());
+    }
     result["calls"] = list_of(worker.calls);
     result["transitions"] = list_of(worker.transitions);
     if (worker.last_transition) {

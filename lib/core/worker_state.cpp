@@ -3,6 +3,7 @@
 
 #include <skep/worker_state.hpp>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -30,18 +31,32 @@ constexpr edge_set to_any_of(std::initializer_list<worker_state> targets) {
 constexpr std::array<edge_set, worker_state_count> make_edges() {
     using enum worker_state;
     std::array<edge_set, worker_state_count> edges{};
-    edges[index_of(created)] = to_any_of({pending, starting, stopped});
+    edges[index_of(created)] = to_any_of({pending, starting});
     edges[index_of(pending)] = to_any_of({starting, stopped});
     edges[index_of(starting)] = to_any_of({ready, stopping, stopped, failed});
     edges[index_of(ready)] = to_any_of({busy, degraded, suspended, stopping, stopped, finished, failed});
     edges[index_of(busy)] = to_any_of({ready, degraded, suspended, stopping, stopped, finished, failed});
     edges[index_of(degraded)] = to_any_of({ready, busy, suspended, stopping, stopped, finished, failed});
-    edges[index_of(suspended)] = to_any_of({ready, stopping, stopped, finished, failed});
+    edges[index_of(suspended)] = to_any_of({ready, busy, degraded, stopping, stopped, finished, failed});
     edges[index_of(stopping)] = to_any_of({stopped, failed, killed});
     return edges;
 }
 
 constexpr auto edges = make_edges();
+
+bool is_flip(const transition& entry) {
+    return entry.code == transition_reason::checkout || entry.code == transition_reason::checkin;
+}
+
+/// An entry of set_busy() goes with the entry before it, and pushes no other out.
+void remember(std::vector<transition>& history, transition entry) {
+    constexpr auto limit = worker_state_machine::history_limit;
+    history.push_back(std::move(entry));
+    const auto flips = static_cast<std::size_t>(std::count_if(history.begin(), history.end(), is_flip));
+    if (history.size() - flips > limit || history.size() > 2 * limit) {
+        history.erase(history.begin(), std::find_if_not(history.begin() + 1, history.end(), is_flip));
+    }
+}
 
 } // namespace
 
@@ -50,6 +65,26 @@ std::string_view to_string(worker_state state) noexcept {
         "created",   "pending",  "starting", "ready",    "busy",   "degraded",
         "suspended", "stopping", "stopped",  "finished", "failed", "killed"};
     return names.at(index_of(state));
+}
+
+std::string_view to_string(transition_reason reason) noexcept {
+    static constexpr std::array<std::string_view, 16> names{"backoff",
+                                                            "launch",
+                                                            "init_complete",
+                                                            "checkout",
+                                                            "checkin",
+                                                            "health_check_failed",
+                                                            "health_check_passed",
+                                                            "suspend",
+                                                            "resume",
+                                                            "recycle",
+                                                            "scale_down",
+                                                            "memory_limit",
+                                                            "shutdown",
+                                                            "exit",
+                                                            "error",
+                                                            "timeout"};
+    return names.at(static_cast<std::size_t>(reason));
 }
 
 std::string_view to_string(worker_health health) noexcept {
@@ -128,19 +163,22 @@ worker_state terminal_state(const worker_outcome& outcome) noexcept {
 worker_state_machine::worker_state_machine(time_point now, std::chrono::system_clock::time_point wall)
     : entered_at_(now), updated_at_(wall) {}
 
-boost::system::error_code worker_state_machine::move_to(worker_state to, std::string reason, time_point now,
+boost::system::error_code worker_state_machine::move_to(worker_state to, transition_reason code,
+                                                        std::string reason, time_point now,
                                                         std::chrono::system_clock::time_point wall,
                                                         boost::json::object metadata) {
     if (!is_legal(state_, to)) {
         return make_error_code(errc::illegal_transition);
     }
     try {
-        history_.push_back({state_, to, std::move(reason), now - entered_at_, wall, std::move(metadata)});
+        if (auto entry = flips(now, wall)) {
+            remember(history_, std::move(*entry));
+        }
+        remember(history_,
+                 {state_, to, std::move(reason), now - entered_at_, wall, std::move(metadata), code});
         ++transitions_;
     } catch (const std::bad_alloc&) {} // it is in the new state all the same
-    if (history_.size() > history_limit) {
-        history_.pop_front();
-    }
+    flips_ = {};
     if (to == worker_state::ready && !started_at_) {
         started_at_ = wall;
     }
@@ -148,6 +186,27 @@ boost::system::error_code worker_state_machine::move_to(worker_state to, std::st
     entered_at_ = now;
     updated_at_ = wall;
     return {};
+}
+
+std::optional<transition> worker_state_machine::flips(time_point now,
+                                                      std::chrono::system_clock::time_point wall) const {
+    if (flips_.count == 0) {
+        return std::nullopt;
+    }
+    const bool is_busy = state_ == worker_state::busy;
+    return transition{is_busy ? worker_state::ready : worker_state::busy,
+                      state_,
+                      is_busy ? "its last free place was taken" : "a place became free",
+                      flips_.time_in_state,
+                      wall - (now - entered_at_),
+                      {},
+                      is_busy ? transition_reason::checkout : transition_reason::checkin,
+                      flips_.count};
+}
+
+std::chrono::system_clock::time_point worker_state_machine::updated_at(
+    time_point now, std::chrono::system_clock::time_point wall) const noexcept {
+    return flips_.count == 0 ? updated_at_ : std::max(updated_at_, wall - (now - entered_at_));
 }
 
 void worker_state_machine::set_health(worker_health health,

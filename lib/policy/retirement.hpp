@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <skep/worker_state.hpp>
+
 #include <string>
 
 namespace skep {
@@ -18,11 +20,22 @@ struct retirement {
 
     kind what;
     std::string reason;
+    transition_reason fault = transition_reason::error; ///< if it is unwell: of which kind
 };
 
 /// Whether the worker is to blame.
 inline bool is_unplanned(const retirement& why) noexcept {
     return why.what == retirement::kind::unwell || why.what == retirement::kind::oversized;
+}
+
+/// The same for programs.
+inline transition_reason code_of(const retirement& why) noexcept {
+    switch (why.what) {
+    case retirement::kind::oversized: return transition_reason::memory_limit;
+    case retirement::kind::recycle: return transition_reason::recycle;
+    case retirement::kind::surplus: return transition_reason::scale_down;
+    default: return why.fault;
+    }
 }
 
 /// Whether a worker that leaves for `known` leaves for `fresh` from then on. A cause is only ever raised, to the one that

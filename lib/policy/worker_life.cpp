@@ -6,12 +6,15 @@
 #include "core/clock.hpp"
 
 #include <boost/assert.hpp>
+#include <boost/json/object.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <new>
 
 namespace skep {
+
+namespace json = boost::json;
 
 namespace {
 
@@ -28,13 +31,26 @@ std::string early_end(std::string_view last_words) {
     return detail;
 }
 
+/// For programs, of what is in the history.
+json::object facts_of(const failure& what) noexcept {
+    json::object facts;
+    try {
+        facts["error"] = to_string(what.code);
+        if (what.kind == failure_kind::probe_failed) {
+            facts["failure_count"] = what.count;
+            facts["failure_limit"] = what.limit;
+        }
+    } catch (const std::bad_alloc&) {}
+    return facts;
+}
+
 } // namespace
 
-worker_life::worker_life(const pool_config& config, moment at)
+worker_life::worker_life(const pool_config& config, moment at, std::optional<worker_state_machine> begun)
     : config_(config),
-      machine_(at.now, at.wall),
+      machine_(begun ? std::move(*begun) : worker_state_machine(at.now, at.wall)),
       start_deadline_(after_limit(at.now, config.start.timeout), config.start.timeout) {
-    move_to(worker_state::starting, "launch", at);
+    show(transition_reason::launch, "launch", at);
 }
 
 void worker_life::launched(int pid) noexcept {
@@ -59,7 +75,8 @@ void worker_life::came_up(moment at) {
     up_since_ = at.now;
     set(obstacle::not_up, false);
     set_health(worker_health::healthy, at);
-    move_to(worker_state::ready, "handshake complete", at);
+    is_full_ = false; // it is ready, before it is busy
+    show(transition_reason::init_complete, "handshake complete", at);
 }
 
 void worker_life::process_ended(moment at) {
@@ -110,16 +127,18 @@ recovery_action worker_life::fail(failure what, moment at) {
         set_health(worker_health::unhealthy, at);
         if (!is(obstacle::degraded)) {
             set(obstacle::degraded, true);
-            move_to(worker_state::degraded, what.detail, at);
+            show(code_of(what), what.detail, at, facts_of(what));
         }
         break;
     case recovery_action::probe: set(obstacle::doubted, true); break;
-    case recovery_action::replace:
+    case recovery_action::replace: {
+        const auto fault = code_of(what);
         if (what.kind == failure_kind::probe_failed) {
             what.detail.insert(0, "unhealthy_worker_terminated: ");
         }
-        retire({retirement::kind::unwell, std::move(what.detail)}, at);
+        retire({retirement::kind::unwell, std::move(what.detail), fault}, at);
         break;
+    }
     case recovery_action::terminate:
         past_.outgrown = true;
         retire({retirement::kind::oversized, std::move(what.detail)}, at);
@@ -138,9 +157,7 @@ recovery_action worker_life::fail(failure what, moment at) {
 void worker_life::restore(moment at) {
     set(obstacle::degraded, false);
     set_health(worker_health::healthy, at);
-    if (state() == worker_state::degraded) {
-        move_to(worker_state::ready, "it passed its health check", at);
-    }
+    show(transition_reason::health_check_passed, "it passed its health check", at);
 }
 
 void worker_life::retire(retirement why, moment at) {
@@ -155,28 +172,30 @@ void worker_life::retire(retirement why, moment at) {
 }
 
 void worker_life::suspend() noexcept {
-    if (is_in_service()) {
+    if (is_in_service() && !is(obstacle::suspended)) {
         set(obstacle::suspended, true);
+        is_drained_ = false;
     }
 }
 
 void worker_life::resume(bool is_well, moment at) {
-    set(obstacle::suspended, false);
-    if (is_suspended()) {
-        move_to(worker_state::ready, "resumed", at);
+    if (!is(obstacle::suspended)) {
+        return;
     }
-    if (!is_well && state() == worker_state::ready) {
+    set(obstacle::suspended, false);
+    if (!is_well && !is(obstacle::degraded)) {
         set(obstacle::degraded, true);
         set_health(worker_health::unhealthy, at);
-        move_to(worker_state::degraded, "it was so before it was suspended", at);
     }
+    show(transition_reason::resume, is_well ? "resumed" : "resumed; it failed its health check before", at);
 }
 
 bool worker_life::drained(moment at) {
     if (!is(obstacle::suspended) || !is_in_service() || is_suspended()) {
         return false;
     }
-    move_to(worker_state::suspended, "suspended", at);
+    is_drained_ = true;
+    show(transition_reason::suspend, "suspended", at);
     return true;
 }
 
@@ -305,14 +324,14 @@ void worker_life::begin_stopping(moment at) {
     if (failure_) {
         steps_.push_back(life_step::release_calls); // its callers need not wait for its end
     }
-    move_to(worker_state::stopping,
-            failure_   ? std::string_view(failure_->detail)
-            : retired_ ? std::string_view(retired_->reason)
-                       : "asked to stop",
-            at);
     const auto first = stop_from_.value_or(stop_stage::terminate);
     const bool can_be_asked = stopping_ && was_up();
     sequence_.emplace(config_.stop, can_be_asked ? first : std::max(first, stop_stage::terminate), at.now);
+    show(code_of_leaving(),
+         failure_   ? std::string_view(failure_->detail)
+         : retired_ ? std::string_view(retired_->reason)
+                    : "asked to stop",
+         at, failure_ ? facts_of(*failure_) : json::object());
     enter(stage::stopping);
     take(sequence_->stage());
 }
@@ -366,10 +385,15 @@ bool worker_life::look_at_settling(moment at) {
 void worker_life::end(moment at) noexcept {
     enter(stage::over);
     std::string how;
+    json::object facts;
     try {
         how = failure_ ? failure_->detail : to_string(status_);
+        if (has_process()) {
+            facts["status"] = to_string(status_);
+            facts["exit_class"] = to_string(verdict_.kind);
+        }
     } catch (const std::bad_alloc&) {}
-    move_to(end_state(), how, at);
+    show(code_of_leaving(), how, at, std::move(facts));
 }
 
 void worker_life::enter(stage next, time_point deadline) noexcept {
@@ -382,13 +406,45 @@ void worker_life::set(obstacle reason, bool holds) noexcept {
     obstacles_ = holds ? obstacles_ | bit : obstacles_ & ~bit;
 }
 
-/// Whether or not there is memory to note why.
-void worker_life::move_to(worker_state state, std::string_view reason, moment at) noexcept {
+/// The one place where a state is decided.
+worker_state worker_life::derive_state() const noexcept {
+    if (stage_ == stage::over) {
+        return end_state();
+    }
+    if (sequence_) {
+        return worker_state::stopping;
+    }
+    if (!was_up()) {
+        return worker_state::starting;
+    }
+    if (is(obstacle::suspended) && is_drained_) {
+        return worker_state::suspended;
+    }
+    if (is(obstacle::degraded)) {
+        return worker_state::degraded;
+    }
+    return is_full_ ? worker_state::busy : worker_state::ready;
+}
+
+transition_reason worker_life::code_of_leaving() const noexcept {
+    if (past_.ended_by_itself) {
+        return transition_reason::exit;
+    }
+    return failure_ ? code_of(*failure_) : retired_ ? code_of(*retired_) : transition_reason::shutdown;
+}
+
+/// Moves to the state that follows from what is known, if that is another; whether or not there is memory to note why.
+void worker_life::show(transition_reason code, std::string_view reason, moment at,
+                       json::object metadata) noexcept {
+    const auto state = derive_state();
+    if (state == machine_.state()) {
+        return;
+    }
     std::string why;
     try {
         why = reason;
     } catch (const std::bad_alloc&) {}
-    const auto ec = machine_.move_to(state, std::move(why), at.now, at.wall);
+    const auto ec = machine_.move_to(state, code, std::move(why), at.now, at.wall, std::move(metadata));
     BOOST_ASSERT_MSG(!ec, "an illegal transition of a worker's state");
     static_cast<void>(ec);
 }

@@ -52,7 +52,8 @@ enum class obstacle : unsigned {
 /// happens, and says what is to be done. Every failure passes through fail(), and nothing else ends a worker for one.
 class worker_life {
 public:
-    worker_life(const pool_config& config, moment at);
+    /// `begun`: its life while its slot was vacant, if there was one.
+    worker_life(const pool_config& config, moment at, std::optional<worker_state_machine> begun = {});
 
     // What happens to it.
     void launched(int pid) noexcept;
@@ -91,6 +92,13 @@ public:
 
     /// Suspended, it has no calls any more. True if that is news.
     bool drained(moment at);
+
+    /// Whether every place is taken by a call or kept by a lease. Returns true if its state has changed with it.
+    bool set_full(bool is_full, time_point now) noexcept {
+        is_full_ = is_full;
+        return machine_.set_busy(is_full, now);
+    }
+    bool is_full() const noexcept { return is_full_; }
 
     /// Takes it through the stop sequence, beginning at `first`. A later call may begin further on.
     void stop(stop_stage first);
@@ -143,7 +151,10 @@ private:
     enum class stage { launch, handshake, service, aftermath, stacks, stopping, settling, reaping, over };
 
     void set(obstacle reason, bool holds) noexcept;
-    void move_to(worker_state state, std::string_view reason, moment at) noexcept;
+    worker_state derive_state() const noexcept;
+    transition_reason code_of_leaving() const noexcept;
+    void show(transition_reason code, std::string_view reason, moment at,
+              boost::json::object metadata = {}) noexcept;
     void set_health(worker_health health, moment at) noexcept { machine_.set_health(health, at.wall); }
     void leave_service() noexcept { set(obstacle::leaving, true); }
     void enter(stage next, time_point deadline = time_point::max()) noexcept;
@@ -189,6 +200,8 @@ private:
     int pid_ = 0;
     int stack_signal_ = 0;
     bool stopping_ = false;
+    bool is_full_ = false;
+    bool is_drained_ = false; ///< and suspended
     std::optional<time_point> up_since_;
     std::optional<stop_stage> stop_from_;
     std::optional<retirement> retired_;

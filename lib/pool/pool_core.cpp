@@ -195,6 +195,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
     report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);
     co_await take_down(hurry_ ? stop_stage::kill : stop_stage::ask);
+    supervisor_.drop_vacancies();
     report_.took = context_.now() - began;
     phase_ = pool_phase::stopped;
     if (!config_.events) {

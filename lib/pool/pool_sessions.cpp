@@ -48,7 +48,7 @@ std::optional<session_binding> pool_core::session_worker(const std::string& id) 
     if (known) {
         known->worker.pool = config_.name;
         const auto* const found = roster_.find_anywhere(known->worker);
-        known->state = found != nullptr ? std::optional(found->shown_state()) : std::nullopt;
+        known->state = found != nullptr ? std::optional(found->life().state()) : std::nullopt;
     }
     return known;
 }

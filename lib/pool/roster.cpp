@@ -3,7 +3,10 @@
 
 #include "pool/roster.hpp"
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
+#include <utility>
 
 namespace skep {
 
@@ -18,6 +21,7 @@ void roster::want_one() {
     found->plan.renew();
     if (!found->current) { // else its last worker is still on its way out
         vacant_.insert(static_cast<std::size_t>(found - slots_.begin()));
+        found->vacancy.emplace(context_.now(), context_.wall_now());
     }
     ++desired_;
     work_.open();
@@ -25,6 +29,9 @@ void roster::want_one() {
 
 void roster::unwant(std::size_t index) {
     slots_[index].wanted = false;
+    if (vacant_.contains(index)) {
+        drop_vacancy(index, transition_reason::scale_down, "no longer needed");
+    }
     vacant_.erase(index);
     --desired_;
 }
@@ -33,6 +40,40 @@ void roster::fill(std::size_t index, std::shared_ptr<worker> fresh) {
     vacant_.erase(index);
     slots_[index].plan.set_in_launch(false);
     slots_[index].current = std::move(fresh);
+    slots_[index].vacancy.reset();
+}
+
+worker_state_machine& roster::vacancy(std::size_t index) {
+    auto& life = slots_[index].vacancy;
+    if (!life) { // it could not be started, for lack of memory
+        life.emplace(context_.now(), context_.wall_now());
+    }
+    return *life;
+}
+
+void roster::hold_back(std::size_t index, std::string reason, boost::json::object metadata) {
+    if (vacancy(index).state() == worker_state::created) {
+        move_vacancy(index, worker_state::pending, transition_reason::backoff, std::move(reason),
+                     std::move(metadata));
+    }
+}
+
+void roster::drop_vacancy(std::size_t index, transition_reason code, std::string reason) {
+    if (vacancy(index).state() == worker_state::pending) {
+        move_vacancy(index, worker_state::stopped, code, std::move(reason), {});
+        ++slots_[index].generation; // that worker has come to its end
+    }
+    slots_[index].vacancy.emplace(context_.now(), context_.wall_now());
+}
+
+void roster::move_vacancy(std::size_t index, worker_state to, transition_reason code, std::string reason,
+                          boost::json::object metadata) {
+    auto& life = vacancy(index);
+    const auto ec =
+        life.move_to(to, code, std::move(reason), context_.now(), context_.wall_now(), std::move(metadata));
+    BOOST_ASSERT(!ec);
+    static_cast<void>(ec);
+    context_.tell<events::worker_transition>([&] { return told_of(life.history().back(), next_id(index)); });
 }
 
 /// Room is made for its end, which must not fail.
@@ -62,6 +103,7 @@ void roster::make_room(std::size_t index) {
     slot.restarts.clear();
     if (!slot.current && slot.wanted) {
         vacant_.insert(index);
+        slot.vacancy.emplace(context_.now(), context_.wall_now());
     }
     work_.open();
 }

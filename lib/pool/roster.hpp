@@ -27,6 +27,7 @@ struct slot {
     bool serves() const noexcept { return current && current->life().was_up(); }
 
     bool wanted = false;
+    std::optional<worker_state_machine> vacancy; ///< of a vacant slot: the life of its next worker so far
     std::shared_ptr<worker> current;
     std::shared_ptr<worker> successor; ///< takes the place of `current` once it is ready
     slot_plan plan;
@@ -47,7 +48,7 @@ struct slot {
 class roster {
 public:
     roster(const pool_context& context, const pool_config& config)
-        : config_(config), work_(context.executor) {}
+        : context_(context), config_(config), work_(context.executor) {}
 
     std::vector<slot>& slots() noexcept { return slots_; }
     const std::vector<slot>& slots() const noexcept { return slots_; }
@@ -66,6 +67,18 @@ public:
     /// Wanted slots without a worker.
     const boost::container::flat_set<std::size_t>& vacant() const noexcept { return vacant_; }
     void fill(std::size_t index, std::shared_ptr<worker> fresh);
+
+    /// Whoever is next in a vacant slot, and its life so far.
+    worker_id next_id(std::size_t index) const {
+        return {config_.name, static_cast<std::uint32_t>(index), slots_[index].generation + 1};
+    }
+    worker_state_machine& vacancy(std::size_t index);
+
+    /// The next worker of a vacant slot is held back, unless that is known.
+    void hold_back(std::size_t index, std::string reason, boost::json::object metadata);
+
+    /// It will not be started: the slot is not wanted, or the pool ends.
+    void drop_vacancy(std::size_t index, transition_reason code, std::string reason);
 
     // What its workers do.
     void expect_worker();
@@ -121,6 +134,10 @@ public:
     error no_such_worker(const worker_id& id) const;
 
 private:
+    void move_vacancy(std::size_t index, worker_state to, transition_reason code, std::string reason,
+                      boost::json::object metadata);
+
+    const pool_context& context_;
     const pool_config& config_;
     std::vector<slot> slots_;
     boost::container::flat_set<std::size_t> vacant_;

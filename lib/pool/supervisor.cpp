@@ -79,7 +79,7 @@ std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
     roster_.expect_worker();
     around_.events.expect_worker();
-    auto fresh = std::make_shared<worker>(around_, std::move(id));
+    auto fresh = std::make_shared<worker>(around_, std::move(id), slot.vacancy);
     slot.current ? fresh->follow(slot.current->id().generation, {})
                  : fresh->follow(slot.last_process_of, slot.left_as);
     // The pool outlives its workers: their tasks refer to what it owns.
@@ -171,6 +171,39 @@ void supervisor::free_slot(worker& leaver) {
     slot.plan.left(death_of(leaver, now), may_have_crashed(leaver), context_.random(), now);
     replacement_.forget(index);
     roster_.make_room(index);
+    if (roster_.vacant().contains(index) && is_held(index, now)) {
+        hold_back(index, now);
+    }
+}
+
+bool supervisor::is_held(std::size_t index, time_point now) const {
+    const auto& plan = roster_[index].plan;
+    const auto start = plan.earliest_start(roster_.ready() + roster_.starting());
+    return !plan.is_in_launch() && (start > now || plan.failure_streak() > 0);
+}
+
+/// Its next worker is pending. Without memory for that, a later look says so.
+void supervisor::hold_back(std::size_t index, time_point now) {
+    const auto& plan = roster_[index].plan;
+    const auto start = plan.earliest_start(roster_.ready() + roster_.starting());
+    try {
+        boost::json::object facts;
+        if (start > now && !plan.awaits_verdict()) {
+            facts["held_for_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(start - now).count();
+        }
+        facts["failure_count"] = plan.failure_streak();
+        roster_.hold_back(index,
+                          start > now                 ? "its slot is held back after the last worker's end"
+                          : plan.failure_streak() > 0 ? "its slot has failed"
+                                                      : "workers are started a few at a time",
+                          std::move(facts));
+    } catch (const std::bad_alloc&) {}
+}
+
+void supervisor::drop_vacancies() {
+    for (const auto index : roster_.vacant()) {
+        roster_.drop_vacancy(index, transition_reason::shutdown, "the pool was stopped");
+    }
 }
 
 void supervisor::on_ended(worker& gone) {
@@ -310,6 +343,7 @@ asio::awaitable<void> supervisor::supervise() {
         }
         const auto next_batch = launch_due(now);
         start_due(tick ? config_.restart.starts_per_tick : 0, now);
+        hold_back_vacant(now);
         replacement_.look(now);
         next_tick = tick ? now + config_.restart.safety_tick : next_tick;
         const auto next = std::min({next_tick, next_batch, next_start(now), replacement_.next_look(now)});
@@ -337,6 +371,15 @@ void supervisor::start_due(std::size_t at_least, time_point now) {
             break;
         }
         start(index);
+    }
+}
+
+/// What was not started now waits.
+void supervisor::hold_back_vacant(time_point now) {
+    for (const auto index : roster_.vacant()) {
+        if (!roster_[index].plan.is_in_launch() && roster_.vacancy(index).state() == worker_state::created) {
+            hold_back(index, now);
+        }
     }
 }
 

@@ -56,6 +56,9 @@ public:
         return roster_.ready() == 0 && intensity_.state(context_.now()) != circuit_state::closed;
     }
 
+    /// No vacant slot will have a worker.
+    void drop_vacancies();
+
     /// Takes every worker through the stop sequence, beginning at `first`.
     void stop_all(stop_stage first);
 
@@ -86,6 +89,9 @@ private:
     time_point next_start(time_point now);
 
     void free_slot(worker& leaver);
+    bool is_held(std::size_t index, time_point now) const;
+    void hold_back(std::size_t index, time_point now);
+    void hold_back_vacant(time_point now);
     void on_start_failed(worker& failed);
     void judge(const worker& gone, time_point now);
     void hand_over(const worker& gone);
@@ -93,7 +99,7 @@ private:
     void note_end(const worker& gone);
     void tell_circuit(time_point now);
 
-    worker_status status_of_vacant(std::size_t index, time_point now) const;
+    worker_status status_of_vacant(std::size_t index, time_point now);
 
     const worker_surroundings& around_;
     const pool_context& context_;

@@ -52,13 +52,13 @@ void supervisor::report(pool_status& status, time_point now) {
         [&counters](worker& each) { counters.output_lines_dropped += each.output_lines_dropped(); });
 }
 
-worker_status supervisor::status_of_vacant(std::size_t index, time_point now) const {
+worker_status supervisor::status_of_vacant(std::size_t index, time_point now) {
     const auto& slot = roster_[index];
     const auto start = slot.plan.earliest_start(roster_.ready() + roster_.starting());
     worker_status entry;
-    entry.id = {config_.name, static_cast<std::uint32_t>(index), slot.generation + 1};
+    entry.id = roster_.next_id(index);
+    describe_life(entry, roster_.vacancy(index), context_.present());
     const bool waits = !slot.plan.is_in_launch() && start > now;
-    entry.state = waits || slot.plan.failure_streak() > 0 ? worker_state::pending : worker_state::created;
     if (waits && !slot.plan.awaits_verdict()) {
         entry.held_for = start - now;
     }

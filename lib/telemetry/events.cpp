@@ -35,6 +35,10 @@ void put(json::object& into, std::string_view name, worker_state value) {
     into[name] = to_string(value);
 }
 
+void put(json::object& into, std::string_view name, transition_reason value) {
+    into[name] = to_string(value);
+}
+
 template <class T>
 void put(json::object& into, std::string_view name, const T& value) {
     into[name] = value;

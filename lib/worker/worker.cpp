@@ -36,17 +36,18 @@ std::string make_correlation(double chance) {
 
 } // namespace
 
-worker::worker(const worker_surroundings& around, worker_id id)
+worker::worker(const worker_surroundings& around, worker_id id, std::optional<worker_state_machine> begun)
     : around_(around),
       id_(std::move(id)),
       origin_{around.context.now(), around.context.make_token(), 0, std::nullopt},
       correlation_(make_correlation(around.context.random())),
-      life_(around.config, around.context.present()),
+      life_(around.config, around.context.present(), std::move(begun)),
       guests_(around.context.executor),
       initialization_(around.context, around.config, guests_, *this),
       health_(around.context, around.config, guests_, *this),
       tools_(around.context, around.config.limits, around.tools),
       records_(around.context, around.config.output, id_),
+      told_{life_.machine().transitions() - 1}, // it is starting, which is news
       wake_(around.context.executor),
       tasks_(around.context.executor,
              [this](std::exception_ptr problem) {
@@ -69,6 +70,7 @@ void worker::assign(call& next, time_point now) {
     next.id = calls_.next_id();
     next.at = this;
     calls_.add(next, begin);
+    follow_load(now, &next);
     tally_.last_assigned = next.is_private ? tally_.last_assigned : now;
     if (calls_.load() == 1 || data.outbox().size() >= batch_bytes) {
         data.flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
@@ -288,10 +290,44 @@ void worker::tell_transitions() noexcept {
     told_.transitions = machine.transitions();
     for (; fresh > 0; --fresh) {
         const auto& passed = history[history.size() - fresh];
-        around_.context.tell<events::worker_transition>([&] {
-            return events::worker_transition{id_, passed.from, passed.to, passed.reason,
-                                             passed.time_in_state};
-        });
+        around_.context.tell<events::worker_transition>([&] { return told_of(passed, id_); });
+    }
+}
+
+/// The states that an event tells of follow one another: what is older is told first.
+void worker::tell_flip(time_point now, const call* subject) noexcept {
+    tell_transitions();
+    around_.context.tell<events::worker_transition>([&] {
+        auto told = told_of(*life_.machine().flips(now, around_.context.wall_now()), id_);
+        if (subject != nullptr) {
+            told.metadata["command"] = subject->req.command();
+            told.metadata["correlation_id"] = correlation_id_of(*subject);
+            if (subject->has_session()) {
+                told.metadata["session"] = subject->req.session();
+            }
+        }
+        return told;
+    });
+}
+
+events::worker_transition told_of(const transition& passed, const worker_id& who) {
+    return {who, passed.from, passed.to, passed.reason, passed.time_in_state, passed.code, passed.metadata};
+}
+
+void describe_life(worker_status& status, const worker_state_machine& life, moment at) {
+    status.state = life.state();
+    status.health = life.health();
+    status.started_at = life.started_at();
+    status.updated_at = life.updated_at(at.now, at.wall);
+    const auto& history = life.history();
+    const auto latest = life.flips(at.now, at.wall);
+    const auto shown = std::min(history.size(), shown_transitions - (latest ? 1u : 0u));
+    status.transitions.assign(history.end() - static_cast<std::ptrdiff_t>(shown), history.end());
+    if (latest) {
+        status.transitions.push_back(*latest);
+    }
+    if (!status.transitions.empty()) {
+        status.last_transition = status.transitions.back();
     }
 }
 
@@ -356,17 +392,11 @@ error_info worker::describe() const {
     return info;
 }
 
-worker_state worker::shown_state() const noexcept {
-    const bool is_busy = life_.state() == worker_state::ready && calls_.is_full();
-    return is_busy ? worker_state::busy : life_.state();
-}
-
 worker_status worker::status(time_point now) const {
     worker_status result;
     result.id = id_;
     result.pid = life_.pid();
-    result.state = shown_state();
-    result.health = life_.machine().health();
+    describe_life(result, life_.machine(), {now, around_.context.wall_now()});
     result.retiring = life_.is(obstacle::leaving);
     result.load = load();
     result.leased = calls_.reserved();
@@ -383,12 +413,6 @@ worker_status worker::status(time_point now) const {
                 {each.req.command(), correlation_id_of(each), each.req.session(), now - each.dispatched});
         }
     });
-    const auto& history = life_.machine().history();
-    if (!history.empty()) {
-        result.last_transition = history.back();
-    }
-    const auto shown = std::min(history.size(), shown_transitions);
-    result.transitions.assign(history.end() - static_cast<std::ptrdiff_t>(shown), history.end());
     if (recycle_due() != time_point::max()) {
         result.recycle_in = std::max(duration::zero(), duration(recycle_due() - now));
     }

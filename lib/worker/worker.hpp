@@ -77,7 +77,8 @@ struct lost_call_notice {
 /// pool's strand meanwhile.
 class worker final : public std::enable_shared_from_this<worker>, private link_user {
 public:
-    worker(const worker_surroundings& around, worker_id id);
+    /// `begun`: its life while its slot was vacant, if there was one.
+    worker(const worker_surroundings& around, worker_id id, std::optional<worker_state_machine> begun = {});
 
     asio::awaitable<void> run();
 
@@ -110,8 +111,14 @@ public:
     }
 
     // Places that leases keep.
-    void reserve(std::size_t places) noexcept { calls_.reserve(places); }
-    void release(std::size_t places) noexcept { calls_.release(places); }
+    void reserve(std::size_t places) noexcept {
+        calls_.reserve(places);
+        follow_load(around_.context.now());
+    }
+    void release(std::size_t places) noexcept {
+        calls_.release(places);
+        follow_load(around_.context.now());
+    }
     bool is_leased() const noexcept { return calls_.reserved() > 0; }
 
     /// Calls that no lease has made.
@@ -244,9 +251,6 @@ public:
     error_info describe() const;
     worker_status status(time_point now) const;
 
-    /// Where it is in its life, as users see it.
-    worker_state shown_state() const noexcept;
-
     /// How it ended; to be asked once it has.
     worker_exit exit() const;
 
@@ -294,6 +298,15 @@ private:
     /// To be called after whatever may have changed its life.
     void follow_life();
     void show_drained();
+
+    /// To be called after whatever may have taken a place or freed one. `subject`: the call that has.
+    void follow_load(time_point now, const call* subject = nullptr) noexcept {
+        const bool is_full = !calls_.has_place();
+        if (is_full != life_.is_full() && life_.set_full(is_full, now)) {
+            tell_flip(now, subject);
+        }
+    }
+    void tell_flip(time_point now, const call* subject) noexcept;
     std::uint64_t look_at_memory(time_point now);
     void release_calls();
     bool is_end_by_call() const noexcept;
@@ -320,7 +333,7 @@ private:
     std::shared_ptr<tool_desk> tools() { return {shared_from_this(), &tools_}; }
     void on_pong(const pong_message& pong);
     void on_log(const log_message& said);
-    call_ptr take_call(std::uint64_t id);
+    call_ptr take_call(std::uint64_t id, time_point now);
     template <class Function>
     void hand_on(const call_ptr& answered, Function&& answer);
     void end_private();
@@ -354,6 +367,12 @@ private:
     task_group tasks_;   ///< the launch, and what goes with the process and its channels
     task_group service_; ///< what looks after it while it serves
 };
+
+/// An entry of the history of worker `who`, as an event.
+events::worker_transition told_of(const transition& passed, const worker_id& who);
+
+/// Adds what a worker's life says of itself.
+void describe_life(worker_status& status, const worker_state_machine& life, moment at);
 
 /// For messages about it.
 inline log_subject subject_of(const worker& one) {

@@ -104,6 +104,7 @@ void worker::begin_service() {
     const auto now = around_.context.now();
     life_.came_up(at());
     tell(came_up{}); // before anything that may fail
+    follow_load(now);
     around_.context.tell<events::worker_ready>([&] {
         return events::worker_ready{id_, life_.pid(), now - origin_.asked_for};
     });
@@ -123,8 +124,8 @@ void worker::begin_service() {
 }
 
 void worker::on_result(result_message& result) {
-    const auto answered = take_call(result.id);
     const auto now = around_.context.now();
+    const auto answered = take_call(result.id, now);
     if (answered->is_private) {
         answered->sink->put_answer(reply_to(*answered, *this, result, now));
         end_private();
@@ -152,7 +153,8 @@ void worker::on_chunk(chunk_message& piece) {
 }
 
 void worker::on_error(error_message& error) {
-    const auto answered = take_call(error.id);
+    const auto now = around_.context.now();
+    const auto answered = take_call(error.id, now);
     if (answered->is_private) {
         const auto code = code_of_remote_error(error.type);
         answered->sink->put_failure({code, remote_failure(*this, *answered, error)});
@@ -163,7 +165,7 @@ void worker::on_error(error_message& error) {
         count_answer();
         watch_begun_in_vain();
         ++tally_.errors;
-        health_.failed_call(error, around_.context.now());
+        health_.failed_call(error, now);
         around_.answers.on_remote_error(*this, *answered, error);
     });
     after_answer();
@@ -213,11 +215,12 @@ void worker::on_log(const log_message& said) {
 }
 
 /// Calls given up by their callers stay in the table until they are answered.
-call_ptr worker::take_call(std::uint64_t id) {
+call_ptr worker::take_call(std::uint64_t id, time_point now) {
     auto answered = calls_.take(id);
     if (!answered) {
         throw protocol_violation("an answer to call " + std::to_string(id) + ", which it does not have");
     }
+    follow_load(now, answered.get());
     tools_.drop(*answered);
     return answered;
 }

@@ -218,6 +218,7 @@ private:
     void check_sizes(const pool_status& status);
     void check_call_counters(const pool_counters& counters);
     void check_events(const pool_counters& counters);
+    void check_transition(const events::worker_transition& passed);
     void agree(std::string_view one, std::string_view other, std::string_view what, std::uint64_t first,
                std::uint64_t second);
     void check_second_sends(const pool_counters& said);
@@ -302,6 +303,7 @@ private:
     scaling_seen last_scaling_;
     bool are_events_told_ = false;
     told told_;
+    std::map<worker_id, worker_state> told_states_; ///< by transitions
     time_point
         newest_sent_; ///< when the last made of the calls was that went straight to a worker, or in their turn
     bool started_ = false;

@@ -15,11 +15,24 @@ void oracle::on_event(const event& what) {
         told_.sent += finished->attempts > 0 ? 1 : 0;
     } else if (const auto* const missed = std::get_if<events::heartbeat_missed>(&what)) {
         told_.missed_pings += static_cast<std::uint64_t>(missed->count);
+    } else if (const auto* const passed = std::get_if<events::worker_transition>(&what)) {
+        check_transition(*passed);
     }
     told_.retried += std::holds_alternative<events::request_retried>(what) ? 1 : 0;
     told_.workers_started += std::holds_alternative<events::worker_ready>(what) ? 1 : 0;
     told_.scale_ups += std::holds_alternative<events::pool_scale_up>(what) ? 1 : 0;
     told_.scale_downs += std::holds_alternative<events::pool_scale_down>(what) ? 1 : 0;
+}
+
+/// What is told of a worker is one way through its lifecycle.
+void oracle::check_transition(const events::worker_transition& passed) {
+    auto& state = told_states_.emplace(passed.worker, worker_state::created).first->second;
+    if (!out_of_memory() && (passed.from != state || !is_legal(passed.from, passed.to))) {
+        wrong(to_string(passed.worker) + " was told to be " + std::string(to_string(state)) +
+              " and to go from " + std::string(to_string(passed.from)) + " to " +
+              std::string(to_string(passed.to)));
+    }
+    state = passed.to;
 }
 
 void oracle::on_span(const events::span& what) {

@@ -307,6 +307,9 @@ void oracle::check_workers(const pool_status& status) {
 
 void oracle::check_worker_status(const worker_status& shown, const sim_worker& real) {
     const auto name = real.name();
+    if (!shown.last_transition || shown.last_transition->to != shown.state) {
+        wrong(name + "'s history does not end with its state");
+    }
     if (shown.pid != 0 && shown.pid != real.pid()) {
         wrong(both(name + "'s pid", static_cast<std::uint64_t>(shown.pid),
                    static_cast<std::uint64_t>(real.pid())));
@@ -323,8 +326,11 @@ void oracle::check_worker_status(const worker_status& shown, const sim_worker& r
     if (!real.did_wrong && (shown.completed != real.answers_seen || shown.errors != real.errors_seen)) {
         wrong(both(name + "'s answers", shown.completed, real.answers_seen));
     }
-    const bool is_full = shown.load >= shown.capacity;
-    if ((shown.state == worker_state::busy && !is_full) || (shown.state == worker_state::ready && is_full)) {
+    const bool is_full = shown.load >= shown.capacity || shown.leased >= shown.capacity;
+    const bool may_be_full =
+        shown.load + shown.leased >= shown.capacity; // calls of leases are in their places
+    if ((shown.state == worker_state::busy && !may_be_full) ||
+        (shown.state == worker_state::ready && is_full)) {
         wrong(name + " has " + std::to_string(shown.load) + " calls and is shown as " +
               std::string(to_string(shown.state)));
     }

@@ -117,7 +117,8 @@ BOOST_AUTO_TEST_CASE(each_transition_is_told_once_in_order) {
         }
     }
     const std::vector expected{worker_state::created,   worker_state::starting, worker_state::ready,
-                               worker_state::suspended, worker_state::ready,    worker_state::failed};
+                               worker_state::suspended, worker_state::ready,    worker_state::busy,
+                               worker_state::ready,     worker_state::failed};
     BOOST_TEST((states == expected));
 }
 
@@ -559,11 +560,17 @@ BOOST_AUTO_TEST_CASE(the_readme_lists_them_all) {
 }
 
 BOOST_AUTO_TEST_CASE(as_json_it_has_units_and_names) {
-    const auto shown = to_json(events::worker_transition{
-        {"p", 1, 2}, worker_state::starting, worker_state::ready, "it is up", 1500us});
+    const auto shown = to_json(events::worker_transition{{"p", 1, 2},
+                                                         worker_state::starting,
+                                                         worker_state::ready,
+                                                         "it is up",
+                                                         1500us,
+                                                         transition_reason::init_complete,
+                                                         {{"a", 1}}});
     const boost::json::object expected{{"event", "worker.transition"}, {"worker", "p/1#2"},
                                        {"from", "starting"},           {"to", "ready"},
-                                       {"reason", "it is up"},         {"time_in_state_ms", 1.5}};
+                                       {"reason", "it is up"},         {"time_in_state_ms", 1.5},
+                                       {"code", "init_complete"},      {"metadata", {{"a", 1}}}};
     BOOST_TEST(shown == expected);
     BOOST_TEST(!to_json(events::request_finished()).contains("worker")); // there was none
 }

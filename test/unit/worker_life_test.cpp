@@ -9,7 +9,10 @@
 #include <array>
 #include <csignal>
 #include <functional>
+#include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace skep;
@@ -480,6 +483,84 @@ BOOST_AUTO_TEST_CASE(suspended_at_once_but_in_name_only_when_drained) {
     check_obstacles(of.life, {});
     BOOST_TEST(of.state() == "ready");
     BOOST_TEST(of.reason() == "resumed");
+}
+
+/// The edges that some sequence of happenings leads through are those that the guide draws, but for those of a slot that
+/// waits: see worker_transitions.
+BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
+    using enum worker_state;
+    std::set<std::pair<worker_state, worker_state>> passed;
+    std::minstd_rand random(1);
+    const auto chance = [&](unsigned of) { return random() % of == 0; };
+    for (int life = 0; life < 30'000; ++life) {
+        life_trial of;
+        auto last = of.life.state();
+        const auto look = [&] {
+            if (of.life.state() != last) {
+                passed.emplace(last, of.life.state());
+                last = of.life.state();
+            }
+        };
+        const auto go_on = [&] {
+            for (auto step = of.life.next(of.at()); step != life_step::wait && step != life_step::done;
+                 step = of.life.next(of.at())) {
+                look();
+                if (step == life_step::cancel_launch) {
+                    of.life.launch_failed(errc::spawn_failed, "cancelled", of.at());
+                }
+                if (step == life_step::reap) {
+                    static constexpr std::array signals{SIGTERM, SIGKILL, SIGSEGV};
+                    const auto status = chance(2)
+                                            ? exit_status::exited(chance(2) ? 0 : 1)
+                                            : exit_status::signalled(signals[random() % signals.size()]);
+                    of.life.reaped({status, false, false, {}}, of.at());
+                }
+                look();
+            }
+            look();
+        };
+        if (!chance(20)) {
+            of.life.launched(42);
+        }
+        for (int i = 0; i < 12 && !of.life.is_finished(); ++i) {
+            switch (random() % 16) {
+            case 0: of.life.suspend(); break;
+            case 1: of.life.drained(of.at()); break;
+            case 2: of.life.resume(chance(2), of.at()); break;
+            case 3: of.life.restore(of.at()); break;
+            case 4: of.fail(probe_failed); break;
+            case 5: chance(4) ? of.life.process_ended(of.at()) : of.life.suspend(); break;
+            case 6: chance(6) ? void(of.fail(every_kind[random() % every_kind.size()])) : void(); break;
+            case 7: chance(6) ? of.life.stop(stop_stage(1 + random() % 3)) : void(); break;
+            case 8: of.life.drained(of.at()); break;
+            case 9: of.now += chance(3) ? 20s : 100ms; break;
+            case 10:
+            case 11:
+                if (!of.life.was_up() && of.life.has_process()) {
+                    of.life.came_up(of.at());
+                }
+                break;
+            default: of.life.set_full(chance(2), of.now); break;
+            }
+            look();
+            go_on();
+        }
+        if (of.life.has_process() && !of.life.is_finished()) {
+            of.life.process_ended(of.at());
+            of.life.data_ended();
+            go_on();
+        }
+    }
+    for (std::size_t i = 0; i < worker_state_count; ++i) {
+        for (std::size_t j = 0; j < worker_state_count; ++j) {
+            const auto from = static_cast<worker_state>(i);
+            const auto to = static_cast<worker_state>(j);
+            if (from != created && from != pending) {
+                BOOST_TEST(passed.contains({from, to}) == is_legal(from, to), to_string(from)
+                                                                                  << " -> " << to_string(to));
+            }
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(drained_means_nothing_without_a_suspension) {

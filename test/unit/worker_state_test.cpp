@@ -7,6 +7,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <fstream>
@@ -37,13 +38,13 @@ static_assert(all_states.size() == worker_state_count);
 // Rows: from; columns: to, both in the order of all_states.
 constexpr std::array<std::string_view, worker_state_count> lifecycle{
     //        cr pe st re bu de su sg sd fi fa ki
-    /* cr */ " .  x  x  .  .  .  .  .  x  .  .  . ",
+    /* cr */ " .  x  x  .  .  .  .  .  .  .  .  . ",
     /* pe */ " .  .  x  .  .  .  .  .  x  .  .  . ",
     /* st */ " .  .  .  x  .  .  .  x  x  .  x  . ",
     /* re */ " .  .  .  .  x  x  x  x  x  x  x  . ",
     /* bu */ " .  .  .  x  .  x  x  x  x  x  x  . ",
     /* de */ " .  .  .  x  x  .  x  x  x  x  x  . ",
-    /* su */ " .  .  .  x  .  .  .  x  x  x  x  . ",
+    /* su */ " .  .  .  x  x  x  .  x  x  x  x  . ",
     /* sg */ " .  .  .  .  .  .  .  .  x  .  x  x ",
     /* sd */ " .  .  .  .  .  .  .  .  .  .  .  . ",
     /* fi */ " .  .  .  .  .  .  .  .  .  .  .  . ",
@@ -65,7 +66,7 @@ std::vector<worker_state> path_to(worker_state state) {
     case degraded: return {starting, ready, degraded};
     case suspended: return {starting, ready, suspended};
     case stopping: return {starting, stopping};
-    case stopped: return {stopped};
+    case stopped: return {pending, stopped};
     case finished: return {starting, ready, finished};
     case failed: return {starting, failed};
     case killed: return {starting, stopping, killed};
@@ -76,7 +77,7 @@ std::vector<worker_state> path_to(worker_state state) {
 worker_state_machine machine_in(worker_state state) {
     worker_state_machine machine(start, wall_start);
     for (const auto next : path_to(state)) {
-        BOOST_REQUIRE(!machine.move_to(next, "on the way", start, wall_start));
+        BOOST_REQUIRE(!machine.move_to(next, transition_reason::launch, "on the way", start, wall_start));
     }
     BOOST_REQUIRE((machine.state() == state));
     return machine;
@@ -106,8 +107,8 @@ BOOST_AUTO_TEST_CASE(the_machine_makes_every_legal_move_and_refuses_every_other)
                 machine.set_health(worker_health::healthy, wall_start + 1s);
                 machine.set_tainted(true, wall_start + 2s);
                 const auto before = machine;
-                const auto ec =
-                    machine.move_to(all_states[to], "why", start + 7s, wall_start + 9s, {{"k", 1}});
+                const auto ec = machine.move_to(all_states[to], transition_reason::launch, "why", start + 7s,
+                                                wall_start + 9s, {{"k", 1}});
                 if (expected_legal(from, to)) {
                     BOOST_TEST(!ec);
                     BOOST_TEST(name(machine.state()) == name(all_states[to]));
@@ -241,9 +242,10 @@ BOOST_AUTO_TEST_CASE(every_outcome_has_an_edge_from_the_state_it_arises_in) {
 
 BOOST_AUTO_TEST_CASE(a_transition_tells_everything) {
     worker_state_machine machine(start, wall_start);
-    BOOST_TEST(!machine.move_to(worker_state::starting, "pool started", start + 3s, wall_start + 4s));
-    BOOST_TEST(!machine.move_to(worker_state::ready, "handshake done", start + 3s + 5ms, wall_start - 1h,
-                                {{"pid", 4711}}));
+    BOOST_TEST(!machine.move_to(worker_state::starting, transition_reason::launch, "pool started", start + 3s,
+                                wall_start + 4s));
+    BOOST_TEST(!machine.move_to(worker_state::ready, transition_reason::launch, "handshake done",
+                                start + 3s + 5ms, wall_start - 1h, {{"pid", 4711}}));
     BOOST_REQUIRE(machine.history().size() == 2u);
     const auto& first = machine.history()[0];
     BOOST_TEST(name(first.from) == "created");
@@ -265,7 +267,8 @@ BOOST_AUTO_TEST_CASE(history_is_bounded_and_ordered) {
     constexpr int moves = 100;
     for (int i = 1; i <= moves; ++i) {
         const auto to = i % 2 != 0 ? worker_state::busy : worker_state::ready;
-        BOOST_REQUIRE(!machine.move_to(to, std::to_string(i), start + i * 1s, wall_start + i * 2s));
+        BOOST_REQUIRE(!machine.move_to(to, transition_reason::launch, std::to_string(i), start + i * 1s,
+                                       wall_start + i * 2s));
         BOOST_TEST(machine.history().size() <= worker_state_machine::history_limit);
     }
     BOOST_REQUIRE(machine.history().size() == worker_state_machine::history_limit);
@@ -281,14 +284,59 @@ BOOST_AUTO_TEST_CASE(history_is_bounded_and_ordered) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(changes_with_every_call_share_one_entry) {
+    auto machine = machine_in(worker_state::ready);
+    const auto before = machine.history().size();
+    BOOST_TEST(!machine.set_busy(false, start));
+    BOOST_TEST(!machine.flips(start, wall_start));
+    for (int i = 1; i <= 101; ++i) {
+        BOOST_TEST(machine.set_busy(i % 2 != 0, start + i * 1s));
+        BOOST_TEST(!machine.set_busy(i % 2 != 0, start + i * 1s));
+    }
+    BOOST_TEST(name(machine.state()) == "busy");
+    BOOST_TEST(machine.history().size() == before);
+    const auto flips = machine.flips(start + 111s, wall_start + 111s);
+    BOOST_REQUIRE(flips);
+    BOOST_TEST(flips->count == 101u);
+    BOOST_TEST((flips->at == wall_start + 101s));
+    BOOST_TEST((flips->time_in_state == 1s));
+    BOOST_TEST((flips->code == transition_reason::checkout));
+    BOOST_TEST((machine.updated_at(start + 111s, wall_start + 111s) == wall_start + 101s));
+    BOOST_TEST(!machine.move_to(worker_state::degraded, transition_reason::health_check_failed, "sick",
+                                start + 111s, wall_start + 111s));
+    BOOST_REQUIRE(machine.history().size() == before + 2);
+    BOOST_TEST(machine.history()[before].count == 101u);
+    BOOST_TEST((machine.history().back().time_in_state == 10s));
+    BOOST_TEST(!machine.flips(start + 112s, wall_start + 112s));
+    BOOST_TEST(!machine.set_busy(true, start + 112s)); // nor in any other state
+    BOOST_TEST(name(machine.state()) == "degraded");
+}
+
+BOOST_AUTO_TEST_CASE(what_calls_change_pushes_nothing_out) {
+    auto machine = machine_in(worker_state::ready);
+    for (std::size_t i = 0; i < 2 * worker_state_machine::history_limit; ++i) {
+        machine.set_busy(true, start);
+        BOOST_REQUIRE(!machine.move_to(worker_state::degraded, transition_reason::health_check_failed, "",
+                                       start, wall_start));
+        BOOST_REQUIRE(!machine.move_to(worker_state::ready, transition_reason::health_check_passed, "", start,
+                                       wall_start));
+    }
+    const auto& history = machine.history();
+    const auto flips = std::count_if(history.begin(), history.end(), [](const transition& each) {
+        return each.code == transition_reason::checkout;
+    });
+    BOOST_TEST(history.size() - static_cast<std::size_t>(flips) == worker_state_machine::history_limit);
+}
+
 BOOST_AUTO_TEST_CASE(started_at_is_the_first_time_it_became_ready) {
     worker_state_machine machine(start, wall_start);
-    BOOST_TEST(!machine.move_to(worker_state::starting, "", start, wall_start + 1s));
+    BOOST_TEST(
+        !machine.move_to(worker_state::starting, transition_reason::launch, "", start, wall_start + 1s));
     BOOST_TEST(!machine.started_at().has_value());
-    BOOST_TEST(!machine.move_to(worker_state::ready, "", start, wall_start + 2s));
+    BOOST_TEST(!machine.move_to(worker_state::ready, transition_reason::launch, "", start, wall_start + 2s));
     BOOST_TEST((machine.started_at() == wall_start + 2s));
-    BOOST_TEST(!machine.move_to(worker_state::busy, "", start, wall_start + 3s));
-    BOOST_TEST(!machine.move_to(worker_state::ready, "", start, wall_start + 4s));
+    BOOST_TEST(!machine.move_to(worker_state::busy, transition_reason::launch, "", start, wall_start + 3s));
+    BOOST_TEST(!machine.move_to(worker_state::ready, transition_reason::launch, "", start, wall_start + 4s));
     BOOST_TEST((machine.started_at() == wall_start + 2s));
     BOOST_TEST((machine.updated_at() == wall_start + 4s));
 }

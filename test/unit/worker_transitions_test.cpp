@@ -1,0 +1,178 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// The states that real workers pass, why, and what is kept of it.
+
+#include "support/fake_runtime.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(worker_transitions)
+
+namespace {
+
+pool_config config_without_checks() {
+    auto config = fake_config(1);
+    config.heartbeat.enabled = false;
+    config.health_check.enabled = false;
+    return config;
+}
+
+/// A pool whose transitions somebody watches.
+class watched_pool : public manual_pool {
+public:
+    explicit watched_pool(pool_config config) : manual_pool(std::move(config)) {
+        watching_ = facade().events().listen(context.get_executor(), [this](const event& what) {
+            if (const auto* const passed = std::get_if<events::worker_transition>(&what)) {
+                told.push_back(*passed);
+            }
+        });
+        start();
+        settle();
+    }
+
+    /// Such as "ready>busy checkout", one a line, of one worker; what was told so far is forgotten.
+    std::string take(const std::string& worker = "default/0#1") {
+        settle();
+        std::string text;
+        for (const auto& each : told) {
+            if (to_string(each.worker) == worker) {
+                text += std::string(to_string(each.from)) + ">" + std::string(to_string(each.to)) + " " +
+                        std::string(to_string(each.code)) + "\n";
+            }
+        }
+        told.clear();
+        return text;
+    }
+
+    std::vector<events::worker_transition> told;
+
+private:
+    subscription watching_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_call_checks_its_worker_out_and_in) {
+    watched_pool pool(config_without_checks());
+    BOOST_TEST(pool.take() == "created>starting launch\nstarting>ready init_complete\n");
+    const auto call = pool.execute(request("x").session("s").correlation_id("c"));
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::busy));
+    pool.settle();
+    BOOST_REQUIRE(pool.told.size() == 1u);
+    BOOST_TEST(pool.told[0].metadata.at("session") == "s");
+    BOOST_TEST(pool.told[0].metadata.at("command") == "x");
+    BOOST_TEST(pool.told[0].metadata.at("correlation_id") == "c");
+    pool.serve();
+    BOOST_TEST(pool.take() == "ready>busy checkout\nbusy>ready checkin\n");
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(with_room_for_more_it_is_ready) {
+    auto config = config_without_checks();
+    config.capacity = 2;
+    watched_pool pool(config);
+    pool.take();
+    const auto first = pool.execute(request("a"));
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+    const auto second = pool.execute(request("b"));
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::busy));
+    BOOST_TEST(pool.take() == "ready>busy checkout\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_of_the_whole_worker_makes_it_busy) {
+    watched_pool pool(config_without_checks());
+    pool.take();
+    {
+        const auto held = pool.checkout();
+        BOOST_TEST((pool.worker_status_of(0).state == worker_state::busy));
+        BOOST_TEST(pool.take() == "ready>busy checkout\n");
+        *held->value = lease();
+    }
+    BOOST_TEST(pool.take() == "busy>ready checkin\n");
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
+}
+
+BOOST_AUTO_TEST_CASE(a_thousand_calls_push_nothing_out_of_the_history) {
+    manual_pool pool(config_without_checks());
+    pool.start();
+    const auto before = pool.worker_status_of(0);
+    pool.advance(3s);
+    for (int i = 0; i < 1000; ++i) {
+        pool.warm_up();
+    }
+    const auto after = pool.worker_status_of(0);
+    BOOST_REQUIRE(after.transitions.size() == before.transitions.size() + 1);
+    const auto& flips = after.transitions.back();
+    BOOST_TEST(flips.count == 2000u);
+    BOOST_TEST((flips.code == transition_reason::checkin));
+    BOOST_TEST((flips.to == worker_state::ready));
+    BOOST_TEST((after.transitions.front().code == transition_reason::launch));
+    BOOST_REQUIRE(before.started_at);
+    BOOST_TEST((after.started_at == before.started_at));
+    BOOST_TEST((after.updated_at > before.updated_at));
+    BOOST_TEST((flips.at == after.updated_at));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_held_back_is_pending_and_then_starts) {
+    watched_pool pool(config_without_checks());
+    pool.take();
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.exit(exit_3); };
+    crash_worker(pool, 0); // it had answered nothing: its successor waits
+    const auto held = pool.worker_status_of(0);
+    BOOST_TEST((held.state == worker_state::pending));
+    BOOST_TEST(to_string(held.id) == "default/0#2");
+    BOOST_REQUIRE(held.held_for);
+    BOOST_REQUIRE(held.last_transition);
+    BOOST_TEST((held.last_transition->code == transition_reason::backoff));
+    BOOST_TEST(held.last_transition->metadata.at("failure_count").as_int64() > 0);
+    BOOST_TEST(pool.take() == "ready>failed exit\n");
+    pool.runtime().on_start = shake_hands;
+    pool.advance(10s);
+    BOOST_TEST(pool.take("default/0#2") == "pending>starting launch\nstarting>ready init_complete\n");
+    const auto up = pool.worker_status_of(0);
+    BOOST_TEST((up.transitions.front().to == worker_state::pending));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_held_back_at_shutdown_is_stopped) {
+    watched_pool pool(config_without_checks());
+    crash_worker(pool, 0);
+    BOOST_TEST((pool.worker_status_of(0).state == worker_state::pending));
+    pool.take();
+    pool.shutdown();
+    BOOST_TEST(pool.take("default/0#2") == "pending>stopped shutdown\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_is_told_as_one) {
+    watched_pool pool(config_without_checks());
+    pool.take();
+    pool.shutdown();
+    pool.advance(5s);
+    BOOST_TEST(pool.take() == "ready>stopping shutdown\nstopping>stopped shutdown\n");
+}
+
+BOOST_AUTO_TEST_CASE(each_reason_has_a_name_of_its_own) {
+    constexpr auto last = static_cast<int>(transition_reason::timeout);
+    std::vector<std::string_view> names;
+    for (int i = 0; i <= last; ++i) {
+        names.push_back(to_string(static_cast<transition_reason>(i)));
+    }
+    for (const std::string_view wanted : {"init_complete", "checkout", "checkin", "health_check_failed",
+                                          "health_check_passed", "shutdown", "error", "timeout"}) {
+        BOOST_TEST(std::count(names.begin(), names.end(), wanted) == 1, wanted);
+    }
+    std::sort(names.begin(), names.end());
+    BOOST_TEST((std::adjacent_find(names.begin(), names.end()) == names.end()));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
