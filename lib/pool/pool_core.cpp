@@ -14,10 +14,15 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <new>
 
 namespace skep {
 
 namespace {
+
+// When a shutdown first says who keeps it waiting, and how often from then on.
+constexpr duration first_straggler_report = std::chrono::seconds(1);
+constexpr duration straggler_report_interval = std::chrono::seconds(5);
 
 pool_config completed(pool_config config) {
     if (config.workers == 0) {
@@ -179,6 +184,10 @@ void pool_core::begin_shutdown() {
 
 asio::awaitable<void> pool_core::run_shutdown() {
     const auto began = context_.now();
+    log_(log_level::debug, [&] { return "shutdown: " + describe_state(); });
+    try {
+        run_in(demand_, [this, began] { return name_stragglers(began); });
+    } catch (const std::bad_alloc&) {} // it goes on without words
     while (start_ && !start_->is_over) {
         co_await changed_.wait();
     }
@@ -211,6 +220,59 @@ void pool_core::give_up_queue_if_hopeless() {
     if (phase_ == pool_phase::stopping && !suspension_.will_serve()) {
         report_.calls_aborted += dispatcher_.fail_queue(errc::shutting_down, {});
     }
+}
+
+/// Says at intervals who keeps a shutdown waiting.
+asio::awaitable<void> pool_core::name_stragglers(time_point began) {
+    gate never(context_.executor);
+    auto next = began + first_straggler_report;
+    for (;;) {
+        co_await never.wait_until(next);
+        const auto now = context_.now();
+        log_(log_level::info, [&] { return describe_stragglers(now - began); });
+        next = now + straggler_report_interval;
+    }
+}
+
+std::string pool_core::describe_stragglers(duration waited) {
+    constexpr std::size_t most = 8;
+    const auto picture = status();
+    std::string text = "shutdown has taken " + std::to_string(waited / std::chrono::seconds(1)) + " s; " +
+                       std::to_string(picture.in_flight) + " calls run, " + std::to_string(picture.queued) +
+                       " wait; waiting for";
+    std::size_t named = 0;
+    std::size_t others = 0;
+    for (const auto& each : picture.workers) {
+        if (each.state == worker_state::created || each.state == worker_state::pending) {
+            continue;
+        }
+        if (named == most) {
+            ++others;
+            continue;
+        }
+        text += (named++ == 0 ? " " : ", ") + to_string(each.id) + " (" + std::string(to_string(each.state)) +
+                ", pid " + std::to_string(each.pid);
+        text += each.calls.empty() ? ")" : ", at " + each.calls.front().command + ")";
+    }
+    text += named == 0 ? " what the workers have left" : "";
+    return text + (others == 0 ? "" : " and " + std::to_string(others) + " more");
+}
+
+std::string pool_core::describe_state() {
+    const auto picture = status();
+    std::size_t available = 0;
+    std::size_t busy = 0;
+    for (const auto& each : picture.workers) {
+        available += each.state == worker_state::ready && !each.retiring ? 1 : 0;
+        busy += each.state == worker_state::busy ? 1 : 0;
+    }
+    const bool is_starting = start_ && !start_->is_over;
+    const bool has_started = start_ && start_->is_over && !start_->problem;
+    return std::string("initialised ") + (has_started ? "yes" : "no") + ", workers " +
+           std::to_string(picture.live) + " of " + std::to_string(picture.desired) + ", available " +
+           std::to_string(available) + ", busy " + std::to_string(busy) + ", queued " +
+           std::to_string(picture.queued) + ", waiters " +
+           std::to_string(ready_waiters_ + (is_starting ? 1 : 0));
 }
 
 /// Stops every worker, ends the loops, and gives back the thread.

@@ -139,6 +139,9 @@ private:
     asio::awaitable<void> run_shutdown();
     void give_up_queue_if_hopeless();
     asio::awaitable<void> take_down(stop_stage first);
+    asio::awaitable<void> name_stragglers(time_point began);
+    std::string describe_stragglers(duration waited);
+    std::string describe_state();
     void run_in(task_group& group, loop body);
     asio::awaitable<void> keep_going(loop body);
 
@@ -181,6 +184,8 @@ private:
     void apply(worker& subject, const went_wrong& fact);
     void apply(worker& subject, const used_up& fact);
     void apply(worker& subject, const was_suspended& fact);
+    void apply(worker& subject, const was_resumed& fact);
+    void apply(worker& subject, const was_restored& fact);
     void apply(worker& subject, const pings_missed& fact);
     void apply(worker& subject, const left_service& fact);
     void apply(worker& subject, const calls_lost& fact);
@@ -221,6 +226,7 @@ private:
     time_point next_start_ = time_point::max(); ///< when it is tried again
     unsigned next_start_in_ = 0;                ///< the process_generation() that has planned it
     shutdown_report report_;
+    std::size_t ready_waiters_ = 0; ///< in ready()
 };
 
 /// A pool on a runtime of the caller's choice, such as a fake, watched over by its execution context.

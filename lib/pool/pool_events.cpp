@@ -45,8 +45,10 @@ void pool_core::tell_availability() {
         return;
     }
     if (is_available) {
+        log_(log_level::info, "the pool is available again");
         context_.tell<events::pool_available>([&] { return events::pool_available{config_.name}; });
     } else {
+        log_(log_level::warning, [&] { return "the pool is unavailable: " + last_cause().detail; });
         context_.tell<events::pool_unavailable>([&] {
             return events::pool_unavailable{config_.name, last_cause().detail};
         });
@@ -95,7 +97,22 @@ void pool_core::apply(worker& subject, const used_up&) {
                                     "it has answered " + std::to_string(subject.completed()) + " calls");
 }
 
-void pool_core::apply(worker&, const was_suspended&) {} // who waits for that is told of every change
+/// Who waits for that is told of every change.
+void pool_core::apply(worker& subject, const was_suspended&) {
+    log_(
+        log_level::info, [&] { return to_string(subject.id()) + " is suspended"; }, subject_of(subject));
+}
+
+void pool_core::apply(worker& subject, const was_resumed&) {
+    log_(
+        log_level::info, [&] { return to_string(subject.id()) + " is resumed"; }, subject_of(subject));
+}
+
+void pool_core::apply(worker& subject, const was_restored&) {
+    log_(
+        log_level::info, [&] { return to_string(subject.id()) + " is restored: it passed its health check"; },
+        subject_of(subject));
+}
 
 void pool_core::apply(worker& subject, const pings_missed& fact) {
     supervisor_.on_missed_pings(fact.count);

@@ -12,6 +12,22 @@
 
 namespace skep {
 
+namespace {
+
+/// Is one more for as long as it lives.
+class counted {
+public:
+    explicit counted(std::size_t& count) noexcept : count_(count) { ++count_; }
+    ~counted() { --count_; }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+
+private:
+    std::size_t& count_;
+};
+
+} // namespace
+
 asio::awaitable<void> pool_core::start() {
     if (phase_ != pool_phase::created) {
         const bool ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
@@ -180,6 +196,7 @@ asio::awaitable<void> pool_core::ready(std::size_t count) {
     if (!attempt && phase_ == pool_phase::created) {
         throw failure(errc::not_started);
     }
+    const counted here(ready_waiters_);
     for (;;) {
         const bool is_ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
         if (attempt && attempt->problem && !(starts_again_ && !is_ending)) {

@@ -237,6 +237,7 @@ void worker::resume() {
     if (life_.is(obstacle::suspended)) {
         life_.resume(health_.is_well(), at());
         health_.look();
+        tell(was_resumed{});
         tell_room();
     }
 }
@@ -342,7 +343,11 @@ bool worker::is_probeable() const noexcept {
 }
 
 void worker::restore() {
+    const bool was_degraded = life_.is(obstacle::degraded);
     life_.restore(at());
+    if (was_degraded) {
+        tell(was_restored{});
+    }
     tell_room();
 }
 

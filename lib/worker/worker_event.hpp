@@ -37,6 +37,12 @@ struct used_up {};
 /// It was to be suspended, and is.
 struct was_suspended {};
 
+/// It was suspended, or was to be, and is not any more.
+struct was_resumed {};
+
+/// It was degraded, and a probe has found it well.
+struct was_restored {};
+
 struct pings_missed {
     int count; ///< since the last time
     std::uint64_t total;
@@ -53,8 +59,8 @@ struct ended {};
 
 struct worker_event {
     std::shared_ptr<worker> subject;
-    std::variant<came_up, room_changed, went_wrong, used_up, was_suspended, pings_missed, left_service,
-                 calls_lost, ended>
+    std::variant<came_up, room_changed, went_wrong, used_up, was_suspended, was_resumed, was_restored,
+                 pings_missed, left_service, calls_lost, ended>
         fact;
 };
 
@@ -69,7 +75,7 @@ public:
 
     /// A worker more: room is made for what it may have to tell, so that append() does not fail.
     void expect_worker() {
-        constexpr std::size_t per_worker = 12;
+        constexpr std::size_t per_worker = 14;
         events_.reserve(events_.size() + per_worker * ++workers_);
     }
     void forget_worker() noexcept { --workers_; }

@@ -1,0 +1,106 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What is logged when something goes wrong is logged when it is well again, and a shutdown says what it waits for.
+
+#include "support/fake_runtime.hpp"
+#include "support/log_capture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace skep::test {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(both_halves)
+
+namespace {
+
+pool_config logging_config(log_level level = log_level::info) {
+    auto config = fake_config(1);
+    config.heartbeat.enabled = false;
+    config.health_check.enabled = false;
+    config.log = level;
+    config.log_to = log_destination::boost_log;
+    return config;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(suspended_and_resumed) {
+    const log_capture log;
+    running_pool pool(logging_config());
+    pool.begin(pool.facade().suspend());
+    BOOST_TEST(log.count("default/0#1 is suspended") == 1, log.text());
+    BOOST_TEST(log.count("is resumed") == 0, log.text());
+    pool.begin(pool.facade().resume());
+    BOOST_TEST(log.count("default/0#1 is resumed") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(unavailable_and_available) {
+    auto config = logging_config();
+    config.restart.limit = 2;
+    config.restart.open_time = 10s;
+    const log_capture log;
+    running_pool pool(config);
+    pool.warm_up();
+    bool is_broken = true;
+    pool.runtime().on_start = [&](fake_worker& fresh) {
+        is_broken ? fresh.exit(exit_3) : fresh.shake_hands();
+    };
+    crash_worker(pool, 0);
+    pool.advance(5s);
+    BOOST_TEST(log.count("the pool is unavailable: ") == 1, log.text());
+    is_broken = false;
+    pool.advance(30s);
+    BOOST_TEST(log.count("the pool is available again") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_tells_the_state_of_the_pool) {
+    const log_capture log;
+    running_pool pool(logging_config(log_level::debug));
+    const auto running = pool.execute(request("x"));
+    const auto waiting = pool.execute(request("y"));
+    const auto waiter = pool.begin(pool.facade().ready(2));
+    pool.shutdown();
+    BOOST_TEST(
+        log.count("shutdown: initialised yes, workers 1 of 1, available 0, busy 1, queued 1, waiters 1") == 1,
+        log.text());
+}
+
+BOOST_AUTO_TEST_CASE(it_names_who_keeps_it_waiting) {
+    auto config = logging_config();
+    config.stop.drain_timeout = 12s;
+    const log_capture log;
+    running_pool pool(config);
+    const auto running = pool.execute(request("slow"));
+    pool.shutdown();
+    pool.advance(900ms, 100ms);
+    BOOST_TEST(log.count("shutdown has taken") == 0, log.text());
+    pool.advance(200ms, 100ms);
+    BOOST_TEST(
+        log.count("shutdown has taken 1 s; 1 calls run, 0 wait; waiting for default/0#1 (busy, pid ") == 1,
+        log.text());
+    BOOST_TEST(log.count(", at slow)") == 1, log.text());
+    pool.advance(4s, 100ms);
+    BOOST_TEST(log.count("shutdown has taken") == 1, log.text());
+    pool.advance(1s, 100ms);
+    BOOST_TEST(log.count("shutdown has taken 6 s") == 1, log.text());
+    pool.advance(30s, 1s);
+    const auto told = log.count("shutdown has taken");
+    pool.advance(30s, 1s);
+    BOOST_TEST(log.count("shutdown has taken") == told, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(a_planned_end_is_no_warning) {
+    const log_capture log;
+    running_pool pool(logging_config(log_level::warning));
+    pool.warm_up();
+    pool.shutdown();
+    pool.advance(20s);
+    BOOST_TEST(log.text() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace skep::test
