@@ -104,7 +104,17 @@ struct worker_tainted {
 struct unhealthy_worker_terminated {
     static constexpr std::string_view name = "worker.unhealthy_terminated";
     worker_id worker;
+    int pid = 0;
     std::string reason;
+};
+
+/// The last free place of a worker was taken, by a call or a lease.
+struct capacity_reached {
+    static constexpr std::string_view name = "worker.capacity_reached";
+    worker_id worker;
+    std::size_t load = 0;     ///< calls that it has
+    std::size_t leased = 0;   ///< places that leases keep
+    std::size_t capacity = 0; ///< calls that it can run at a time
 };
 
 /// A worker has broken the protocol, and is replaced.
@@ -388,7 +398,8 @@ BOOST_DESCRIBE_STRUCT(worker_terminated, (), (worker, pid, lifetime, calls, reas
 BOOST_DESCRIBE_STRUCT(worker_health_check, (), (worker, probe_time, passed, complaint))
 BOOST_DESCRIBE_STRUCT(worker_recycled, (), (worker, reason))
 BOOST_DESCRIBE_STRUCT(worker_tainted, (), (worker, exit))
-BOOST_DESCRIBE_STRUCT(unhealthy_worker_terminated, (), (worker, reason))
+BOOST_DESCRIBE_STRUCT(unhealthy_worker_terminated, (), (worker, pid, reason))
+BOOST_DESCRIBE_STRUCT(capacity_reached, (), (worker, load, leased, capacity))
 BOOST_DESCRIBE_STRUCT(protocol_error, (), (worker, reason))
 BOOST_DESCRIBE_STRUCT(worker_printed, (), (worker, is_stderr, text, correlation_id))
 BOOST_DESCRIBE_STRUCT(worker_emitted, (), (worker, what, measurements, metadata, correlation_id, dropped))
@@ -429,19 +440,18 @@ BOOST_DESCRIBE_STRUCT(lease_leaked, (), (worker, held_for, file, line, function)
 
 namespace detail {
 
-using any_event =
-    std::variant<events::worker_transition, events::worker_spawned, events::worker_ready,
-                 events::worker_terminated, events::worker_health_check, events::worker_recycled,
-                 events::worker_tainted, events::unhealthy_worker_terminated, events::protocol_error,
-                 events::worker_printed, events::worker_emitted, events::ping_sent, events::pong_received,
-                 events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
-                 events::pool_init_completed, events::pool_scale_up, events::pool_scale_down,
-                 events::pool_saturated, events::pool_unavailable, events::pool_available,
-                 events::breaker_changed, events::queue_enqueued, events::queue_dequeued,
-                 events::queue_timeout, events::queue_cancelled, events::request_started,
-                 events::request_finished, events::request_retried, events::stream_chunk, events::tool_called,
-                 events::span, events::session_affinity, events::session_created, events::session_expired,
-                 events::session_removed, events::session_quota_warning, events::lease_leaked>;
+using any_event = std::variant<
+    events::worker_transition, events::worker_spawned, events::worker_ready, events::worker_terminated,
+    events::worker_health_check, events::worker_recycled, events::worker_tainted,
+    events::unhealthy_worker_terminated, events::capacity_reached, events::protocol_error,
+    events::worker_printed, events::worker_emitted, events::ping_sent, events::pong_received,
+    events::heartbeat_missed, events::heartbeat_failed, events::pool_init_started,
+    events::pool_init_completed, events::pool_scale_up, events::pool_scale_down, events::pool_saturated,
+    events::pool_unavailable, events::pool_available, events::breaker_changed, events::queue_enqueued,
+    events::queue_dequeued, events::queue_timeout, events::queue_cancelled, events::request_started,
+    events::request_finished, events::request_retried, events::stream_chunk, events::tool_called,
+    events::span, events::session_affinity, events::session_created, events::session_expired,
+    events::session_removed, events::session_quota_warning, events::lease_leaked>;
 
 } // namespace detail
 

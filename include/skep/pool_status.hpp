@@ -44,15 +44,17 @@ struct worker_status {
     pid_t pid = 0;                                 ///< of its process; 0 if there is none
     worker_state state = worker_state::created;    ///< where it is in its life
     worker_health health = worker_health::unknown; ///< whether it does its job
-    bool retiring = false;                         ///< takes no more calls and ends when its calls have
-    std::size_t load = 0;                          ///< calls it is running
-    std::size_t capacity = 0;                      ///< calls it can run at a time
-    std::size_t leased = 0;                        ///< of these places, those that leases keep
-    std::size_t sessions = 0;                      ///< that it serves: see affinity_options
-    std::size_t strict_sessions = 0;               ///< of these, those that are strictly bound to it
-    std::uint64_t completed = 0;                   ///< calls it answered, with a result or an exception
-    std::uint64_t errors = 0;                      ///< of these, with an exception
-    duration uptime{};                             ///< since it became ready
+    /// Whether it can be had; tainted for a slot that is held back after a crash.
+    availability_view availability = availability_view::recovering;
+    bool retiring = false;           ///< takes no more calls and ends when its calls have
+    std::size_t load = 0;            ///< calls it is running
+    std::size_t capacity = 0;        ///< calls it can run at a time
+    std::size_t leased = 0;          ///< of these places, those that leases keep
+    std::size_t sessions = 0;        ///< that it serves: see affinity_options
+    std::size_t strict_sessions = 0; ///< of these, those that are strictly bound to it
+    std::uint64_t completed = 0;     ///< calls it answered, with a result or an exception
+    std::uint64_t errors = 0;        ///< of these, with an exception
+    duration uptime{};               ///< since it became ready
     /// When it first became ready; empty before that.
     std::optional<std::chrono::system_clock::time_point> started_at;
     std::chrono::system_clock::time_point updated_at; ///< when its state or health last changed
@@ -72,6 +74,7 @@ struct pool_counters {
     std::uint64_t submitted = 0;
     std::uint64_t succeeded = 0;       ///< ended with a reply
     std::uint64_t failed = 0;          ///< ended with an error, the following five included
+    std::uint64_t waited = 0;          ///< for a worker, or for a place of their lease, before they were sent
     std::uint64_t remote_errors = 0;   ///< the worker's code raised an exception
     std::uint64_t rejected = 0;        ///< pool_saturated
     std::uint64_t queue_timeouts = 0;  ///< queue_timeout and no_worker

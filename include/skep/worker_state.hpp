@@ -65,7 +65,9 @@ enum class worker_health { unknown, healthy, unhealthy };
 /// The lifecycle as users of a plain pool see it. Derived, never stored.
 enum class lifecycle_view { initializing, ready, busy, degraded, terminating, terminated };
 
-/// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored.
+/// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored. Available and busy workers
+/// serve, or will again; a tainted slot is held back after a crash, a recovering one has a worker on its way or waits for
+/// its backoff; of a dead worker nothing is to be expected any more.
 enum class availability_view { available, busy, tainted, recovering, dead };
 
 /// Its name here, such as "ready".

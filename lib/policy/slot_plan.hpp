@@ -60,6 +60,7 @@ public:
     std::tuple<bool, bool, time_point> rank(time_point now) const noexcept {
         return {taint_.is_tainted(now), awaits_verdict_, due_};
     }
+    bool is_tainted(time_point now) const noexcept { return taint_.is_tainted(now); }
     bool awaits_verdict() const noexcept { return awaits_verdict_; }
     int failure_streak() const noexcept { return streak_; }
 

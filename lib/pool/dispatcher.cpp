@@ -45,6 +45,7 @@ void dispatcher::submit(call& fresh, admission_facts&& pool) {
     ++counters_.submitted;
     try {
         take_on(fresh, pool);
+        counters_.waited += fresh.state == call_state::queued ? 1 : 0;
     } catch (const std::exception& problem) { // out of memory
         if (fresh.state != call_state::done) {
             fail_unsent(fresh, problem.what());

@@ -58,6 +58,7 @@ worker_status supervisor::status_of_vacant(std::size_t index, time_point now) {
     worker_status entry;
     entry.id = roster_.next_id(index);
     describe_life(entry, roster_.vacancy(index), context_.present());
+    entry.availability = to_availability_view(entry.state, slot.plan.is_tainted(now));
     const bool waits = !slot.plan.is_in_launch() && start > now;
     if (waits && !slot.plan.awaits_verdict()) {
         entry.held_for = start - now;

@@ -85,6 +85,33 @@ void show_calls(exposition& out, const std::string& pool, const std::string& com
               calls.run_time);
 }
 
+/// Who can be had, and how much the workers of each slot have and can take.
+void show_places(exposition& out, const pool_status& status) {
+    std::map<availability_view, int> count{{availability_view::available, 0},
+                                           {availability_view::busy, 0},
+                                           {availability_view::tainted, 0},
+                                           {availability_view::recovering, 0},
+                                           {availability_view::dead, 0}};
+    std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> places;
+    for (const auto& each : status.workers) {
+        ++count[each.availability];
+        auto& [load, capacity] = places[each.id.slot];
+        load += each.load;
+        capacity += each.capacity;
+    }
+    for (const auto& [availability, workers] : count) {
+        out.gauge("skep_workers_by_availability", "Workers and vacant slots, by whether they can be had.",
+                  {{"pool", status.name}, {"availability", std::string(to_string(availability))}}, workers);
+    }
+    for (const auto& [slot, place] : places) {
+        const labels where{{"pool", status.name}, {"slot", std::to_string(slot)}};
+        out.gauge("skep_worker_load", "Calls that the workers of a slot have.", where,
+                  static_cast<double>(place.first));
+        out.gauge("skep_worker_capacity", "Calls that the workers of a slot can run at a time.", where,
+                  static_cast<double>(place.second));
+    }
+}
+
 void show_workers(exposition& out, const pool_status& status) {
     std::uint64_t resident = 0;
     std::map<worker_state, int> count;
@@ -101,6 +128,7 @@ void show_workers(exposition& out, const pool_status& status) {
         out.gauge("skep_workers", "Workers by state.",
                   {{"pool", status.name}, {"state", std::string(to_string(state))}}, workers);
     }
+    show_places(out, status);
     const labels where{{"pool", status.name}};
     out.gauge("skep_workers_desired", "Workers that there are to be.", where,
               static_cast<double>(status.desired));
@@ -132,6 +160,8 @@ void show_counters(exposition& out, const pool_status& status) {
         out.counter(name, help, where, value);
     };
     count("skep_calls_submitted_total", "Calls that were made.", counters.submitted);
+    count("skep_calls_waited_total", "Calls that waited for a worker, or for a place of their lease.",
+          counters.waited);
     count("skep_calls_retried_total", "Calls that were sent once more, as a worker was lost.",
           counters.retried);
     count("skep_retries_denied_total", "Calls that were not, as the retry budget was spent.",

@@ -193,7 +193,7 @@ void worker::tell_failure(failure_kind kind, recovery_action action, const std::
         context.tell<events::heartbeat_failed>([&] { return events::heartbeat_failed{id_}; });
     } else if (kind == failure_kind::probe_failed && action == recovery_action::replace) {
         context.tell<events::unhealthy_worker_terminated>([&] {
-            return events::unhealthy_worker_terminated{id_, detail};
+            return events::unhealthy_worker_terminated{id_, life_.pid(), detail};
         });
     }
 }
@@ -298,6 +298,11 @@ void worker::tell_transitions() noexcept {
 /// The states that an event tells of follow one another: what is older is told first.
 void worker::tell_flip(time_point now, const call* subject) noexcept {
     tell_transitions();
+    if (life_.is_full()) {
+        around_.context.tell<events::capacity_reached>([&] {
+            return events::capacity_reached{id_, load(), calls_.reserved(), capacity()};
+        });
+    }
     around_.context.tell<events::worker_transition>([&] {
         auto told = told_of(*life_.machine().flips(now, around_.context.wall_now()), id_);
         if (subject != nullptr) {
@@ -320,6 +325,7 @@ void describe_life(worker_status& status, const worker_state_machine& life, mome
     status.health = life.health();
     status.started_at = life.started_at();
     status.updated_at = life.updated_at(at.now, at.wall);
+    status.availability = life.availability();
     const auto& history = life.history();
     const auto latest = life.flips(at.now, at.wall);
     const auto shown = std::min(history.size(), shown_transitions - (latest ? 1u : 0u));
@@ -403,6 +409,9 @@ worker_status worker::status(time_point now) const {
     result.pid = life_.pid();
     describe_life(result, life_.machine(), {now, around_.context.wall_now()});
     result.retiring = life_.is(obstacle::leaving);
+    if (life_.is_over()) {
+        result.availability = availability_view::dead;
+    }
     result.load = load();
     result.leased = calls_.reserved();
     result.sessions = tally_.sessions;

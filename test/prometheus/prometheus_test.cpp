@@ -95,8 +95,9 @@ std::string table_of(const std::vector<prometheus::MetricFamily>& families) {
 } // namespace
 
 BOOST_AUTO_TEST_CASE(the_readme_lists_them_all) {
-    pool_metrics nothing;
-    const auto table = table_of(to_families({nothing}));
+    pool_metrics least;
+    least.status.workers.emplace_back();
+    const auto table = table_of(to_families({least}));
     std::ifstream file(std::string(SKEP_TEST_DIR) + "/../lib/telemetry/README.md");
     const std::string readme{std::istreambuf_iterator<char>(file), {}};
     BOOST_TEST(readme.find(table) != std::string::npos, "this is to be its table:\n" << table);

@@ -159,6 +159,50 @@ BOOST_AUTO_TEST_CASE(a_shutdown_is_told_as_one) {
     BOOST_TEST(pool.take() == "ready>stopping shutdown\nstopping>stopped shutdown\n");
 }
 
+BOOST_AUTO_TEST_CASE(the_last_free_place_is_told_with_load_and_capacity) {
+    auto config = config_without_checks();
+    config.capacity = 2;
+    manual_pool pool(config);
+    std::vector<events::capacity_reached> told;
+    const auto watching = pool.facade().events().listen(pool.context.get_executor(), [&](const event& what) {
+        if (const auto* const full = std::get_if<events::capacity_reached>(&what)) {
+            told.push_back(*full);
+        }
+    });
+    pool.start();
+    const auto first = pool.execute(request("a"));
+    pool.settle();
+    BOOST_TEST(told.empty());
+    const auto second = pool.execute(request("b"));
+    const auto third = pool.execute(request("c"));
+    pool.settle();
+    BOOST_REQUIRE(told.size() == 1u);
+    BOOST_TEST(to_string(told[0].worker) == "default/0#1");
+    BOOST_TEST(told[0].load == 2u);
+    BOOST_TEST(told[0].capacity == 2u);
+    BOOST_TEST(pool.counters().waited == 1u); // the third
+}
+
+BOOST_AUTO_TEST_CASE(a_tainted_slot_looks_different_from_one_in_backoff) {
+    const auto looks = [](exit_status end) {
+        auto config = config_without_checks();
+        config.workers = 2;
+        config.crash_barrier.enabled = true;
+        manual_pool pool(config);
+        pool.start();
+        BOOST_TEST((pool.worker_status_of(0).availability == availability_view::available));
+        const auto call = pool.execute(request("x"));
+        BOOST_TEST((pool.worker_status_of(0).availability == availability_view::busy));
+        crash_worker(pool, 0, end);
+        pool.settle();
+        const auto held = pool.worker_status_of(0);
+        BOOST_TEST((held.state == worker_state::pending));
+        return to_string(held.availability);
+    };
+    BOOST_TEST(looks(exit_status::signalled(11)) == "tainted");
+    BOOST_TEST(looks(exit_status::exited(3)) == "recovering");
+}
+
 BOOST_AUTO_TEST_CASE(each_reason_has_a_name_of_its_own) {
     constexpr auto last = static_cast<int>(transition_reason::timeout);
     std::vector<std::string_view> names;
