@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_worker_held_back_is_pending_and_then_starts) {
     BOOST_TEST((held.last_transition->code == transition_reason::backoff));
     BOOST_TEST(held.last_transition->metadata.at("failure_count").as_int64() > 0);
     BOOST_TEST(pool.take() == "ready>failed exit\n");
-    pool.runtime().on_start = shake_hands;
+    pool.runtime().on_start = [](fake_worker& fresh) { fresh.shake_hands(); };
     pool.advance(10s);
     BOOST_TEST(pool.take("default/0#2") == "pending>starting launch\nstarting>ready init_complete\n");
     const auto up = pool.worker_status_of(0);
