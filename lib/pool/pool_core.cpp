@@ -74,6 +74,8 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
               [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
       starts_(context_.executor,
               [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
+      stragglers_(context_.executor,
+                  [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
       waits_(context_.executor),
       starts_again_(of_manager.starts_again) {}
 
@@ -186,7 +188,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
     const auto began = context_.now();
     log_(log_level::debug, [&] { return "shutdown: " + describe_state(); });
     try {
-        run_in(demand_, [this, began] { return name_stragglers(began); });
+        run_in(stragglers_, [this, began] { return name_stragglers(began); });
     } catch (const std::bad_alloc&) {} // it goes on without words
     while (start_ && !start_->is_over) {
         co_await changed_.wait();
@@ -204,6 +206,8 @@ asio::awaitable<void> pool_core::run_shutdown() {
     report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);
     co_await take_down(hurry_ ? stop_stage::kill : stop_stage::ask);
+    stragglers_.cancel();
+    co_await stragglers_.join();
     supervisor_.drop_vacancies();
     report_.took = context_.now() - began;
     phase_ = pool_phase::stopped;

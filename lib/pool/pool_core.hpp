@@ -211,10 +211,11 @@ private:
     pool_hooks hooks_;
     error_streaks streaks_;
     session_touches touches_;
-    task_group supply_; ///< what has workers started and replaced, until the shutdown begins
-    task_group demand_; ///< the deadlines, until it ends
-    task_group phases_; ///< start and shutdown
-    task_group starts_; ///< the next try of a start that has failed, until the shutdown begins
+    task_group supply_;     ///< what has workers started and replaced, until the shutdown begins
+    task_group demand_;     ///< the deadlines, until it ends
+    task_group phases_;     ///< start and shutdown
+    task_group starts_;     ///< the next try of a start that has failed, until the shutdown begins
+    task_group stragglers_; ///< what names those that a shutdown waits for, until nobody is left
     user_waits waits_;
     pool_phase phase_ = pool_phase::created;
     std::atomic<unsigned> started_in_ = 0; ///< the process_generation(); 0 unless started
