@@ -64,7 +64,7 @@ error failure_to_start(const pool_config& config, duration limit) {
         request call("echo");
         auto calling = workers.execute(std::move(call));
         const auto refused = co_await failure_of(std::move(calling));
-        BOOST_TEST(refused.code() == errc::not_started);
+        BOOST_TEST(refused.code() == errc::start_failed);
     });
     BOOST_REQUIRE(failure);
     BOOST_TEST_MESSAGE(failure->what());

@@ -85,7 +85,8 @@ public:
 
     /// Somebody has the session bound to a worker, and is told what has come of that, and which worker serves it.
     void on_bind_asked(const std::string& session);
-    void on_bound(const std::string& session, const worker_id& to, const std::optional<errc>& refusal);
+    void on_bound(const std::string& session, const worker_id& to, time_point asked,
+                  const std::optional<errc>& refusal);
     void on_session_shown(const std::string& session, const std::optional<session_binding>& shown);
 
     /// The pool has a store of sessions.

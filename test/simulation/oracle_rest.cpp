@@ -102,9 +102,8 @@ void oracle::check_worker(sim_worker& which) {
     if (!which.ready_seen && !late() && now > which.started + config_.start.timeout + to_be_gone) {
         wrong(which.name() + " has not come up in time, and is still there");
     }
-    const auto broken_since = which.lie_seen ? which.lie_seen : which.closed;
-    if (broken_since && now > *broken_since + 1s + config_.stop.stack_dump_timeout) {
-        wrong(which.name() + " has broken the protocol or closed its channel, and is still there");
+    if (which.lie_seen && now > *which.lie_seen + 1s + config_.stop.stack_dump_timeout) {
+        wrong(which.name() + " has broken the protocol, and is still there");
     }
     const auto& beat = config_.heartbeat;
     if (which.ready_seen && which.froze && beat.enabled && beat.dependent && !late()) {
@@ -115,7 +114,8 @@ void oracle::check_worker(sim_worker& which) {
             wrong(which.name() + " is frozen, and is still there");
         }
     }
-    if (which.ready_seen && !broken_since && config_.recycle.hard_memory > 0 &&
+    const bool is_ending = which.lie_seen || which.closed; // its process has a moment to end by itself
+    if (which.ready_seen && !is_ending && config_.recycle.hard_memory > 0 &&
         which.resident() > config_.recycle.hard_memory) {
         const auto over = std::chrono::duration<double>(
             static_cast<double>(which.resident() - config_.recycle.hard_memory) /

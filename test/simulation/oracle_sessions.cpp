@@ -42,12 +42,13 @@ void oracle::on_bind_asked(const std::string& session) {
     known.forgotten = world_.now(); // the session goes to another worker, or to the same
 }
 
-void oracle::on_bound(const std::string& session, const worker_id& to, const std::optional<errc>& refusal) {
+void oracle::on_bound(const std::string& session, const worker_id& to, time_point asked,
+                      const std::optional<errc>& refusal) {
     const spared_by_faults here;
-    world_.trace(session + " is bound to " + to_string(to) + (refusal ? ": refused" : ""));
+    world_.trace(session + " is bound to " + to_string(to) + (refusal ? ": " + make_error_code(*refusal).message() : ""));
     on_bind_asked(session);
     const auto* const home = find(to);
-    const bool is_up = home != nullptr && is_surely_serving(*home);
+    const bool is_up = home != nullptr && is_surely_serving(*home) && *home->ready_seen < asked;
     bool is_possible = !refusal;
     switch (refusal.value_or(errc())) {
     case errc::unknown_worker: is_possible = !is_up; break;
@@ -55,7 +56,7 @@ void oracle::on_bound(const std::string& session, const worker_id& to, const std
         is_possible = sessions_in_use() >= config_.affinity.limit; // this one included: it counts already
         break;
     case errc::not_started:
-    case errc::start_failed: is_possible = !running_ || start_failed_; break;
+    case errc::start_failed: is_possible = !running_ || start_failed_ || *running_since_ >= asked; break;
     case errc::shutting_down: is_possible = shutting_down_; break;
     default: break;
     }

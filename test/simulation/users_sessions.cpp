@@ -37,6 +37,7 @@ void users::bind_session(duration when) {
         const auto worker = some_worker();
         const auto bind = [this, session, worker, which](pool& of) -> asio::awaitable<void> {
             oracle_.on_bind_asked(session);
+            const auto asked = world_.now();
             std::optional<errc> refusal;
             try {
                 auto binding = of.bind_session(session, worker, static_cast<affinity_mode>(which % 3));
@@ -44,7 +45,7 @@ void users::bind_session(duration when) {
             } catch (const error& problem) {
                 refusal = problem.errc();
             }
-            oracle_.on_bound(session, worker, refusal);
+            oracle_.on_bound(session, worker, asked, refusal);
             auto asking = of.session_worker(session);
             const auto known = co_await std::move(asking);
             oracle_.on_session_shown(session, known);

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,12 @@ pool_config config_without_checks() {
 class watched_pool : public manual_pool {
 public:
     explicit watched_pool(pool_config config) : manual_pool(std::move(config)) {
-        watching_ = facade().events().listen(context.get_executor(), [this](const event& what) {
+        const auto listen_to = [heard = heard_](const event& what) {
             if (const auto* const passed = std::get_if<events::worker_transition>(&what)) {
-                told.push_back(*passed);
+                heard->push_back(*passed);
             }
-        });
+        };
+        watching_ = facade().events().listen(context.get_executor(), listen_to);
         start();
         settle();
     }
@@ -43,19 +45,23 @@ public:
     std::string take(const std::string& worker = "default/0#1") {
         settle();
         std::string text;
-        for (const auto& each : told) {
+        for (const auto& each : *heard_) {
             if (to_string(each.worker) == worker) {
                 text += std::string(to_string(each.from)) + ">" + std::string(to_string(each.to)) + " " +
                         std::string(to_string(each.code)) + "\n";
             }
         }
-        told.clear();
+        heard_->clear();
         return text;
     }
 
-    std::vector<events::worker_transition> told;
+    /// What was told since.
+    const std::vector<events::worker_transition>& told() const { return *heard_; }
 
 private:
+    /// Outlives this: the base tells of the end of the pool.
+    std::shared_ptr<std::vector<events::worker_transition>> heard_ =
+        std::make_shared<std::vector<events::worker_transition>>();
     subscription watching_;
 };
 
@@ -67,10 +73,10 @@ BOOST_AUTO_TEST_CASE(a_call_checks_its_worker_out_and_in) {
     const auto call = pool.execute(request("x").session("s").correlation_id("c"));
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::busy));
     pool.settle();
-    BOOST_REQUIRE(pool.told.size() == 1u);
-    BOOST_TEST(pool.told[0].metadata.at("session") == "s");
-    BOOST_TEST(pool.told[0].metadata.at("command") == "x");
-    BOOST_TEST(pool.told[0].metadata.at("correlation_id") == "c");
+    BOOST_REQUIRE(pool.told().size() == 1u);
+    BOOST_TEST(pool.told()[0].metadata.at("session") == "s");
+    BOOST_TEST(pool.told()[0].metadata.at("command") == "x");
+    BOOST_TEST(pool.told()[0].metadata.at("correlation_id") == "c");
     pool.serve();
     BOOST_TEST(pool.take() == "ready>busy checkout\nbusy>ready checkin\n");
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));

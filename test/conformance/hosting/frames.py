@@ -13,7 +13,7 @@ LIMITS = {
     "frame_bytes": 64 << 20,
     "json_bytes": 64 << 20,
     "json_depth": 512,
-    "tree_bytes": 96 << 20,
+    "tree_bytes": 512 << 20,
     "attachments": 65536,
     "message_bytes": 128 << 10,
     "tool_calls": 16,
