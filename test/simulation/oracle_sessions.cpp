@@ -45,7 +45,8 @@ void oracle::on_bind_asked(const std::string& session) {
 void oracle::on_bound(const std::string& session, const worker_id& to, time_point asked,
                       const std::optional<errc>& refusal) {
     const spared_by_faults here;
-    world_.trace(session + " is bound to " + to_string(to) + (refusal ? ": " + make_error_code(*refusal).message() : ""));
+    world_.trace(session + " is bound to " + to_string(to) +
+                 (refusal ? ": " + make_error_code(*refusal).message() : ""));
     on_bind_asked(session);
     const auto* const home = find(to);
     const bool is_up = home != nullptr && is_surely_serving(*home) && *home->ready_seen < asked;
