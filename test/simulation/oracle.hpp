@@ -244,7 +244,8 @@ private:
     bool may_be_anew(const call_record& call, const session_record& known) const;
     bool may_be_anew(const std::string& session, time_point submitted, const session_record& known,
                      const call_record* call = nullptr) const;
-    bool has_expired_by(const std::string& session, time_point submitted, const call_record* call) const;
+    bool has_expired_by(const std::string& session, time_point submitted, const session_record& known,
+                        const call_record* call) const;
     static bool is_in_use_by(const call_record& call);
     std::size_t sessions_besides(const std::string& session, time_point submitted) const;
     void check_cause(const call_record& call, const error& failure);

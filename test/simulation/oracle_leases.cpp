@@ -31,7 +31,10 @@ std::string oracle::about(const lease_record& lease) {
 
 void oracle::on_checkout(lease_record& lease) {
     const spared_by_faults here;
-    world_.trace(lease.token + " is to be checked out");
+    world_.trace(lease.token + " is to be checked out" +
+                 (lease.session.empty()
+                      ? ""
+                      : ", for " + std::string(lease.insists() ? "only " : "") + lease.session));
     lease.asked = true;
     if (!lease.session.empty()) {
         sessions_[lease.session].is_bound_by_others = true;

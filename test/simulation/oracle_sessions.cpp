@@ -157,14 +157,19 @@ bool oracle::may_be_anew(const std::string& session, time_point submitted, const
         config_.affinity.on_recycle == affinity_on_recycle::move && may_stop_workers();
     const bool is_forgotten = known.forgotten && *known.forgotten >= known.used;
     const bool may_have_expired = store_ && store_->may_have_expired(session, known.used);
-    return may_have_moved || is_forgotten || may_have_expired || has_expired_by(session, submitted, call) ||
-           late();
+    return may_have_moved || is_forgotten || may_have_expired ||
+           has_expired_by(session, submitted, known, call) || late();
 }
 
-/// Whether no other call had to do with the session for its ttl before then.
-bool oracle::has_expired_by(const std::string& session, time_point submitted, const call_record* call) const {
+/// Whether no other call had to do with the session, as it is known, for its ttl before then. A call with a hint that another
+/// worker has may belong to what the session was before.
+bool oracle::has_expired_by(const std::string& session, time_point submitted, const session_record& known,
+                            const call_record* call) const {
+    const auto is_at_home = [&](const visit& stay) { return stay.at == known.home; };
     return std::none_of(calls_.begin(), calls_.end(), [&](const auto& each) {
-        const bool was_sent = each.session == session && &each != call && !each.visits.empty();
+        const bool is_use =
+            each.is_strict() || std::any_of(each.visits.begin(), each.visits.end(), is_at_home);
+        const bool was_sent = each.session == session && &each != call && !each.visits.empty() && is_use;
         return was_sent &&
                (is_in_use_by(each) || after_limit(*each.completed, config_.affinity.ttl) >= submitted);
     });
