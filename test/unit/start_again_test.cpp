@@ -166,10 +166,10 @@ BOOST_AUTO_TEST_CASE(a_pool_by_itself_is_not_tried_again) {
 BOOST_AUTO_TEST_CASE(of_a_pool_that_is_destroyed_nothing_is_left) {
     failing_pool pool;
     pool.start();
-    pool.destroy_pool();
     const auto before = pool.launched();
-    pool.advance(3s, 100ms);
-    BOOST_TEST(pool.launched() == before);
+    pool.destroy_pool();
+    BOOST_TEST(before == 1u);
+    pool.settle(); // a start that is still planned would use what is gone
 }
 
 BOOST_AUTO_TEST_SUITE_END()
