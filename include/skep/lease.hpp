@@ -45,8 +45,8 @@ public:
     }
     checkout_options&& worker(worker_id id) && { return std::move(worker(std::move(id))); }
 
-    /// What session() and worker() mean: `hint` prefers the worker, and takes any other while it has no room or if it is
-    /// gone; `strict_queue` insists, and waits for it; `strict_fail_fast` insists on having it at once.
+    /// Sets how session() and worker() choose: `hint` prefers the worker, and takes any other while the worker has no room or
+    /// if it is gone; `strict_queue` insists, and waits for the worker; `strict_fail_fast` insists on having it at once.
     /// Default: pool_config::affinity.mode for session(), hint for worker().
     checkout_options& affinity(affinity_mode mode) & {
         affinity_ = mode;

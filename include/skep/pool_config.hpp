@@ -248,7 +248,7 @@ struct SKEP_API pool_config {
     /// A pool of Python workers running `script` (a file that ends in worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");
 
-    /// Sets the fields that the profile, or the strategy, is about; what it leaves alone stays as it is.
+    /// Sets the fields that the profile, or the strategy, is about; all other fields stay as they are.
     pool_config& apply(timeout_profile profile);
     pool_config& apply(capacity_strategy strategy);
 

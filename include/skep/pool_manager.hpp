@@ -51,9 +51,9 @@ struct SKEP_API manager_config {
     bool restart_failed_pools = true;
 
     /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers": n,
-    /// "restart_failed_pools": true}: what pool_config::from_json reads, where each pool begins with what `defaults` says,
-    /// such as the mode of affinity. Throws
-    /// error(errc::invalid_config) that names all that is wrong, each with its path.
+    /// "restart_failed_pools": true}. `defaults` and each pool are documents for pool_config::from_json; each pool begins
+    /// with the fields of `defaults`, such as the mode of affinity. Throws error(errc::invalid_config) that names all that
+    /// is wrong, each with its path.
     static manager_config from_json(const boost::json::value& document);
 
     /// A JSON Schema (draft 2020-12) of what from_json() reads, for editors; installed as
@@ -77,8 +77,8 @@ struct SKEP_API manager_report {
 };
 
 /// Several named pools behind one interface, and one session_store: a call goes to request::pool, or to the default pool.
-/// Pools are independent of each other: what one suffers does not touch the others. What they share is a number of
-/// workers, if manager_config::max_workers says so.
+/// Pools are independent of each other: a failure of one does not touch the others. They share a number of workers if
+/// manager_config::max_workers says so.
 ///
 /// Executor, thread safety and errors: as of a pool, whose operations these are. add() must not race with anything.
 /// Lifetime: as of a pool. The store is shared with whoever keeps it: it may outlive the manager.
@@ -117,8 +117,8 @@ public:
 
     /// Starts all pools at the same time. Throws error(errc::start_failed) if one could not start, or is started already,
     /// when each has started or failed to: its text names those that have not, with what they threw. The others go on, and
-    /// those that have failed are tried again by themselves: see manager_config::restart_failed_pools. Until such a pool has
-    /// started, its calls fail with start_failed and the cause. See ready().
+    /// the manager starts the failed pools again: see manager_config::restart_failed_pools. Until such a pool has started,
+    /// its calls fail with start_failed and the cause. See ready().
     /// Cancellation: as of pool::start.
     boost::asio::awaitable<void> start();
 

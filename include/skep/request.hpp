@@ -83,8 +83,8 @@ public:
     /// The same as timeout(), as a moment; the earlier of the two holds.
     request& deadline(time_point moment) &;
 
-    /// Limits the wait for a free worker. Default: that of the command in
-    /// pool_config::commands, or else pool_config::queue.timeout. 0 = no limit of its own.
+    /// Limits the wait for a free worker. Default: that of the command in pool_config::commands, or else
+    /// pool_config::queue.timeout. 0 = no limit of its own.
     request& queue_timeout(duration limit) &;
 
     /// True: running the call twice does no harm, so it may be sent again after a worker died with it. Default: as

@@ -132,8 +132,8 @@ public:
     const boost::json::value* program(std::string_view name) const noexcept { return data().program(name); }
 
     /// The worker that was sent the session's last call, that the session was last bound to or checked out with, or that
-    /// session_store::record_worker() named since; empty if there was none. The worker may have ended. With a backend that several services share, the worker may be another
-    /// service's.
+    /// session_store::record_worker() named since; empty if there was none. The worker may have ended. With a backend that
+    /// several services share, the worker may be another service's.
     std::optional<worker_id> last_worker_id() const {
         return last_worker_ ? std::optional(*last_worker_) : std::nullopt;
     }

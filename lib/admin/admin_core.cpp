@@ -6,6 +6,7 @@
 #include "async/pause.hpp"
 #include "core/clock.hpp"
 #include "core/config_problems.hpp"
+#include "core/counted.hpp"
 #include "core/visible_ascii.hpp"
 
 #include <boost/asio/post.hpp>
@@ -66,18 +67,6 @@ tcp::acceptor listen(const strand& executor, const tcp::endpoint& where) {
         throw;
     }
 }
-
-/// Counts a page while it is open.
-class page_count {
-public:
-    explicit page_count(std::size_t& pages) noexcept : pages_(pages) { ++pages_; }
-    ~page_count() { --pages_; }
-    page_count(const page_count&) = delete;
-    page_count& operator=(const page_count&) = delete;
-
-private:
-    std::size_t& pages_;
-};
 
 /// What is wrong with a request that cannot be read; none if its sender is not there any more.
 std::optional<http_response> complaint(const boost::system::error_code& ec, bool has_head) {
@@ -260,8 +249,7 @@ asio::awaitable<boost::system::error_code> admin_server::core::read(connection& 
     auto head = redirect_error(use_awaitable, ec);
     co_await http::async_read_header(from.stream, from.buffer, into, head);
     if (!ec && into.get().count(http::field::transfer_encoding) > 0) {
-        ec = http::error::
-            bad_transfer_encoding; // Beast takes a coding that it does not know for no body at all
+        ec = http::error::bad_transfer_encoding; // Beast takes an unknown coding for no body at all
     }
     if (!ec) {
         auto body = redirect_error(use_awaitable, ec);
@@ -309,7 +297,7 @@ asio::awaitable<bool> admin_server::core::send(connection& to, http_response res
 
 /// Until the page is closed, or reads too slowly. Counted before it waits for anything: many may ask at the same moment.
 asio::awaitable<void> admin_server::core::send_events(connection& to) {
-    const page_count counted(pages_);
+    const counted open_page(pages_);
     auto head = head_of_events();
     boost::system::error_code ec;
     to.stream.expires_after(patience);

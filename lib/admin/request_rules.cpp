@@ -3,10 +3,11 @@
 
 #include "admin/request_rules.hpp"
 
+#include "core/number_text.hpp"
+
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 namespace skep {
@@ -24,19 +25,13 @@ std::vector<std::string_view> parts_of(std::string_view path) {
     return parts;
 }
 
-template <class Number>
-bool read(std::string_view text, Number& number) {
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-    return result.ec == std::errc() && result.ptr == text.data() + text.size();
-}
-
 /// SLOT.GENERATION
 std::optional<worker_id> worker_in(std::string_view text, const std::string& pool) {
     worker_id id;
     id.pool = pool;
     const auto dot = text.find('.');
-    if (dot == std::string_view::npos || !read(text.substr(0, dot), id.slot) ||
-        !read(text.substr(dot + 1), id.generation)) {
+    if (dot == std::string_view::npos || !read_number(text.substr(0, dot), id.slot) ||
+        !read_number(text.substr(dot + 1), id.generation)) {
         return {};
     }
     return id;
@@ -45,7 +40,7 @@ std::optional<worker_id> worker_in(std::string_view text, const std::string& poo
 /// "" or ":PORT"
 bool is_port(std::string_view text) {
     unsigned short port = 0;
-    return text.empty() || (text.starts_with(':') && (text.size() == 1 || read(text.substr(1), port)));
+    return text.empty() || (text.starts_with(':') && (text.size() == 1 || read_number(text.substr(1), port)));
 }
 
 /// Without the port; empty if it is malformed.

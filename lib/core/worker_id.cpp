@@ -2,22 +2,10 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/name_rule.hpp"
+#include "core/number_text.hpp"
 #include <skep/worker_id.hpp>
 
-#include <charconv>
-
 namespace skep {
-
-namespace {
-
-template <class Number>
-bool read_number(std::string_view text, Number& number) noexcept {
-    const auto* const end = text.data() + text.size();
-    const auto [stop, problem] = std::from_chars(text.data(), end, number);
-    return problem == std::errc() && stop == end;
-}
-
-} // namespace
 
 std::string to_string(const worker_id& id) {
     return id.pool + '/' + std::to_string(id.slot) + '#' + std::to_string(id.generation);

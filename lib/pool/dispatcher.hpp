@@ -109,7 +109,7 @@ public:
 
     /// The worker, which is up, serves the session from now on. False if there is no room for the session.
     bool bind_session(const std::string& session, worker& to, affinity_mode mode);
-    std::string why_too_many_sessions() const;
+    std::string why_too_many() const override;
 
     /// The same, unless it was used then, or later, or a call of it waits.
     void forget_unused_session(const std::string& session, time_point since);
@@ -136,7 +136,6 @@ private:
     affinity_step step_of(lease_claim& wanting, worker*& home) override;
     void bind_session(lease_claim& granted, worker& to) override;
     void end_session_use(lease_claim& over) noexcept override;
-    std::string why_too_many() const override { return why_too_many_sessions(); }
     void fail_call(call& waiting, errc code, error_info info) override {
         fail(waiting, code, std::move(info));
     }

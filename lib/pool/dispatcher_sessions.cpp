@@ -176,7 +176,7 @@ bool dispatcher::bind_session(const std::string& session, worker& to, affinity_m
     return true;
 }
 
-std::string dispatcher::why_too_many_sessions() const {
+std::string dispatcher::why_too_many() const {
     return "the pool remembers " + std::to_string(sessions_.size()) +
            " sessions that are strictly bound or in use, and affinity.limit is " +
            std::to_string(config_.affinity.limit);
@@ -222,7 +222,7 @@ void dispatcher::refuse_in_session(call& refused, affinity_step why, const worke
     switch (why) {
     case affinity_step::refuse_as_busy: code = errc::worker_busy; break;
     case affinity_step::refuse_as_too_many:
-        info.detail = why_too_many_sessions();
+        info.detail = why_too_many();
         code = errc::session_quota_exceeded;
         break;
     default: break;

@@ -3,6 +3,7 @@
 
 #include "pool/pool_core.hpp"
 
+#include "async/pause.hpp"
 #include "core/utf8.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/next_attempt.hpp"
@@ -66,18 +67,18 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       hooks_(context_, config_, log_),
       streaks_(config_.health_check.error_streak),
       touches_(context_.executor, config_.sessions),
-      supply_(context_.executor,
-              [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
-      demand_(context_.executor,
-              [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
-      phases_(context_.executor,
-              [this](std::exception_ptr) { log_(log_level::error, "a start or shutdown failed"); }),
-      starts_(context_.executor,
-              [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
-      stragglers_(context_.executor,
-                  [this](std::exception_ptr) { log_(log_level::error, "a pool task failed"); }),
+      supply_(make_group("a pool task failed")),
+      demand_(make_group("a pool task failed")),
+      phases_(make_group("a start or shutdown failed")),
+      starts_(make_group("a pool task failed")),
+      stragglers_(make_group("a pool task failed")),
       waits_(context_.executor),
       starts_again_(of_manager.starts_again) {}
+
+/// `complaint`: what is logged when a task fails, a literal.
+task_group pool_core::make_group(std::string_view complaint) {
+    return {context_.executor, [this, complaint](std::exception_ptr) { log_(log_level::error, complaint); }};
+}
 
 void pool_core::run_in(task_group& group, loop body) {
     group.spawn(shared_from_this(), keep_going(std::move(body)));
@@ -228,10 +229,9 @@ void pool_core::give_up_queue_if_hopeless() {
 
 /// Says at intervals who keeps a shutdown waiting.
 asio::awaitable<void> pool_core::name_stragglers(time_point began) {
-    gate never(context_.executor);
     auto next = began + first_straggler_report;
     for (;;) {
-        co_await never.wait_until(next);
+        co_await pause_until(context_.executor, next);
         const auto now = context_.now();
         log_(log_level::info, [&] { return describe_stragglers(now - began); });
         next = now + straggler_report_interval;
@@ -456,7 +456,7 @@ void pool_core::require_running() {
         if (const auto* const failed = failed_start()) {
             throw *failed;
         }
-        throw failure(errc::not_started);
+        [[fallthrough]];
     case pool_phase::starting: throw failure(errc::not_started);
     default: throw failure(errc::shutting_down);
     }

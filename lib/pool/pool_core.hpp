@@ -133,7 +133,7 @@ private:
     asio::awaitable<void> undo_start();
     void complete_start(std::optional<error> problem);
     void plan_another_start();
-    asio::awaitable<void> start_again();
+    asio::awaitable<void> start_again(time_point when, unsigned planned_by);
     const error* failed_start() const noexcept;
     void begin_shutdown();
     asio::awaitable<void> run_shutdown();
@@ -142,6 +142,7 @@ private:
     asio::awaitable<void> name_stragglers(time_point began);
     std::string describe_stragglers(duration waited);
     std::string describe_state();
+    task_group make_group(std::string_view complaint);
     void run_in(task_group& group, loop body);
     asio::awaitable<void> keep_going(loop body);
 
@@ -186,6 +187,7 @@ private:
     void apply(worker& subject, const was_suspended& fact);
     void apply(worker& subject, const was_resumed& fact);
     void apply(worker& subject, const was_restored& fact);
+    void log_change(const worker& subject, const char* what) const;
     void apply(worker& subject, const pings_missed& fact);
     void apply(worker& subject, const left_service& fact);
     void apply(worker& subject, const calls_lost& fact);
@@ -223,9 +225,7 @@ private:
     bool was_available_ = true; ///< when last told
     std::shared_ptr<start_attempt> start_;
     const bool starts_again_;
-    int failed_starts_ = 0;                     ///< in a row
-    time_point next_start_ = time_point::max(); ///< when it is tried again
-    unsigned next_start_in_ = 0;                ///< the process_generation() that has planned it
+    int failed_starts_ = 0; ///< in a row
     shutdown_report report_;
     std::size_t ready_waiters_ = 0; ///< in ready()
 };

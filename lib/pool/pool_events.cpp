@@ -99,19 +99,20 @@ void pool_core::apply(worker& subject, const used_up&) {
 
 /// Who waits for that is told of every change.
 void pool_core::apply(worker& subject, const was_suspended&) {
-    log_(
-        log_level::info, [&] { return to_string(subject.id()) + " is suspended"; }, subject_of(subject));
+    log_change(subject, " is suspended");
 }
 
 void pool_core::apply(worker& subject, const was_resumed&) {
-    log_(
-        log_level::info, [&] { return to_string(subject.id()) + " is resumed"; }, subject_of(subject));
+    log_change(subject, " is resumed");
 }
 
 void pool_core::apply(worker& subject, const was_restored&) {
-    log_(
-        log_level::info, [&] { return to_string(subject.id()) + " is restored: it passed its health check"; },
-        subject_of(subject));
+    log_change(subject, " is restored: it passed its health check");
+}
+
+void pool_core::log_change(const worker& subject, const char* what) const {
+    const auto describe = [&] { return to_string(subject.id()) + what; };
+    log_(log_level::info, describe, subject_of(subject));
 }
 
 void pool_core::apply(worker& subject, const pings_missed& fact) {

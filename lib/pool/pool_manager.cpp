@@ -59,14 +59,20 @@ asio::awaitable<void> note(asio::awaitable<Result> running, outcome<Result>& whe
     }
 }
 
-/// Runs them at the same time; returns when all have ended. What cancels it cancels each.
-asio::awaitable<void> run_all(std::vector<asio::awaitable<void>> parts) {
-    const auto executor = co_await asio::this_coro::executor;
+/// Each as an operation that a parallel group takes.
+auto operations_on(const asio::any_io_executor& executor, std::vector<asio::awaitable<void>> parts) {
     using operation = decltype(asio::co_spawn(executor, std::move(parts.front()), asio::deferred));
     std::vector<operation> all;
     for (auto& each : parts) {
         all.push_back(asio::co_spawn(executor, std::move(each), asio::deferred));
     }
+    return all;
+}
+
+/// Runs them at the same time; returns when all have ended. What cancels it cancels each.
+asio::awaitable<void> run_all(std::vector<asio::awaitable<void>> parts) {
+    const auto executor = co_await asio::this_coro::executor;
+    auto all = operations_on(executor, std::move(parts));
     if (!all.empty()) {
         auto group = asio::experimental::make_parallel_group(std::move(all));
         const asio::experimental::wait_for_all together;
@@ -78,11 +84,7 @@ asio::awaitable<void> run_all(std::vector<asio::awaitable<void>> parts) {
 /// Runs them at the same time until all have ended or one has failed, which cancels the others; throws what that one threw.
 asio::awaitable<void> run_until_failure(std::vector<asio::awaitable<void>> parts) {
     const auto executor = co_await asio::this_coro::executor;
-    using operation = decltype(asio::co_spawn(executor, std::move(parts.front()), asio::deferred));
-    std::vector<operation> all;
-    for (auto& each : parts) {
-        all.push_back(asio::co_spawn(executor, std::move(each), asio::deferred));
-    }
+    auto all = operations_on(executor, std::move(parts));
     if (!all.empty()) {
         auto group = asio::experimental::make_parallel_group(std::move(all));
         const asio::experimental::wait_for_one_error until_one;

@@ -62,7 +62,7 @@ void pool_core::bind_session(const std::string& id, const worker_id& to, std::op
     }
     if (!dispatcher_.bind_session(id, *found, mode.value_or(config_.affinity.mode))) {
         error_info info;
-        info.detail = dispatcher_.why_too_many_sessions();
+        info.detail = dispatcher_.why_too_many();
         throw failure(errc::session_quota_exceeded, std::move(info));
     }
 }

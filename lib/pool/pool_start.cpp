@@ -4,6 +4,7 @@
 // How a pool starts: the launch, who waits for it, and what is done when too few workers come up.
 
 #include "async/pause.hpp"
+#include "core/counted.hpp"
 #include "core/duration_text.hpp"
 #include "policy/backoff.hpp"
 #include "pool/pool_core.hpp"
@@ -11,22 +12,6 @@
 #include <new>
 
 namespace skep {
-
-namespace {
-
-/// Is one more for as long as it lives.
-class counted {
-public:
-    explicit counted(std::size_t& count) noexcept : count_(count) { ++count_; }
-    ~counted() { --count_; }
-    counted(const counted&) = delete;
-    counted& operator=(const counted&) = delete;
-
-private:
-    std::size_t& count_;
-};
-
-} // namespace
 
 asio::awaitable<void> pool_core::start() {
     if (phase_ != pool_phase::created) {
@@ -158,23 +143,24 @@ void pool_core::complete_start(std::optional<error> problem) {
 
 void pool_core::plan_another_start() {
     const auto wait = backoff_delay(failed_starts_, context_.random(), config_.restart);
-    next_start_ = context_.now() + wait;
     log_(log_level::warning, [&] {
         return "the start is tried again in " + in_milliseconds(wait) + ": " + failed_start()->what();
     });
-    next_start_in_ = process_generation();
+    const auto again = [this, when = context_.now() + wait, by = process_generation()] {
+        return start_again(when, by);
+    };
     starts_.cancel(); // a start by the user has come before the last plan
     try {
-        run_in(starts_, [this] { return start_again(); });
+        run_in(starts_, again);
     } catch (const std::bad_alloc&) { // nobody would ever do it
-        run_in(starts_, [this] { return start_again(); });
+        run_in(starts_, again);
     }
 }
 
-asio::awaitable<void> pool_core::start_again() {
-    co_await pause_until(context_.executor, next_start_);
-    const bool is_forked_copy = next_start_in_ != process_generation(); // which has not asked for workers
-    if (phase_ == pool_phase::created && !is_forked_copy) {
+/// `planned_by`: the process_generation() of the time; a forked copy of the process has not asked for workers.
+asio::awaitable<void> pool_core::start_again(time_point when, unsigned planned_by) {
+    co_await pause_until(context_.executor, when);
+    if (phase_ == pool_phase::created && planned_by == process_generation()) {
         begin_start(std::make_shared<start_attempt>());
     }
 }

@@ -15,9 +15,9 @@ namespace skep {
 
 class session_store;
 
-/// Tells the store of sessions that calls use them, and which worker serves them. One touch of a session is under way at a time, and a call meanwhile
-/// causes one more after it: so what waits for a store that is silent grows with neither calls nor time. On the pool's
-/// strand.
+/// Tells the store of sessions that calls use them, and which worker serves them. One touch of a session is under way at a
+/// time, and a call meanwhile causes one more after it: so the queue for a store that is silent grows with neither calls nor
+/// time. On the pool's strand.
 class session_touches {
 public:
     /// Touches under way. A session used beyond that is not touched: it may expire in the store, whose backend is

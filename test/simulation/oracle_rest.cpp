@@ -67,8 +67,7 @@ void oracle::check_open_call(const call_record& call) {
     }
     // A checkout that waits for one worker holds up those behind it there, which others may pass by elsewhere.
     const bool may_be_held_up = std::any_of(leases_.begin(), leases_.end(), [&](const auto& each) {
-        return each.insists() && each.submitted <= call.submitted &&
-               (each.waits() || each.submitted >= call.submitted - 1s);
+        return each.insists() && each.waits() && each.submitted <= call.submitted;
     });
     if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_bound() &&
         !may_be_held_up) {
