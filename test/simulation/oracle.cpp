@@ -215,7 +215,11 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
                   " may have begun it");
         }
     }
-    if (call.visits.empty() && !call.is_bound() &&
+    // Calls wait behind a checkout that insists on a whole worker; a later one may find a place of that worker free.
+    const bool passes_checkout = std::any_of(leases_.begin(), leases_.end(), [](const auto& each) {
+        return each.waits() && each.insists() && !each.wants_one_place;
+    });
+    if (call.visits.empty() && !call.is_bound() && !passes_checkout &&
         !may_be_at_lost(call)) { // else it may have been sent before, and goes first
         newest_sent_ = std::max(newest_sent_, call.submitted);
     }

@@ -65,12 +65,7 @@ void oracle::check_open_call(const call_record& call) {
     if (!is_seen && !may_be_at_lost(call) && !world_.is_in_time(longest, now)) {
         wrong(about(call) + " still waits for a worker, though its queue timeout has passed");
     }
-    // A checkout that waits for one worker holds up those behind it there, which others may pass by elsewhere.
-    const bool may_be_held_up = std::any_of(leases_.begin(), leases_.end(), [&](const auto& each) {
-        return each.insists() && each.waits() && each.submitted <= call.submitted;
-    });
-    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_bound() &&
-        !may_be_held_up) {
+    if (!is_seen && call.submitted < newest_sent_ && !may_be_at_lost(call) && !call.is_bound()) {
         wrong(about(call) + " still waits for a worker, though one that was made later was sent to one");
     }
     if (is_seen && call.visits.back().owed) {
