@@ -116,6 +116,7 @@ int main(int count, char** words) {
     config.launch.environment["DOOMED"] = words[3];
     config.launch.args.push_back(how.manner);
     config.workers = 4;
+    config.min_ready = how.manner == "segments" ? 4 : 1; // then each has one before the host is killed
     skep::pool pool(context.get_executor(), std::move(config));
     asio::co_spawn(context, serve(pool, how), rethrow);
     context.run();
