@@ -22,10 +22,14 @@ using health_probe =
     std::function<boost::asio::awaitable<void, boost::asio::any_io_executor>(worker_id id, pid_t pid)>;
 
 /// Whether a worker does its job. A failure takes it out of rotation (degraded), the next success puts it back,
-/// `failures` in a row remove and replace it. Answering a call is a success; a worker with calls is not probed.
+/// `failures` in a row remove and replace it. A worker with a health check of its own (the script's, `command` or
+/// `probe`) is probed once the interval is over, under load as well: as soon as it has a place free, between two calls and
+/// never behind one. The result of a call is as good as a check that only shows that the worker answers, and puts it off;
+/// an exception never is. Probes of a pool take turns, and are spread over the interval: a call does not wait for one while
+/// another worker could be had.
 struct health_check_options {
     bool enabled = true;                               ///< whether workers are probed at all
-    duration interval = std::chrono::seconds(30);      ///< of a healthy, idle worker, 10 ms..24 h
+    duration interval = std::chrono::seconds(30);      ///< of a healthy worker, 10 ms..24 h
     duration timeout = std::chrono::seconds(5);        ///< for one probe, 1 ms..1 h
     int failures = 3;                                  ///< in a row that remove, 1..100
     duration retry_interval = std::chrono::seconds(5); ///< of a degraded worker, 1 ms..1 h
@@ -40,11 +44,11 @@ struct health_check_options {
     /// The types of exception that count as a failure of the worker and not of the call, whatever else is said of them.
     std::vector<std::string> failing_errors{"MemoryError", "skep.Unhealthy"};
 
-    /// So many calls of one command in a row that fail in the same way, by an exception of one type or by their
-    /// timeout: bad input, or a zombie? A worker with a health check of its own is probed before it gets another call,
-    /// and what that finds decides. One without is recycled if its siblings answer as many calls of the command
-    /// meanwhile and none of them fails so; not twice in a row for the same type. skep.Error and what the SDK refuses
-    /// do not count. 0..1,000,000; 0 = never.
+    /// So many failed calls of a worker, by exceptions of whatever types or by their timeouts: bad input, or a zombie? One
+    /// that fails so many calls of a command in a row, or many more than its siblings at the same commands, is probed before
+    /// it gets another call if it has a health check of its own, and what that finds decides. One without is recycled
+    /// once it has done so much worse than its siblings twice, and by more than chance explains; not twice in a row in one
+    /// slot. skep.Error and what the SDK refuses do not count. 0..1,000,000; 0 = never.
     std::size_t error_streak = 20;
 };
 

@@ -3,31 +3,50 @@
 
 #include "policy/error_streaks.hpp"
 
+#include <algorithm>
+
 namespace skep {
 
 namespace {
 
-// Names come from outside: of commands from callers, of kinds from workers. Beyond so many, all is begun anew.
-constexpr std::size_t most_commands = 1000;
-constexpr std::size_t most_kinds = 100;
+// Names of commands come from callers. With more windows, all is begun anew.
+constexpr std::size_t most_windows = 1'000'000;
 
-// So many times the limit has to be answered well until a conviction is forgotten.
-constexpr std::uint64_t rehabilitation = 50;
+// A worker's last calls, in multiples of the limit, but not too few: what it did long ago says little.
+constexpr std::uint64_t limits_in_window = 16;
+constexpr std::uint64_t shortest_window = 128;
+
+// So many times the limit has to be answered well until a suspicion, and a conviction, is forgotten.
+constexpr std::uint64_t to_clear = 10;
+constexpr std::uint64_t to_rehabilitate = 50;
+
+// Chance explains what is within so many standard deviations.
+constexpr double deviations = 4;
+
+// So many times as many failures as siblings would have had are many more.
+constexpr double many_more = 1.5;
 
 } // namespace
+
+error_streaks::error_streaks(std::size_t limit) noexcept
+    : limit_(limit), span_(std::max(shortest_window, limits_in_window * limit)) {}
 
 error_streaks::tally& error_streaks::tally_of(const std::string& command) {
     const auto found = tallies_.find(command);
     if (found != tallies_.end()) {
         return found->second;
     }
-    if (tallies_.size() >= most_commands) {
+    if ((tallies_.size() + 1) * std::max<std::size_t>(slots_.size(), 1000) > most_windows) {
         tallies_.clear();
-        for (auto& each : slots_) {
-            each.streaks.clear();
-        }
     }
     return tallies_[command];
+}
+
+error_streaks::window& error_streaks::window_of(tally& of, std::uint32_t slot) {
+    if (slot >= of.of.size()) {
+        of.of.resize(slot + 1);
+    }
+    return of.of[slot];
 }
 
 error_streaks::slot_record& error_streaks::record_of(std::uint32_t slot) {
@@ -38,61 +57,90 @@ error_streaks::slot_record& error_streaks::record_of(std::uint32_t slot) {
 }
 
 void error_streaks::started(std::uint32_t slot) {
-    record_of(slot).streaks.clear();
+    record_of(slot).failures = 0;
+    begin_windows(slot);
+}
+
+void error_streaks::begin_windows(std::uint32_t slot) noexcept {
+    for (auto& [command, each] : tallies_) {
+        if (slot < each.of.size()) {
+            each.of[slot] = {};
+        }
+    }
+}
+
+error_streaks::window& error_streaks::count_call(tally& of, std::uint32_t slot) const {
+    auto& mine = window_of(of, slot);
+    if (mine.mine.calls == 0 || mine.mine.calls >= span_) {
+        mine = {{}, of.all, mine.row};
+    }
+    ++of.all.calls;
+    ++mine.mine.calls;
+    return mine;
 }
 
 void error_streaks::succeeded(std::uint32_t slot, const std::string& command) {
     if (limit_ == 0) {
         return;
     }
-    ++tally_of(command).successes;
+    count_call(tally_of(command), slot).row = 0;
     auto& record = record_of(slot);
-    if (!record.streaks.empty()) {
-        record.streaks.erase(command);
-    }
-    if (!record.convicted_of.empty() && ++record.answers_since >= rehabilitation * limit_) {
-        record.convicted_of.clear();
+    if (record.marked != mark::none) {
+        const auto enough = record.marked == mark::suspected ? to_clear : to_rehabilitate;
+        record.marked = ++record.successes >= enough * limit_ ? mark::none : record.marked;
     }
 }
 
-bool error_streaks::failed(std::uint32_t slot, const std::string& command, const std::string& kind) {
+streak_verdict error_streaks::failed(std::uint32_t slot, const std::string& command) {
     if (limit_ == 0) {
-        return false;
+        return streak_verdict::none;
     }
     auto& all = tally_of(command);
-    if (all.failures.size() >= most_kinds) {
-        all.failures.clear();
+    auto& mine = count_call(all, slot);
+    ++all.all.failures;
+    ++mine.mine.failures;
+    ++mine.row;
+    auto& record = record_of(slot);
+    const auto of_row = mine.row % limit_ == 0 ? streak_verdict::streak : streak_verdict::none;
+    const bool is_looked_into = ++record.failures % limit_ == 0 && record.marked != mark::convicted;
+    if (!is_looked_into || !does_much_worse(slot)) {
+        return of_row;
     }
-    auto& failures = all.failures[kind];
-    auto& mine = record_of(slot).streaks[command];
-    if (mine.kind != kind || failures < mine.failures_before) {
-        mine = {kind, 0, all.successes, failures};
-    }
-    ++failures;
-    ++mine.length;
-    return mine.length % limit_ == 0;
+    const bool is_first = record.marked == mark::none;
+    record = {0, 0, is_first ? mark::suspected : mark::convicted};
+    begin_windows(slot);
+    return is_first ? streak_verdict::suspect : streak_verdict::convict;
 }
 
-bool error_streaks::convicts(std::uint32_t slot, const std::string& command) {
-    auto& record = record_of(slot);
-    const auto found = record.streaks.find(command);
-    if (found == record.streaks.end() || found->second.length < limit_) {
-        return false;
+/// Than its siblings would have done at the same calls, and by more than chance explains. What they failed of one more
+/// call is taken to be a failure, so that few calls prove little.
+bool error_streaks::does_much_worse(std::uint32_t slot) const noexcept {
+    double failures = 0;
+    double expected = 0;
+    double variance = 1;
+    double siblings_calls = 0;
+    for (const auto& [command, each] : tallies_) {
+        if (slot >= each.of.size()) {
+            continue;
+        }
+        const auto& mine = each.of[slot];
+        const auto calls = static_cast<double>(mine.mine.calls);
+        const auto others = static_cast<double>(each.all.calls - mine.all_before.calls) - calls;
+        if (calls == 0 || others == 0) {
+            continue;
+        }
+        const auto failed = static_cast<double>(mine.mine.failures);
+        const auto others_failed = static_cast<double>(each.all.failures - mine.all_before.failures) - failed;
+        const auto rate = (others_failed + 1) / (others + 2);
+        failures += failed;
+        expected += calls * rate;
+        variance += calls * rate * (1 - rate) * (1 + calls / others);
+        siblings_calls += others;
     }
-    auto& mine = found->second;
-    auto& all = tally_of(command);
-    const auto failures = all.failures[mine.kind];
-    if (failures - mine.failures_before != mine.length) {
-        mine = {mine.kind, 0, all.successes, failures};
-        return false;
-    }
-    const bool siblings_succeed = all.successes - mine.successes_before >= limit_;
-    if (!siblings_succeed || record.convicted_of == mine.kind) {
-        return false;
-    }
-    record.convicted_of = mine.kind;
-    record.answers_since = 0;
-    return true;
+    const auto excess = failures - expected;
+    const auto least = static_cast<double>(limit_);
+    return failures >= least && siblings_calls >= least && failures >= many_more * expected &&
+           excess * excess > deviations * deviations * variance;
 }
 
 } // namespace skep

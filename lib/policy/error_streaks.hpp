@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <boost/container/flat_map.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,49 +11,63 @@
 
 namespace skep {
 
-/// Finds the worker that fails every call of a command in the same way, though it answers pings and probes. A streak
-/// alone is no verdict, for bad input makes one as well: what tells the worker from its callers is a probe, or that
-/// its siblings answer as many calls of the command meanwhile and none of them fails in that way.
+/// What a failed call says of its worker.
+enum class streak_verdict {
+    none,
+    streak,  ///< so many of its calls of the command in a row have failed
+    suspect, ///< it fails much more often than its siblings at the same commands
+    convict  ///< it does so once more, after it was suspected
+};
+
+/// Finds the worker that fails its calls though it answers pings and probes, whatever its errors are called. Failures
+/// alone are no verdict, for bad input makes them as well: what tells the worker from its callers is a probe, or that its
+/// siblings do much better at the same commands at the same time.
+///
+/// Of workers of one slot, one after the other, it convicts once: a fresh one that does no better shows that it is the
+/// callers. One that does better for long makes up for that.
 class error_streaks {
 public:
-    /// `limit` failures in a row; 0 = there are no streaks.
-    explicit error_streaks(std::size_t limit) noexcept : limit_(limit) {}
+    /// So many failures are looked into; 0 = none ever is.
+    explicit error_streaks(std::size_t limit) noexcept;
 
     /// A fresh worker is in the slot.
     void started(std::uint32_t slot);
 
     void succeeded(std::uint32_t slot, const std::string& command);
-
-    /// One more failure of that kind. True if it completes a streak: the limit is reached, or reached again.
-    bool failed(std::uint32_t slot, const std::string& command, const std::string& kind);
-
-    /// Whether the streak speaks against the worker alone; where a sibling has failed so too, the comparison begins
-    /// anew. Of workers of one slot, one after the other, it does so once for a kind of failure: a fresh one that does
-    /// no better shows that it is the callers. One that does better for long makes up for that.
-    bool convicts(std::uint32_t slot, const std::string& command);
+    streak_verdict failed(std::uint32_t slot, const std::string& command);
 
 private:
+    struct count {
+        std::uint64_t calls = 0;
+        std::uint64_t failures = 0;
+    };
+    /// What a slot has done of a command lately, and what all together had done of it as that began.
+    struct window {
+        count mine;
+        count all_before;
+        std::size_t row = 0; ///< failures since the last success
+    };
     struct tally {
-        std::uint64_t successes = 0;
-        boost::container::flat_map<std::string, std::uint64_t> failures; ///< by kind
+        count all;
+        std::vector<window> of; ///< by slot
     };
-    struct streak {
-        std::string kind;
-        std::size_t length = 0;
-        std::uint64_t successes_before = 0;
-        std::uint64_t failures_before = 0;
-    };
+    enum class mark : std::uint8_t { none, suspected, convicted };
     struct slot_record {
-        boost::container::flat_map<std::string, streak> streaks; ///< by command
-        std::string convicted_of;
-        std::uint64_t answers_since = 0;
+        std::uint64_t failures = 0;  ///< since it was marked
+        std::uint64_t successes = 0; ///< since it was marked
+        mark marked = mark::none;
     };
 
     tally& tally_of(const std::string& command);
+    static window& window_of(tally& of, std::uint32_t slot);
     slot_record& record_of(std::uint32_t slot);
+    window& count_call(tally& of, std::uint32_t slot) const;
+    bool does_much_worse(std::uint32_t slot) const noexcept;
+    void begin_windows(std::uint32_t slot) noexcept;
 
     std::size_t limit_;
-    std::unordered_map<std::string, tally> tallies_; ///< of all workers, by command
+    std::uint64_t span_;                             ///< calls of a window
+    std::unordered_map<std::string, tally> tallies_; ///< by command
     std::vector<slot_record> slots_;
 };
 

@@ -5,10 +5,12 @@
 
 namespace skep {
 
-health_monitor::health_monitor(const health_check_options& options, time_point now) noexcept
+health_monitor::health_monitor(const health_check_options& options, bool has_own_check,
+                               time_point now) noexcept
     : interval_(options.interval),
       retry_interval_(options.retry_interval),
       limit_(options.failures),
+      has_own_check_(has_own_check),
       next_probe_(now + interval_) {}
 
 health_verdict health_monitor::passed_probe(time_point now) noexcept {
@@ -21,7 +23,7 @@ health_verdict health_monitor::passed_probe(time_point now) noexcept {
 
 void health_monitor::answered(time_point now) noexcept {
     failures_ = 0;
-    if (!degraded_) { // else the probe that may restore it must not wait
+    if (!degraded_ && !has_own_check_) { // else the probe that may restore it must not wait
         next_probe_ = now + interval_;
     }
 }

@@ -46,6 +46,7 @@ enum class obstacle : unsigned {
     doubted = 4,   ///< it is to be probed first
     suspended = 8, ///< somebody asked for that
     leaving = 16,  ///< retired, failed, told to stop or dead
+    due = 32       ///< its next place that becomes free is for a probe
 };
 
 /// The life of one worker, from launch to reaping, as a state machine without clock, process or channel: it is told what
@@ -84,6 +85,9 @@ public:
 
     /// It has been probed, whatever that has found.
     void dispel_doubt() noexcept { set(obstacle::doubted, false); }
+
+    /// A probe is due, or no longer.
+    void expect_probe(bool is_due) noexcept { set(obstacle::due, is_due); }
 
     // What is wanted of it. Each does nothing once it is leaving for another reason, unless that is outranked.
     void retire(retirement why, moment at);

@@ -429,18 +429,25 @@ void pool_core::on_answer_lost(worker& sender, call& answered) {
     dispatcher_.on_call_lost(sender, {call_ptr(&answered), true, false});
 }
 
-void pool_core::note_failed_call(worker& at, const call& failed, const std::string& kind) {
-    const auto slot = at.id().slot;
-    const auto& command = failed.req.command();
-    if (at.life().is(obstacle::leaving) || !streaks_.failed(slot, command, kind)) {
+void pool_core::note_failed_call(worker& at, const call& failed, const std::string& how) {
+    if (at.life().is(obstacle::leaving)) {
         return;
     }
-    auto story = "each of its last " + std::to_string(config_.health_check.error_streak) + " calls of '" +
-                 command + "' failed: " + kind;
-    if (at.health().is_own()) {
+    const auto& command = failed.req.command();
+    const auto verdict = streaks_.failed(at.id().slot, command);
+    const bool has_own_check = at.health().is_own();
+    if (verdict == streak_verdict::none || (verdict == streak_verdict::streak && !has_own_check)) {
+        return;
+    }
+    auto story = verdict == streak_verdict::streak
+                     ? "each of its last " + std::to_string(config_.health_check.error_streak) +
+                           " calls of '" + command + "' failed"
+                     : std::string("it fails many more calls than its siblings");
+    story += "; the last one: " + how;
+    if (verdict == streak_verdict::convict && !has_own_check) {
+        at.report({failure_kind::fails_alone, std::move(story)});
+    } else if (at.health().can_probe()) {
         at.report({failure_kind::error_streak, std::move(story)});
-    } else if (streaks_.convicts(slot, command)) {
-        at.report({failure_kind::fails_alone, std::move(story) + ", while its siblings answer"});
     }
 }
 

@@ -162,11 +162,12 @@ private:
     void on_log(const worker& sender, const log_message& said) noexcept override;
     void on_chunk(call& receiver, chunk_message& piece) override { dispatcher_.on_chunk(receiver, piece); }
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
+    bool may_be_probed(const worker& one) const noexcept override { return roster_.may_be_probed(one); }
 
     void settle() override { events_.settle(); }
     void on_overdue(worker& at) override;
     void on_timeout(worker& at, const call& given_up) override { note_failed_call(at, given_up, "timeout"); }
-    void note_failed_call(worker& at, const call& failed, const std::string& kind);
+    void note_failed_call(worker& at, const call& failed, const std::string& how);
     error_info cause_of_refusal() const override;
     std::string shortage() const override;
     void on_waiting() override { autoscaler_.on_waiting(); }

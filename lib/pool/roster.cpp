@@ -3,6 +3,8 @@
 
 #include "pool/roster.hpp"
 
+#include "policy/health_monitor.hpp"
+
 #include <boost/assert.hpp>
 
 #include <algorithm>
@@ -148,6 +150,20 @@ std::size_t roster::out_of_rotation() const noexcept {
                             !each.current->life().awaits_probe();
         return each.wanted && !serves;
     }));
+}
+
+bool roster::may_be_probed(const worker& one) const noexcept {
+    std::size_t serving = 0;
+    std::size_t at_probe = 0;
+    bool another_has_room = false;
+    for (const auto& each : slots_) {
+        if (each.serves()) {
+            ++serving;
+            at_probe += each.current->health().is_at_probe() ? 1 : 0;
+            another_has_room |= each.current.get() != &one && each.current->accepts_call();
+        }
+    }
+    return may_begin_probe(serving, at_probe, another_has_room);
 }
 
 std::size_t roster::capacity() const noexcept {

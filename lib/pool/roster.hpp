@@ -122,6 +122,9 @@ public:
     /// Wanted workers that take no calls: degraded, suspended, held back or on their way up.
     std::size_t out_of_rotation() const noexcept;
 
+    /// Whether it is this worker's turn to be probed, so that calls find another.
+    bool may_be_probed(const worker& one) const noexcept;
+
     /// Calls at a time of a worker that is up, as it offered itself; else as configured.
     std::size_t capacity() const noexcept;
 

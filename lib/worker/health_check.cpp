@@ -5,7 +5,6 @@
 
 #include "core/utf8.hpp"
 #include "core/visible_text.hpp"
-#include "policy/remote_error.hpp"
 #include "worker/worker.hpp"
 
 #include <algorithm>
@@ -22,10 +21,16 @@ constexpr std::string_view no_answer = "no answer in time";
 // Of what a failed probe says: it goes into the history and the log.
 constexpr std::size_t longest_complaint = 1024;
 
-/// Workers that came up together must not all be at their probes together: they are spread over half an interval.
+/// After another's probe was given way to.
+duration pause_before_turn(const health_check_options& options) {
+    constexpr duration least = std::chrono::milliseconds(1);
+    return std::clamp(options.interval / 16, least, options.retry_interval);
+}
+
+/// Workers that came up together must not all be at their probes together: they are spread over the interval.
 duration phase_of(std::uint32_t slot, duration interval) {
     constexpr double golden_ratio = 0.6180339887;
-    const double share = std::fmod(golden_ratio * slot, 1.0) / 2;
+    const double share = std::fmod(golden_ratio * slot, 1.0);
     return std::chrono::duration_cast<duration>(interval * share);
 }
 
@@ -37,7 +42,7 @@ health_check::health_check(const pool_context& context, const pool_config& confi
       config_(config),
       guests_(guests),
       patient_(patient),
-      monitor_(config.health_check, context.now()),
+      monitor_(config.health_check, false, context.now()),
       look_now_(context.executor),
       probe_over_(context.executor) {}
 
@@ -50,7 +55,7 @@ void health_check::introduce(const hello_message& hello) {
 bool health_check::begin(time_point now) {
     const auto& options = config_.health_check;
     begun_ = options.enabled && (options.probe || !command_.empty());
-    monitor_ = health_monitor(options, now - phase_of(patient_.id().slot, options.interval));
+    monitor_ = health_monitor(options, own_, now - phase_of(patient_.id().slot, options.interval));
     return begun_;
 }
 
@@ -69,11 +74,19 @@ asio::awaitable<void> health_check::run() {
             continue;
         }
         if (!patient_.is_probeable()) {
+            patient_.expect_probe(own_ && !patient_.life().is(obstacle::suspended));
             not_before = context_.now() + config_.health_check.retry_interval;
             continue;
         }
         const auto begun = context_.now();
+        patient_.expect_probe(false); // its place is taken in a moment, or is for calls again
+        if (!patient_.life().awaits_probe() && !patient_.may_be_probed()) {
+            not_before = begun + pause_before_turn(config_.health_check);
+            continue;
+        }
+        at_probe_ = true;
         const std::string complaint = co_await probe();
+        at_probe_ = false;
         context_.tell<events::worker_health_check>([&] {
             return events::worker_health_check{patient_.id(), context_.now() - begun, complaint.empty(),
                                                complaint};
@@ -162,14 +175,9 @@ void health_check::answered(time_point now) noexcept {
 void health_check::failed_call(const error_message& error, time_point now) {
     const auto& failing = config_.health_check.failing_errors;
     const bool counts = std::find(failing.begin(), failing.end(), error.type) != failing.end();
-    if (!begun_ || !(counts || may_be_workers_fault(error.type, error.code))) {
-        return;
-    }
-    if (counts) {
+    if (begun_ && counts) {
         report("a call ended with " + visible(error.type));
         monitor_.probe_at(now); // callers wait to know
-    } else {
-        monitor_.answered(now);
     }
 }
 

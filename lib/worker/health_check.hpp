@@ -35,6 +35,7 @@ public:
 
     /// Whether it looks at more than that the worker answers.
     bool is_own() const noexcept { return begun_ && own_; }
+    bool can_probe() const noexcept { return begun_; }
     bool is_well() const noexcept { return !begun_ || !monitor_.is_degraded(); }
 
     /// Something has happened that may let a probe begin, or make it superfluous.
@@ -43,6 +44,9 @@ public:
     // What the worker's calls say of it.
     void answered(time_point now) noexcept;
     void failed_call(const error_message& error, time_point now);
+
+    /// A routine probe of it is under way.
+    bool is_at_probe() const noexcept { return at_probe_ && is_well(); }
 
     /// The worker has a probe that it has not answered.
     bool is_probing() const noexcept { return unanswered_ != nullptr; }
@@ -66,6 +70,7 @@ private:
     std::string command_;
     bool own_ = false;
     bool begun_ = false;
+    bool at_probe_ = false;
     call_ptr unanswered_; ///< a probe
     std::string complaint_;
     gate look_now_;

@@ -344,8 +344,16 @@ void worker::tell(decltype(worker_event::fact) fact) {
 }
 
 bool worker::is_probeable() const noexcept {
-    const bool has_place = life_.is(obstacle::doubted) ? !calls_.is_full() : calls_.empty();
+    const bool may_be_beside_calls = life_.is(obstacle::doubted) || health_.is_own();
+    const bool has_place = may_be_beside_calls ? !calls_.is_full() : calls_.empty();
     return life_.is_in_service() && (health_.is_probing() || (!life_.is(obstacle::suspended) && has_place));
+}
+
+void worker::expect_probe(bool is_due) {
+    if (life_.is(obstacle::due) != is_due) {
+        life_.expect_probe(is_due);
+        tell_room();
+    }
 }
 
 void worker::restore() {

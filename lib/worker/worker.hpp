@@ -42,6 +42,9 @@ public:
     /// Something that its code logs.
     virtual void on_log(const worker& sender, const log_message& said) noexcept = 0;
 
+    /// Whether it may be at a probe now that nobody has asked for.
+    virtual bool may_be_probed(const worker& one) const noexcept = 0;
+
     /// The answer could not be handed on, for lack of memory. Must not throw.
     virtual void on_answer_lost(worker& sender, call& answered) = 0;
 
@@ -213,9 +216,13 @@ public:
 
     // For its health check.
 
-    /// Work in progress is a sign of life, and a probe would have to wait behind it; one that is wanted needs a free
-    /// place. One that was sent is waited for.
+    /// A probe never waits behind a call. One that shows only that the worker answers comes when it has nothing to do, any
+    /// other as soon as a place is free. One that was sent is waited for.
     bool is_probeable() const noexcept;
+    bool may_be_probed() const noexcept { return around_.answers.may_be_probed(*this); }
+
+    /// Its next place that becomes free is for a probe, or for calls again.
+    void expect_probe(bool is_due);
     void restore();
     void dispel_doubt();
     void tell_room() { tell(room_changed{}); }

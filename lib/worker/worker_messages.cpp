@@ -262,7 +262,7 @@ void worker::after_answer() {
     if (!life_.takes_calls()) {
         show_drained();
         end_if_drained();
-        if (life_.is(obstacle::doubted) && is_probeable()) {
+        if ((life_.is(obstacle::doubted) || life_.is(obstacle::due)) && is_probeable()) {
             health_.look();
         }
     }

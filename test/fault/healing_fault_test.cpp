@@ -349,6 +349,37 @@ BOOST_AUTO_TEST_CASE(a_failing_health_check_replaces_and_a_passing_one_restores)
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_zombie_is_found_under_steady_load) {
+    const scratch_folder folder;
+    auto config = frail_pool();
+    config.launch.environment = {{"ILLNESS", folder / "ill"}};
+    config.health_check.interval = 200ms;
+    config.health_check.retry_interval = 50ms;
+    config.queue.timeout = 30s;
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        write(folder / "ill", "");
+        int failed = 0;
+        auto is_terminated = [&]() -> asio::awaitable<bool> {
+            for (int i = 0; i < 10; ++i) {
+                request call = request("stumble").arg("value", i).queue_timeout(30s);
+                try {
+                    co_await value_of(workers, std::move(call));
+                } catch (const error&) {
+                    ++failed;
+                }
+            }
+            const auto status = co_await workers.status();
+            co_return status.counters.unhealthy_workers_terminated > 0;
+        };
+        const bool terminated = co_await eventually(is_terminated);
+        BOOST_TEST(terminated);
+        BOOST_TEST(failed > 0);
+        std::filesystem::remove(folder / "ill");
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(suspension_keeps_the_process_and_its_memory) {
     with_pool(frail_pool(), [&](pool& workers) -> asio::awaitable<void> {
         const auto pid = co_await pid_of(workers);

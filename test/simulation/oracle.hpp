@@ -192,6 +192,7 @@ private:
     bool was_overdue(const sim_worker& which) const;
     bool was_to_be_replaced(const sim_worker& which) const;
     bool was_sick(const sim_worker& which) const;
+    void check_probed(const worker_status& shown, const sim_worker& real);
     bool may_be_at_dead(const call_record& call) const;
     bool may_be_at_lost(const call_record& call) const;
     static bool is_past_cancelling(const call_record& call);
@@ -327,6 +328,7 @@ private:
     std::optional<time_point> start_asked_;
     std::optional<shutdown_report> report_;            ///< not compared yet
     std::map<worker_id, time_point> vacant_since_;     ///< by the one to come
+    std::map<worker_id, std::uint64_t> overdue_;       ///< for a probe: calls answered by then
     idle_workers idle_;                                ///< while calls wait
     std::map<worker_id, std::uint64_t> known_leaving_; ///< seen so, and at which step
 };

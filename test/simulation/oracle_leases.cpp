@@ -285,8 +285,8 @@ void oracle::check_leases(const pool_status& status) {
         const bool takes_calls = (shown.state == worker_state::ready || shown.state == worker_state::busy) &&
                                  !shown.retiring && shown.health == worker_health::healthy;
         const bool may_be_doubted =
-            real != nullptr && ((real->plan().has_probe && config_.health_check.error_streak > 0) ||
-                                suspended_.contains(shown.id) || pool_suspension_asked_);
+            real != nullptr &&
+            (real->plan().has_probe || suspended_.contains(shown.id) || pool_suspension_asked_);
         if (real != nullptr && takes_calls && !may_be_doubted && !real->is_lost() &&
             !real->has_had_backlog()) {
             check_leases_of(*real, shown);

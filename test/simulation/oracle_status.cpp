@@ -338,11 +338,29 @@ void oracle::check_worker_status(const worker_status& shown, const sim_worker& r
     if (!shown.retiring && real.probes_failed >= config_.health_check.failures) {
         wrong(name + " has failed " + std::to_string(real.probes_failed) + " probes, and is still there");
     }
+    check_probed(shown, real);
     if (!shown.retiring && shown.uptime != world_.now() - *real.ready_seen) {
         wrong(name + "'s uptime is wrong");
     }
     if (real.asked || real.terminated || real.killed) {
         wrong(name + " was told to end, and is shown as " + std::string(to_string(shown.state)));
+    }
+}
+
+/// One with a check of its own is probed under load, too: as soon as a place is free, though others may be first.
+void oracle::check_probed(const worker_status& shown, const sim_worker& real) {
+    const auto& options = config_.health_check;
+    const auto since = std::max(real.probe_sent, *real.ready_seen);
+    const auto turns = (options.timeout + options.retry_interval) * static_cast<int>(config_.workers + 1);
+    if (!options.enabled || !real.plan().has_probe || !real.plan().own_probe || shown.retiring || late() ||
+        suspended_.contains(shown.id) || world_.now() < since + options.interval + turns) {
+        overdue_.erase(shown.id);
+        return;
+    }
+    const auto first = overdue_.emplace(shown.id, real.answers_seen).first->second;
+    if (real.answers_seen > first + 2 * (shown.capacity + config_.pipeline_depth) &&
+        !real.has_had_backlog()) {
+        wrong(real.name() + " answers calls and is not probed between them");
     }
 }
 

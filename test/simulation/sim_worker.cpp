@@ -422,7 +422,7 @@ void sim_worker::on_delivered(const own_frame& frame) {
         if (frame.call == nullptr) {
             oracle_.on_probe_answered(*this, frame.what == said::error);
         } else {
-            probes_failed = 0;
+            probes_failed = frame.what == said::result ? 0 : probes_failed;
             ++answers_seen;
             errors_seen += frame.what == said::error ? 1 : 0;
             in_trouble = frame.what == said::error ? world_.now() : in_trouble;

@@ -65,6 +65,8 @@ public:
     event_queue events;
     tool_table tools;
 
+    bool may_be_probed(const worker&) const noexcept override { return true; }
+
 protected:
     ~worker_bench() {
         settle();

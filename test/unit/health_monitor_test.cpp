@@ -30,7 +30,7 @@ struct fixture {
     duration wait() const { return monitor.next_probe() - now; }
 
     time_point now{5000s};
-    health_monitor monitor{health_check_options{}, now};
+    health_monitor monitor{health_check_options{}, false, now};
 };
 
 } // namespace
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(so_many_failures_remove) {
     for (const int limit : {1, 2, 3, 100}) {
         health_check_options options;
         options.failures = limit;
-        health_monitor monitor(options, time_point(5000s));
+        health_monitor monitor(options, false, time_point(5000s));
         for (int i = 1; i < limit; ++i) {
             BOOST_TEST(monitor.failed(time_point(5000s)) ==
                        (i == 1 ? health_verdict::degrade : health_verdict::none));
@@ -97,12 +97,49 @@ BOOST_FIXTURE_TEST_CASE(only_failures_in_a_row_remove, fixture) {
     }
 }
 
-// A busy worker is not probed: the probe would wait behind the call.
-BOOST_FIXTURE_TEST_CASE(work_done_puts_the_probe_off, fixture) {
+// It shows what the probe would show.
+BOOST_FIXTURE_TEST_CASE(work_done_puts_a_probe_off_that_shows_only_that_it_answers, fixture) {
     for (int i = 0; i < 100; ++i) {
         now += 29s;
         monitor.answered(now);
         BOOST_TEST((wait() == 30s));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(work_done_does_not_put_off_a_check_of_its_own, fixture) {
+    monitor = health_monitor(health_check_options{}, true, now);
+    const auto due = monitor.next_probe();
+    for (int i = 0; i < 29; ++i) {
+        now += 1s;
+        monitor.answered(now);
+        BOOST_TEST((monitor.next_probe() == due));
+    }
+    now = due;
+    pass();
+    BOOST_TEST((wait() == 30s));
+}
+
+BOOST_AUTO_TEST_CASE(probes_take_turns) {
+    struct row {
+        std::size_t workers;
+        std::size_t at_probe;
+        bool another_has_room;
+        bool may_begin;
+    };
+    for (const auto& [workers, at_probe, another_has_room, may_begin] : {
+             row{1, 0, false, true}, // nobody else will ever have room
+             row{2, 0, false, true}, // all are at calls: one fewer for a moment
+             row{2, 0, true, true},
+             row{2, 1, true, false},
+             row{7, 1, true, false},
+             row{8, 1, true, true},
+             row{8, 1, false, false}, // the last one that a call could go to
+             row{8, 2, true, false},
+             row{100, 24, true, true},
+             row{100, 25, true, false},
+         }) {
+        BOOST_TEST(may_begin_probe(workers, at_probe, another_has_room) == may_begin,
+                   workers << " workers, " << at_probe << " at a probe, " << another_has_room);
     }
 }
 

@@ -22,9 +22,10 @@ namespace {
 /// A pool whose workers have a health check.
 class probed_pool : public manual_pool {
 public:
-    explicit probed_pool(pool_config config) : manual_pool(std::move(config)) {
-        runtime().on_start = [](fake_worker& fresh) {
+    explicit probed_pool(pool_config config, bool only_answers = false) : manual_pool(std::move(config)) {
+        runtime().on_start = [only_answers](fake_worker& fresh) {
             fresh.has_health_check = true;
+            fresh.only_answers = only_answers;
             fresh.stack_signal = SIGUSR2;
             fresh.shake_hands();
         };
@@ -171,8 +172,8 @@ BOOST_AUTO_TEST_CASE(a_late_answer_lets_the_next_probe_decide) {
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
 }
 
-BOOST_AUTO_TEST_CASE(work_done_is_a_sign_of_life) {
-    probed_pool pool(quiet_config());
+BOOST_AUTO_TEST_CASE(work_done_shows_what_a_check_that_only_answers_would_show) {
+    probed_pool pool(quiet_config(), true);
     for (int i = 0; i < 5; ++i) {
         pool.advance(20s, 1s);
         const auto call = pool.execute(request("work"));
@@ -182,6 +183,86 @@ BOOST_AUTO_TEST_CASE(work_done_is_a_sign_of_life) {
     BOOST_TEST(!pool.is_probed());
     pool.advance(30s, 1s);
     pool.pass(pool.take_probe());
+}
+
+BOOST_AUTO_TEST_CASE(an_error_is_no_sign_of_health) {
+    for (const bool only_answers : {false, true}) {
+        probed_pool pool(quiet_config(), only_answers);
+        for (int i = 0; i < 2; ++i) {
+            pool.advance(10s, 1s);
+            const auto call = pool.execute(request("work"));
+            pool.worker(0).fail(pool.worker(0).take_call(), "Error" + std::to_string(i), "");
+            pool.settle();
+            BOOST_TEST(call->code() == errc::remote_error);
+        }
+        pool.advance(9s, 1s);
+        BOOST_TEST(!pool.is_probed());
+        pool.advance(1s);
+        pool.pass(pool.take_probe());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(under_steady_load_the_probe_comes_between_two_calls) {
+    for (const std::size_t depth : {0, 2}) {
+        auto config = quiet_config();
+        config.pipeline_depth = depth;
+        probed_pool pool(config);
+        std::vector<std::shared_ptr<manual_pool::outcome<reply>>> calls;
+        std::vector<std::uint64_t> sent;
+        int probes = 0;
+        for (int i = 0; i < 90; ++i) { // there is always more than the worker takes
+            while (calls.size() < static_cast<std::size_t>(i) + 5) {
+                calls.push_back(pool.execute(request("work").queue_timeout(1min)));
+            }
+            for (const auto& each : pool.worker(0).take_calls()) {
+                const bool is_probe = each.at("command").as_string() == "skep.health_check";
+                BOOST_TEST((!is_probe || sent.empty()), "a probe behind a call");
+                probes += is_probe ? 1 : 0;
+                sent.push_back(id_of(each));
+            }
+            BOOST_TEST(sent.size() <= 1 + depth);
+            pool.advance(1s);
+            pool.worker(0).reply(sent.front());
+            sent.erase(sent.begin());
+            pool.settle();
+        }
+        BOOST_TEST(probes >= 2);
+        BOOST_TEST(probes <= 3);
+        pool.shutdown();
+        pool.advance(10s, 1s);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(probes_of_an_idle_pool_are_spread_and_a_call_finds_another_worker) {
+    probed_pool pool(quiet_config(6));
+    std::size_t probed = 0;
+    for (int second = 0; second < 60; ++second) {
+        pool.advance(1s);
+        std::vector<std::pair<std::size_t, std::uint64_t>> probes;
+        for (std::size_t index = 0; index < 6; ++index) {
+            for (const auto& each : pool.worker(index).take_calls()) {
+                probes.emplace_back(index, id_of(each));
+            }
+        }
+        BOOST_TEST(probes.size() <= 1u);
+        probed += probes.size();
+        const auto call = pool.execute(request("work"));
+        std::size_t served = 0;
+        for (std::size_t index = 0; index < 6; ++index) {
+            for (const auto& each : pool.worker(index).take_calls()) {
+                pool.worker(index).reply(id_of(each));
+                ++served;
+            }
+        }
+        pool.settle();
+        BOOST_TEST(served == 1u);
+        BOOST_TEST(call->value.has_value());
+        for (const auto& [index, probe] : probes) {
+            pool.pass(probe, index);
+        }
+    }
+    BOOST_TEST(probed >= 10u);
+    BOOST_TEST(probed <= 12u);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_with_calls_in_flight_is_not_probed) {
@@ -346,6 +427,10 @@ public:
         settle(); // the sick one is picked first for the next, being the one used last
         well.reply(well.take_call());
         settle();
+        for (const auto& probe : sick.take_calls()) {
+            sick.reply(id_of(probe));
+            settle();
+        }
         BOOST_TEST((one->code() == errc::remote_error) != (two->code() == errc::remote_error));
     }
 };
@@ -502,7 +587,7 @@ BOOST_AUTO_TEST_CASE(without_a_health_check_a_lone_worker_is_never_blamed) {
 BOOST_AUTO_TEST_CASE(one_that_fails_what_its_sibling_answers_is_recycled_the_new_one_first) {
     half_sick_pool pool(streak_config(2));
     pool.runtime().on_start = [](fake_worker&) {}; // the new one takes its time
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 20; ++i) {
         pool.call_both(pool.worker(0), pool.worker(1));
     }
     BOOST_TEST(pool.launched() == 3u);
@@ -511,7 +596,7 @@ BOOST_AUTO_TEST_CASE(one_that_fails_what_its_sibling_answers_is_recycled_the_new
     pool.advance(1s);
     BOOST_TEST(pool.counters().workers_recycled == 1u);
     BOOST_TEST(pool.status().live == 2u);
-    for (int i = 0; i < 20; ++i) { // the new one does no better: it is the callers
+    for (int i = 0; i < 60; ++i) { // the new one does no better: it is the callers
         pool.call_both(pool.worker(2), pool.worker(1));
     }
     pool.advance(1min, 1s);
@@ -520,11 +605,143 @@ BOOST_AUTO_TEST_CASE(one_that_fails_what_its_sibling_answers_is_recycled_the_new
 
 BOOST_AUTO_TEST_CASE(a_check_that_only_answers_is_none) {
     half_sick_pool pool(streak_config(2), true);
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 20; ++i) {
         pool.call_both(pool.worker(0), pool.worker(1));
     }
     pool.advance(1s);
     BOOST_TEST(pool.counters().workers_recycled == 1u);
+}
+
+/// Four workers, of which that of slot 1 is a zombie, serve calls on virtual time.
+class haunted_pool : public manual_pool {
+public:
+    explicit haunted_pool(pool_config config, bool has_own_check) : manual_pool(std::move(config)) {
+        runtime().on_start = [has_own_check](fake_worker& fresh) {
+            fresh.has_health_check = true;
+            fresh.only_answers = !has_own_check;
+            fresh.shake_hands();
+        };
+        BOOST_REQUIRE(start()->value);
+    }
+
+    /// It fails one of so many calls, with another exception each time. 0 = none, but its check fails all the same.
+    std::size_t zombie_fails_one_in = 1;
+    std::size_t callers_fail_one_in = 0; ///< wherever
+    int failed = 0;
+
+    /// Four calls every `period`, for so long.
+    void serve_for(duration time, duration period) {
+        for (auto passed = duration::zero(); passed < time; passed += period) {
+            advance(period, 10ms);
+            answer();
+            for (int i = 0; i < 4; ++i) {
+                execute(request("work"));
+            }
+            answer();
+        }
+    }
+
+    /// Replaced is the zombie, and nobody else.
+    void check_cleaned() {
+        BOOST_TEST(launched() == 5u);
+        for (std::uint32_t slot = 0; slot < 4; ++slot) {
+            BOOST_TEST(worker_status_of(slot).id.generation == (slot == 1 ? 2u : 1u), "slot " << slot);
+        }
+    }
+
+private:
+    void answer() {
+        for (bool more = true; more;) {
+            more = false;
+            for (std::size_t index = 0; index < launched(); ++index) {
+                for (const auto& each : worker(index).take_calls()) {
+                    answer(index, each);
+                    more = true;
+                }
+            }
+            settle();
+        }
+    }
+
+    void answer(std::size_t index, const boost::json::object& what) {
+        const bool is_zombie = index == 1;
+        const bool is_probe = what.at("command").as_string() == "skep.health_check";
+        const bool fails_probe = is_zombie && !worker(index).only_answers;
+        calls_ += is_probe ? 0 : 1;
+        zombies_calls_ += is_probe || !is_zombie ? 0 : 1;
+        const bool is_bad_input =
+            callers_fail_one_in != 0 && calls_ * 2654435761u / 65536u % callers_fail_one_in == 0;
+        const bool is_bad =
+            is_zombie && zombie_fails_one_in != 0 && zombies_calls_ % zombie_fails_one_in == 0;
+        if (is_probe ? fails_probe : is_bad || is_bad_input) {
+            failed += is_probe ? 0 : 1;
+            worker(index).fail(id_of(what), "Error" + std::to_string(calls_ % 7), "");
+        } else {
+            worker(index).reply(id_of(what));
+        }
+    }
+
+    std::uint32_t calls_ = 0;
+    std::size_t zombies_calls_ = 0;
+};
+
+pool_config haunted_config() {
+    auto config = quiet_config(4);
+    config.health_check.interval = 2s;
+    config.health_check.retry_interval = 200ms;
+    return config;
+}
+
+BOOST_AUTO_TEST_CASE(one_whose_check_fails_and_whose_errors_change_is_replaced_within_two_intervals) {
+    haunted_pool pool(haunted_config(), true);
+    pool.serve_for(4s, 40ms);
+    pool.check_cleaned();
+    BOOST_TEST(pool.counters().unhealthy_workers_terminated == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_that_is_idle_most_of_the_time) {
+    haunted_pool pool(haunted_config(), true);
+    pool.serve_for(4s, 400ms);
+    pool.check_cleaned();
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_that_fails_every_other_call) {
+    haunted_pool pool(haunted_config(), true);
+    pool.zombie_fails_one_in = 2;
+    pool.serve_for(4s, 40ms);
+    pool.check_cleaned();
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_without_a_check_of_its_own_that_fails_what_its_siblings_answer) {
+    haunted_pool pool(haunted_config(), false);
+    pool.serve_for(4s, 40ms);
+    pool.check_cleaned();
+    BOOST_TEST(pool.counters().workers_recycled == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_without_a_check_of_its_own_that_fails_every_other_call) {
+    haunted_pool pool(haunted_config(), false);
+    pool.zombie_fails_one_in = 2;
+    pool.serve_for(4s, 40ms);
+    pool.check_cleaned();
+}
+
+BOOST_AUTO_TEST_CASE(one_that_answers_well_is_replaced_as_well_if_its_check_fails) {
+    haunted_pool pool(haunted_config(), true);
+    pool.zombie_fails_one_in = 0;
+    pool.serve_for(4s, 40ms);
+    pool.check_cleaned();
+    BOOST_TEST(pool.failed == 0);
+}
+
+BOOST_AUTO_TEST_CASE(bad_input_that_is_half_of_the_load_costs_no_worker) {
+    haunted_pool pool(haunted_config(), false);
+    pool.zombie_fails_one_in = 0;
+    pool.callers_fail_one_in = 2;
+    pool.serve_for(100s, 40ms);
+    BOOST_TEST(pool.failed > 4000);
+    BOOST_TEST(pool.failed < 6000);
+    BOOST_TEST(pool.launched() == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(callers_mistakes_do_not_count) {

@@ -24,8 +24,8 @@ using enum failure_kind;
 
 constexpr std::array every_kind{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
                                 call_overdue, error_streak,   fails_alone,    too_much_memory};
-constexpr std::array all_obstacles{obstacle::not_up, obstacle::degraded, obstacle::doubted,
-                                   obstacle::suspended, obstacle::leaving};
+constexpr std::array all_obstacles{obstacle::not_up,    obstacle::degraded, obstacle::doubted,
+                                   obstacle::suspended, obstacle::leaving,  obstacle::due};
 
 std::string name_of(life_step step) {
     static constexpr std::array names{
@@ -456,6 +456,18 @@ BOOST_AUTO_TEST_CASE(degraded_until_it_is_restored) {
     BOOST_TEST(of.health() == "healthy");
     of.life.restore(of.at());
     BOOST_TEST(of.state() == "ready");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_due_for_a_probe_takes_no_calls_and_is_no_less_well_for_it) {
+    life_trial of;
+    of.serve();
+    of.life.expect_probe(true);
+    check_obstacles(of.life, {obstacle::due});
+    BOOST_TEST(!of.life.takes_calls());
+    BOOST_TEST(!of.life.awaits_probe());
+    BOOST_TEST(of.life.is_in_service());
+    of.life.expect_probe(false);
+    check_obstacles(of.life, {});
 }
 
 BOOST_AUTO_TEST_CASE(doubted_until_it_is_probed) {

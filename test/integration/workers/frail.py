@@ -52,6 +52,14 @@ def crash(value):
 
 
 @worker.command
+def stumble(value):
+    """Fails while it is ill, in another way each time."""
+    if illness.exists():
+        raise [ValueError, KeyError, OSError, RuntimeError][value % 4]("ill")
+    return value
+
+
+@worker.command
 def spin():
     while True:
         pass
