@@ -318,6 +318,11 @@ bool oracle::was_to_be_replaced(const sim_worker& which) const {
 }
 
 /// Whether its own health check may have condemned it: a MemoryError counts as a failure of it.
+/// Whether it may keep a free place for a probe: one that is doubted, or one with a check of its own that is due.
+bool oracle::may_await_probe(const sim_worker& which) const {
+    return which.plan().has_probe && (which.plan().own_probe || config_.health_check.error_streak > 0);
+}
+
 bool oracle::was_sick(const sim_worker& which) const {
     return which.errors_seen > 0 && which.plan().has_probe;
 }

@@ -192,6 +192,7 @@ private:
     bool was_overdue(const sim_worker& which) const;
     bool was_to_be_replaced(const sim_worker& which) const;
     bool was_sick(const sim_worker& which) const;
+    bool may_await_probe(const sim_worker& which) const;
     void check_probed(const worker_status& shown, const sim_worker& real);
     bool may_be_at_dead(const call_record& call) const;
     bool may_be_at_lost(const call_record& call) const;

@@ -286,7 +286,7 @@ void oracle::check_leases(const pool_status& status) {
                                  !shown.retiring && shown.health == worker_health::healthy;
         const bool may_be_doubted =
             real != nullptr &&
-            (real->plan().has_probe || suspended_.contains(shown.id) || pool_suspension_asked_);
+            (may_await_probe(*real) || suspended_.contains(shown.id) || pool_suspension_asked_);
         if (real != nullptr && takes_calls && !may_be_doubted && !real->is_lost() &&
             !real->has_had_backlog()) {
             check_leases_of(*real, shown);

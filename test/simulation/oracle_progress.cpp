@@ -47,7 +47,7 @@ void oracle::check_free_workers(const pool_status& status) {
             real->has_had_backlog()) {
             continue;
         }
-        const bool may_be_doubted = real->plan().has_probe || suspended_.contains(each.id);
+        const bool may_be_doubted = may_await_probe(*real) || suspended_.contains(each.id);
         if (!may_be_doubted || is_idle_for_long(each, *real, idle_before)) {
             wrong((waiting != nullptr ? about(*waiting) : std::string("a call")) + " waits, though " +
                   to_string(each.id) + " is free");

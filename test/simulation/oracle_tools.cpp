@@ -198,8 +198,7 @@ void oracle::check_circle(const pool_status& status) {
     std::size_t places = 0;
     for (const auto& each : status.workers) {
         const auto* const real = find(each.id);
-        const bool may_be_doubted = real != nullptr && real->plan().has_probe;
-        if (real == nullptr || may_be_doubted || real->did_wrong || !is_running(each.state) ||
+        if (real == nullptr || may_await_probe(*real) || real->did_wrong || !is_running(each.state) ||
             each.state == worker_state::degraded || real->has_had_backlog()) {
             return; // who knows what it has
         }
