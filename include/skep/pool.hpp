@@ -27,6 +27,7 @@
 #include <source_location>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace skep {
 
@@ -178,6 +179,38 @@ public:
     /// Errors and cancellation: as suspend().
     boost::asio::awaitable<void> resume(worker_id id);
     boost::asio::awaitable<void> resume();
+
+    /// Probes the health of one worker now, whenever its next routine probe is due: as soon as the worker has a place
+    /// free, between two calls. The result has the consequences of any probe (see health_check_options). Returns the result;
+    /// a probe that fails is no error: see probe_result::passed. A suspended worker is probed once it is resumed.
+    /// Errors: unknown_worker (no such worker is up, or it left meanwhile), unknown_command (the worker has no health
+    /// check: see health_check_options), not_started, shutting_down, cancelled.
+    /// Cancellation (all types): the wait ends with cancelled; the probe goes on.
+    /// Executor: the caller's. Thread-safe.
+    boost::asio::awaitable<probe_result> probe(worker_id id);
+
+    /// Probes all workers that are up and have a health check, at the same time. Returns the results by slot; a worker that
+    /// is suspended, or that ends meanwhile, has none.
+    /// Errors: not_started, shutting_down, cancelled.
+    /// Cancellation (all types): the wait ends with cancelled; the probes go on.
+    /// Executor: the caller's. Thread-safe.
+    boost::asio::awaitable<std::vector<probe_result>> probe();
+
+    /// Sends one worker a ping, beside the pings of its heartbeat, and returns the time until its answer. A worker without
+    /// a control channel (stdio) answers between two calls. A missing answer has no consequences: the heartbeat's own pings
+    /// decide whether the worker is replaced.
+    /// Errors: unknown_worker (no such worker is up, or it left meanwhile), timeout (no answer within heartbeat.timeout),
+    /// not_started, shutting_down, cancelled.
+    /// Cancellation (all types): the wait ends with cancelled.
+    /// Executor: the caller's. Thread-safe.
+    boost::asio::awaitable<duration> ping(worker_id id);
+
+    /// Waits until a worker has ended, and returns how; at once for each of the last 64 workers that ended. Works in every
+    /// phase.
+    /// Errors: unknown_worker (there never was such a worker, or more than 64 have ended since), cancelled, forked.
+    /// Cancellation (all types): the wait ends with cancelled.
+    /// Executor: the caller's. Thread-safe.
+    boost::asio::awaitable<worker_exit> ended(worker_id id);
 
     /// Replaces one worker, or all that are up or on their way up, at most recycle.max_recycling at a time, as recycling does: the new
     /// one is ready before the old one leaves, and calls in flight finish. Returns when the last old one has ended.

@@ -11,6 +11,7 @@
 #include <skep/worker_state.hpp>
 
 #include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -36,6 +37,16 @@ struct running_call {
     std::string correlation_id; ///< under which logs tell of it
     std::string session;        ///< empty without one
     duration run_time{};        ///< since it was sent
+};
+
+/// The result of one health probe.
+struct probe_result {
+    worker_id worker;                           ///< the worker that was probed
+    std::chrono::system_clock::time_point at{}; ///< when the probe ended
+    duration took{};                            ///< how long it took
+    bool passed = false;                        ///< whether the worker is healthy
+    std::string complaint;                      ///< why it is not; empty if it is
+    boost::json::value value; ///< what its health check returned; null if that takes more than 16 KiB
 };
 
 /// One worker, as status() saw it.
@@ -66,6 +77,7 @@ struct worker_status {
     std::string waits_to_leave;       ///< why it is to be replaced, while a lease or strict session holds it
     std::optional<duration> held_for; ///< vacant slot: until it may start, after failures or a crash
     std::string last_failure;         ///< why the slot's previous worker was lost; empty if none was
+    std::optional<probe_result> last_probe; ///< its last health probe, if there was one
 };
 
 /// Totals since start().

@@ -9,27 +9,52 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <utility>
 
 namespace skep {
 
 /// Lets coroutines wait until something has changed, and then look at the facts themselves. On one strand.
 class condition {
 public:
-    explicit condition(const strand& executor) : timer_(executor, time_point::max()) {}
+    explicit condition(const strand& executor) : executor_(executor) {}
 
     /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. There is none in
     /// between if the facts are looked at right before.
     asio::awaitable<void> wait() {
+        auto waiting = wait_until(time_point::max());
+        co_await std::move(waiting);
+    }
+
+    /// The same, or when the deadline has passed.
+    asio::awaitable<void> wait_until(time_point deadline) {
+        waiter self(executor_, deadline);
+        waiters_.push_back(self);
         boost::system::error_code ec;
         auto token = asio::redirect_error(asio::use_awaitable, ec);
-        co_await timer_.async_wait(std::move(token));
+        co_await self.alarm.async_wait(std::move(token));
         co_await end_if_cancelled();
     }
 
-    void notify_all() { timer_.cancel(); }
+    void notify_all() {
+        for (auto& each : waiters_) {
+            each.alarm.cancel();
+        }
+    }
 
 private:
-    timer timer_;
+    /// Lies in the frame of its coroutine, and leaves the list with it.
+    struct waiter
+        : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+        waiter(const strand& executor, time_point deadline) : alarm(executor, deadline) {}
+
+        timer alarm;
+    };
+
+    strand executor_;
+    boost::intrusive::list<waiter, boost::intrusive::constant_time_size<false>> waiters_;
 };
 
 } // namespace skep

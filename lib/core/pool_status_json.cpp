@@ -40,6 +40,14 @@ json::object to_json(const running_call& call) {
     return result;
 }
 
+json::object to_json(const probe_result& probe) {
+    return {{"at_ms", milliseconds(probe.at.time_since_epoch())},
+            {"took_ms", milliseconds(probe.took)},
+            {"passed", probe.passed},
+            {"complaint", probe.complaint},
+            {"value", probe.value}};
+}
+
 json::object to_json(const worker_status& worker);
 
 template <class Item>
@@ -87,6 +95,9 @@ json::object to_json(const worker_status& worker) {
     }
     if (!worker.last_failure.empty()) {
         result["last_failure"] = worker.last_failure;
+    }
+    if (worker.last_probe) {
+        result["last_probe"] = to_json(*worker.last_probe);
     }
     return result;
 }

@@ -40,6 +40,13 @@ public:
         return outstanding;
     }
 
+    /// One more ping, that nothing is judged by. Returns its number.
+    std::uint64_t add_ping(time_point now) noexcept {
+        sent_[++sequence_ % sent_.size()] = now;
+        return sequence_;
+    }
+    std::uint64_t last_answered() const noexcept { return answered_; }
+
     /// No ping now: it could not be answered.
     void put_off(time_point now) noexcept {
         heard();

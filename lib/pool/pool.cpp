@@ -34,6 +34,20 @@ asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
     co_return std::monostate();
 }
 
+/// Something that a running pool is asked for; `body(core)` is the coroutine that finds it out.
+template <class T, class Body>
+asio::awaitable<T> inquire(core_ptr core, Body body) {
+    core->refuse_if_forked();
+    const auto in_changes = [](pool_core& target) -> task_group& { return target.waits().changes(); };
+    auto checked = [body = std::move(body)](pool_core& target) {
+        target.require_running();
+        return body(target);
+    };
+    auto asking = wait_on_strand<T>(std::move(core), in_changes, std::move(checked));
+    T answer = co_await std::move(asking);
+    co_return answer;
+}
+
 /// A change of a pool that is running; `body(core)` is the coroutine that makes it.
 template <class Body>
 asio::awaitable<void> change(core_ptr core, Body body) {
@@ -70,6 +84,14 @@ asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
     auto resizing =
         change(std::move(core), [limits](pool_core& target) { return target.scaling().resize(limits); });
     co_await std::move(resizing);
+}
+
+asio::awaitable<worker_exit> run_ended(core_ptr core, worker_id id) {
+    core->refuse_if_forked();
+    auto waiting = wait_for<worker_exit>(
+        std::move(core), [id = std::move(id)](pool_core& target) { return target.inspecting().ended(id); });
+    worker_exit end = co_await std::move(waiting);
+    co_return end;
 }
 
 asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
@@ -204,6 +226,25 @@ asio::awaitable<void> pool::bind_session(std::string id, worker_id worker,
 
 asio::awaitable<shutdown_report> pool::shutdown() {
     return wait_for<shutdown_report>(core_, [](pool_core& target) { return target.shutdown(); });
+}
+
+asio::awaitable<probe_result> pool::probe(worker_id id) {
+    return inquire<probe_result>(
+        core_, [id = std::move(id)](pool_core& target) { return target.inspecting().probe(id); });
+}
+
+asio::awaitable<std::vector<probe_result>> pool::probe() {
+    return inquire<std::vector<probe_result>>(
+        core_, [](pool_core& target) { return target.inspecting().probe_all(); });
+}
+
+asio::awaitable<duration> pool::ping(worker_id id) {
+    return inquire<duration>(
+        core_, [id = std::move(id)](pool_core& target) { return target.inspecting().ping(id); });
+}
+
+asio::awaitable<worker_exit> pool::ended(worker_id id) {
+    return run_ended(core_, std::move(id));
 }
 
 asio::awaitable<void> pool::suspend(worker_id id) {

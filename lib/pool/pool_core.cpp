@@ -63,6 +63,7 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       roster_(context_, config_),
       supervisor_(around_, log_, roster_, changed_),
       suspension_(config_, roster_, changed_),
+      inspection_(context_, config_.heartbeat, roster_, changed_),
       autoscaler_(around_, dispatcher_, roster_, suspension_, log_, std::move(of_manager.share)),
       hooks_(context_, config_, log_),
       streaks_(config_.health_check.error_streak),

@@ -11,6 +11,7 @@
 #include "pool/autoscaler.hpp"
 #include "pool/call_tracing.hpp"
 #include "pool/dispatcher.hpp"
+#include "pool/inspection.hpp"
 #include "pool/pool_hooks.hpp"
 #include "pool/session_touches.hpp"
 #include "pool/supervisor.hpp"
@@ -84,6 +85,7 @@ public:
 
     // Changes, for a pool that is running: see require_running().
     suspension& suspending() noexcept { return suspension_; }
+    inspection& inspecting() noexcept { return inspection_; }
     replacement& replacing() noexcept { return supervisor_.replacing(); }
     autoscaler& scaling() noexcept { return autoscaler_; }
     asio::awaitable<void> resume_all() {
@@ -210,6 +212,7 @@ private:
     roster roster_;
     supervisor supervisor_;
     suspension suspension_;
+    inspection inspection_;
     autoscaler autoscaler_;
     pool_hooks hooks_;
     error_streaks streaks_;

@@ -156,6 +156,7 @@ void pool_core::record_end(const worker& gone) {
     tell_end(gone);
     try {
         auto end = gone.exit();
+        inspection_.keep(end);
         if (phase_ == pool_phase::stopping) {
             report_.workers.push_back(end);
         }

@@ -7,6 +7,7 @@
 #include "wire/attachments.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_writer.hpp"
+#include "wire/message_cost.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -27,28 +28,6 @@ constexpr std::size_t for_attachment = 24;
 constexpr std::size_t most_per_byte = 28;
 
 constexpr std::size_t longest_escape = 6;
-
-/// What a value takes of it, by the protocol's formula.
-std::size_t memory_of(const json::value& value) {
-    constexpr std::size_t scalar = 24;
-    constexpr std::size_t structure = 56;
-    constexpr std::size_t member = 40;
-    std::size_t sum = scalar;
-    if (const auto* const text = value.if_string()) {
-        sum += text->size();
-    } else if (const auto* const array = value.if_array()) {
-        sum = structure;
-        for (const auto& element : *array) {
-            sum += memory_of(element);
-        }
-    } else if (const auto* const object = value.if_object()) {
-        sum = structure;
-        for (const auto& [key, inner] : *object) {
-            sum += member + key.size() + memory_of(inner);
-        }
-    }
-    return sum;
-}
 
 void check(std::size_t size, const char* what, std::size_t limit) {
     if (size > limit) {

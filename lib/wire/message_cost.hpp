@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <boost/json/value.hpp>
+
 #include <cstddef>
 
 namespace skep {
@@ -17,5 +19,8 @@ constexpr std::size_t cost_of_reading(std::size_t json_bytes, std::size_t tree_b
 constexpr std::size_t cost_of_attachments(std::size_t bytes, std::size_t count) noexcept {
     return bytes / 2 + 500 * count;
 }
+
+/// Bytes that a value takes of the host's memory, by the protocol's formula.
+std::size_t memory_of(const boost::json::value& value);
 
 } // namespace skep

@@ -5,6 +5,7 @@
 
 #include "core/utf8.hpp"
 #include "core/visible_text.hpp"
+#include "wire/message_cost.hpp"
 #include "worker/worker.hpp"
 
 #include <algorithm>
@@ -63,38 +64,53 @@ asio::awaitable<void> health_check::run() {
     auto not_before = context_.now();
     while (patient_.life().is_in_service()) {
         look_now_.close();
-        const bool wanted = patient_.life().is(obstacle::doubted);
-        const auto due = wanted ? not_before : std::max(monitor_.next_probe(), not_before);
+        const auto due = is_wanted() ? not_before : std::max(monitor_.next_probe(), not_before);
         const bool woken = co_await look_now_.wait_until(due);
         if (woken) {
             not_before = context_.now();
+            continue;
         }
-        const bool still_wanted = patient_.life().is(obstacle::doubted);
-        if (woken || (!still_wanted && context_.now() < monitor_.next_probe())) {
+        if (!is_wanted() && context_.now() < monitor_.next_probe()) {
             continue;
         }
         if (!patient_.is_probeable()) {
-            patient_.expect_probe(own_ && !patient_.life().is(obstacle::suspended));
+            patient_.expect_probe((own_ || asked_) && !patient_.life().is(obstacle::suspended));
             not_before = context_.now() + config_.health_check.retry_interval;
             continue;
         }
-        const auto begun = context_.now();
         patient_.expect_probe(false); // its place is taken in a moment, or is for calls again
-        if (!patient_.life().awaits_probe() && !patient_.may_be_probed()) {
-            not_before = begun + pause_before_turn(config_.health_check);
+        if (!asked_ && !patient_.life().awaits_probe() && !patient_.may_be_probed()) {
+            not_before = context_.now() + pause_before_turn(config_.health_check);
             continue;
         }
-        at_probe_ = true;
-        const std::string complaint = co_await probe();
-        at_probe_ = false;
-        context_.tell<events::worker_health_check>([&] {
-            return events::worker_health_check{patient_.id(), context_.now() - begun, complaint.empty(),
-                                               complaint};
-        });
-        if (patient_.life().is_in_service()) {
-            judge(complaint);
-            patient_.dispel_doubt();
-        }
+        auto probing = probe_and_judge();
+        co_await std::move(probing);
+    }
+}
+
+/// Whatever the time is.
+bool health_check::is_wanted() const noexcept {
+    return asked_ || patient_.life().is(obstacle::doubted);
+}
+
+asio::awaitable<void> health_check::probe_and_judge() {
+    const auto begun = context_.now();
+    at_probe_ = true;
+    asked_ = false;
+    ++begun_probes_;
+    value_ = nullptr;
+    const std::string complaint = co_await probe();
+    at_probe_ = false;
+    ++ended_probes_;
+    last_ = {patient_.id(), context_.present().wall, context_.now() - begun, complaint.empty(),
+             complaint,     std::move(value_)};
+    context_.tell<events::worker_health_check>([&] {
+        return events::worker_health_check{patient_.id(), last_->took, last_->passed, complaint};
+    });
+    if (patient_.life().is_in_service()) {
+        judge(complaint);
+        patient_.dispel_doubt();
+        patient_.tell_room(); // the caller of probe() looks again
     }
 }
 
@@ -123,7 +139,9 @@ asio::awaitable<std::string> health_check::probe_by_command() {
     co_return complaint_;
 }
 
-void health_check::put_answer(reply&&) {
+void health_check::put_answer(reply&& answer) {
+    constexpr std::size_t most = 16u << 10; // it is kept, and goes into every status
+    value_ = memory_of(answer.value) <= most ? std::move(answer.value) : boost::json::value();
     complaint_.clear();
     put_loss();
 }

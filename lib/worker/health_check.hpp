@@ -9,8 +9,11 @@
 #include "wire/worker_messages.hpp"
 #include "worker/call.hpp"
 #include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace skep {
@@ -36,6 +39,16 @@ public:
     /// Whether it looks at more than that the worker answers.
     bool is_own() const noexcept { return begun_ && own_; }
     bool can_probe() const noexcept { return begun_; }
+
+    /// Begins a probe as soon as one can begin. Returns its number: how many probes have ended once it has.
+    std::uint64_t ask() {
+        asked_ = true;
+        look_now_.open();
+        return begun_probes_ + 1;
+    }
+    bool is_asked() const noexcept { return asked_; }
+    std::uint64_t ended() const noexcept { return ended_probes_; }
+    const std::optional<probe_result>& last() const noexcept { return last_; }
     bool is_well() const noexcept { return !begun_ || !monitor_.is_degraded(); }
 
     /// Something has happened that may let a probe begin, or make it superfluous.
@@ -52,6 +65,8 @@ public:
     bool is_probing() const noexcept { return unanswered_ != nullptr; }
 
 private:
+    bool is_wanted() const noexcept;
+    asio::awaitable<void> probe_and_judge();
     asio::awaitable<std::string> probe();
     asio::awaitable<std::string> probe_by_command();
     asio::awaitable<std::string> probe_by_function();
@@ -71,7 +86,12 @@ private:
     bool own_ = false;
     bool begun_ = false;
     bool at_probe_ = false;
-    call_ptr unanswered_; ///< a probe
+    bool asked_ = false; ///< for a probe, by the user
+    std::uint64_t begun_probes_ = 0;
+    std::uint64_t ended_probes_ = 0;
+    std::optional<probe_result> last_;
+    boost::json::value value_; ///< what the check returned
+    call_ptr unanswered_;      ///< a probe
     std::string complaint_;
     gate look_now_;
     gate probe_over_;

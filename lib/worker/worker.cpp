@@ -344,7 +344,7 @@ void worker::tell(decltype(worker_event::fact) fact) {
 }
 
 bool worker::is_probeable() const noexcept {
-    const bool may_be_beside_calls = life_.is(obstacle::doubted) || health_.is_own();
+    const bool may_be_beside_calls = life_.is(obstacle::doubted) || health_.is_own() || health_.is_asked();
     const bool has_place = may_be_beside_calls ? !calls_.is_full() : calls_.empty();
     return life_.is_in_service() && (health_.is_probing() || (!life_.is(obstacle::suspended) && has_place));
 }
@@ -435,6 +435,7 @@ worker_status worker::status(time_point now) const {
                 {each.req.command(), correlation_id_of(each), each.req.session(), now - each.dispatched});
         }
     });
+    result.last_probe = health_.last();
     if (recycle_due() != time_point::max()) {
         result.recycle_in = std::max(duration::zero(), duration(recycle_due() - now));
     }

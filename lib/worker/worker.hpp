@@ -214,6 +214,10 @@ public:
         return is_leased() || (tally_.bound_sessions > 0 && waits_for_sessions);
     }
 
+    /// Sends a ping for the user, with or without a heartbeat, and returns its number.
+    std::uint64_t ping_now();
+    std::uint64_t last_pong() const noexcept { return heartbeat_ ? heartbeat_->last_answered() : 0; }
+
     // For its health check.
 
     /// A probe never waits behind a call. One that shows only that the worker answers comes when it has nothing to do, any
@@ -267,6 +271,7 @@ private:
         std::uint64_t errors = 0;
         std::uint64_t missed_pings = 0;
         std::size_t sessions = 0;
+        std::uint64_t awaited_pong = 0; ///< the last one that somebody waits for
         std::size_t bound_sessions = 0; ///< strictly
         time_point last_assigned;
     };

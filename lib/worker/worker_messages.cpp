@@ -201,6 +201,9 @@ void worker::on_pong(const pong_message& pong) {
     around_.context.tell<events::pong_received>([&] {
         return events::pong_received{id_, around_.context.now() - heartbeat_->sent_at(pong.sequence)};
     });
+    if (pong.sequence <= tally_.awaited_pong) {
+        tell_room(); // who waits for it looks again
+    }
 }
 
 void worker::on_log(const log_message& said) {

@@ -233,4 +233,16 @@ void worker::ping() {
     around_.context.tell<events::ping_sent>([&] { return events::ping_sent{id_}; });
 }
 
+std::uint64_t worker::ping_now() {
+    const auto now = around_.context.now();
+    if (!heartbeat_) {
+        heartbeat_.emplace(around_.config.heartbeat, now);
+    }
+    tally_.awaited_pong = heartbeat_->add_ping(now);
+    append_ping(link_->control().outbox().text(), tally_.awaited_pong);
+    link_->control().flush();
+    around_.context.tell<events::ping_sent>([&] { return events::ping_sent{id_}; });
+    return tally_.awaited_pong;
+}
+
 } // namespace skep

@@ -349,6 +349,30 @@ BOOST_AUTO_TEST_CASE(a_failing_health_check_replaces_and_a_passing_one_restores)
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_user_may_probe_and_ping_a_worker_and_learn_how_it_ended) {
+    with_pool(frail_pool(), [](pool& workers) -> asio::awaitable<void> {
+        const auto before = co_await workers.status();
+        const auto id = before.workers.at(0).id;
+        auto probing = workers.probe(id);
+        const probe_result found = co_await std::move(probing);
+        BOOST_TEST(found.passed, found.complaint);
+        BOOST_TEST(found.value == true);
+        auto probing_all = workers.probe();
+        const std::vector<probe_result> of_all = co_await std::move(probing_all);
+        BOOST_TEST(of_all.size() == 1u);
+        auto pinging = workers.ping(id);
+        const duration round_trip = co_await std::move(pinging);
+        BOOST_TEST((round_trip > 0ns));
+        kill(before.workers.at(0).pid, SIGKILL);
+        auto waiting = workers.ended(id);
+        const worker_exit end = co_await std::move(waiting);
+        BOOST_TEST(end.status.signal() == SIGKILL);
+        BOOST_TEST(end.pid == before.workers.at(0).pid);
+        const bool healed = co_await is_healed(workers);
+        BOOST_TEST(healed);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_zombie_is_found_under_steady_load) {
     const scratch_folder folder;
     auto config = frail_pool();

@@ -62,13 +62,19 @@ public:
 
     // Waits for a change. Each is to end when the change is there; they are told apart by number.
     struct wait {
-        enum class kind { ready, suspend, suspend_all, restart };
+        enum class kind { ready, suspend, suspend_all, restart, probe, ping, end };
         kind what;
         worker_id which;
         std::size_t count = 0;
+        time_point since{};
     };
     std::uint64_t on_wait(wait what);
     void on_wait_ended(std::uint64_t number) { waits_.erase(number); }
+
+    // What users are told of a worker that they ask about.
+    void on_probed(const probe_result& found);
+    void on_pong(const worker_id& of, duration took);
+    void on_end_told(const worker_id& of, const worker_exit& told);
 
     // What is asked of the pool as a whole; each permits what it would otherwise not do.
     void on_start_asked();

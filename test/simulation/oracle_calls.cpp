@@ -121,7 +121,7 @@ void oracle::check_report() {
 void oracle::check_exit(const worker_exit& told) {
     const auto* const real = find(told.id);
     if (real == nullptr) {
-        wrong("the report tells of " + to_string(told.id) + ", which never was");
+        wrong("the pool tells of " + to_string(told.id) + ", which never was");
         return;
     }
     const auto took = [&](stop_stage stage) {
@@ -130,16 +130,16 @@ void oracle::check_exit(const worker_exit& told) {
     };
     const bool is_gone_unforced = real->exited && real->status == told.status;
     if (real->exited && real->reaps > 0 && !is_gone_unforced) {
-        wrong("the report says that " + real->name() + " ended with " + to_string(told.status));
+        wrong("the pool says that " + real->name() + " ended with " + to_string(told.status));
     }
     if (!out_of_memory() &&
         ((took(stop_stage::terminate) && !real->terminated) || (took(stop_stage::kill) && !real->killed) ||
          (took(stop_stage::ask) && !real->asked && !real->has_had_backlog() && !real->did_wrong))) {
-        wrong("the report says that " + real->name() + " needed '" + std::string(to_string(told.stage())) +
+        wrong("the pool says that " + real->name() + " needed '" + std::string(to_string(told.stage())) +
               "', which it has not seen");
     }
     if (!out_of_memory() && !real->start_failed && told.stages.empty() && !real->did_wrong) {
-        wrong("the report says that " + real->name() + " ended by itself");
+        wrong("the pool says that " + real->name() + " ended by itself");
     }
 }
 

@@ -207,7 +207,49 @@ void oracle::check_wait(const wait& open, const pool_status& status) {
             wrong("somebody waits for the restart of " + to_string(open.which) + ", which is gone");
         }
         break;
+    case wait::kind::probe:
+        if (shown == status.workers.end()) {
+            wrong("somebody waits for a probe of " + to_string(open.which) + ", which is gone");
+        }
+        break;
+    case wait::kind::ping:
+        if (shown == status.workers.end() ||
+            (world_.now() > open.since + config_.heartbeat.timeout + 1ms && !late())) {
+            wrong("somebody waits for a pong of " + to_string(open.which) + " for too long");
+        }
+        break;
+    case wait::kind::end:
+        if (shown == status.workers.end()) {
+            wrong("somebody waits for the end of " + to_string(open.which) + ", which has ended");
+        }
+        break;
     }
+}
+
+void oracle::on_probed(const probe_result& found) {
+    const spared_by_faults here;
+    const auto* const real = find(found.worker);
+    if (real == nullptr || !real->plan().has_probe || found.passed != found.complaint.empty() ||
+        found.took > config_.health_check.timeout + 1ms + (late() ? 1h : 0ms)) {
+        wrong("a probe of " + to_string(found.worker) + " took " + std::to_string(found.took / 1ms) +
+              " ms and found: " + found.complaint);
+    }
+}
+
+void oracle::on_pong(const worker_id& of, duration took) {
+    const spared_by_faults here;
+    const auto* const real = find(of);
+    if (real == nullptr || real->pongs == 0 || took > config_.heartbeat.timeout + (late() ? 1h : 0ms)) {
+        wrong("a ping of " + to_string(of) + " is said to have taken " + std::to_string(took / 1ms) + " ms");
+    }
+}
+
+void oracle::on_end_told(const worker_id& of, const worker_exit& told) {
+    const spared_by_faults here;
+    if (told.id != of) {
+        wrong("who waited for the end of " + to_string(of) + " is told of " + to_string(told.id));
+    }
+    check_exit(told);
 }
 
 } // namespace skep::simulation

@@ -153,6 +153,7 @@ void make_steady(scenario& drawn, dice& chance) {
     drawn.calls = 0;
     drawn.loops = 1;
     drawn.changes = 0;
+    drawn.inspections = 0;
     drawn.cancels = 0;
     drawn.stalls = 0;
     drawn.faults = 0;
@@ -168,6 +169,7 @@ scenario draw_scenario(dice& chance) {
     drawn.calls = chance.pick<std::size_t>({5, 20, 60});
     drawn.loops = chance.pick<std::size_t>({0, 0, 2, 6});
     drawn.changes = chance.pick<std::size_t>({0, 0, 3, 10});
+    drawn.inspections = drawn.changes == 10 ? 6 : 0;
     drawn.cancels = chance.pick({0.0, 0.1, 0.4});
     drawn.stalls = chance.chance(0.15) ? 0.02 : 0;
     drawn.faults = chance.chance(0.15) ? chance.pick({0.0005, 0.005}) : 0;

@@ -18,16 +18,17 @@ struct scenario {
     climate weather;
     duration length{}; ///< until the end is begun
     std::size_t calls = 0;
-    std::size_t loops = 0;      ///< callers that make one call after the other
-    std::size_t changes = 0;    ///< suspend, restart, resize, ...
-    double cancels = 0;         ///< share of the calls that are cancelled
-    double stalls = 0;          ///< chance that the host stands still when time passes
-    double faults = 0;          ///< share of the tasks in which an allocation fails
-    double tools = 0;           ///< share of the calls that ask the host for something
-    std::size_t sessions = 0;   ///< that calls are of
-    std::size_t store_uses = 0; ///< of the store of sessions, if there is one
-    std::size_t leases = 0;     ///< that are checked out
-    double looks = 0;           ///< share of the rests at which the pool's status is compared
+    std::size_t loops = 0;       ///< callers that make one call after the other
+    std::size_t changes = 0;     ///< suspend, restart, resize, ...
+    std::size_t inspections = 0; ///< probe, ping, and who waits for a worker's end
+    double cancels = 0;          ///< share of the calls that are cancelled
+    double stalls = 0;           ///< chance that the host stands still when time passes
+    double faults = 0;           ///< share of the tasks in which an allocation fails
+    double tools = 0;            ///< share of the calls that ask the host for something
+    std::size_t sessions = 0;    ///< that calls are of
+    std::size_t store_uses = 0;  ///< of the store of sessions, if there is one
+    std::size_t leases = 0;      ///< that are checked out
+    double looks = 0;            ///< share of the rests at which the pool's status is compared
     bool steady = false; ///< a load that does not change, then none: the number of workers is to follow
     ending end = ending::shutdown;
 };

@@ -63,6 +63,9 @@ void users::schedule() {
     for (std::size_t i = 0; i < script_.changes; ++i) {
         change(chance.between(0ms, script_.length));
     }
+    for (std::size_t i = 0; i < script_.inspections; ++i) {
+        inspect(chance.between(0ms, script_.length));
+    }
     if (script_.steady) {
         for (const auto when : {steady_load - 1s, script_.length - 100ms}) {
             world_.after(when, [this, is_busy = when < steady_load] {
@@ -452,6 +455,52 @@ void users::change(duration when) {
         }
         }
     });
+}
+
+void users::inspect(duration when) {
+    world_.after(when, [this] {
+        const auto which = some_worker();
+        switch (world_.chance.below(4)) {
+        case 0:
+            begin_wait({oracle::wait::kind::probe, which}, "probe " + to_string(which),
+                       [this, which](pool& of) { return probe(of, which); });
+            break;
+        case 1: begin("probe", [this](pool& of) { return probe_all(of); }); break;
+        case 2:
+            begin_wait({oracle::wait::kind::ping, which, 0, world_.now()}, "ping " + to_string(which),
+                       [this, which](pool& of) { return ping(of, which); });
+            break;
+        default:
+            begin_wait({oracle::wait::kind::end, which}, "the end of " + to_string(which),
+                       [this, which](pool& of) { return await_end(of, which); });
+        }
+    });
+}
+
+asio::awaitable<void> users::probe(pool& of, worker_id which) {
+    auto probing = of.probe(which);
+    const probe_result found = co_await std::move(probing);
+    oracle_.on_probed(found);
+}
+
+asio::awaitable<void> users::probe_all(pool& of) {
+    auto probing = of.probe();
+    const std::vector<probe_result> found = co_await std::move(probing);
+    for (const auto& each : found) {
+        oracle_.on_probed(each);
+    }
+}
+
+asio::awaitable<void> users::ping(pool& of, worker_id which) {
+    auto pinging = of.ping(which);
+    const duration took = co_await std::move(pinging);
+    oracle_.on_pong(which, took);
+}
+
+asio::awaitable<void> users::await_end(pool& of, worker_id which) {
+    auto waiting = of.ended(which);
+    const worker_exit end = co_await std::move(waiting);
+    oracle_.on_end_told(which, end);
 }
 
 void users::end() {

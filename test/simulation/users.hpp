@@ -64,6 +64,11 @@ private:
     void begin_wait(oracle::wait wait, std::string name, operation what);
     void resume();
     void change(duration when);
+    void inspect(duration when);
+    asio::awaitable<void> probe(pool& of, worker_id which);
+    asio::awaitable<void> probe_all(pool& of);
+    asio::awaitable<void> ping(pool& of, worker_id which);
+    asio::awaitable<void> await_end(pool& of, worker_id which);
     void forget_session(duration when);
     void bind_session(duration when);
     void use_store(duration when);

@@ -100,6 +100,13 @@ boost::asio::awaitable<void> change(skep::pool& pool, const skep::reply& reply) 
     co_await pool.resize(skep::size_limits(2, 20)); // from 2 to 20 workers, by load
 }
 
+boost::asio::awaitable<void> look_into(skep::pool& pool, skep::worker_id id) {
+    const skep::probe_result health = co_await pool.probe(id); // what its health check returns, now
+    const skep::duration round_trip = co_await pool.ping(id);
+    const skep::worker_exit end = co_await pool.ended(id); // how its process ended, once it has
+    std::cout << health.passed << ' ' << round_trip.count() << ' ' << to_string(end.status) << '\n';
+}
+
 boost::asio::awaitable<void> greet(skep::pool& pool) {
     json::object args = {{"name", "Ada"}};
     auto reply = co_await pool.execute("greet", std::move(args)); // right with every compiler
