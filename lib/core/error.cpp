@@ -74,10 +74,7 @@ explanation explain(errc code) noexcept {
     case errc::worker_busy:
         return {"the worker of the session is busy",
                 "retry later, or let it wait: affinity_mode::strict_queue"};
-    case errc::session_worker_unavailable:
-        return {"the worker that served the session is gone, and with it what it knew of the session",
-                "begin anew: co_await pool.forget_session(id), or another session; affinity_mode::hint does "
-                "by itself"};
+    case errc::session_worker_unavailable: return {"the worker of the session is not available"};
     case errc::session_not_found: return {"there is no such session, or it has expired"};
     case errc::invalid_session: return {"invalid session"};
     case errc::session_backend_failed: return {"the sessions cannot be reached", "retry later"};

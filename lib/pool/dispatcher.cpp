@@ -32,7 +32,7 @@ dispatcher::dispatcher(const pool_context& context, const pool_config& config, d
     : config_(config),
       context_(context),
       events_(events),
-      placement_(config, log),
+      placement_(config, queue_, log),
       sessions_(config.affinity),
       deadlines_(context),
       leases_(config, context, placement_, queue_, deadlines_, events, *this, log),
@@ -198,10 +198,15 @@ bool dispatcher::is_refused_as_circle(call& made_by_tool) {
 /// What has waited behind a call that could not be pipelined may be.
 void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
     const bool has_held_up_others = !waiting.is_pipelinable;
+    const auto slot = waiting.slot;
     fail(waiting, code, std::move(info));
-    if (has_held_up_others) {
-        serve_all();
+    if (!has_held_up_others) {
+        return;
     }
+    if (slot) {
+        serve_slot(*slot);
+    }
+    serve_all();
 }
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {

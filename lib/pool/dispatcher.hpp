@@ -154,9 +154,8 @@ private:
     void settle_bound_to(std::uint32_t slot);
     void settle_in_session(call& next, worker* place);
     affinity_step step_of_session(const call& wanting, worker*& home);
-    session_home state_of(const session_affinity::home& known, const claim& wanting,
-                          bool has_waited) noexcept;
-    bool is_next_at(const worker& home, const claim& wanting, bool has_waited) noexcept;
+    session_home state_of(const session_affinity::home& known, const claim& wanting) noexcept;
+    bool is_next_at(const worker& home, const claim& wanting) noexcept;
     bool is_strict(const call& of) const noexcept { return sessions_.mode_of(of.req) != affinity_mode::hint; }
     bool may_use_lease(call& next, const worker& at, bool has_place);
     void bind_session(call& assigned, worker& to, time_point now);
@@ -198,9 +197,9 @@ private:
     const pool_config& config_;
     const pool_context& context_;
     dispatcher_events& events_;
+    wait_queue queue_;
     placement placement_;
     session_affinity sessions_;
-    wait_queue queue_;
     claim_list<call> delayed_;
     calls_in_flight running_;
     deadline_watch deadlines_;

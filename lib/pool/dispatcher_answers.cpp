@@ -143,6 +143,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     }
     if (is_lost_in_session) {
         const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at another worker, before
+        info.detail += may_have_begun ? "" : std::string(info.detail.empty() ? "" : ": ") + worker_is_gone;
         fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
         return;
     }

@@ -106,17 +106,14 @@ bool dispatcher::may_use_lease(call& next, const worker& at, bool has_place) {
 affinity_step dispatcher::step_of_session(const call& wanting, worker*& home) {
     const auto known = sessions_.home_of(wanting.req.session(), context_.now());
     home = known.at;
-    const auto state = state_of(known, wanting, wanting.state != call_state::fresh);
-    return skep::step_of(sessions_.mode_of(wanting.req), state);
+    return skep::step_of(sessions_.mode_of(wanting.req), state_of(known, wanting));
 }
 
-session_home dispatcher::state_of(const session_affinity::home& known, const claim& wanting,
-                                  bool has_waited) noexcept {
+session_home dispatcher::state_of(const session_affinity::home& known, const claim& wanting) noexcept {
     if (known.at == nullptr) {
         return known.is_lost ? session_home::lost : session_home::none;
     }
-    const bool is_free =
-        is_next_at(*known.at, wanting, has_waited) && placement::has_room(*known.at, wanting);
+    const bool is_free = is_next_at(*known.at, wanting) && placement::has_room(*known.at, wanting);
     return is_free ? session_home::free : session_home::busy;
 }
 
@@ -132,7 +129,7 @@ affinity_step dispatcher::step_of(lease_claim& wanting, worker*& home) {
     }
     home = known.at;
     const auto mode = sessions_.mode_of(options);
-    const auto step = skep::step_of(mode, state_of(known, wanting, wanting.state != lease_state::fresh));
+    const auto step = skep::step_of(mode, state_of(known, wanting));
     const bool is_strict = !options.session().empty() && mode != affinity_mode::hint;
     if (is_refusal(step) || !is_strict || wanting.uses_session) {
         return step;
@@ -183,9 +180,9 @@ std::string dispatcher::why_too_many() const {
 }
 
 /// Whether nobody waits there who came before it, perhaps for room that it could do without: others can be pipelined.
-bool dispatcher::is_next_at(const worker& home, const claim& wanting, bool has_waited) noexcept {
+bool dispatcher::is_next_at(const worker& home, const claim& wanting) noexcept {
     const auto* const next = queue_.next_for(home.id().slot);
-    return next == nullptr || (has_waited && wanting.order < next->order);
+    return next == nullptr || wanting.order < next->order;
 }
 
 void dispatcher::go_anywhere(call& next) {
@@ -211,21 +208,24 @@ void dispatcher::wait_for(call& next, worker& home) {
 void dispatcher::refuse_in_session(call& refused, affinity_step why, const worker* home) {
     refused.state = call_state::fresh; // it is in no list
     error_info info;
+    bool is_foreign = false;
     if (home != nullptr) {
         info.worker = home->id();
         const auto* const lease = lease_of(refused);
-        const bool is_foreign = lease != nullptr && lease->at != home;
-        info.detail = is_foreign ? "its session is strictly bound to another worker than the lease's" : "";
+        is_foreign = lease != nullptr && lease->at != home;
     }
     const bool may_have_begun = refused.attempts > 0; // before it was to be made once more
     auto code = may_have_begun ? errc::worker_lost : errc::session_worker_unavailable;
     switch (why) {
-    case affinity_step::refuse_as_busy: code = errc::worker_busy; break;
+    case affinity_step::refuse_as_busy:
+        info.detail = is_foreign ? worker_is_elsewhere : "";
+        code = errc::worker_busy;
+        break;
     case affinity_step::refuse_as_too_many:
         info.detail = why_too_many();
         code = errc::session_quota_exceeded;
         break;
-    default: break;
+    default: info.detail = is_foreign ? worker_is_elsewhere : worker_is_gone; break;
     }
     fail(refused, code, std::move(info));
 }

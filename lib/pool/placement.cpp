@@ -20,14 +20,16 @@ std::unique_ptr<scheduler> scheduler_of(const pool_config& config, const pool_lo
 
 } // namespace
 
-placement::placement(const pool_config& config, const pool_log& log)
+placement::placement(const pool_config& config, const wait_queue& waiting, const pool_log& log)
     : config_(config),
+      waiting_(waiting),
       free_(scheduler_of(config, log)),
       pipelined_(make_scheduler(scheduling::least_loaded)) {}
 
 void placement::enlist(worker& fresh) {
     const auto slot = fresh.id().slot;
     if (slot >= workers_.size()) {
+        passed_over_.reserve(slot + 1);
         workers_.resize(slot + 1);
     }
     workers_[slot] = &fresh;
@@ -65,34 +67,47 @@ worker* placement::pick(const claim& claimant, bool may_be_pipelined) {
     if (claimant.wants_whole_worker) {
         return pick_whole(claimant);
     }
-    const auto view = claimant.view();
-    auto* const free = pick_by(*free_, view, &worker::accepts_call);
+    auto* const free = pick_by(*free_, claimant, &worker::accepts_call);
     return free != nullptr || !claimant.is_pipelinable || !may_be_pipelined
                ? free
-               : pick_by(*pipelined_, view, &worker::accepts_pipelined_call);
+               : pick_by(*pipelined_, claimant, &worker::accepts_pipelined_call);
 }
 
 /// The one that will be done with what it has soonest, as far as can be told.
 worker* placement::pick_whole(const claim& claimant) const noexcept {
     worker* best = nullptr;
     for (auto* const each : workers_) {
-        const bool would_do = each != nullptr && has_room(*each, claimant);
+        const bool would_do = each != nullptr && has_room(*each, claimant) &&
+                              !waiting_.has_older_for(each->id().slot, claimant);
         best = would_do && (best == nullptr || each->load() < best->load()) ? each : best;
     }
     return best;
 }
 
-/// One that has just left service may still be on offer.
-worker* placement::pick_by(scheduler& chooser, const claim_view& claimant,
+/// One that has just left service may still be on offer. One that an older claim waits for alone stays on offer to others.
+worker* placement::pick_by(scheduler& chooser, const claim& claimant,
                            bool (worker::*accepts)() const noexcept) {
-    while (const auto slot = chooser.pick(claimant)) {
-        auto* const picked = in_slot(*slot);
-        if (picked != nullptr && (picked->*accepts)()) {
-            return picked;
+    const auto view = claimant.view();
+    passed_over_.clear();
+    worker* best = nullptr;
+    auto slot = chooser.pick(view);
+    while (slot && best == nullptr) {
+        auto* const offered = in_slot(*slot);
+        const bool would_do = offered != nullptr && (offered->*accepts)();
+        if (would_do && !waiting_.has_older_for(*slot, claimant)) {
+            best = offered;
+            continue;
+        }
+        if (would_do) {
+            passed_over_.push_back(offered);
         }
         chooser.withdraw(*slot);
+        slot = chooser.pick(view);
     }
-    return nullptr;
+    for (auto* const each : passed_over_) {
+        refresh(*each);
+    }
+    return best;
 }
 
 worker* placement::find(const worker_id& id) const noexcept {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "pool/wait_queue.hpp"
 #include "telemetry/log.hpp"
 #include "worker/worker.hpp"
 #include <skep/pool_config.hpp>
@@ -13,11 +14,13 @@
 
 namespace skep {
 
-/// Knows which workers have room, and finds a place for a claim. On the pool's strand.
+/// Knows which workers have room, and finds a place for a claim. A worker is found for a claim only while no older claim
+/// waits for that worker alone: the claims that a worker would do for are served there in the order of their arrival. On
+/// the pool's strand.
 class placement {
 public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
-    placement(const pool_config& config, const pool_log& log);
+    placement(const pool_config& config, const wait_queue& waiting, const pool_log& log);
 
     /// The worker can take calls from now on, or no more.
     void enlist(worker& fresh);
@@ -58,12 +61,14 @@ public:
 
 private:
     worker* pick_whole(const claim& claimant) const noexcept;
-    worker* pick_by(scheduler& chooser, const claim_view& claimant, bool (worker::*accepts)() const noexcept);
+    worker* pick_by(scheduler& chooser, const claim& claimant, bool (worker::*accepts)() const noexcept);
 
     const pool_config& config_;
+    const wait_queue& waiting_;
     std::unique_ptr<scheduler> free_;      ///< workers that can begin a call now
     std::unique_ptr<scheduler> pipelined_; ///< workers at capacity that a call can be pipelined to
     std::vector<worker*> workers_;         ///< in service, by slot
+    std::vector<worker*> passed_over_;     ///< in pick_by(): offered, but not for this claim
 };
 
 } // namespace skep

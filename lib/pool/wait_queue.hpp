@@ -40,6 +40,12 @@ public:
     /// The claim that is next at a place in `slot`; null if there is none.
     claim* next_for(std::uint32_t slot) noexcept;
 
+    /// Whether a claim that came before `other` waits for the worker in `slot` alone.
+    bool has_older_for(std::uint32_t slot, const claim& other) const noexcept {
+        return slot < by_slot_.size() && !by_slot_[slot].empty() &&
+               by_slot_[slot].front().order < other.order;
+    }
+
     /// The first of those that any worker will do for; there must be one.
     claim& front() noexcept { return common_.front(); }
 

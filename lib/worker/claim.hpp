@@ -11,6 +11,7 @@
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace skep {
@@ -48,9 +49,10 @@ struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_
     claim_holder* holder = nullptr;
     time_point submitted;
     std::optional<std::uint32_t> slot; ///< the only one that will do; any does if empty
-    std::int64_t order = 0;            ///< its place in the wait queue
-    bool is_pipelinable = true;        ///< false: what it would lie behind may wait for it
-    bool wants_whole_worker = false;   ///< all places of one worker
+    std::int64_t order =
+        std::numeric_limits<std::int64_t>::max(); ///< its place in the wait queue; at first after all
+    bool is_pipelinable = true;                   ///< false: what it would lie behind may wait for it
+    bool wants_whole_worker = false;              ///< all places of one worker
 };
 
 using claim_ptr = boost::intrusive_ptr<claim>;

@@ -215,13 +215,9 @@ call_record* oracle::on_sent(sim_worker& to, std::uint64_t id, const json::objec
                   " may have begun it");
         }
     }
-    // Calls wait behind a checkout that insists on a whole worker; a later one may find a place of that worker free.
-    const bool passes_checkout = std::any_of(leases_.begin(), leases_.end(), [](const auto& each) {
-        return each.waits() && each.insists() && !each.wants_one_place;
-    });
-    if (call.visits.empty() && !call.is_bound() && !passes_checkout &&
-        !may_be_at_lost(call)) { // else it may have been sent before, and goes first
-        newest_sent_ = std::max(newest_sent_, call.submitted);
+    if (call.visits.empty() && !may_be_at_lost(call)) { // else it may have been sent before, and goes first
+        newest_sent_ = call.is_bound() ? newest_sent_ : std::max(newest_sent_, call.submitted);
+        check_checkouts_before(call, to);
     }
     check_retry(call);
     check_session(call, to);

@@ -270,6 +270,7 @@ private:
     static std::size_t calls_at_worker(const lease_record& lease);
     static bool is_kept(const lease_record& lease);
     std::size_t places_kept(const sim_worker& at) const;
+    void check_checkouts_before(const call_record& call, const sim_worker& to);
     void check_places(const call_record& call, const sim_worker& to);
     void check_left_alone(const sim_worker& stopped, std::string_view how);
     bool is_well(const sim_worker& which) const;

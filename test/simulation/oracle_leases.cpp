@@ -179,6 +179,22 @@ void oracle::check_places(const call_record& call, const sim_worker& to) {
     }
 }
 
+/// A checkout that waits for the whole of one worker is not overtaken there.
+void oracle::check_checkouts_before(const call_record& call, const sim_worker& to) {
+    if (call.lease != nullptr || shutting_down_ || out_of_memory()) {
+        return;
+    }
+    for (const auto& each : leases_) {
+        const bool is_over =
+            each.cancelled || world_.now() >= after_limit(each.submitted, each.queue_timeout);
+        const bool waits_for_it =
+            each.waits() && !is_over && each.insists() && !each.wants_one_place && each.wish == to.id();
+        if (waits_for_it && each.submitted < call.submitted) {
+            wrong(about(call) + " was sent to " + to.name() + ", which " + about(each) + " waits for");
+        }
+    }
+}
+
 /// A worker that is leased is left alone, unless something is wrong with it.
 void oracle::check_left_alone(const sim_worker& stopped, std::string_view how) {
     const bool is_leased = std::any_of(leases_.begin(), leases_.end(), [&](const auto& each) {

@@ -576,6 +576,7 @@ BOOST_AUTO_TEST_CASE(a_lease_does_not_bring_a_strict_session_to_a_worker_that_is
     const auto foreign = pool.execute(*held->value, request("foreign").session("s"));
     BOOST_TEST(foreign->code() == errc::session_worker_unavailable);
     check_mentions(foreign->text(), "another worker than the lease's");
+    BOOST_TEST(foreign->text().find("gone") == std::string::npos);
     BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
     const auto own = pool.execute(*held->value, request("own").session("t"));
     BOOST_TEST(pool.serve(pool.other()) == "own");

@@ -351,6 +351,111 @@ BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_that_drains_its_worker_goes_on_whe
     BOOST_TEST(waiting->value.has_value());
 }
 
+/// Of two places of the first worker one is leased, and a checkout insists on the whole of that worker.
+struct behind_whole_worker {
+    explicit behind_whole_worker(std::size_t workers = 1) : pool(config(workers)) {
+        BOOST_REQUIRE(held->value.has_value());
+        checkout = pool.checkout(wish(pool.id_of_slot(0), by_queue));
+        BOOST_TEST(!checkout->done);
+    }
+
+    static pool_config config(std::size_t workers) {
+        auto config = bound_config(by_hint, workers);
+        config.capacity = 2;
+        config.schedule = scheduling::least_loaded;
+        return config;
+    }
+
+    void end_held() {
+        held->value.reset();
+        pool.settle();
+    }
+
+    /// Answers the calls of a worker; returns their commands.
+    std::string serve_all(std::size_t index) {
+        std::string commands;
+        for (const auto& call : pool.worker(index).take_calls()) {
+            commands += commands.empty() ? "" : ", ";
+            commands += call.at("command").as_string();
+            pool.worker(index).reply(id_of(call));
+        }
+        pool.settle();
+        return commands;
+    }
+
+    binding_pool pool;
+    std::shared_ptr<manual_pool::outcome<lease>> held =
+        pool.checkout(checkout_options().one_place().worker(pool.id_of_slot(0)));
+    std::shared_ptr<manual_pool::outcome<lease>> checkout;
+};
+
+BOOST_AUTO_TEST_CASE(calls_behind_a_checkout_that_insists_keep_their_order) {
+    behind_whole_worker order;
+    auto& pool = order.pool;
+    const auto older = pool.execute(request("older"));
+    const auto later = pool.execute(request("later"));
+    const auto place = pool.checkout(checkout_options().one_place());
+    BOOST_TEST(pool.worker(0).take_calls().empty()); // the checkout came before them
+    BOOST_TEST(!place->done);
+    order.end_held();
+    BOOST_REQUIRE(order.checkout->value.has_value());
+    order.checkout->value.reset();
+    pool.settle();
+    BOOST_TEST(order.serve_all(0) == "older, later");
+    BOOST_TEST((older->value && later->value));
+    BOOST_TEST(place->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(calls_behind_a_checkout_that_insists_go_on_when_that_gives_up) {
+    behind_whole_worker order;
+    order.pool.execute(request("older"));
+    order.pool.execute(request("later"));
+    order.checkout->cancel.emit(asio::cancellation_type::terminal);
+    order.pool.settle();
+    BOOST_TEST(order.serve_all(0) == "older");
+    BOOST_TEST(order.serve_all(0) == "later");
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_that_insists_holds_up_nobody_at_other_workers) {
+    behind_whole_worker order(2);
+    auto& pool = order.pool;
+    pool.execute(request("first"));
+    pool.execute(request("second"));
+    pool.execute(request("older"));
+    pool.execute(request("later"));
+    BOOST_TEST(order.serve_all(1) == "first, second");
+    BOOST_TEST(order.serve_all(1) == "older, later");
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    BOOST_TEST(!order.checkout->done);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_came_before_a_checkout_that_insists_is_not_held_up) {
+    binding_pool pool(behind_whole_worker::config(1));
+    const auto held = pool.checkout(checkout_options().one_place());
+    const auto whole = pool.checkout(); // of any worker
+    const auto older = pool.execute(request("older"));
+    const auto insists = pool.checkout(wish(pool.id_of_slot(0), by_queue));
+    pool.execute(request("later"));
+    whole->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    BOOST_TEST((pool.serve(0) == "older" && older->value));
+    BOOST_TEST((pool.worker(0).take_calls().empty() && !insists->done));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_pipelined_past_a_checkout_that_insists) {
+    auto config = bound_config(by_hint, 1);
+    config.pipeline_depth = 1;
+    binding_pool pool(config);
+    pool.execute(request("running"));
+    const auto insists = pool.checkout(wish(pool.id_of_slot(0), by_queue).one_place());
+    const auto later = pool.execute(request("later"));
+    BOOST_TEST(pool.serve(0) == "running");
+    BOOST_TEST((insists->value.has_value() && pool.worker(0).take_calls().empty()));
+    insists->value.reset();
+    pool.settle();
+    BOOST_TEST((pool.serve(0) == "later" && later->value));
+}
+
 BOOST_AUTO_TEST_CASE(a_checkout_of_a_session_gets_its_worker) {
     for (const auto mode : {by_hint, by_queue, by_fail_fast}) {
         for (const std::uint32_t slot : {0u, 1u}) {
@@ -406,7 +511,9 @@ BOOST_AUTO_TEST_CASE(a_checkout_of_a_lost_or_superfluous_session_is_refused) {
     check_mentions(too_many->text(), "affinity.limit is 1");
     BOOST_TEST(pool.checkout(checkout_options().session("t").affinity(by_hint))->value.has_value());
     pool.kill(0);
-    BOOST_TEST(pool.checkout(checkout_options().session("s"))->code() == errc::session_worker_unavailable);
+    const auto lost = pool.checkout(checkout_options().session("s"));
+    BOOST_TEST(lost->code() == errc::session_worker_unavailable);
+    check_mentions(lost->text(), "it is gone, and with it what it knew of the session");
     BOOST_TEST(pool.status().leases == 0u);
 }
 

@@ -87,6 +87,21 @@ BOOST_AUTO_TEST_CASE(a_place_takes_the_oldest_that_it_will_do_for) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(an_older_claim_for_one_slot_comes_before_later_ones_there) {
+    wait_queue queue;
+    const auto older = add(queue);
+    const auto bound = add(queue, 1);
+    const auto later = add(queue);
+    const auto fresh = make_claim();
+    BOOST_TEST(!queue.has_older_for(1, *older));
+    BOOST_TEST(queue.has_older_for(1, *later));
+    BOOST_TEST(queue.has_older_for(1, *fresh));
+    BOOST_TEST(!queue.has_older_for(0, *fresh));
+    BOOST_TEST(!queue.has_older_for(9, *fresh));
+    queue.remove(*bound);
+    BOOST_TEST(!queue.has_older_for(1, *fresh));
+}
+
 BOOST_AUTO_TEST_CASE(one_that_has_waited_before_comes_before_all) {
     wait_queue queue;
     const auto a = add(queue);
