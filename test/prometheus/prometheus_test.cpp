@@ -157,6 +157,45 @@ BOOST_AUTO_TEST_CASE(samples_are_what_has_happened) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(load_capacity_and_availability_are_those_of_the_status) {
+    pool_metrics measured;
+    measured.status.name = "p";
+    measured.status.counters.waited = 7;
+    const auto add = [&](std::uint32_t slot, std::size_t load, std::size_t capacity,
+                         availability_view looks) {
+        auto& added = measured.status.workers.emplace_back();
+        added.id = {"p", slot, 1};
+        added.load = load;
+        added.capacity = capacity;
+        added.availability = looks;
+    };
+    add(0, 3, 4, availability_view::available);
+    add(1, 2, 2, availability_view::busy);
+    add(1, 0, 2, availability_view::recovering); // the successor of the one before
+    add(2, 0, 0, availability_view::tainted);
+    add(3, 1, 4, availability_view::available);
+    add(4, 0, 1, availability_view::dead);
+    const std::vector<pool_metrics> one{measured};
+    const auto samples = samples_of(text_of(to_families(one)));
+    const auto of_slot = [&](const std::string& name, int slot) {
+        return samples.at("skep_worker_" + name + "{pool=\"p\",slot=\"" + std::to_string(slot) + "\"}");
+    };
+    BOOST_TEST(of_slot("load", 0) == 3);
+    BOOST_TEST(of_slot("capacity", 0) == 4);
+    BOOST_TEST(of_slot("load", 1) == 2);
+    BOOST_TEST(of_slot("capacity", 1) == 4);
+    BOOST_TEST(of_slot("capacity", 2) == 0);
+    BOOST_TEST(of_slot("load", 3) == 1);
+    const auto looking = [&](const std::string& how) {
+        return samples.at("skep_workers_by_availability{pool=\"p\",availability=\"" + how + "\"}");
+    };
+    BOOST_TEST(looking("available") == 2);
+    for (const auto* each : {"busy", "tainted", "recovering", "dead"}) {
+        BOOST_TEST(looking(each) == 1, each);
+    }
+    BOOST_TEST(samples.at("skep_calls_waited_total{pool=\"p\"}") == 7);
+}
+
 /// A thread that runs an execution context, as services have.
 class context_thread {
 public:

@@ -8,6 +8,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <stdexcept>
+
 namespace skep::test {
 
 using namespace std::chrono_literals;
@@ -35,6 +37,28 @@ BOOST_AUTO_TEST_CASE(suspended_and_resumed) {
     BOOST_TEST(log.count("is resumed") == 0, log.text());
     pool.begin(pool.facade().resume());
     BOOST_TEST(log.count("default/0#1 is resumed") == 1, log.text());
+}
+
+BOOST_AUTO_TEST_CASE(degraded_and_restored) {
+    auto config = logging_config();
+    config.health_check.enabled = true;
+    bool is_well = false;
+    config.health_check.probe = [&is_well](worker_id, pid_t) -> asio::awaitable<void> {
+        if (!is_well) {
+            throw std::runtime_error("no GPU");
+        }
+        co_return;
+    };
+    const log_capture log;
+    running_pool pool(config);
+    pool.advance(config.health_check.interval, 1s);
+    BOOST_TEST(log.count("default/0#1 is degraded: ") == 1, log.text());
+    BOOST_TEST(log.count("is restored") == 0, log.text());
+    is_well = true;
+    pool.advance(config.health_check.interval, 1s);
+    BOOST_TEST(log.count("default/0#1 is restored: it passed its health check") == 1, log.text());
+    pool.advance(2 * config.health_check.interval, 1s);
+    BOOST_TEST(log.count("is restored") == 1, log.text()); // a worker that stays well is no news
 }
 
 BOOST_AUTO_TEST_CASE(unavailable_and_available) {

@@ -161,9 +161,11 @@ BOOST_AUTO_TEST_CASE(health_checks_and_what_follows_if_they_fail) {
     BOOST_TEST(first.passed);
     BOOST_TEST(pool.count<events::unhealthy_worker_terminated>() == 0u);
     is_well = false;
+    const auto pid = pool.status().workers[0].pid;
     pool.advance(2 * config.health_check.interval, 1s);
     BOOST_TEST(pool.all<events::worker_health_check>()[1].complaint == "no GPU");
     check_mentions(pool.one<events::unhealthy_worker_terminated>().reason, "no GPU");
+    BOOST_TEST(pool.one<events::unhealthy_worker_terminated>().pid == pid);
     is_well = true;
     pool.advance(1min, 1s);
     BOOST_TEST(!pool.one<events::worker_terminated>().planned);

@@ -4,6 +4,7 @@
 // A pool of a pool_manager, whose start is tried again after it has failed, on virtual time.
 
 #include "support/fake_runtime.hpp"
+#include "support/in_a_child.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -161,6 +162,19 @@ BOOST_AUTO_TEST_CASE(a_pool_by_itself_is_not_tried_again) {
     pool.advance(10s, 100ms);
     BOOST_TEST(pool.launched() == before);
     BOOST_TEST(pool.begin(pool.facade().ready(1))->code() == errc::start_failed);
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_copy_of_the_process_does_not_go_on_with_the_plan) {
+    failing_pool pool;
+    pool.start();
+    const int launched_in_copy = in_a_child([&pool] {
+        pool.context.notify_fork(asio::io_context::fork_child);
+        pool.advance(10s, 100ms);
+        return static_cast<int>(pool.launched());
+    });
+    BOOST_TEST(launched_in_copy == 1);
+    pool.advance(100ms);
+    BOOST_TEST(pool.launched() == 2u); // in the process that has planned it
 }
 
 BOOST_AUTO_TEST_CASE(of_a_pool_that_is_destroyed_nothing_is_left) {

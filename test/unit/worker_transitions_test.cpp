@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -207,6 +208,62 @@ BOOST_AUTO_TEST_CASE(a_tainted_slot_looks_different_from_one_in_backoff) {
     };
     BOOST_TEST(looks(exit_status::signalled(11)) == "tainted");
     BOOST_TEST(looks(exit_status::exited(3)) == "recovering");
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_was_told_to_stop_or_has_ended_is_dead) {
+    const auto looks = [](manual_pool& of) {
+        std::string found;
+        for (const auto& each : of.status().workers) {
+            if (each.id.generation == 1) {
+                found = std::string(to_string(each.state)) + " " + std::string(to_string(each.availability));
+            }
+        }
+        return found;
+    };
+    {
+        manual_pool pool(config_without_checks());
+        pool.start();
+        pool.worker(0).obeys_terminate = false;
+        pool.shutdown();
+        BOOST_TEST(looks(pool) == "stopping dead");
+    }
+    manual_pool pool(config_without_checks());
+    pool.start();
+    pool.worker(0).has_company = true; // which outlives it for a moment
+    crash_worker(pool, 0);
+    BOOST_TEST(looks(pool) == "failed dead");
+}
+
+BOOST_AUTO_TEST_CASE(health_errors_and_lateness_are_told_by_the_names_of_their_reasons) {
+    auto config = config_without_checks();
+    config.health_check.enabled = true;
+    config.health_check.failures = 2;
+    bool is_well = false;
+    config.health_check.probe = [&is_well](worker_id, pid_t) -> asio::awaitable<void> {
+        if (!is_well) {
+            throw std::runtime_error("no GPU");
+        }
+        co_return;
+    };
+    watched_pool pool(config);
+    pool.take();
+    pool.advance(config.health_check.interval, 1s);
+    BOOST_REQUIRE(pool.told().size() == 1u);
+    BOOST_TEST(pool.told()[0].metadata.at("failure_count") == 1);
+    BOOST_TEST(pool.told()[0].metadata.at("failure_limit") == 2);
+    BOOST_TEST(pool.told()[0].metadata.contains("error"));
+    BOOST_TEST(pool.take() == "ready>degraded health_check_failed\n");
+    is_well = true;
+    pool.advance(config.health_check.interval, 1s);
+    BOOST_TEST(pool.take() == "degraded>ready health_check_passed\n");
+
+    pool.worker(0).reply(77); // which nobody has asked for
+    pool.advance(5s);
+    BOOST_TEST(pool.take().starts_with("ready>stopping error\n"));
+    pool.runtime().on_start = never_ready;
+    crash_worker(pool, 1);
+    pool.advance(2min, 1s);
+    BOOST_TEST(pool.take("default/0#3").find("starting>stopping timeout\n") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(each_reason_has_a_name_of_its_own) {
