@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace skep {
 
@@ -39,10 +40,15 @@ private:
         bool is_used_again = false; ///< since it began
     };
 
-    asio::awaitable<void> follow(std::string session);
+    using touches = std::unordered_map<std::string, touch>; ///< by session
+
+    touches::value_type& begin(const std::string& session);
+    void end(const std::string& session) noexcept;
+    asio::awaitable<void> follow(touches::value_type& use);
 
     std::shared_ptr<session_store> store_;
-    std::unordered_map<std::string, touch> under_way_; ///< by session
+    touches under_way_;
+    std::vector<touches::node_type> spare_; ///< with the memory of the names that were in them
     task_group tasks_;
 };
 

@@ -4,6 +4,7 @@
 // Backends of sessions that are silent, or that lie.
 
 #include "pool/session_touches.hpp"
+#include "support/allocations.hpp"
 #include "support/complete.hpp"
 #include "support/fake_runtime.hpp"
 #include <skep/session_backend.hpp>
@@ -140,6 +141,41 @@ BOOST_AUTO_TEST_CASE(a_shutdown_ends_the_touches_that_a_backend_does_not_answer)
     pool.workers.advance(std::chrono::seconds(20)); // the worker is in no hurry
     BOOST_REQUIRE(report->value.has_value());
     BOOST_TEST(pool.backend->waiting.empty());
+}
+
+/// What one use of a session allocates, and what an access of its own would.
+BOOST_AUTO_TEST_CASE(a_use_allocates_no_more_than_one_access_of_the_store) {
+    asio::io_context context;
+    const strand executor(context.get_executor());
+    const auto store = std::make_shared<session_store>(session_options());
+    const std::string id = "a name that is too long to be kept inside of a string";
+    complete(store->create(id));
+    const worker_id worker{"default", 3, 14};
+    const auto run = [&context] {
+        context.restart();
+        context.poll();
+    };
+
+    task_group group(executor, [](std::exception_ptr) {});
+    const auto access = [](std::shared_ptr<session_store> of, std::string session) -> asio::awaitable<void> {
+        auto touching = of->touch(std::move(session));
+        co_await std::move(touching);
+    };
+    const auto access_once = [&] {
+        group.spawn(nullptr, access(store, id));
+        run();
+    };
+    session_touches touches(executor, store);
+    const auto use_once = [&] {
+        touches.add(nullptr, id, worker);
+        run();
+    };
+    for (int i = 0; i < 3; ++i) {
+        access_once();
+        use_once();
+    }
+    BOOST_TEST((complete(store->peek(id))->last_worker_id() == worker));
+    BOOST_TEST(allocations_in(use_once) <= allocations_in(access_once));
 }
 
 BOOST_AUTO_TEST_CASE(an_update_that_is_always_too_late_ends) {
