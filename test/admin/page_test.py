@@ -5,6 +5,7 @@
 """
 
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -39,6 +40,14 @@ FAINT = r"""(() => {
     if (ratio < 4.5) faint.push(element.tagName + ' ' + texts.currentNode.data.trim().slice(0, 30) + ' ' + ratio.toFixed(2));
   }
   return faint; })()"""
+FACTS = """Object.fromEntries([...document.querySelectorAll('#facts dt')].map(
+    name => [name.textContent, name.nextElementSibling.textContent]))"""
+PROBED = """(() => {
+  const worker = latest.pools.flatMap(each => each.status.workers).find(each => each.id === opened);
+  worker.last_probe = {at_ms: 1.7e12, duration_ms: 3, passed: true};
+  drawWorker(); })()"""
+CHANGE = re.compile(r"\w+ \u2192 \w+ at ([\d-]+ )?\d\d:\d\d:\d\d, after [\d.]+ \S+")
+RAW_TIME = re.compile(r"\b\d{13,}\b")  # since 1970
 TILES = "document.querySelectorAll('section[data-pool=models] [data-worker]').length"
 SAID = "document.querySelector('section[data-pool=models] .said').textContent"
 
@@ -103,8 +112,21 @@ def check_work(page, service):
     page.evaluate("document.querySelector('[data-worker=\"models/1#1\"]').focus()")
     page.press("Enter")
     check(page.evaluate("document.getElementById('dialog').open"), "a worker's tile opens its details by keyboard")
+    facts = page.evaluate(FACTS)
+    for name in ("started at", "updated at"):
+        check(re.fullmatch(r"([\d-]+ )?\d\d:\d\d:\d\d", facts[name]), f"'{name}' is a time of the day: {facts[name]}")
+    changes = facts["transitions"].split("\n")
+    check(len(changes) > 1 and all(CHANGE.match(each) for each in changes), f"a line for each transition: {changes}")
+    check(not any(RAW_TIME.search(text) for text in facts.values()), f"no fact is a raw time: {facts}")
+    yesterday = page.evaluate("moment(Date.now() - 86400e3)")
+    check(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", yesterday), f"a time of another day has its date: {yesterday}")
+    page.evaluate(PROBED)
+    nested = page.evaluate(FACTS)["last probe"]
+    check(re.fullmatch(r"at [\d-]+ [\d:]+ \u00b7 duration 3 ms \u00b7 passed true", nested), f"facts inside of facts: {nested}")
     page.press("Escape")
     check(page.wait_until("/is empty/.test(document.getElementById('log').textContent)", 30), "what workers log shows")
+    log = page.evaluate("document.getElementById('log').textContent")
+    check(not RAW_TIME.search(log), "no event has a raw time")
     page.press("/")
     page.type("is empty")
     check(page.wait_until("(rows => rows.length > 0 && rows.every(row => /is empty/.test(row.textContent)))"
