@@ -173,6 +173,13 @@ struct output_options {
 /// How grave a message is; `off` is above all of them.
 enum class log_level { debug, info, warning, error, off };
 
+/// What Python workers do about two threads in one object of the script at once.
+enum class thread_checks {
+    off,
+    report, ///< write it to stderr, once for each pair of methods
+    strict  ///< likewise, and raise an error in the thread that comes second, each time
+};
+
 /// Where a pool's messages go, and what workers print: to the process's standard error, as a line of text each with time,
 /// level and pool, or as a JSON object in a line; or, in a program that has set up Boost.Log, to its sinks: on channel
 /// "skep", or "skep.worker" for what workers print and log, with a trivial::severity_level and the attributes Pool,
@@ -197,7 +204,7 @@ struct SKEP_API pool_config {
 
     /// Python workers with threads watch over them: see "Several calls at once" in lib/python/README.md. For tests, and for
     /// the first days of a script in threads.
-    bool thread_safety_checks = false;
+    thread_checks thread_safety_checks = thread_checks::off;
 
     /// Calls pipelined to a worker that is at capacity, to hide the round trip, 0..65,536. 0 = late binding: a
     /// call waits in the pool's queue until a worker is free. More raises throughput where calls are short, but

@@ -78,7 +78,7 @@ void visit_fields(Config& config, Visitor& visit) {
     visit.number("min_ready", config.min_ready, 1, 10'000);
     visit.number("capacity", config.capacity, 1, 65'536);
     visit.number("threads_per_worker", config.threads_per_worker, 1, 1'024);
-    visit.flag("thread_safety_checks", config.thread_safety_checks);
+    visit.choice("thread_safety_checks", config.thread_safety_checks, {"off", "report", "strict"});
     visit.number("pipeline_depth", config.pipeline_depth, 0, 65'536);
     visit.choice("schedule", config.schedule, {"least_loaded", "round_robin", "lifo", "fifo"});
     visit.group("start", [&] {

@@ -62,14 +62,14 @@ struct connections {
 
 /// What skep tells a worker in its environment. The secret is for sockets, and need not be seen elsewhere.
 variables protocol_variables(const launch_order& order, transport kind, std::size_t threads,
-                             bool checks_threads) {
+                             thread_checks checks) {
     variables result{{"SKEP_PROTOCOL", "1"},
                      {"SKEP_TRANSPORT", kind == transport::socket ? "socket" : "stdio"},
                      {"SKEP_WORKER", to_string(order.worker)},
                      {"SKEP_POOL", order.worker.pool},
                      {"SKEP_THREADS", std::to_string(threads)}};
-    if (checks_threads) {
-        result.emplace("SKEP_THREAD_CHECKS", "1");
+    if (checks != thread_checks::off) {
+        result.emplace("SKEP_THREAD_CHECKS", checks == thread_checks::strict ? "strict" : "report");
     }
     if (kind == transport::socket) {
         result.insert({{"SKEP_DATA_FD", "3"}, {"SKEP_CONTROL_FD", "4"}, {"SKEP_TOKEN", order.token}});
@@ -90,12 +90,12 @@ public:
     launch_recipe(const pool_config& config, std::shared_ptr<const host_state> host)
         : options_(config.launch),
           threads_(config.threads_per_worker),
-          checks_threads_(config.thread_safety_checks),
+          thread_checks_(config.thread_safety_checks),
           host_(std::move(host)) {}
 
     launch_plan plan_for(const launch_order& order) {
         const auto options = for_slot(order.launch.value_or(options_), order.worker.slot);
-        const auto protocol = protocol_variables(order, options.transport, threads_, checks_threads_);
+        const auto protocol = protocol_variables(order, options.transport, threads_, thread_checks_);
         launch_plan plan{{}, options.transport};
         plan.spec.executable = started_program(options) == started_program(options_)
                                    ? usual_executable()
@@ -123,7 +123,7 @@ private:
 
     launch_options options_;
     const std::size_t threads_;
-    const bool checks_threads_;
+    const thread_checks thread_checks_;
     std::shared_ptr<const host_state> host_;
     std::mutex mutex_;
     std::string executable_;

@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(thread_safety_checks_are_a_key_of_the_configuration) {
                                                            "if __name__ == '__main__':\n"
                                                            "    worker.run()\n")};
     auto written = to_json(config);
-    written["thread_safety_checks"] = true;
+    written["thread_safety_checks"] = "report";
     auto checked = pool_config::from_json(written);
     checked.log = log_level::off;
     std::string said;
@@ -187,6 +187,42 @@ BOOST_AUTO_TEST_CASE(thread_safety_checks_are_a_key_of_the_configuration) {
         };
         const bool is = co_await eventually(is_said);
         BOOST_TEST(is, said);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(strict_thread_safety_checks_fail_the_call_that_comes_second) {
+    const scratch_folder folder;
+    auto config = thread_pool();
+    config.launch.args = {write_file(folder / "worker.py", "import skep, threading\n"
+                                                           "worker = skep.Worker(thread_safe=True)\n"
+                                                           "released = threading.Event()\n"
+                                                           "class Model:\n"
+                                                           "    def train(self):\n"
+                                                           "        return released.wait(60)\n"
+                                                           "model = Model()\n"
+                                                           "@worker.command\n"
+                                                           "def train():\n"
+                                                           "    try:\n"
+                                                           "        return model.train()\n"
+                                                           "    finally:\n"
+                                                           "        released.set()\n"
+                                                           "worker.run()\n")};
+    config.thread_safety_checks = thread_checks::strict;
+    config.log = log_level::off;
+    with_context_and_pool(config, [](asio::io_context& context, pool& workers) -> asio::awaitable<void> {
+        std::string answers;
+        std::string complaints;
+        std::vector<std::shared_ptr<background_call>> both;
+        both.push_back(begin_call(context, workers, request("train")));
+        both.push_back(begin_call(context, workers, request("train")));
+        for (const auto& each : both) {
+            const bool ended = co_await is_ended(each, 60s);
+            BOOST_REQUIRE(ended);
+            answers += each->answer ? json::serialize(each->answer->value) : "";
+            complaints += each->problem ? each->problem->what() : "";
+        }
+        BOOST_TEST(answers == "true"); // of the call that came first
+        BOOST_TEST(contains(complaints, "uses 'train' of a Model"), complaints);
     });
 }
 

@@ -9,6 +9,7 @@ SCRIPT = """
 import skep, sys, threading, types, collections
 worker = skep.Worker(thread_safe=True)
 barrier = threading.Barrier(2)
+released = threading.Event()
 
 class Model:
     def add(self): return self.meet()
@@ -17,6 +18,10 @@ class Model:
         barrier.wait(20)
         barrier.wait(20)
         return isinstance(self, Model)
+    def pair(self):
+        is_released = released.wait(20)
+        released.clear()
+        return is_released
     def items(self):
         yield 1
 
@@ -37,6 +42,10 @@ locked, slotted = Locked(), Slotted()
 def use(name, method="add"): return getattr(globals()[name], method)()
 
 @worker.command
+def let_go():
+    released.set()
+
+@worker.command
 def use_own(): return Model().add()
 
 @worker.command
@@ -52,7 +61,7 @@ worker.run()
 
 
 class ThreadChecks(HostCase):
-    def start_checked(self, more="", threads=2, checks="1"):
+    def start_checked(self, more="", threads=2, checks="report"):
         env = {"SKEP_THREADS": str(threads), "SKEP_THREAD_CHECKS": checks}
         self.host = self.start_script(SCRIPT.replace("{more}", more), env=env)
         return self.host
@@ -98,10 +107,36 @@ class ThreadChecks(HostCase):
         self.assertEqual(said.count("thread_safety_checks"), 2)
 
     def test_without_the_key_or_without_threads_nothing_is_watched(self):
-        for threads, checks in ((2, "0"), (2, ""), (1, "1")):
+        for threads, checks in ((2, "off"), (2, ""), (1, "report"), (1, "strict")):
             self.start_checked("import sqlite3", threads, checks)
             self.assertEqual(self.host.call("again"), [True, [1]])
             self.assertNotIn("thread_safety_checks", self.what_it_says())
+
+    def test_a_strict_check_raises_in_the_second_call_each_time(self):
+        self.start_checked(checks="strict")
+        for _ in range(3):
+            ids = [self.host.send_call("use", {"name": "shared", "method": "pair"}) for _ in range(2)]
+            failed = self.host.receive()  # the first one is inside until the second one has come
+            self.assertEqual(failed["error"]["type"], "RuntimeError")
+            self.assertRegex(failed["error"]["message"], r"^skep-call-\d uses 'pair' of a Model\n")
+            self.assertRegex(failed["error"]["message"], r"\nwhile skep-call-\d is at it\n")
+            self.assertIn(failed["id"], ids)
+            ids.remove(failed["id"])
+            ids.append(self.host.send_call("let_go"))
+            answers = {answer["id"]: answer["value"] for answer in [self.host.receive() for _ in ids]}
+            self.assertEqual([answers[id] for id in ids], [True, None])
+        said = self.what_it_says()
+        self.assertEqual(said.count("thread_safety_checks: "), 1)
+
+    def test_a_strict_check_leaves_objects_of_their_own_and_objects_with_a_lock_alone(self):
+        self.start_checked("import sqlite3", checks="strict")
+        self.use_together(("use_own", {}), ("use_own", {}))
+        for name in ("locked", "slotted"):
+            self.use_together(("use", {"name": name}), ("use", {"name": name}))
+        self.assertEqual(self.host.call("again"), [True, [1]])
+        said = self.what_it_says()
+        self.assertEqual(said.count("thread_safety_checks"), 1)
+        self.assertIn("sqlite3 is not safe in several threads", said)
 
     def test_a_call_that_was_interrupted_inside_leaves_no_trace(self):
         more = """

@@ -42,7 +42,7 @@ class Connection:
     ) -> None:
         self._is_used = False
         self.threads = os.environ.get("SKEP_THREADS", "1")  # now: user code may change the environment later
-        self.checks_threads = os.environ.get("SKEP_THREAD_CHECKS") == "1"
+        self.thread_checks = os.environ.get("SKEP_THREAD_CHECKS", "")
         self.token = token
         self.data = data
         self.control = control

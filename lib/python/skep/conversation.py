@@ -73,10 +73,10 @@ class Conversation:
             from .logs import handle_unless_configured
 
             handle_unless_configured()
-        if self._connection.checks_threads:
+        if self._connection.thread_checks:
             from .thread_checks import begin_checks
 
-            begin_checks(self._profile, self._work)
+            begin_checks(self._profile, self._work, self._connection.thread_checks)
         try:
             if not self.interrupts.stopping:
                 self.host.outbox.say(b'{"type":"ready"}')

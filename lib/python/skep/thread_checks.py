@@ -26,9 +26,13 @@ _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, 
 
 
 class ThreadChecks:
-    """Says on stderr, once each, which unsafe libraries are loaded, and which methods meet in one object."""
+    """Says on stderr, once each, which unsafe libraries are loaded, and which methods meet in one object.
 
-    def __init__(self) -> None:
+    A strict one also raises an error in the method that comes second, each time.
+    """
+
+    def __init__(self, strict: bool = False) -> None:
+        self._strict = strict
         self._named: Set[str] = set()
         self._met: Set[Tuple[type, str, str]] = set()
         self._users: Dict[int, "_Use"] = {}  # by the id of an object that a thread is inside of
@@ -77,11 +81,16 @@ class ThreadChecks:
                 use.depth += 1
                 return use
             meeting = (type(thing), name, use.name)
-            if meeting in self._met or len(self._met) >= _MOST_REPORTS or _has_lock(thing):
+            is_news = meeting not in self._met and len(self._met) < _MOST_REPORTS
+            if not (is_news or self._strict) or _has_lock(thing):
                 return None
-            self._met.add(meeting)
             stacks = both_stacks(f"'{name}' of a {type(thing).__qualname__}", use.thread)
-        say(f"skep: thread_safety_checks: {stacks}\n")
+            if is_news:
+                self._met.add(meeting)
+        if is_news:
+            say(f"skep: thread_safety_checks: {stacks}\n")
+        if self._strict:
+            raise RuntimeError(stacks)
         return None
 
     def _leave(self, thing: Any, use: "_Use") -> None:
@@ -125,9 +134,10 @@ def _is_inside(thread: threading.Thread, thing: Any) -> bool:
     return False
 
 
-def begin_checks(profile: Profile, work: Work) -> None:
-    """Begins to watch, if calls of the worker meet in threads."""
-    if isinstance(profile, ConcurrentProfile) and work.thread_safe and profile.capacity > 1:
-        profile.checks = ThreadChecks()
+def begin_checks(profile: Profile, work: Work, mode: str) -> None:
+    """Begins to watch, if calls of the worker meet in threads. `mode`: "report" or "strict"."""
+    is_wanted = mode in ("report", "strict")
+    if is_wanted and isinstance(profile, ConcurrentProfile) and work.thread_safe and profile.capacity > 1:
+        profile.checks = ThreadChecks(mode == "strict")
         profile.checks.look_for_libraries()
         profile.checks.watch_classes()
