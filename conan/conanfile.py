@@ -112,13 +112,11 @@ class SkepConan(ConanFile):
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "skep")
-        core = self.cpp_info
+        self.cpp_info.set_property("cmake_target_name", "skep::all")
+        self.cpp_info.set_property("pkg_config_name", "skep-all")
         options = self.options
-        # Components need a Boost from Conan, not a platform's.
-        if options.with_redis or options.with_admin or options.with_otlp:
-            self.cpp_info.set_property("cmake_target_name", "skep::all")
-            self.cpp_info.set_property("pkg_config_name", "skep-all")
-            core = self.cpp_info.components["core"]
+        self._describe("core", "skep", ["headers", "json", "log"], ["dl", "pthread"])
+        self._describe("worker", "skep_worker", ["headers", "json"], ["pthread"])
         if options.with_redis:
             redis = self.cpp_info.components["redis"]
             redis.set_property("cmake_target_name", "skep::redis")
@@ -138,10 +136,15 @@ class SkepConan(ConanFile):
             otlp.set_property("cmake_target_name", "skep::otlp")
             otlp.libs = ["skep_otlp"]
             otlp.requires = ["core"]
-        core.set_property("cmake_target_name", "skep::skep")
-        core.set_property("pkg_config_name", "skep")
-        core.libs = ["skep"]
-        core.requires = ["boost::headers", "boost::json", "boost::log"]
-        core.system_libs = ["dl", "pthread"]
-        if not options.shared:
-            core.defines = ["SKEP_STATIC_DEFINE"]
+
+    def _describe(self, name, library, boost, system):
+        """A component that needs Boost and the system alone. What a platform's Boost consists of, Conan does not know."""
+        component = self.cpp_info.components[name]
+        component.set_property("cmake_target_name", "skep::skep" if name == "core" else f"skep::{name}")
+        component.set_property("pkg_config_name", "skep" if name == "core" else f"skep-{name}")
+        component.libs = [library]
+        if "boost" in self.dependencies:
+            component.requires = [f"boost::{part}" for part in boost]
+        component.system_libs = system
+        if not self.options.shared:
+            component.defines = ["SKEP_STATIC_DEFINE"]

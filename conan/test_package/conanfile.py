@@ -23,4 +23,5 @@ class TestPackageConan(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "test_package"), env="conanrun")
+            for program in ("test_package", "test_worker"):
+                self.run(os.path.join(self.cpp.build.bindir, program), env="conanrun")

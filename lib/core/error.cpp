@@ -85,8 +85,11 @@ explanation explain(errc code) noexcept {
     return {"unknown error"};
 }
 
+/// The id makes two copies of the category equal: a program may link two shared libraries that have one each.
 class skep_category final : public boost::system::error_category {
 public:
+    constexpr skep_category() noexcept : boost::system::error_category(0x6d1f'50c3'a94e'7b26u) {}
+
     const char* name() const noexcept override { return "skep"; }
 
     std::string message(int code) const override { return explain(static_cast<errc>(code)).what; }

@@ -9,12 +9,13 @@ set(CPACK_PACKAGE_CONTACT "The skep authors <skep@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL skep_runtime skep_development skep_python)
+set(CPACK_COMPONENTS_ALL skep_runtime skep_worker skep_development skep_python)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 
 set(runtime_package libskep${skep_abi})
+set(worker_package libskep-worker${skep_abi})
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" boost "${Boost_VERSION}")
 
 set(CPACK_COMPONENT_SKEP_RUNTIME_DESCRIPTION
@@ -26,13 +27,20 @@ set(CPACK_DEBIAN_SKEP_RUNTIME_PACKAGE_RECOMMENDS "python3-skep (= ${PROJECT_VERS
 set(CPACK_DEBIAN_SKEP_RUNTIME_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/triggers)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 
+set(CPACK_COMPONENT_SKEP_WORKER_DESCRIPTION
+  "Workers in C++ for skep, a pool of external worker processes
+ Shared library for the programs of workers; they need no other package of skep.")
+set(CPACK_DEBIAN_SKEP_WORKER_PACKAGE_NAME ${worker_package})
+set(CPACK_DEBIAN_SKEP_WORKER_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_SKEP_WORKER_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/triggers)
+
 set(CPACK_COMPONENT_SKEP_DEVELOPMENT_DESCRIPTION
   "Development files of skep, a pool of external worker processes
- Headers, CMake package and pkg-config file.")
+ Headers, CMake package and pkg-config files.")
 set(CPACK_DEBIAN_SKEP_DEVELOPMENT_PACKAGE_NAME libskep-dev)
 set(CPACK_DEBIAN_SKEP_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_SKEP_DEVELOPMENT_PACKAGE_DEPENDS
-  "${runtime_package} (= ${PROJECT_VERSION}), libboost${boost}-dev, libboost-json${boost}-dev")
+  "${runtime_package} (= ${PROJECT_VERSION}), ${worker_package} (= ${PROJECT_VERSION}), libboost${boost}-dev, libboost-json${boost}-dev")
 
 set(CPACK_COMPONENT_SKEP_PYTHON_DESCRIPTION
   "Python workers for skep, a pool of external worker processes
@@ -48,7 +56,7 @@ file(CREATE_LINK ../../../${skep_sdk_dir}/skep ${CMAKE_CURRENT_BINARY_DIR}/dist-
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dist-packages/skep
   DESTINATION lib/python3/dist-packages COMPONENT skep_python)
 
-foreach(part RUNTIME DEVELOPMENT PYTHON)
+foreach(part RUNTIME WORKER DEVELOPMENT PYTHON)
   string(TOLOWER skep_${part} component)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright COMPONENT ${component}
     DESTINATION share/doc/${CPACK_DEBIAN_SKEP_${part}_PACKAGE_NAME})

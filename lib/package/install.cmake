@@ -1,11 +1,15 @@
-# What `cmake --install` copies, in three components: the shared library with the programs and files that it needs at
-# run time, what a program is built with, and the Python SDK.
+# What `cmake --install` copies, in four components: the shared library with the programs and files that it needs at run
+# time, the shared library for workers in C++, what a program is built with, and the Python SDK.
 include(CMakePackageConfigHelpers)
 
 set(skep_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skep)
 
 install(TARGETS skep EXPORT skep-targets
   LIBRARY COMPONENT skep_runtime NAMELINK_COMPONENT skep_development
+  ARCHIVE COMPONENT skep_development
+  FILE_SET HEADERS COMPONENT skep_development)
+install(TARGETS skep_worker EXPORT skep-worker-targets
+  LIBRARY COMPONENT skep_worker NAMELINK_COMPONENT skep_development
   ARCHIVE COMPONENT skep_development
   FILE_SET HEADERS COMPONENT skep_development)
 # Libraries beside it, each a component of its own.
@@ -25,25 +29,27 @@ install(FILES core/pool_config.schema.json pool/manager_config.schema.json DESTI
 install(DIRECTORY python/skep DESTINATION ${skep_sdk_dir} COMPONENT skep_python PATTERN "__pycache__" EXCLUDE)
 
 # What a program that links the library has to find as well.
-set(skep_boost_components json)
-set(skep_pc_libs -lboost_json)
+set(skep_boost_log "")
+set(skep_pc_log_libs "")
 set(skep_pc_flags -pthread)
 if(NOT skep_is_shared)
-  list(APPEND skep_boost_components log)
-  list(APPEND skep_pc_flags -DSKEP_STATIC_DEFINE)
-  list(APPEND skep_pc_libs -lboost_log -lboost_thread -lboost_filesystem)
+  set(skep_boost_log log)
+  set(skep_pc_log_libs " -lboost_log -lboost_thread -lboost_filesystem")
+  string(APPEND skep_pc_flags " -DSKEP_STATIC_DEFINE")
 endif()
-list(JOIN skep_boost_components " " skep_boost_components)
-list(JOIN skep_pc_libs " " skep_pc_libs)
-list(JOIN skep_pc_flags " " skep_pc_flags)
 
 install(EXPORT skep-targets NAMESPACE skep:: DESTINATION ${skep_cmake_dir} COMPONENT skep_development)
+install(EXPORT skep-worker-targets NAMESPACE skep:: DESTINATION ${skep_cmake_dir} COMPONENT skep_development)
 configure_package_config_file(package/skep-config.cmake.in skep-config.cmake INSTALL_DESTINATION ${skep_cmake_dir})
 write_basic_package_version_file(skep-config-version.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH skep_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(package/skep.pc.in skep.pc @ONLY)
+function(configure_pc_file name description libs)
+  configure_file(package/skep.pc.in ${name}.pc @ONLY)
+endfunction()
+configure_pc_file(skep "${PROJECT_DESCRIPTION}" "-lskep -lboost_json${skep_pc_log_libs}")
+configure_pc_file(skep-worker "Workers in C++ for skep" "-lskep_worker -lboost_json")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/skep-config-version.cmake
   DESTINATION ${skep_cmake_dir} COMPONENT skep_development)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep.pc
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep.pc ${CMAKE_CURRENT_BINARY_DIR}/skep-worker.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT skep_development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT skep_development)
