@@ -9,6 +9,12 @@
 
 namespace skep {
 
+/// One moment by both clocks: the one that decides, and the one for people.
+struct moment {
+    time_point now;
+    std::chrono::system_clock::time_point wall;
+};
+
 /// The one clock under every timer of the library: the monotonic clock, unless a test has taken time into its
 /// own hands with manual_time.
 struct clock {
@@ -35,12 +41,12 @@ public:
     void advance(duration step) noexcept;
 };
 
-/// `moment` plus `limit`, where a limit of 0 means for ever.
-inline time_point after_limit(time_point moment, duration limit) noexcept {
-    if (limit == duration::zero() || limit > time_point::max() - moment) {
+/// `start` plus `limit`, where a limit of 0 means for ever.
+inline time_point after_limit(time_point start, duration limit) noexcept {
+    if (limit == duration::zero() || limit > time_point::max() - start) {
         return time_point::max();
     }
-    return moment + limit;
+    return start + limit;
 }
 
 } // namespace skep

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/moment.hpp"
+#include "core/clock.hpp"
 #include "policy/patient_deadline.hpp"
 #include "policy/recovery.hpp"
 #include "policy/retirement.hpp"

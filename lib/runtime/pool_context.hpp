@@ -5,7 +5,6 @@
 
 #include "async/timer.hpp"
 #include "core/clock.hpp"
-#include "core/moment.hpp"
 #include <skep/event_bus.hpp>
 
 #include <chrono>
