@@ -4,8 +4,8 @@
 #include "process/child.hpp"
 
 #include "core/clock.hpp"
+#include "process/descriptors.hpp"
 #include "process/guard_protocol.hpp"
-#include "process/pidfd.hpp"
 #include "process/reaping.hpp"
 
 #include <boost/asio/redirect_error.hpp>

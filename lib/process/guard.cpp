@@ -3,7 +3,7 @@
 
 #include "process/guard.hpp"
 
-#include "process/fd_pair.hpp"
+#include "process/descriptors.hpp"
 #include "process/guard_protocol.hpp"
 #include "process/held_signal.hpp"
 #include "process/reaping.hpp"

@@ -4,8 +4,8 @@
 // The program skep-guard: holds every leash of its host. When the host ends, in whatever way, it kills the leader of each
 // group, and a moment later pulls the leashes. It needs no more of the C++ library than this.
 
+#include "process/descriptors.hpp"
 #include "process/guard_protocol.hpp"
-#include "process/pidfd.hpp"
 
 #include <array>
 #include <cerrno>

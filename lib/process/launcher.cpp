@@ -4,7 +4,7 @@
 #include "process/launcher.hpp"
 
 #include "process/child_setup.hpp"
-#include "process/pidfd.hpp"
+#include "process/descriptors.hpp"
 #include "process/reaping.hpp"
 #include <skep/error.hpp>
 

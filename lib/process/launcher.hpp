@@ -3,8 +3,8 @@
 
 #pragma once
 
+#include "process/descriptors.hpp"
 #include "process/host_state.hpp"
-#include "process/unique_fd.hpp"
 
 #include <array>
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include "process/memory.hpp"
 
-#include "process/unique_fd.hpp"
+#include "process/descriptors.hpp"
 
 #include <array>
 #include <charconv>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "process/unique_fd.hpp"
+#include "process/descriptors.hpp"
 #include <skep/exit_status.hpp>
 
 #include <chrono>

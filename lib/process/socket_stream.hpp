@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "process/unique_fd.hpp"
+#include "process/descriptors.hpp"
 #include "runtime/byte_stream.hpp"
 
 #include <memory>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "process/fd_pair.hpp"
+#include "process/descriptors.hpp"
 #include "support.hpp"
 
 #include <chrono>

@@ -6,7 +6,7 @@
 #include "async/gate.hpp"
 #include "core/clock.hpp"
 #include "pool/pool_core.hpp"
-#include "process/unique_fd.hpp"
+#include "process/descriptors.hpp"
 #include "runtime/runtime.hpp"
 #include "support/manual_context.hpp"
 #include "wire/frame.hpp"

@@ -3,10 +3,14 @@
 
 #pragma once
 
+#include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
 #include <utility>
 
 namespace skep {
+
+class launcher;
 
 /// Owns a file descriptor.
 class unique_fd {
@@ -32,5 +36,25 @@ public:
 private:
     int fd_ = -1;
 };
+
+/// Two connected descriptors, one of which goes to another process.
+struct fd_pair {
+    unique_fd here;
+    unique_fd there;
+};
+
+/// Throws error(spawn_failed).
+fd_pair make_socket_pair(const launcher& launch);
+fd_pair make_pipe_to_here(const launcher& launch);
+
+// By system call, because the header of glibc 2.36 declares these functions in a way that C++ cannot link.
+
+inline int pidfd_open(pid_t pid) noexcept {
+    return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+}
+
+inline int pidfd_send_signal(int pidfd, int number) noexcept {
+    return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, 0));
+}
 
 } // namespace skep

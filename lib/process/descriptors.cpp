@@ -1,7 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "process/fd_pair.hpp"
+#include "process/descriptors.hpp"
+
+#include "process/launcher.hpp"
 
 #include <array>
 #include <cerrno>
