@@ -7,7 +7,7 @@
 #include "core/clock.hpp"
 #include "core/config_problems.hpp"
 #include "core/counted.hpp"
-#include "core/visible_ascii.hpp"
+#include "core/text.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>

@@ -3,7 +3,7 @@
 
 #include "async/guest_group.hpp"
 
-#include "core/exception_text.hpp"
+#include "core/text.hpp"
 #include <skep/awaitable.hpp>
 
 namespace skep {

@@ -4,9 +4,9 @@
 #include "core/config_schema.hpp"
 
 #include "core/config_fields.hpp"
-#include "core/name_rule.hpp"
 #include "core/presets.hpp"
 #include "core/schema_writer.hpp"
+#include "core/text.hpp"
 #include <skep/pool_config.hpp>
 
 #include <utility>

@@ -5,10 +5,9 @@
 
 #include "core/config_fields.hpp"
 #include "core/launch_command.hpp"
-#include "core/name_rule.hpp"
 #include "core/pool_size.hpp"
 #include "core/range_check.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include <skep/exit_class.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/config_path.hpp"
-#include "core/name_rule.hpp"
+#include "core/text.hpp"
 #include "core/tool_table.hpp"
 #include <skep/error.hpp>
 

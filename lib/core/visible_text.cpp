@@ -3,7 +3,7 @@
 
 #include "core/visible_text.hpp"
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 #include <array>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "core/name_rule.hpp"
 #include "core/number_text.hpp"
+#include "core/text.hpp"
 #include <skep/worker_id.hpp>
 
 namespace skep {

@@ -3,7 +3,7 @@
 
 #include "otlp/collector.hpp"
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/use_awaitable.hpp>

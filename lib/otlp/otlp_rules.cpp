@@ -4,8 +4,7 @@
 #include "otlp/otlp_rules.hpp"
 
 #include "core/range_check.hpp"
-#include "core/utf8.hpp"
-#include "core/visible_ascii.hpp"
+#include "core/text.hpp"
 
 #include <boost/beast/core/string.hpp>
 

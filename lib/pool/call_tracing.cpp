@@ -3,8 +3,8 @@
 
 #include "pool/call_tracing.hpp"
 
+#include "core/text.hpp"
 #include "core/trace_context.hpp"
-#include "core/utf8.hpp"
 #include "pool/call_events.hpp"
 
 #include <chrono>

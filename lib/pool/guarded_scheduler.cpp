@@ -3,7 +3,7 @@
 
 #include "pool/guarded_scheduler.hpp"
 
-#include "core/exception_text.hpp"
+#include "core/text.hpp"
 #include <skep/error.hpp>
 
 namespace skep {

@@ -4,7 +4,7 @@
 #include "pool/pool_core.hpp"
 
 #include "async/pause.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/next_attempt.hpp"
 #include "process/usable_cpus.hpp"

@@ -5,7 +5,7 @@
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
 #include "core/config_path.hpp"
-#include "core/exception_text.hpp"
+#include "core/text.hpp"
 #include "pool/config_check.hpp"
 #include "pool/pool_core.hpp"
 #include <skep/error.hpp>

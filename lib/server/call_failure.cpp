@@ -3,7 +3,7 @@
 
 #include "server/call_failure.hpp"
 
-#include "core/exception_text.hpp"
+#include "core/text.hpp"
 #include "wire/answer_messages.hpp"
 #include "wire/json_writer.hpp"
 #include <skep/worker_errors.hpp>

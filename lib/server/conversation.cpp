@@ -3,7 +3,7 @@
 
 #include "server/conversation.hpp"
 
-#include "core/exception_text.hpp"
+#include "core/text.hpp"
 #include "process/standard_error.hpp"
 #include "server/call_failure.hpp"
 #include "wire/answer_messages.hpp"

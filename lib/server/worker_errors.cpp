@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include <skep/worker_errors.hpp>
 
 #include <cstddef>

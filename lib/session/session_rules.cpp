@@ -4,7 +4,7 @@
 #include "session/session_rules.hpp"
 
 #include "core/range_check.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include <skep/error.hpp>
 
 #include <chrono>

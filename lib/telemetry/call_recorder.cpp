@@ -3,7 +3,7 @@
 
 #include "telemetry/call_recorder.hpp"
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 #include <exception>
 

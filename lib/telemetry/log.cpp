@@ -3,8 +3,7 @@
 
 #include "telemetry/log.hpp"
 
-#include "core/exception_text.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "core/visible_text.hpp"
 
 #include <boost/json/object.hpp>

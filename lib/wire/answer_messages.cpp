@@ -3,7 +3,7 @@
 
 #include "wire/answer_messages.hpp"
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "wire/attachments.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_writer.hpp"

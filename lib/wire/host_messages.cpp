@@ -3,8 +3,8 @@
 
 #include "wire/host_messages.hpp"
 
+#include "core/text.hpp"
 #include "core/trace_context.hpp"
-#include "core/utf8.hpp"
 #include "wire/attachments.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_writer.hpp"

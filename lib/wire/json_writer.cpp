@@ -3,7 +3,7 @@
 
 #include "wire/json_writer.hpp"
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>

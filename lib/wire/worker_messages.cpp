@@ -3,8 +3,8 @@
 
 #include "wire/worker_messages.hpp"
 
+#include "core/text.hpp"
 #include "core/trace_context.hpp"
-#include "core/utf8.hpp"
 #include "wire/attachments.hpp"
 #include "wire/message_cost.hpp"
 #include "wire/message_members.hpp"

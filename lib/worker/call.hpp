@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/request_extras.hpp"
+#include "core/text.hpp"
 #include "core/trace_context.hpp"
-#include "core/utf8.hpp"
 #include "policy/patient_deadline.hpp"
 #include "policy/stream_window.hpp"
 #include "wire/host_messages.hpp"

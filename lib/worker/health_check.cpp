@@ -3,7 +3,7 @@
 
 #include "worker/health_check.hpp"
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "core/visible_text.hpp"
 #include "wire/message_cost.hpp"
 #include "worker/worker.hpp"

@@ -3,7 +3,7 @@
 
 #include "worker/tool_failure.hpp"
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include <skep/error.hpp>
 
 #include <boost/asio/error.hpp>

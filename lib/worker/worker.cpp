@@ -3,8 +3,7 @@
 
 #include "worker/worker.hpp"
 
-#include "core/exception_text.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "wire/host_messages.hpp"
 #include "wire/protocol_violation.hpp"
 

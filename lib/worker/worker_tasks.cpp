@@ -3,7 +3,7 @@
 
 // A worker's life: its coroutines, from launch to reaping.
 
-#include "core/exception_text.hpp"
+#include "core/text.hpp"
 #include "worker/worker.hpp"
 
 #include <csignal>

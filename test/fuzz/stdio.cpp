@@ -5,7 +5,7 @@
 // frame is shown in one line that does nothing to a terminal, and what a frame holds is never shown.
 
 #include "check.hpp"
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 #include "core/visible_text.hpp"
 #include "wire/frame.hpp"
 #include "wire/protocol_violation.hpp"

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "core/utf8.hpp"
+#include "core/text.hpp"
 
 #include <string_view>
 

@@ -4,7 +4,7 @@
 #include "async/condition.hpp"
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
-#include "core/exception_text.hpp"
+#include "core/text.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
