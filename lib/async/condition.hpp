@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/cancelled.hpp"
+#include "async/checkpoint.hpp"
 #include "async/timer.hpp"
 
 #include <boost/asio/awaitable.hpp>

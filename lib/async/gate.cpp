@@ -3,7 +3,7 @@
 
 #include "async/gate.hpp"
 
-#include "async/cancelled.hpp"
+#include "async/checkpoint.hpp"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>

@@ -3,8 +3,7 @@
 
 #include "otlp/exporter_core.hpp"
 
-#include "async/cancelled.hpp"
-#include "async/turns.hpp"
+#include "async/checkpoint.hpp"
 #include "core/clock.hpp"
 #include "otlp/otlp_rules.hpp"
 #include "otlp/spans_json.hpp"

@@ -3,8 +3,8 @@
 
 #include "redis/redis_server.hpp"
 
+#include "async/checkpoint.hpp"
 #include "async/execute_surely.hpp"
-#include "async/turns.hpp"
 #include "redis/session_replies.hpp"
 
 #include <boost/asio/cancellation_type.hpp>

@@ -3,7 +3,7 @@
 
 #include "session/memory_backend.hpp"
 
-#include "async/turns.hpp"
+#include "async/checkpoint.hpp"
 #include "core/clock.hpp"
 
 #include <utility>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "async/turns.hpp"
+#include "async/checkpoint.hpp"
 #include "session/memory_backend.hpp"
 #include "session/quota_watch.hpp"
 #include "session/session_observers.hpp"

@@ -3,7 +3,7 @@
 
 #include "worker/link.hpp"
 
-#include "async/turns.hpp"
+#include "async/checkpoint.hpp"
 #include "wire/protocol_violation.hpp"
 #include "wire/stray_output.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "simulation/sim_delegate.hpp"
 
-#include "async/cancelled.hpp"
+#include "async/checkpoint.hpp"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>

@@ -3,10 +3,15 @@
 
 #pragma once
 
+#include <skep/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace skep {
@@ -20,6 +25,19 @@ inline asio::awaitable<void> end_if_cancelled() {
     if (state.cancelled() != asio::cancellation_type::none) {
         throw boost::system::system_error(asio::error::operation_aborted);
     }
+}
+
+/// Throws error(errc::cancelled) if that is the coroutine's state.
+inline void heed(const asio::cancellation_state& state) {
+    if (state.cancelled() != asio::cancellation_type::none) {
+        throw error(errc::cancelled, {});
+    }
+}
+
+/// Leaves the executor to others for a turn.
+inline asio::awaitable<void> end_turn() {
+    const auto executor = co_await asio::this_coro::executor;
+    co_await asio::post(executor, asio::use_awaitable);
 }
 
 } // namespace skep
