@@ -22,13 +22,13 @@ from types import SimpleNamespace
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "lib" / "python"))
 
-from skep.call import Call  # noqa: E402
-from skep.channel import Channel  # noqa: E402
-from skep.control import Control  # noqa: E402
-from skep.errors import ProtocolError  # noqa: E402
-from skep.pool_host import PoolHost  # noqa: E402
-from skep.request import Request, value_in  # noqa: E402
-from skep.window import Window  # noqa: E402
+from skep._calls.call import Call  # noqa: E402
+from skep._calls.interrupts import Window  # noqa: E402
+from skep._calls.pool_host import PoolHost  # noqa: E402
+from skep._calls.tools import Request, value_in  # noqa: E402
+from skep._profiles.control import Control  # noqa: E402
+from skep._wire.channel import Channel  # noqa: E402
+from skep._wire.errors import ProtocolError  # noqa: E402
 
 LIMIT = 64 * 1024
 MOST_FRAMES = 8

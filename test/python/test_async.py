@@ -218,7 +218,7 @@ class Async(HostCase):
         self.assertEqual((error["code"], error["data"], error["traceback"]), ("code", {"n": 1}, ""))
         traceback = self.host.call_error("fails")["traceback"]
         self.assertTrue(traceback.startswith("Traceback (most recent call last):\n  File"), traceback)
-        self.assertNotIn("skep/work.py", traceback)
+        self.assertNotIn("/skep/", traceback)
         self.assertEqual(self.host.call_error("echo", {"value": 1}, deadline_ms=0)["type"], "skep.DeadlineExceeded")
 
     def test_a_task_factory_that_raises_errors(self):

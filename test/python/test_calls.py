@@ -92,7 +92,7 @@ class Handshake(HostCase):
         status, _, stderr = host.finish()
         self.assertEqual(status, 1)
         self.assertRegex(stderr, r"in load\n(.*\n)+ValueError: no model\n$")
-        self.assertNotIn("skep/worker.py", stderr)
+        self.assertNotIn("/skep/", stderr)
 
     def test_a_start_hook_may_exit(self):
         host = self.start("@worker.on_start\ndef load(): raise SystemExit(9)", ready=False)

@@ -6,8 +6,8 @@ import threading
 import unittest
 
 from host import frame
-from skep.channel import Channel, frame_length
-from skep.errors import ProtocolError
+from skep._wire.channel import Channel, frame_length
+from skep._wire.errors import ProtocolError
 
 
 def channel_reading(*chunks):

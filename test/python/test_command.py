@@ -4,7 +4,7 @@ import functools
 import unittest
 
 import skep
-from skep.command import Command, find
+from skep._calls.command import Command, find
 
 
 def predict(text: str, top: int = 3) -> dict:

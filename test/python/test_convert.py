@@ -12,8 +12,8 @@ import sys
 import unittest
 import uuid
 
-from skep.convert import ResultEncoder
-from skep.errors import UnserializableResult
+from skep._wire.conversion import ResultEncoder
+from skep._wire.errors import UnserializableResult
 
 Point = collections.namedtuple("Point", "x y")
 

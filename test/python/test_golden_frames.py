@@ -11,8 +11,8 @@ from host import ROOT, HostCase
 
 sys.path.insert(0, str(ROOT / "lib" / "python"))
 
-from skep.channel import Channel
-from skep.errors import ProtocolError
+from skep._wire.channel import Channel
+from skep._wire.errors import ProtocolError
 
 KIT = ROOT / "test" / "conformance"
 INDEX = json.loads((KIT / "frames" / "index.json").read_text())

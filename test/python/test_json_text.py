@@ -9,7 +9,7 @@ import types
 import unittest
 from unittest import mock
 
-import skep.json_text
+from skep._wire import json_text
 
 
 def refuse(value):
@@ -31,9 +31,9 @@ def with_orjson():
     orjson.dumps = mock.Mock(side_effect=dumps)
     orjson.loads = mock.Mock(side_effect=lambda data: json.loads(bytes(data)))
     orjson.OPT_PASSTHROUGH_DATACLASS, orjson.OPT_PASSTHROUGH_DATETIME, orjson.OPT_PASSTHROUGH_SUBCLASS = 1, 2, 4
-    spec = importlib.util.spec_from_file_location("skep.json_text_with_orjson", skep.json_text.__file__)
+    spec = importlib.util.spec_from_file_location("skep._wire.json_text_with_orjson", json_text.__file__)
     module = importlib.util.module_from_spec(spec)
-    module.__package__ = "skep"
+    module.__package__ = "skep._wire"
     with mock.patch.dict(sys.modules, orjson=orjson):
         spec.loader.exec_module(module)
     return module, orjson
@@ -41,7 +41,7 @@ def with_orjson():
 
 def without_orjson():
     with mock.patch.dict(sys.modules, orjson=None):
-        spec = importlib.util.spec_from_file_location("skep.json_text_without", skep.json_text.__file__)
+        spec = importlib.util.spec_from_file_location("skep._wire.json_text_without", json_text.__file__)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return module

@@ -5,8 +5,8 @@ import signal
 import unittest
 import unittest.mock
 
-from skep import patched
-from skep.saying import printable
+from skep._process import interpreter
+from skep._process.diagnostics import printable
 
 from host import HostCase
 
@@ -82,8 +82,8 @@ class LeftLibrary(HostCase):
 
     def test_threads_that_are_coroutines(self):
         said = "a library has replaced threads by something else, and the SDK needs threads to hear its pool"
-        self.check_refusal(said, before=f"import skep.patched\nskep.patched._PATIENCE = 0.1\n{COROUTINES}")
-        self.check_refusal(said, hook=f"skep.patched._PATIENCE = 0.1\n{COROUTINES}")
+        self.check_refusal(said, before=f"import skep\nskep._process.interpreter._PATIENCE = 0.1\n{COROUTINES}")
+        self.check_refusal(said, hook=f"skep._process.interpreter._PATIENCE = 0.1\n{COROUTINES}")
 
     def test_threads_that_gevent_has_patched(self):
         if HAS_GEVENT:
@@ -114,13 +114,13 @@ class LeftLibrary(HostCase):
 
     def test_a_start_of_threads_that_runs_them_at_once(self):
         with unittest.mock.patch("_thread.start_new_thread", lambda function, args: function(*args)):
-            self.assertIn("starts none", patched.replacement_of_threads())
-        self.assertIsNone(patched.replacement_of_threads())
+            self.assertIn("starts none", interpreter.replacement_of_threads())
+        self.assertIsNone(interpreter.replacement_of_threads())
 
     def test_eventlet(self):
         module = unittest.mock.Mock(is_monkey_patched=lambda name: name == "thread")
         with unittest.mock.patch.dict("sys.modules", {"eventlet.patcher": module}):
-            self.assertIn("eventlet has replaced threads", patched.replacement_of_threads())
+            self.assertIn("eventlet has replaced threads", interpreter.replacement_of_threads())
 
     def test_whatever_else_is_patched_or_set(self):
         for state in (

@@ -8,11 +8,10 @@ import unittest
 from unittest import mock
 
 from host import HostCase
-from skep.convert import ResultEncoder
-from skep.errors import UnserializableResult
-from skep.json_facts import has_big_integer, is_deeper, memory
-from skep.limits import Limits
-from skep.rules import Rules
+from skep._wire.conversion import ResultEncoder
+from skep._wire.errors import UnserializableResult
+from skep._wire.json_rules import Rules, has_big_integer, is_deeper, memory
+from skep._wire.protocol import Limits
 from test_json_text import with_orjson
 
 FRAME = 64 * 1024 * 1024
@@ -214,7 +213,7 @@ class WithOrjson(Integers, Depth, Memory, Keys, AtRandom):
 
     def setUp(self):
         module, _ = with_orjson()
-        patch = mock.patch("skep.convert.Encoder", module.Encoder)
+        patch = mock.patch("skep._wire.conversion.Encoder", module.Encoder)
         patch.start()
         self.addCleanup(patch.stop)
 

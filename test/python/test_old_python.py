@@ -28,7 +28,7 @@ class OldPython(unittest.TestCase):
         ast.parse((PACKAGE / "__init__.py").read_text(), feature_version=(3, 4))
 
     def test_the_oldest_that_will_do_can_read_all(self):
-        for path in PACKAGE.glob("*.py"):
+        for path in PACKAGE.rglob("*.py"):
             ast.parse(path.read_text(), feature_version=(3, 8))
 
 

@@ -34,8 +34,8 @@ class Stacks(HostCase):
         for number in range(3):
             stacks = self.read_stacks(host)
             self.assertIn("hread 0x", stacks)
-            self.assertRegex(stacks, r'File ".*/skep/control.py", line \d+ in _listen\n')
-            self.assertRegex(stacks, r'File ".*/skep/conversation.py", line \d+ in serve\n')
+            self.assertRegex(stacks, r'File ".*/skep/_profiles/control.py", line \d+ in _listen\n')
+            self.assertRegex(stacks, r'File ".*/skep/_profiles/conversation.py", line \d+ in serve\n')
             self.assertEqual(host.call("echo", {"value": number}), number)
         host.tell({"type": "shutdown", "grace_ms": 1000})
         self.assertEqual(host.finish(), (0, "", ""))

@@ -8,7 +8,7 @@ from host import ROOT, HostCase
 
 sys.path.insert(0, str(ROOT / "lib" / "python"))
 
-from skep.batch import Batch  # noqa: E402
+from skep._calls.outbox import Batch  # noqa: E402
 
 TOKENS = """
 @worker.command

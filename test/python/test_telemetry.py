@@ -58,7 +58,7 @@ def fork():
     if child == 0:
         skep.emit("from a child")
         logging.warning("of a child")
-        from skep.records import records
+        from skep._calls.telemetry import records
         os._exit(records.dropped)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 """

@@ -8,9 +8,9 @@ from unittest import mock
 
 import skep
 from host import HostCase, check_turns
-from skep.errors import Cancelled
-from skep.thread_window import ThreadWindow
-from skep.threading_kind import threading_kind
+from skep._process.interpreter import threading_kind
+from skep._profiles.thread_profile import ThreadWindow
+from skep._wire.errors import Cancelled
 
 COMMANDS = """
 import threading, time

@@ -61,8 +61,8 @@ def leaves_a_thread():
     threading.Thread(target=lambda: None)
     call = skep.current()
     def keep():
-        import skep.call as module
-        module.set_running_here(call)
+        from skep._calls.call import set_running_here
+        set_running_here(call)
         later()
     thread = threading.Thread(target=keep)
     thread.start()

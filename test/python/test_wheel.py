@@ -85,7 +85,8 @@ class Wheel(unittest.TestCase):
     def test_the_package_is_all_that_is_in_it(self):
         about = f"skep-{skep.__version__}.dist-info/"
         names = [name for name in self.wheel.namelist() if not name.startswith(about)]
-        expected = [f"skep/{path.name}" for path in (SDK / "skep").iterdir() if path.name != "__pycache__"]
+        files = (path for path in (SDK / "skep").rglob("*") if path.is_file() and path.parent.name != "__pycache__")
+        expected = [str(path.relative_to(SDK)) for path in files]
         self.assertEqual(sorted(names), sorted(expected))
         self.assertIn("skep/py.typed", names)
         licences = [name for name in self.wheel.namelist() if name.endswith("/LICENSE")]

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 import skep
-from skep.command import Command
+from skep._calls.command import Command
 
 from host import ROOT, HostCase
 

@@ -29,8 +29,10 @@ if sys.version_info < (3, 8):
     sys.stderr.write("skep needs Python 3.8 or later; this is Python %d.%d.%d (%s)\n" % running)
     sys.exit(64)
 
-from .call import Call, attachments, current
-from .errors import (
+from ._calls.call import Call, attachments, call_host, call_host_async, current, progress
+from ._calls.telemetry import emit, span, traceparent
+from ._profiles.thread_checks import guard
+from ._wire.errors import (
     Cancelled,
     DeadlineExceeded,
     Error,
@@ -41,12 +43,8 @@ from .errors import (
     UnknownCommand,
     UnserializableResult,
 )
-from .guarded import guard
-from .host import call_host, call_host_async, progress
-from .local_host import fake_tools
-from .telemetry import emit, span
-from .trace import traceparent
-from .version import __version__
+from ._wire.protocol import __version__
+from .local_call import fake_tools
 from .worker import Worker
 
 __all__ = [

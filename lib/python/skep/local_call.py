@@ -1,17 +1,75 @@
-"""Runs a command in this process, without a host, and yet as one would have it: what Worker.call() does."""
+"""Calls without a pool: Worker.call(), and tools of the host that a unit test gives it."""
 
+import inspect
 import json
-from typing import Any, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
-from .call import Call, running
-from .event_loop import EventLoop
-from .json_text import decode
-from .limits import DEFAULT_LIMITS
-from .local_host import LocalHost
-from .messages import Answers
-from .placeholders import with_attachments
-from .window import Window
-from .work import Work
+from ._calls.answering import Work
+from ._calls.call import Call, Host, running
+from ._calls.event_loop import EventLoop
+from ._calls.interrupts import Window
+from ._calls.tools import encode_args
+from ._process.diagnostics import type_name
+from ._wire.conversion import ResultEncoder, with_attachments
+from ._wire.errors import HostError
+from ._wire.json_rules import Rules
+from ._wire.json_text import decode
+from ._wire.messages import Answers
+from ._wire.protocol import DEFAULT_LIMITS
+
+_fakes: Optional[Mapping[str, Callable[..., Any]]] = None
+
+
+@contextmanager
+def fake_tools(tools: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
+    """Stands in for the tools of the host while unit tests run commands with worker.call().
+
+        with skep.fake_tools({"lookup_user": lambda id: {"name": "Ada"}}):
+            assert worker.call("greet", user=42) == "Hello, Ada"
+
+    In the block skep.call_host() calls these functions, on the thread that asks. Arguments and results are converted as
+    on their way to a host and back. What a function raises is a skep.HostError with its type and message, unless it
+    is one already. For all threads; a block inside another one hides its tools.
+    """
+    global _fakes
+    before, _fakes = _fakes, tools
+    try:
+        yield
+    finally:
+        _fakes = before
+
+
+class LocalHost(Host):
+    """Nobody at the other end."""
+
+    correlation = "local-"
+
+    def call_tool(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
+        return _as_received(name, _call_fake(name, args))
+
+    async def call_tool_async(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
+        value = _call_fake(name, args)
+        return _as_received(name, await value if inspect.isawaitable(value) else value)
+
+
+def _call_fake(name: str, args: Mapping[str, Any]) -> Any:
+    if _fakes is None:
+        raise RuntimeError(f"cannot call tool '{name}' without a pool; give unit tests a fake by skep.fake_tools()")
+    if name not in _fakes:
+        raise HostError("skep.UnknownTool", f"there is no tool '{name}'; the fakes are {', '.join(_fakes)}")
+    text, attachments = encode_args(name, args, DEFAULT_LIMITS)
+    try:
+        return _fakes[name](**with_attachments(decode(text), attachments))
+    except HostError:
+        raise
+    except Exception as error:
+        raise HostError(type_name(type(error)), str(error)) from error
+
+
+def _as_received(name: str, value: Any) -> Any:
+    text, attachments = ResultEncoder(Rules(DEFAULT_LIMITS)).encode(value, name)
+    return with_attachments(decode(text), [part.toreadonly() for part in attachments])
 
 
 def call_locally(
@@ -25,7 +83,7 @@ def call_locally(
     known = work.commands.get(command)
     with running(call):
         if known is not None and work.is_async and work.is_for_loop(known):
-            from .async_work import do_async  # with asyncio, which takes longer to import than all of this
+            from ._calls.async_answering import do_async  # with asyncio, which takes longer to import than all of this
 
             body, sent = event_loop.run(do_async(work, call, answers))
         else:

@@ -3,9 +3,8 @@
 import logging
 from typing import Any, Dict
 
-from .messages import encode
-from .records import LONGEST, records
-from .telemetry import add_correlation_id
+from ._calls.telemetry import LONGEST, add_correlation_id, records
+from ._wire.messages import encode
 
 _LENGTHS = (16_000, 5_000, 1_500)  # characters of the text: the first that fits is taken
 _LONGEST_NAME = 64  # characters

@@ -4,26 +4,25 @@ import os
 import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, overload
 
-from . import missing_run
-from .choice import EXIT_UNSUITABLE, Unsuitable, check_threads
-from .command import Command
-from .connection import EXIT_NOT_STARTED_BY_POOL, ConnectError, Connection, connect
-from .control import EXIT_PROTOCOL_ERROR, report_protocol_error
-from .conversation import Conversation
-from .description import show_traceback
-from .errors import ProtocolError
-from .event_loop import EventLoop
-from .forked import leave
-from .health import RESERVED_PREFIX, HealthCheck
-from .imported_again import NO_POOL, is_imported_again, warn_of_missing_guard
-from .interrupts import Terminate
+from ._calls.answering import DEFAULT_CONCURRENCY, Work
+from ._calls.command import RESERVED_PREFIX, Command, HealthCheck, function_in
+from ._calls.event_loop import EventLoop
+from ._calls.telemetry import records
+from ._process.diagnostics import say, show_traceback
+from ._process.exits import (
+    EXIT_FAILED,
+    EXIT_NOT_STARTED_BY_POOL,
+    EXIT_PROTOCOL_ERROR,
+    EXIT_UNSUITABLE,
+    Terminate,
+    leave,
+    report_protocol_error,
+)
+from ._process.script import NO_POOL, expect_run, is_imported_again, run_is_called, warn_of_missing_guard
+from ._profiles.conversation import Conversation, Unsuitable, check_threads
+from ._wire.connection import ConnectError, Connection, connect
+from ._wire.errors import ProtocolError
 from .local_call import call_locally
-from .records import records
-from .saying import say
-from .signatures import function_in
-from .work import DEFAULT_CONCURRENCY, Work
-
-EXIT_HOOK_FAILED = 1
 
 _TIME_FOR_LAST_RECORDS = 0.5  # seconds
 
@@ -66,7 +65,7 @@ class Worker:
             self._why_not_connected = str(error)
         else:
             self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
-            missing_run.expect_run()
+            expect_run()
 
     @property
     def slot(self) -> Optional[str]:
@@ -176,7 +175,7 @@ class Worker:
         A script that a pool has started, and that comes to its end without this call, is told so on stderr and
         exits with 120.
         """
-        missing_run.run_is_called()
+        run_is_called()
         if is_imported_again():
             warn_of_missing_guard()
             return
@@ -193,9 +192,10 @@ class Worker:
             self._previous_exit = conversation.host.previous_exit
             with conversation.interrupts.window():
                 if not all(self._run_hook(hook, conversation) for hook in self._due_start_hooks()):
-                    sys.exit(EXIT_HOOK_FAILED)
+                    sys.exit(EXIT_FAILED)
             check_threads()  # again: a hook may import what replaces them
             conversation.interrupts.restore()
+            _capture_logs()
             try:
                 conversation.serve()
             except (Terminate, SystemExit) as end:
@@ -204,7 +204,7 @@ class Worker:
                 raise
             finally:
                 stopped = [self._run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
-                status = 0 if all(stopped) else EXIT_HOOK_FAILED
+                status = 0 if all(stopped) else EXIT_FAILED
         except Terminate:
             pass  # an orderly end like any other
         except ProtocolError as error:
@@ -252,3 +252,10 @@ class Worker:
         if conversation.host.is_gone:
             leave()
         return True
+
+
+def _capture_logs() -> None:
+    if "logging" in sys.modules:  # else nothing is logged, and the import would take its time
+        from .logs import handle_unless_configured
+
+        handle_unless_configured()

@@ -1,0 +1,150 @@
+"""From a call to its answer, on an event loop."""
+
+import asyncio
+from typing import Any, AsyncGenerator, Awaitable, Callable, Generator, List, Optional, Tuple, Union, cast
+
+from .._process.exits import leave
+from .._wire.channel import frame_length
+from .._wire.errors import Cancelled
+from .._wire.messages import Answer, Answers
+from .answering import Work, healthy
+from .call import Call
+from .command import ASYNC_GENERATOR, AWAITABLE, GENERATOR, kind_of
+from .loop_waits import LoopMailbox, LoopWindow
+from .pool_host import PoolHost
+from .streams import Collected
+
+AnyGenerator = Union["AsyncGenerator[Any, None]", "Generator[Any, None, Any]"]
+_Deliver = Callable[[Any], Awaitable[None]]
+
+
+async def drive_async(generator: AnyGenerator, deliver: _Deliver) -> Any:
+    """Delivers what a generator yields; what it returns. It is closed whatever happens, so that it can clean up."""
+    if kind_of(generator) == GENERATOR:
+        return await _drive_plain(cast("Generator[Any, None, Any]", generator), deliver)
+    generator = cast("AsyncGenerator[Any, None]", generator)
+    try:
+        async for value in generator:
+            await deliver(value)
+    finally:
+        await generator.aclose()
+
+
+async def _drive_plain(generator: "Generator[Any, None, Any]", deliver: _Deliver) -> Any:
+    try:
+        while True:
+            try:
+                value = next(generator)
+            except StopIteration as end:
+                return end.value
+            await deliver(value)
+    finally:
+        generator.close()
+
+
+async def collect_async(generator: AnyGenerator, command: str) -> List[Any]:
+    """What a generator yields, for a caller who wants one answer."""
+    collected = Collected(command)
+
+    async def add(value: Any) -> None:
+        collected.add(value)
+
+    await drive_async(generator, add)
+    return collected.values
+
+
+class AsyncOutlet:
+    """Sends chunks to the consumer of a stream, no faster than it takes them. On the event loop."""
+
+    def __init__(
+        self, call: Call, window: LoopWindow, credit: Tuple[int, int], answers: Answers, host: PoolHost
+    ) -> None:
+        self._call = call
+        self._window = window
+        self._answers = answers
+        self._batch = host.outbox.batch
+        self._credit = host.credit
+        self._mailbox = LoopMailbox()
+        self._credit.begin(call.id, credit, self._mailbox)
+
+    def close(self) -> None:
+        """The stream is over."""
+        self._credit.finish(self._call.id)
+
+    async def send(self, value: Any) -> None:
+        """Sends one chunk when the host has credit for it, and lets others have their turn."""
+        body, attachments = self._answers.chunk(self._call.id, self._call.command, value)
+        size = frame_length(body, attachments) - frame_length(())
+        while not self._credit.spend(self._call.id, size):
+            self._batch.flush()
+            self._end_if_cancelled()  # rather than wait for credit that nobody is going to give
+            await self._mailbox.get()
+        self._batch.add(body, attachments)
+        await asyncio.sleep(0)  # a generator that never waits must not keep the loop for itself
+        self._end_if_cancelled()
+
+    def _end_if_cancelled(self) -> None:
+        if self._window.was_raised:  # and the generator has gone on all the same
+            raise asyncio.CancelledError
+
+
+async def do_async(
+    work: Work, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], Awaitable[None]]] = None
+) -> Answer:
+    """Work.do() for a command of the loop, and for calls that run no user code but a health check."""
+    command = work.accept(call)
+    if command is None:
+        return healthy(call, answers, None if work.health_check is None else await work.health_check.run_async())
+    try:
+        value = command.function(**call.args)
+        while kind_of(value) == AWAITABLE:
+            value = await value
+        if kind_of(value) in (GENERATOR, ASYNC_GENERATOR):
+            value = await (drive_async(value, send_chunk) if send_chunk else collect_async(value, command.name))
+    except TypeError as error:
+        mismatch = command.mismatch(error)
+        if mismatch is None:
+            raise
+        raise mismatch from error
+    return answers.result(call.id, command.name, value)
+
+
+class AsyncAnswering:
+    """Does what calls ask for and makes their answers."""
+
+    def __init__(self, work: Work, host: PoolHost) -> None:
+        self._work = work
+        self._host = host
+        self._answers = Answers(host.limits)
+
+    async def answer_to(self, call: Call, window: LoopWindow) -> Answer:
+        """The answer to a call. Only SystemExit comes through, and a forked child that comes back from user code ends
+        here. Once it has been made there is nothing left to be cancelled."""
+        try:
+            window.begin()
+            credit = call.credit
+            if credit is None:
+                answer = await do_async(self._work, call, self._answers)
+            else:
+                answer = await self._stream(call, window, credit)
+        except SystemExit:
+            raise
+        except BaseException as error:
+            if self._host.is_gone:
+                leave(error)
+            answer = self._error(call, error)
+        if self._host.is_gone:
+            leave()
+        return answer
+
+    async def _stream(self, call: Call, window: LoopWindow, credit: Tuple[int, int]) -> Answer:
+        outlet = AsyncOutlet(call, window, credit, self._answers, self._host)
+        try:
+            return await do_async(self._work, call, self._answers, outlet.send)
+        finally:
+            outlet.close()
+
+    def _error(self, call: Call, error: BaseException) -> Answer:
+        if issubclass(type(error), asyncio.CancelledError) and call.cancelled():
+            error = Cancelled().with_traceback(error.__traceback__)
+        return self._answers.error(call.id, error)

@@ -1,0 +1,272 @@
+"""The functions of a script that are called for the host: commands and the health check, and what they return."""
+
+import difflib
+import functools
+import inspect
+from types import FunctionType, MappingProxyType, MethodType
+from typing import Any, AsyncGenerator, Awaitable, Callable, Dict, Generator, Iterable, List, Mapping, Optional, cast
+
+from .._wire.errors import InvalidArguments, Unhealthy, UnknownCommand
+from .._wire.json_rules import per_type
+
+
+def function_in(kind: str, target: Any) -> Callable[..., Any]:
+    """What a decorator is given to register, without a staticmethod() around it; TypeError if it cannot be called."""
+    function = target.__func__ if isinstance(target, staticmethod) else target
+    if not callable(function):
+        raise TypeError(f"a {kind} is a function, not {function!r}")
+    return cast(Callable[..., Any], function)
+
+
+def signature_of(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of a function; TypeError if it has none to look at.
+
+    The outermost function decides, since that is what is called: a wrapper may add arguments and provide others. The
+    signature of a wrapped function counts only where the wrapper is written in C and has none, as lru_cache().
+    """
+    try:
+        try:
+            return _outermost_signature(function)
+        except ValueError:
+            if not wrapped_functions(function):
+                raise
+            return inspect.signature(function)
+    except ValueError as error:
+        raise TypeError(f"{kind} '{name}' has no signature to check arguments against: {error}") from None
+
+
+def wrapped_functions(function: Callable[..., Any]) -> List[Callable[..., Any]]:
+    """The functions behind a wrapper that functools.wraps() has made, the innermost last."""
+    found: List[Callable[..., Any]] = []
+    wrapped = _wrapped(function)
+    while wrapped is not None and wrapped not in found:
+        found.append(wrapped)
+        wrapped = _wrapped(wrapped)
+    return found
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a function declares that it returns something to be awaited, or iterated by `async for`."""
+    return _declares(inspect.iscoroutinefunction, function) or _declares(inspect.isasyncgenfunction, function)
+
+
+def is_generator(function: Callable[..., Any]) -> bool:
+    """Whether a function declares that calling it runs none of its code."""
+    return _declares(inspect.isgeneratorfunction, function) or _declares(inspect.isasyncgenfunction, function)
+
+
+def _declares(is_one: Callable[[Any], bool], function: Any) -> bool:
+    while isinstance(function, functools.partial):
+        function = function.func
+    if is_one(function):
+        return True
+    is_object = not inspect.isroutine(function) and not inspect.isclass(function)
+    return is_object and is_one(getattr(type(function), "__call__", None))
+
+
+def _wrapped(function: Callable[..., Any]) -> Optional[Callable[..., Any]]:
+    wrapped = getattr(function, "__wrapped__", None)
+    return wrapped if callable(wrapped) else None
+
+
+def _outermost_signature(function: Callable[..., Any]) -> inspect.Signature:
+    declared = getattr(function, "__signature__", None)
+    wrapped = wrapped_functions(function)
+    if declared is not None and any(getattr(each, "__signature__", None) is declared for each in wrapped):
+        function = _bare(function)  # functools.wraps() has copied it: it says nothing about the wrapper
+    return inspect.signature(function, follow_wrapped=False)
+
+
+def _bare(function: Any) -> Callable[..., Any]:
+    """A function without its attributes."""
+    if isinstance(function, MethodType):
+        return cast(Callable[..., Any], MethodType(_bare(function.__func__), function.__self__))
+    if inspect.isclass(function):
+        return cast(Callable[..., Any], function)
+    if not isinstance(function, FunctionType):
+        return cast(Callable[..., Any], MethodType(type(function).__call__, function))
+    bare = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return bare
+
+
+# The types of most results.
+DATA = frozenset((dict, list, str, int, float, bool, type(None), tuple, bytes))
+
+AWAITABLE = "awaitable"
+GENERATOR = "generator"
+ASYNC_GENERATOR = "async generator"
+
+
+def kind_of(value: Any) -> str:
+    """AWAITABLE, GENERATOR, ASYNC_GENERATOR, or nothing for data. Objects count that behave like generators."""
+    kind = _kind_of_type(type(value))
+    # Those of types.coroutine() are of the type of generators.
+    return AWAITABLE if kind == GENERATOR and inspect.isawaitable(value) else kind
+
+
+@per_type
+def _kind_of_type(type_of_value: type) -> str:
+    if issubclass(type_of_value, Generator):
+        return GENERATOR
+    if issubclass(type_of_value, AsyncGenerator):
+        return ASYNC_GENERATOR
+    return AWAITABLE if issubclass(type_of_value, Awaitable) else ""
+
+
+def check_has_run(what: str, value: Any) -> Any:
+    """The value; TypeError for a generator: none of its code has run, which would look like success."""
+    kind = kind_of(value)
+    if kind in (GENERATOR, ASYNC_GENERATOR):
+        raise TypeError(f"{what} returned {'an' if kind == ASYNC_GENERATOR else 'a'} {kind}, which has run none of its code")
+    return value
+
+
+class Command:
+    """A registered function, plain or async, and what it takes."""
+
+    __slots__ = (
+        *("function", "name", "is_async", "wraps_async"),
+        *("_accepted", "_required", "_signature", "_takes_any", "_wrapped"),
+    )
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        _check_dispatch(name, function)
+        signature = signature_of("command", name, function)
+        parameters = signature.parameters.values()
+        for parameter in parameters:
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                raise TypeError(
+                    f"command '{name}' has the positional-only parameter '{parameter.name}'; "
+                    "arguments come by name"
+                )
+        named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        self.name = name
+        self.function = function
+        self._wrapped = wrapped_functions(function)
+        self.is_async = is_async(function)
+        self.wraps_async = not self.is_async and any(map(is_async, self._wrapped))
+        self._accepted = frozenset(p.name for p in named)
+        self._required = frozenset(p.name for p in named if p.default is p.empty)
+        self._takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        self._signature = _text(signature)
+
+    def check(self, args: Dict[str, Any]) -> None:
+        """Raises InvalidArguments unless the function can be called with these arguments."""
+        given = args.keys()
+        if not given >= self._required or not (self._takes_any or given <= self._accepted):
+            raise InvalidArguments(self._mismatch(given))
+
+    def mismatch(self, error: TypeError) -> Optional[InvalidArguments]:
+        """What an error says of the arguments, if a wrapper raised it that could not call what it wraps with them."""
+        if not self._wrapped:
+            return None
+        function = self._wrapped[-1]
+        text = str(error)
+        names = (getattr(function, name, None) for name in ("__name__", "__qualname__"))
+        if not any(name and text.startswith(f"{name}() ") for name in names):
+            return None
+        if _has_run(function, error):
+            return None
+        return InvalidArguments(f"{text}; it takes {_text(inspect.signature(function))}")
+
+    def _mismatch(self, given: Iterable[str]) -> str:
+        problems = []
+        missing = self._required.difference(given)
+        if missing:
+            problems.append("is missing " + _arguments(missing))
+        unexpected = () if self._takes_any else frozenset(given) - self._accepted
+        if unexpected:
+            problems.append("does not take " + _arguments(unexpected))
+        return f"{self.name}() {' and '.join(problems)}; it takes {self._signature}"
+
+
+def find(commands: Mapping[str, Command], name: str) -> Command:
+    """The command of that name, or UnknownCommand with what the caller may have meant."""
+    command = commands.get(name)
+    if command is None:
+        raise UnknownCommand(_unknown(name, sorted(commands)))
+    return command
+
+
+def _check_dispatch(name: str, function: Callable[..., Any]) -> None:
+    if isinstance(getattr(function, "registry", None), MappingProxyType):  # functools.singledispatch()
+        raise TypeError(
+            f"command '{name}' chooses an implementation by its first positional argument; arguments come by name"
+        )
+
+
+def _text(signature: inspect.Signature) -> str:
+    """The parameters without their types."""
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
+def _has_run(function: Callable[..., Any], error: BaseException) -> bool:
+    """Whether code of the function led to the error."""
+    entry, code = error.__traceback__, getattr(function, "__code__", None)
+    while entry is not None and entry.tb_frame.f_code is not code:
+        entry = entry.tb_next
+    return entry is not None
+
+
+def _unknown(name: str, known: List[str]) -> str:
+    if not known:
+        return f"unknown command '{name}'; this worker has no commands"
+    similar = difflib.get_close_matches(name, known)
+    suggestion = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ";"
+    return f"unknown command '{name}'{suggestion} this worker knows {', '.join(known)}"
+
+
+def _arguments(names: Iterable[str]) -> str:
+    listed = ", ".join(map(repr, sorted(names)))
+    return ("arguments " if "," in listed else "argument ") + listed
+
+
+# What the host calls. Names with this prefix are the SDK's own; scripts register none of them.
+RESERVED_PREFIX = "skep."
+HEALTH_CHECK = RESERVED_PREFIX + "health_check"
+
+
+class HealthCheck:
+    """A registered function, plain or async, that looks whether the worker is well."""
+
+    __slots__ = ("name", "is_async", "_function")
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        name = getattr(function, "__name__", None) or repr(function)
+        signature = signature_of("health check", name, function)
+        if is_generator(function):
+            # Calling it would run none of its code, and look like success.
+            raise TypeError(f"health check '{name}' is a generator; health checks return what they find")
+        for parameter in signature.parameters.values():
+            if parameter.default is parameter.empty and parameter.kind not in (
+                parameter.VAR_POSITIONAL,
+                parameter.VAR_KEYWORD,
+            ):
+                raise TypeError(
+                    f"health check '{name}' has the required parameter '{parameter.name}'; "
+                    "it is called without arguments"
+                )
+        self.name = name
+        self.is_async = is_async(function)
+        self._function = function
+
+    def run(self, wait: Callable[[Any], Any]) -> Any:
+        """What the function returns, `wait`ed for if it is to be awaited; Unhealthy if that is False."""
+        value = self._function()
+        return self._well(wait(value) if kind_of(value) == AWAITABLE else value)
+
+    async def run_async(self) -> Any:
+        """The same on an event loop."""
+        value = self._function()
+        if kind_of(value) == AWAITABLE:
+            value = await value
+        return self._well(value)
+
+    def _well(self, value: Any) -> Any:
+        if value is False:
+            raise Unhealthy("the health check returned False")
+        return check_has_run(f"health check '{self.name}'", value)

@@ -1,0 +1,195 @@
+"""What a worker says over its channels about calls, from whichever thread: messages, chunks in batches, progress."""
+
+import threading
+import time
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
+
+from .._process.exits import leave_with_group
+from .._process.interpreter import SimpleQueue
+from .._wire.channel import Channel, frame_length
+from .._wire.messages import Answer, encode
+from .._wire.protocol import Limits
+from .call import Call, uninterrupted
+
+_BATCH_PAUSE = 0.001  # seconds; who yields less often than that is never kept waiting
+_FULL = 4 * 1024  # bytes
+
+
+class Batch:
+    """Frames on their way to the host. Who adds and flushes has its interrupts closed.
+
+    What is added within a millisecond of the last write waits for the next one: a thread writes it when that
+    millisecond is over, even if the generator waits or computes then. Only that millisecond's chunks are lost by
+    a crash.
+    """
+
+    def __init__(self, channel: Channel, lock: threading.Lock) -> None:
+        self._channel = channel
+        self._changed = threading.Condition(lock)  # the one of all that is sent
+        self._frames: List[Sequence[bytes]] = []
+        self._size = 0
+        self._written = 0.0
+        self._has_thread = False
+
+    def add(self, body: Sequence[bytes], attachments: Sequence[memoryview]) -> None:
+        """Sends a message, now or in a moment."""
+        size = frame_length(body, attachments)
+        with self._changed:
+            if attachments or self._size + size > _FULL or time.monotonic() - self._written >= _BATCH_PAUSE:
+                self.write()
+                self._channel.send(body, attachments)
+                return
+            self._frames.append(body)
+            self._size += size
+            if len(self._frames) == 1:
+                self._have_it_written()
+
+    def flush(self) -> None:
+        """Sends what has not been sent."""
+        with self._changed:
+            self.write()
+
+    def write(self) -> None:
+        """The same for who has the lock."""
+        if self._frames:
+            frames, self._frames, self._size = self._frames, [], 0
+            self._channel.send_all_of(frames)
+        self._written = time.monotonic()
+
+    def _have_it_written(self) -> None:
+        try:
+            if not self._has_thread:
+                threading.Thread(target=self._write_in_time, name="skep-batch", daemon=True).start()
+                self._has_thread = True
+            self._changed.notify()
+        except RuntimeError:  # there are too many threads
+            self.write()
+
+    def _write_in_time(self) -> None:
+        try:
+            with self._changed:
+                while True:
+                    self._changed.wait_for(lambda: self._frames)
+                    self._changed.wait(max(0.0, self._written + _BATCH_PAUSE - time.monotonic()))
+                    if self._frames and time.monotonic() - self._written >= _BATCH_PAUSE:
+                        self.write()
+        except OSError:
+            leave_with_group()
+
+
+class Outbox:
+    """Sends one message at a time, and none about a call that has been answered.
+
+    On the thread that runs a call, its window is closed: an interrupt would leave half a frame behind. Whoever sends
+    has the lock.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self.is_closed = False
+        self._renew()
+
+    def close(self) -> None:
+        """In a forked child: what was in progress in other threads is not going to end there."""
+        self.is_closed = True
+        self._renew()
+
+    def say(self, body: bytes) -> None:
+        """Sends a message that is about no call."""
+        with self.lock:
+            self._channel.send((body,))
+
+    def send(self, call: Call, message: Callable[[], Optional[Answer]], wait: bool = True) -> bool:
+        """Sends a message about a call, which is made when its turn has come; None is sent as nothing.
+
+        Returns whether that was possible: the call may be over, or, without `wait`, something else just being sent.
+        """
+        lock = self.lock
+        if self.is_closed or not lock.acquire(wait):
+            return False
+        try:
+            made = None if call.is_over else message()
+            if made is not None:
+                self._channel.send(*made)
+            return not call.is_over
+        except OSError:
+            leave_with_group()
+        finally:
+            lock.release()
+
+    def _renew(self) -> None:
+        self.lock = threading.Lock()
+        self.batch = Batch(self._channel, self.lock)
+
+
+_REPORT_PAUSE = 0.02  # seconds between two messages; who reports more often is answered from memory
+_LONGEST_TEXT = 1024  # characters
+
+
+class Progress:
+    """Sends the newest report of each call: at once, or else when the pause after the last message is over."""
+
+    def __init__(self, outbox: Outbox, limits: Limits) -> None:
+        self._outbox = outbox
+        self._limits = limits
+        self.waiting: Dict[Call, Tuple[float, str]] = {}
+        self._pauses = False
+        self._next = 0.0  # when the next message may be sent, if no thread sees to the pauses
+        self._begun: "SimpleQueue[None]" = SimpleQueue()  # an item for each pause that a thread has to see to
+        self._has_thread = False
+
+    def report(self, call: Call, fraction: float, text: str) -> None:
+        """Takes a report; no message, if the call is over."""
+        if call.is_over or self._outbox.is_closed:
+            return
+        self.waiting[call] = (fraction, text)
+        if not self._pauses and time.monotonic() >= self._next:
+            with uninterrupted(call):
+                self._send(call, wait=False)  # a signal handler or a finalizer may report in the middle of a message
+                self._begin_pause()
+
+    def flush(self, call: Call) -> None:
+        """Sends what has not been sent; with the window of the call closed."""
+        if call in self.waiting:
+            self._send(call)
+
+    def _send(self, call: Call, wait: bool = True) -> None:
+        if not self._outbox.send(call, lambda: self._message(call), wait) and call.is_over:
+            self.waiting.pop(call, None)
+
+    def _message(self, call: Call) -> Optional[Answer]:
+        """Taken when it is sent, so that no other thread sends an older one after it."""
+        newest = self.waiting.pop(call, None)
+        if newest is None:
+            return None
+        fraction, text = newest
+        message = {"type": "progress", "id": call.id, "fraction": fraction}
+        if text:
+            message["text"] = text[:_LONGEST_TEXT]
+        body = (encode(message),)
+        longest = min(self._limits.json_bytes, self._limits.message_bytes)
+        fits = frame_length(body) <= self._limits.frame_bytes and len(body[0]) <= longest
+        return (body, ()) if fits else None
+
+    def _begin_pause(self) -> None:
+        self._pauses = True
+        if not self._has_thread:
+            self._has_thread = True
+            try:
+                threading.Thread(target=self._see_to_pauses, name="skep-progress", daemon=True).start()
+            except RuntimeError:  # there are too many threads
+                self._has_thread = self._pauses = False
+                self._next = time.monotonic() + _REPORT_PAUSE
+                return
+        self._begun.put(None)
+
+    def _see_to_pauses(self) -> None:
+        while True:
+            self._begun.get()
+            time.sleep(_REPORT_PAUSE)
+            self._pauses = False  # before it looks: what is reported from now on sends itself
+            self._send_all()
+
+    def _send_all(self) -> None:
+        for call in list(self.waiting):
+            self._send(call)

@@ -1,0 +1,115 @@
+"""The pool that has started this worker, as its calls see it."""
+
+import sys
+import time
+from typing import Any, Callable, Dict, Mapping, Optional
+
+from .._process.exits import leave_with_group
+from .._wire.connection import Connection
+from .._wire.errors import ProtocolError
+from .._wire.messages import Answer
+from .._wire.protocol import Limits
+from .call import Call, Host, window_here
+from .outbox import Outbox, Progress
+from .streams import Credit
+from .telemetry import records
+from .tools import Tools
+
+_NO_LIMIT = sys.maxsize  # what an older host allows, which gives no more calls than the hello says
+
+
+class PoolHost(Host):
+    """What all calls share of what is said to the host, and of what it says."""
+
+    limits: Limits
+    tools: Tools
+    _progress: Progress
+
+    def __init__(self, connection: Connection) -> None:
+        self.is_gone = False  # as it is for a child that user code has forked
+        self._data = connection.data
+        self.outbox = Outbox(connection.data)
+        is_one = connection.control is connection.data
+        self.control_outbox = self.outbox if is_one else Outbox(connection.control)
+        self.credit = Credit()
+        self.previous_exit: Optional[str] = None
+        self.allowed = _NO_LIMIT  # calls at once
+        self.interrupt: Callable[[int], None]  # cancels a call where it runs, or is going to
+
+    def accept_welcome(self, message: Dict[str, Any]) -> None:
+        """Takes what the host tells of itself; ProtocolError if that is malformed."""
+        self.welcomed = time.monotonic()
+        try:
+            if message["type"] != "welcome":
+                raise ProtocolError(f"a message of type {message['type']!r} instead of a welcome")
+            self.limits = Limits.told(message["limits"])
+            self.previous_exit = message.get("previous_exit")
+            self.correlation = message.get("correlation", "")
+            self.allowed = _allowed(message.get("capacity", _NO_LIMIT))
+        except (KeyError, TypeError) as error:
+            raise ProtocolError(f"the welcome is malformed: {error!r}") from error
+        if message.get("records") is True:
+            records.connect(self.control_outbox.say, self.limits)
+        else:  # an older host, which takes none
+            records.close()
+        self._progress = Progress(self.outbox, self.limits)
+        self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel)
+
+    def cancel(self, call_id: int) -> None:
+        """Nobody waits for that call any more. On the thread that listens to the host."""
+        self.interrupt(call_id)
+        self.wake(call_id)
+
+    def wake(self, call_id: int) -> None:
+        """Has whoever waits for the host, on behalf of that call, look what has happened to it."""
+        self.credit.wake(call_id)
+        self.tools.wake(call_id)
+
+    def answer(self, call: Call, answer: Answer) -> None:
+        """Sends the answer to a call, and what goes before it; from then on nothing is said about the call."""
+        if self._progress.waiting:
+            self._progress.flush(call)
+        outbox, (body, attachments) = self.outbox, answer
+        try:
+            with outbox.lock:
+                call.is_over = True
+                if call.credit is not None:
+                    outbox.batch.write()
+                self._data.send(body, attachments)
+        except OSError:
+            leave_with_group()
+        if self.tools.accounts:
+            self.tools.finish(call)
+
+    def close(self) -> None:
+        """In a forked child."""
+        self.is_gone = True
+        self.outbox.close()
+        self.control_outbox.close()
+        self.credit.close()
+        records.close()
+
+    def call_tool(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
+        self._check_presence(name)
+        if not window_here(call).may_block:
+            raise RuntimeError(f"calling tool '{name}' would block the event loop: await skep.call_host_async()")
+        return self.tools.call(call, name, timeout, args)
+
+    async def call_tool_async(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
+        self._check_presence(name)
+        from .loop_waits import call_async  # with asyncio, which is there where this runs
+
+        return await call_async(self.tools, call, name, timeout, args)
+
+    def report(self, call: Call, fraction: float, text: str) -> None:
+        self._progress.report(call, fraction, text)
+
+    def _check_presence(self, name: str) -> None:
+        if self.is_gone:
+            raise RuntimeError(f"cannot call tool '{name}': a forked child has no host")
+
+
+def _allowed(capacity: object) -> int:
+    if type(capacity) is not int or capacity < 1:
+        raise TypeError(f"the capacity is a number of calls, not {capacity!r}")
+    return capacity

@@ -1,0 +1,241 @@
+"""What a worker's code tells of itself: events, log records and spans of traces, on their way to the host."""
+
+import math
+import os
+import re
+import threading
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Union
+
+from .._process.diagnostics import type_name
+from .._process.exits import leave_with_group
+from .._process.interpreter import SimpleQueue
+from .._wire.messages import encode
+from .._wire.protocol import Limits
+from .call import current
+
+_MOST_WAITING = 1024  # records
+LONGEST = 16 * 1024  # bytes, of one record
+_BYTES_OF_TREE = 28  # in the host's memory, of each byte of JSON, at most
+
+
+class Records:
+    """Keeps what was told, up to a limit, until a thread of its own has sent it: whoever tells waits for nobody."""
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self.is_closed = False
+        self._waiting: "SimpleQueue[Optional[bytes]]" = SimpleQueue()
+        self._thread: Optional[threading.Thread] = None
+
+    def connect(self, say: Callable[[bytes], None], limits: Limits) -> None:
+        """There is a host now, to whom `say` sends: it gets what was told before, too."""
+        longest = min(LONGEST, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
+        thread = threading.Thread(target=self._send_all, args=(say, longest), name="skep-records", daemon=True)
+        try:
+            thread.start()  # now, and on the main thread: whoever tells may be in a signal handler
+        except RuntimeError:  # there are too many threads
+            self.close()
+        else:
+            self._thread = thread
+
+    def put(self, record: bytes) -> None:
+        """Takes a record on, or drops and counts it. On any thread, and within signal handlers and finalizers."""
+        if self.is_closed or len(record) > LONGEST or self._waiting.qsize() >= _MOST_WAITING:
+            self.dropped += 1
+            return
+        self._waiting.put(record)
+
+    def finish(self, seconds: float) -> None:
+        """Waits until what was told so far has been sent, for so long at most."""
+        if self._thread is not None and not self.is_closed:
+            self._waiting.put(None)
+            self._thread.join(seconds)
+
+    def close(self) -> None:
+        """Nobody takes records: it is a forked child, or the host is too old."""
+        self.is_closed = True
+
+    def _send_all(self, say: Callable[[bytes], None], longest: int) -> None:
+        try:
+            for record in iter(self._waiting.get, None):
+                if len(record) <= longest:
+                    say(record)
+                else:
+                    self.dropped += 1
+        except OSError:
+            leave_with_group()
+
+
+records = Records()
+
+
+_FORM = re.compile("00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})")
+_ANY_VERSION = re.compile("(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]*)?")
+
+
+def traceparent() -> Optional[str]:
+    """The header "traceparent" for requests that the call makes to other services, so that its trace goes on there.
+
+    It names the skep.span() that the code is in, or else the call; None in a call that is in no trace, and outside of one.
+    A header "tracestate" that belongs to it is in skep.current().metadata.
+    """
+    try:
+        call = current()
+    except RuntimeError:  # none is running
+        return None
+    here = span_here(call)
+    return here.traceparent if here else _header(call.metadata.get("traceparent"))
+
+
+class TracedSpan:
+    """A span of a call's trace, from now on."""
+
+    def __init__(self, call: Any, trace: str, parent: str, flags: str) -> None:
+        self.call = call
+        self.id = os.urandom(8).hex()
+        self.traceparent = f"00-{trace}-{self.id}-{flags}"
+        self._told = {"trace": trace, "id": self.id, "parent": parent, "start_us": max(0, int(time.time() * 1e6))}
+
+    def message(self, outcome: str, taken: float) -> Dict[str, Any]:
+        """What the host is told of it, with how it ended, and after how many seconds."""
+        return {**self._told, "outcome": outcome, "time_us": int(taken * 1e6)}
+
+
+# The span that the code is in: a thread of another call may inherit it.
+_here: "ContextVar[Optional[TracedSpan]]" = ContextVar("skep.span", default=None)
+
+
+def span_here(call: Any) -> Optional[TracedSpan]:
+    """The span that the code is in, if there is one in that call."""
+    here = _here.get()
+    return here if here is not None and here.call is call else None
+
+
+@contextmanager
+def traced() -> Iterator[Optional[TracedSpan]]:
+    """A span around a block of code, within what the code is in already; None if that is in no trace that is recorded."""
+    parent = _FORM.fullmatch(traceparent() or "")
+    if parent is None or int(parent[3], 16) % 2 == 0:
+        yield None
+        return
+    mine = TracedSpan(current(), parent[1], parent[2], parent[3])
+    token = _here.set(mine)
+    try:
+        yield mine
+    finally:
+        _leave(token)
+
+
+def _leave(token: Any) -> None:
+    try:
+        _here.reset(token)
+    except ValueError:  # left in another context than it was entered in, as a generator may be
+        _here.set(None)
+
+
+def _header(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) and _ANY_VERSION.fullmatch(value) else None
+
+
+_LONGEST_NAME = 256  # bytes
+_MOST_MEMBERS = 64
+
+Number = Union[int, float]
+
+
+def emit(
+    name: str, measurements: Optional[Mapping[str, Number]] = None, metadata: Optional[Mapping[str, Any]] = None
+) -> None:
+    """Tells the host of something; whoever listens to its events there gets it as `worker.emitted`.
+
+        skep.emit("model.loaded", {"duration_ms": 812, "bytes": 2_000_000}, {"model": "small"})
+
+    Measurements are finite numbers, metadata texts, numbers, bools and None; what is of another type becomes its str().
+    The event carries the correlation id of the call that is running, if one is. May be used at any time, before
+    worker.run() too, on any thread, and waits for nobody: at most 1024 events wait to be sent; what does not fit, or is
+    longer than 16 KiB, is dropped and counted, and the host told how many were. Raises ValueError or TypeError for a name
+    that is no text of 1 to 256 bytes, for measurements that are no finite numbers, and for more than 64 of them or of the
+    metadata.
+    """
+    _emit(name, measurements, metadata, None)
+
+
+def _emit(
+    name: str,
+    measurements: Optional[Mapping[str, Number]],
+    metadata: Optional[Mapping[str, Any]],
+    span_of_trace: Optional[Dict[str, Any]],
+) -> None:
+    if not isinstance(name, str) or not 1 <= len(name.encode("utf-8", "replace")) <= _LONGEST_NAME:
+        raise ValueError(f"an event's name is a text of 1 to {_LONGEST_NAME} bytes, not {name!r}")
+    if len(measurements or ()) > _MOST_MEMBERS or len(metadata or ()) > _MOST_MEMBERS:
+        raise ValueError(f"an event has at most {_MOST_MEMBERS} measurements, and as much metadata")
+    message: Dict[str, Any] = {"type": "event", "name": name}
+    if measurements:
+        message["measurements"] = {str(key): _number(key, value) for key, value in measurements.items()}
+    if metadata:
+        message["metadata"] = {str(key): _plain(value) for key, value in metadata.items()}
+    if span_of_trace:
+        message["span"] = span_of_trace
+    add_correlation_id(message)
+    if records.dropped:
+        message["dropped"] = records.dropped
+    records.put(encode(message))
+
+
+@contextmanager
+def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[None]:
+    """Tells, by emit(), how long a block of code has taken and how it ended.
+
+        with skep.span("tokenize", {"model": "small"}):
+            ...
+
+    The measurement is `duration_ms`; to the metadata comes `outcome`: "ok", or the type of the exception, which goes on.
+    In a call that is traced the block is a span of its trace, within the one that it is in.
+    """
+    began = time.monotonic()
+    outcome = "ok"
+    with traced() as mine:
+        try:
+            yield
+        except BaseException as error:
+            outcome = type_name(type(error))
+            raise
+        finally:
+            taken = time.monotonic() - began
+            measured, known = {"duration_ms": round(taken * 1000, 3)}, {**(metadata or {}), "outcome": outcome}
+            _emit(name, measured, known, mine.message(outcome, taken) if mine else None)
+
+
+def add_correlation_id(message: Dict[str, Any]) -> None:
+    """That of the call that is running here, if one is."""
+    try:
+        message["correlation_id"] = current().correlation_id
+    except RuntimeError:  # none is
+        pass
+
+
+def _number(key: Any, value: Any) -> Number:
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"measurement {key!r} is {value!r}, which is no finite number")
+    return value if type(value) is int and _fits(value) else number
+
+
+def _plain(value: Any) -> Any:
+    if value is None or type(value) in (str, bool):
+        return value
+    if type(value) is int and _fits(value) or type(value) is float and math.isfinite(value):
+        return value
+    return str(value)
+
+
+def _fits(value: int) -> bool:
+    """Whether it is an integer for the host, too."""
+    return -(2**63) <= value < 2**64

@@ -1,0 +1,259 @@
+"""Calls in the other direction: what commands ask their host for."""
+
+import queue
+import threading
+import time
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Set, Tuple, Type
+
+from .._process.interpreter import SimpleQueue
+from .._wire.channel import Frame, frame_length
+from .._wire.conversion import ResultEncoder, with_attachments
+from .._wire.errors import Cancelled, HostError, ProtocolError, UnserializableResult
+from .._wire.json_rules import Rules
+from .._wire.messages import Answer, encode, lengths
+from .._wire.protocol import Limits
+from .call import Call, window_here
+from .outbox import Outbox, Progress
+from .streams import Mailbox
+from .telemetry import span_here
+
+CANCELLED = "skep.Cancelled"
+_LONGEST_NAME = 256  # bytes
+_HIGHEST_NUMBER = 2**63 - 1
+
+
+class Request:
+    """A tool call: what is asked, for how long, and where the answer is awaited.
+
+    Into its mailbox come a Frame, which is the result, an exception, which is what to raise, and None: send it now.
+    """
+
+    def __init__(self, call: Call, name: str, timeout: Optional[float], mailbox: Mailbox) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a tool is text, not {name!r}")
+        if timeout is not None and not timeout > 0:
+            raise ValueError(f"the timeout of a tool call is more than 0 seconds, not {timeout!r}")
+        self.call = call
+        self.name = name
+        self.mailbox = mailbox
+        self.cancelled: Type[BaseException] = Cancelled  # what is raised when the call is cancelled
+        self.number = 0  # until it is sent
+        self._span = span_here(call)
+        self._timeout = timeout
+        self._remaining = call.remaining
+        waits = [wait for wait in (timeout, self._remaining) if wait is not None]
+        self._end = time.monotonic() + min(waits) if waits else None
+
+    def encode(self, args: Mapping[str, Any], limits: Limits) -> None:
+        """Makes the arguments ready to be sent; ValueError if there is no way, or the host would not take them."""
+        encoded_name = encode(self.name)
+        if len(encoded_name) > _LONGEST_NAME:
+            raise ValueError(f"there is no tool '{self.name[:_LONGEST_NAME]}...': names are shorter")
+        self._text, self._attachments = encode_args(self.name, args, limits)
+        parent = b',"parent_span":"%b"' % self._span.id.encode() if self._span else b""
+        self._rest = b'%b,"name":%b,"args":' % (parent, encoded_name)
+        body, attachments = self.message(_HIGHEST_NUMBER)
+        size, limit = sum(map(len, body)), limits.json_bytes
+        if size <= limit:
+            size, limit = frame_length(body, attachments), min(limits.frame_bytes, limits.tool_call_bytes)
+        if size > limit:
+            raise _refusal(self.name, f"with them the message takes {size} bytes; the limit is {limit} bytes")
+
+    def message(self, number: int) -> Answer:
+        """The message that asks it, under that number."""
+        head = b'{"type":"tool_call","id":%d,"tool_call":%d%b' % (self.call.id, number, lengths(self._attachments))
+        return (head, self._rest, self._text, b"}"), self._attachments
+
+    def left(self) -> Optional[float]:
+        """Seconds that are left to wait, None for as long as it takes."""
+        return None if self._end is None else min(max(0.0, self._end - time.monotonic()), threading.TIMEOUT_MAX)
+
+    def timed_out(self) -> TimeoutError:
+        """The error when nothing is left."""
+        own = self._timeout is not None and (self._remaining is None or self._timeout < self._remaining)
+        when = f"within {self._timeout} s" if own else "before the deadline of the call"
+        return TimeoutError(f"tool '{self.name}' has not answered {when}")
+
+
+def encode_args(tool: str, args: Mapping[str, Any], limits: Limits) -> Tuple[bytes, List[memoryview]]:
+    """Arguments as JSON text and attachments; ValueError if there is no way, or the host would not take them."""
+    try:
+        return ResultEncoder(Rules(limits, "args")).encode(args, tool)
+    except UnserializableResult as refusal:
+        raise _refusal(tool, refusal.reason) from None
+
+
+def _refusal(tool: str, reason: str) -> ValueError:
+    return ValueError(f"the arguments of tool '{tool}' cannot be sent: {reason}")
+
+
+def host_error(error: Dict[str, Any]) -> HostError:
+    """What a tool_error tells; KeyError or TypeError if it is malformed."""
+    kind, message = error["type"], error["message"]
+    if type(kind) is not str or type(message) is not str:
+        raise TypeError("the type and message of an error are text")
+    return HostError(kind, message, error.get("code"), error.get("data"))
+
+
+def value_in(result: Frame) -> Any:
+    """What a tool has returned, with its attachments in their places; all of them as a list where it has none."""
+    value, attachments = result.message["value"], result.attachments
+    if not attachments:
+        return value
+    return list(attachments) if value is None else with_attachments(value, attachments)
+
+
+class _Account:
+    """The requests of one call that nobody has answered. Those beyond the host's limit wait until one is."""
+
+    def __init__(self, most: int) -> None:
+        self.free = most
+        self.requests: Set[Request] = set()
+        self.waiting: Deque[Request] = deque()
+
+
+class Tools:
+    """Sends requests and hands the answers to who has asked, on any thread.
+
+    The thread that listens to the host takes only the lock of the accounts, which nobody keeps while sending.
+    """
+
+    def __init__(self, outbox: Outbox, progress: Progress, limits: Limits, cancel: Callable[[int], None]) -> None:
+        self._outbox = outbox
+        self._progress = progress
+        self.limits = limits
+        self._cancel = cancel
+        self._last = 0
+        self._unanswered: Dict[int, Request] = {}
+        self.accounts: Dict[int, _Account] = {}
+        self._lock = threading.Lock()
+
+    def call(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
+        """What a tool returns, on a thread that may block."""
+        answers: "SimpleQueue[Any]" = SimpleQueue()
+        request = Request(call, name, timeout, answers)
+        request.encode(args, self.limits)
+        window = window_here(call)
+        was_open = window.close()  # it is not, in a coroutine that a plain command waits for
+        try:
+            self.submit(request)
+            while True:
+                try:
+                    window.open(call.id)
+                    item = answers.get(timeout=request.left())
+                except queue.Empty:
+                    raise request.timed_out() from None
+                finally:
+                    window.close()
+                if self.is_answer(request, item):
+                    return value_in(item)
+        finally:
+            self.withdraw(request)
+            if was_open:
+                window.open(call.id)
+
+    # --- the thread that listens to the host
+
+    def deliver(self, frame: Frame) -> None:
+        """Takes an answer of the host; one that nobody waits for any more is ignored."""
+        message = frame.message
+        item: Any = frame
+        if message["type"] == "tool_error":
+            item = host_error(message["error"])
+        elif "value" not in message:
+            raise ProtocolError("a tool_result message has no value")
+        request = self._unanswered.pop(message["tool_call"], None)
+        if request is None:
+            return
+        self._make_room(request)
+        if message["type"] == "tool_error" and item.type == CANCELLED:
+            self._cancel(request.call.id)
+            item = request.cancelled()
+        request.mailbox.put(item)
+
+    def wake(self, call_id: int) -> None:
+        """Ends the waiting for a call that has been cancelled."""
+        with self._lock:
+            account = self.accounts.get(call_id)
+            requests = list(account.requests) if account else []
+        for request in requests:
+            request.mailbox.put(request.cancelled())
+
+    # --- the thread that answers the call, or that has asked; with the window closed
+
+    def finish(self, call: Call) -> None:
+        """The call is answered, and so are its requests. Threads of it that still wait get an error."""
+        with self._lock:
+            account = self.accounts.pop(call.id, None)
+        for request in account.requests if account else ():
+            self._unanswered.pop(request.number, None)
+            request.mailbox.put(_is_over(request))
+
+    def submit(self, request: Request) -> None:
+        """Sends a request, or keeps it until there is room."""
+        call = request.call
+        if call.cancelled():  # the host would answer nothing else
+            raise request.cancelled()
+        with self._lock:
+            account = self.accounts.setdefault(call.id, _Account(self.limits.tool_calls))
+            account.requests.add(request)
+            has_room = account.free > 0
+            if has_room:
+                account.free -= 1
+            else:
+                account.waiting.append(request)
+        if call.cancelled():  # perhaps before wake() could see it
+            raise request.cancelled()
+        if has_room:
+            self._send(request)
+
+    def is_answer(self, request: Request, item: Any) -> bool:
+        """Whether what its mailbox had for a request is the result; otherwise raises it, or sends the request now."""
+        if isinstance(item, BaseException):
+            raise item
+        if item is None:
+            self._send(request)
+        return item is not None
+
+    def _send(self, request: Request) -> None:
+        self._progress.flush(request.call)
+
+        def message() -> Any:
+            # Numbered as it is sent: the host wants numbers to rise.
+            self._last = request.number = self._last + 1
+            self._unanswered[request.number] = request
+            return request.message(request.number)
+
+        if not self._outbox.send(request.call, message):
+            raise _is_over(request)
+
+    def withdraw(self, request: Request) -> None:
+        """Nobody waits for the request any more. If it was sent, it takes its room until the host has answered it."""
+        with self._lock:
+            account = self.accounts.get(request.call.id)
+            if account is None or request not in account.requests:
+                return
+            if request in account.waiting:
+                account.waiting.remove(request)
+                account.requests.remove(request)
+                return
+        if request.call.is_over:  # and nobody has closed the account, if it was opened too late
+            self.accounts.pop(request.call.id, None)
+        elif request.number == 0:  # it was its turn
+            self._make_room(request)
+
+    def _make_room(self, request: Request) -> None:
+        with self._lock:
+            account = self.accounts.get(request.call.id)
+            if account is None:
+                return
+            account.requests.discard(request)
+            if account.waiting:
+                account.waiting.popleft().mailbox.put(None)
+            else:
+                account.free += 1
+
+
+def _is_over(request: Request) -> RuntimeError:
+    return RuntimeError(f"cannot call tool '{request.name}': the call that it is for has been answered")

@@ -1,0 +1,136 @@
+"""The worker's script: how it is run, imported again by multiprocessing, and missed at its end."""
+
+import atexit
+import builtins
+import dis
+import os
+import sys
+from types import FrameType, ModuleType
+from typing import Any, Optional, Sequence, TextIO, cast
+
+from .diagnostics import say, user_frames
+
+
+def script_name() -> str:
+    """What to call the worker's script."""
+    arguments = getattr(sys, "argv", None)
+    return os.path.basename(arguments[0] if arguments else "") or "this script"
+
+
+def become_script(path: str, arguments: Sequence[str]) -> None:
+    """Makes this process look like that of the script."""
+    sys.argv[:] = [path, *arguments]
+    if not getattr(sys.flags, "safe_path", sys.flags.isolated):  # with these, Python adds no folder of its own
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    main = ModuleType("__main__")
+    main.__file__ = os.path.abspath(path) if sys.version_info >= (3, 9) else path
+    vars(main)["__builtins__"] = builtins
+    sys.modules["__main__"] = main
+
+
+def run_script(source: bytes) -> None:
+    """Runs the script that this process has become; returns when it comes to its end.
+
+    An Exception that it does not catch goes where Python lets it go, and ends in SystemExit with status 1.
+    """
+    main = sys.modules["__main__"]
+    try:
+        exec(compile(source, str(main.__file__), "exec", dont_inherit=True), vars(main))
+    except Exception as error:
+        frames = user_frames(error)
+        sys.excepthook(type(error), error.with_traceback(frames), frames)
+        sys.exit(1)
+
+
+_is_missing = True
+
+
+def expect_run() -> None:
+    """From now on the end of the script is looked at, in this process alone and not in forked children."""
+    script = _script_frame()
+    if script is not None:
+        atexit.register(_look, script, os.getpid())
+
+
+def run_is_called() -> None:
+    """The script is as it should be."""
+    global _is_missing
+    _is_missing = False
+
+
+def complain() -> bool:
+    """Says on stderr that the call is missing, and returns whether that was so. It is said once."""
+    if not _is_missing:
+        return False
+    run_is_called()
+    name = script_name()
+    say(f"skep: {name} ended without calling worker.run(): put it in the last line\n")
+    return True
+
+
+def _script_frame() -> Optional[FrameType]:
+    """What runs the script, from its first line to its last; None if it is not Python code that runs it."""
+    main = vars(sys.modules["__main__"])
+    frame: Optional[FrameType] = sys._getframe()
+    while frame is not None and not (frame.f_globals is main and frame.f_code.co_name == "<module>"):
+        frame = frame.f_back
+    return frame
+
+
+def _look(script: FrameType, process: int) -> None:
+    if os.getpid() == process and _has_returned(script) and complain():
+        sys.stderr = cast(TextIO, _FailingAtExit(sys.stderr))
+
+
+def _has_returned(script: FrameType) -> bool:
+    """Whether a frame has ended with a return, and not with an exception or sys.exit(): scripts that end with
+    these have said why."""
+    last = script.f_code.co_code[script.f_lasti]
+    return dis.opname[last].startswith("RETURN_")
+
+
+class _FailingAtExit:
+    """stderr, but for the last flush of an interpreter that ends.
+
+    This makes Python exit with status 120. Nothing else changes the status so late and yet lets the other atexit
+    handlers run and files be flushed: sys.exit() is ignored then, and os._exit() loses output.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def flush(self) -> None:
+        self._stream.flush()
+        if sys.is_finalizing():
+            raise OSError("worker.run() was not called")
+
+
+_NAME_IN_CHILD = "__mp_main__"  # of the script in such a child, and in the server that forks such children
+
+# Why such a child cannot serve.
+NO_POOL = (
+    "multiprocessing started this process inside a skep worker, and only the worker itself has a pool: call worker.run() "
+    "under `if __name__ == '__main__':` alone"
+)
+
+
+def is_imported_again() -> bool:
+    """Whether the code that runs is called by the import of the script in a child."""
+    frame: Optional[FrameType] = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == _NAME_IN_CHILD:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def warn_of_missing_guard() -> None:
+    """Says on stderr what the script should have."""
+    script = script_name()
+    say(
+        f"skep: multiprocessing imports {script} in a child, where worker.run() does nothing: keep the call under "
+        "`if __name__ == '__main__':`\n"
+    )

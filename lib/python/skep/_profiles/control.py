@@ -1,0 +1,85 @@
+"""What the host may ask for besides calls, and the thread that listens for it."""
+
+import select
+import threading
+
+from .._calls.call import parse_credit
+from .._calls.interrupts import Interrupts
+from .._calls.pool_host import PoolHost
+from .._process.exits import leave_for_protocol_error, leave_with_group
+from .._wire.channel import Frame
+from .._wire.connection import Connection
+from .._wire.errors import ProtocolError
+from .profile import Profile
+
+_REPEAT_INTERRUPT_MS = 50
+
+
+class Control:
+    """Acts on what the host says besides calls."""
+
+    def __init__(self, connection: Connection, interrupts: Interrupts, host: PoolHost, profile: Profile) -> None:
+        self._connection = connection
+        self._channel = connection.control
+        self._interrupts = interrupts
+        self._host = host
+        self._profile = profile
+
+    def handle(self, frame: Frame) -> None:
+        """Does what one message asks for; ProtocolError if it is none of ours."""
+        message = frame.message
+        kind = message.get("type")
+        try:
+            if kind == "ping":
+                pong = b'{"type":"pong","seq":%d,"in_flight":%d,"completed":%d}'
+                self._host.control_outbox.say(pong % (message["seq"], self._profile.in_flight, self._profile.completed))
+            elif kind == "cancel":
+                self._host.cancel(message["id"])
+            elif kind == "credit":
+                self._host.credit.grant(message["id"], parse_credit(message["credit"]))
+            elif kind in ("tool_result", "tool_error"):
+                self._host.tools.deliver(frame)
+            elif kind == "call" and self._connection.calls is not None:
+                self._connection.calls.put(frame)
+            elif kind == "shutdown":
+                self._interrupts.stopping = True
+                self._interrupts.restore()
+                self._connection.stop_receiving()
+            else:
+                raise ProtocolError(f"a message of unknown type {kind!r}")
+        except (KeyError, TypeError, OverflowError) as error:  # the last of an infinity such as 1e400
+            raise ProtocolError(f"a {kind} message is malformed: {error!r}") from error
+
+    def start_listening(self) -> None:
+        """Listens on a thread of its own, so that it works while user code is busy."""
+        threading.Thread(target=self._listen, name="skep-control", daemon=True).start()
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                if not self._channel.has_input:
+                    self._wait()
+                frame = self._channel.receive()
+                if frame is None:
+                    leave_with_group()
+                self.handle(frame)
+                del frame  # which may be large, and the next one may be long in coming
+        except OSError:
+            leave_with_group()
+        except ProtocolError as error:
+            leave_for_protocol_error(error)
+
+    def _wait(self) -> None:
+        """Blocks until the channel is readable, and sees to interrupts meanwhile."""
+        interrupts = self._interrupts
+        poll = select.poll()
+        poll.register(self._connection.control_fd, select.POLLIN)
+        poll.register(interrupts.wakeup, select.POLLIN)
+        while True:
+            ready = [fd for fd, _ in poll.poll(_REPEAT_INTERRUPT_MS if interrupts.is_due() else None)]
+            if interrupts.wakeup in ready:
+                interrupts.on_wakeup()
+            elif not ready and interrupts.is_due():
+                interrupts.interrupt()
+            if self._connection.control_fd in ready:
+                return

@@ -1,0 +1,156 @@
+"""One worker's conversation with its host: handshake, then calls until one of the two ends it."""
+
+import os
+from typing import Any, Dict, Iterable, List
+
+from .._calls.answering import Work
+from .._calls.command import HEALTH_CHECK
+from .._calls.event_loop import EventLoop
+from .._calls.interrupts import Interrupts
+from .._calls.pool_host import PoolHost
+from .._process.diagnostics import dump_on_signal
+from .._process.exits import leave_with_group
+from .._process.interpreter import replacement_of_threads, threading_kind
+from .._wire.connection import Connection
+from .._wire.messages import encode
+from .._wire.protocol import LONGEST_MESSAGE, PROTOCOL_VERSION, __version__
+from .control import Control
+from .profile import ConcurrentProfile, ProcessProfile, Profile
+from .thread_checks import ThreadChecks
+
+
+class Unsuitable(Exception):
+    """The script cannot do what its pool wants of it."""
+
+
+def check_threads() -> None:
+    """Raises Unsuitable if user code has replaced the threads of the standard library."""
+    reason = replacement_of_threads()
+    if reason is not None:
+        raise Unsuitable(reason)
+
+
+def choose_profile(
+    work: Work, event_loop: EventLoop, connection: Connection, interrupts: Interrupts, host: PoolHost
+) -> Profile:
+    """The profile for that work; Unsuitable says why there is none."""
+    threads = _threads(connection.threads)
+    if threads > 1 and not work.thread_safe:
+        raise Unsuitable(
+            f"the pool wants {threads} calls at once in threads of one process (threads_per_worker), and the script "
+            "does not say that its commands may run beside each other: if so, create the worker by "
+            "skep.Worker(thread_safe=True)"
+        )
+    if work.is_async:
+        if work.plain_commands and not work.thread_safe:
+            raise Unsuitable(
+                f"the script has async commands and plain ones ({', '.join(work.plain_commands)}): plain ones run in "
+                "threads beside the event loop. If they may, create the worker by skep.Worker(thread_safe=True); "
+                "otherwise make them async, too"
+            )
+        from .async_profile import AsyncProfile  # with asyncio, which takes longer to import than all of this
+
+        return AsyncProfile(connection, work, interrupts, host, work.concurrency, event_loop=event_loop)
+    if threads > 1:
+        from .thread_profile import ThreadProfile  # with ctypes, which takes its time as well
+
+        return ThreadProfile(connection, work, interrupts, host, threads)
+    return ProcessProfile(connection, work, interrupts, host)
+
+
+def _threads(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise Unsuitable(f"SKEP_THREADS is {text!r} instead of a number of threads")
+    return int(text)
+
+
+_AROUND_COMMANDS = 8 * 1024  # bytes of a hello, at most
+
+
+def _named(commands: Iterable[str]) -> List[str]:
+    """The first ones, as many as a hello has room for: the host uses them in its texts only."""
+    names, room = [], LONGEST_MESSAGE - _AROUND_COMMANDS
+    for each in commands:
+        room -= len(encode(each)) + 1
+        if room < 0:
+            break
+        names.append(each)
+    return names
+
+
+class Conversation:
+    """Does the work of a worker for whoever is at the other end of a connection; Unsuitable if it cannot."""
+
+    def __init__(self, connection: Connection, work: Work, event_loop: EventLoop) -> None:
+        self.interrupts = Interrupts()
+        self.host = PoolHost(connection)
+        self._connection = connection
+        self._work = work
+        self._profile = choose_profile(work, event_loop, connection, self.interrupts, self.host)
+        self.host.interrupt = self._profile.cancel
+
+    def greet(self) -> None:
+        """Says hello and waits for the host's welcome; from then on SIGTERM and the host are listened to."""
+        self.interrupts.install()
+        os.register_at_fork(
+            before=self.interrupts.before_fork,
+            after_in_parent=self.interrupts.after_fork_in_parent,
+            after_in_child=self._let_go_in_child,
+        )
+        connection = self._connection
+        try:
+            connection.data.send([encode(self._hello())])
+            with self.interrupts.window():
+                frame = connection.control.receive()
+        except OSError:
+            leave_with_group()
+        if frame is None:
+            leave_with_group()
+        self.host.accept_welcome(frame.message)
+        self._profile.allow(self.host.allowed)
+        for channel in (connection.data, connection.control):
+            channel.limit = self.host.limits.frame_bytes
+        Control(connection, self.interrupts, self.host, self._profile).start_listening()
+
+    def serve(self) -> None:
+        """Tells the host that the worker is ready and answers calls until it is asked to stop."""
+        if self._connection.thread_checks in ("report", "strict"):
+            self._begin_thread_checks(self._connection.thread_checks == "strict")
+        try:
+            if not self.interrupts.stopping:
+                self.host.outbox.say(b'{"type":"ready"}')
+            self._profile.serve()
+        except OSError:
+            leave_with_group()
+
+    def _begin_thread_checks(self, strict: bool) -> None:
+        """Begins to watch, if calls of the worker meet in threads."""
+        profile = self._profile
+        if isinstance(profile, ConcurrentProfile) and self._work.thread_safe and profile.capacity > 1:
+            profile.checks = ThreadChecks(strict)
+            profile.checks.look_for_libraries()
+            profile.checks.watch_classes()
+
+    def _hello(self) -> Dict[str, Any]:
+        hello = {
+            "type": "hello",
+            "protocol": PROTOCOL_VERSION,
+            "token": self._connection.token,
+            "pid": os.getpid(),
+            "sdk": f"python/{__version__}{threading_kind()}",
+            "capacity": self._profile.capacity,
+            "control": self._connection.control is not self._connection.data,
+            "commands": _named(self._work.commands),
+            "health_check": HEALTH_CHECK,
+            "own_health_check": self._work.health_check is not None,
+        }
+        stack_signal = dump_on_signal()
+        if stack_signal is not None:
+            hello["stack_signal"] = stack_signal
+        return hello
+
+    def _let_go_in_child(self) -> None:
+        # A forked child that outlives the worker must not keep the host from noticing that the worker died.
+        self._connection.close()
+        self.host.close()
+        self.interrupts.after_fork_in_child()

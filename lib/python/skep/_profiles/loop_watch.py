@@ -1,0 +1,78 @@
+"""Notices user code that blocks the event loop while other calls wait, and says where."""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+import traceback
+from queue import Empty
+from typing import Any, List, Set, Sized, Tuple
+
+from .._process.diagnostics import PACKAGE_FOLDER, say
+from .._process.interpreter import SimpleQueue
+
+_LONGEST = 1.0  # seconds
+_PERIOD = 0.5  # seconds between two looks
+# Frames up to the last one from here lead to user code.
+_OUTER = (PACKAGE_FOLDER + os.sep, asyncio.events.__file__)
+
+
+class LoopWatch:
+    """A thread that has the loop answer now and then, as long as there is more than one call."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, calls: Sized) -> None:
+        self._loop = loop
+        self._calls = calls
+        self._thread = threading.get_ident()  # of the loop
+        self._is_due = threading.Event()
+        self._beats: "SimpleQueue[None]" = SimpleQueue()
+        self._known: Set[Tuple[str, Any]] = set()
+        self._has_begun = False
+
+    def look(self) -> None:
+        """There is a call more. On one thread only."""
+        if len(self._calls) > 1 and not self._is_due.is_set():
+            self._is_due.set()
+            if not self._has_begun:
+                self._begin()
+
+    def _begin(self) -> None:
+        try:
+            threading.Thread(target=self._watch, name="skep-loop-watch", daemon=True).start()
+            self._has_begun = True
+        except RuntimeError:  # there are too many threads
+            self._is_due.clear()
+
+    def _watch(self) -> None:
+        try:
+            while True:
+                self._is_due.wait()
+                self._loop.call_soon_threadsafe(self._beats.put, None)
+                try:
+                    self._beats.get(timeout=_LONGEST)
+                except Empty:
+                    self._warn()
+                    self._beats.get()
+                time.sleep(_PERIOD)
+                if len(self._calls) < 2:
+                    self._is_due.clear()
+                    if len(self._calls) > 1:  # one came in between and saw no reason to wake us
+                        self._is_due.set()
+        except RuntimeError:  # the loop is closed
+            pass
+
+    def _warn(self) -> None:
+        stack = _user_stack(traceback.extract_stack(sys._current_frames().get(self._thread)))
+        if not stack or (stack[-1].filename, stack[-1].lineno) in self._known:
+            return
+        self._known.add((stack[-1].filename, stack[-1].lineno))
+        say(
+            f"skep: the event loop has been blocked for {_LONGEST:.0f} s while other calls wait. Await what takes "
+            f"time, or have a thread do it (asyncio.to_thread). It is here:\n{''.join(traceback.format_list(stack))}"
+        )
+
+
+def _user_stack(stack: List[traceback.FrameSummary]) -> List[traceback.FrameSummary]:
+    outer = [index for index, frame in enumerate(stack) if frame.filename.startswith(_OUTER)]
+    return stack[outer[-1] + 1 :] if outer else stack

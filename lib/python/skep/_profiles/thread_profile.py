@@ -1,0 +1,226 @@
+"""Several calls at once, each on a thread; the main thread takes them from the host."""
+
+import threading
+import time
+from queue import Empty
+from typing import Any, Callable, List, Optional, Type
+
+from .._calls.answering import Answering
+from .._calls.call import Call, set_running_here
+from .._calls.interrupts import CallWindow
+from .._process.exits import Terminate, leave, leave_with_group
+from .._process.interpreter import SimpleQueue
+from .profile import ConcurrentProfile
+
+set_async_exception: Any
+no_exception: Any
+try:
+    import ctypes
+
+    set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    set_async_exception.argtypes = (ctypes.c_ulong, ctypes.py_object)
+    no_exception = ctypes.py_object()
+except (ImportError, AttributeError):  # calls are interrupted only where they wait for the host
+    set_async_exception = None
+
+
+class ThreadWindow(CallWindow):
+    """Where one call may be interrupted, once, on the thread that runs it.
+
+    Python can raise an exception in another thread, between any two bytecodes from now on. So that it never hits the
+    SDK's own code, or the next call, two race for a right that exists once per open window: the interrupting thread has to
+    take it first, and the closing thread takes it away. If the closing thread comes too late, it waits for the exception,
+    which is then at hand, and discards it if it has not been raised by then.
+
+    A thread in a blocking system call is interrupted when it comes back from there.
+    """
+
+    def __init__(self) -> None:
+        self._due: Optional[Type[BaseException]] = None
+        self._is_open = False
+        self._was_raised = False
+        self._right: List[None] = []
+        self._interrupting = threading.Lock()  # between those who interrupt
+        self._interrupted: "SimpleQueue[None]" = SimpleQueue()
+
+    # --- the thread that runs the call
+
+    def begin(self) -> None:
+        self.thread = threading.get_ident()
+
+    def open(self, call_id: int) -> None:
+        if self._was_raised or self._is_open:
+            return
+        self._is_open = True
+        self._right.append(None)
+        if self._due is not None:
+            self.close()
+            self._was_raised = True
+            raise self._due
+
+    def close(self) -> bool:
+        if not self._is_open:
+            return False
+        self._is_open = False  # first: if the exception is raised in here, there is nothing left to be done
+        try:
+            self._right.pop()
+        except IndexError:
+            self._interrupted.get()
+            set_async_exception(self.thread, no_exception)
+        return True
+
+    # --- any thread
+
+    def is_cancelled(self, call_id: int) -> bool:
+        return self._due is not None
+
+    def interrupt(self, kind: Type[BaseException]) -> None:
+        with self._interrupting:
+            if self._was_raised:
+                return
+            self._due = kind
+            self.tell_of_interrupt()
+            if set_async_exception is not None and self._take_right():
+                self._was_raised = True
+                set_async_exception(self.thread, kind)
+                self._interrupted.put(None)
+
+    def _take_right(self) -> bool:
+        try:
+            self._right.pop()
+            return True
+        except IndexError:
+            return False
+
+
+class CallThreads:
+    """Does calls on threads, of which there are as many as there have been calls at once, up to a limit."""
+
+    def __init__(self, profile: ConcurrentProfile, exit: Callable[[SystemExit], None]) -> None:
+        self._profile = profile
+        self._exit = exit  # what is done when a command wants to end the process
+        self._calls: "SimpleQueue[Optional[Call]]" = SimpleQueue()
+        self._ended: "SimpleQueue[None]" = SimpleQueue()
+        self._started = 0
+        self._lock = threading.Lock()
+        self._idle = 0  # threads without a call; less than 0: calls that wait for a thread
+
+    def put(self, call: Call) -> None:
+        """Has a call done; RuntimeError if there is no thread and none can be started. By one thread at a time."""
+        if not self._find_thread():
+            self._start()
+        self._calls.put(call)
+
+    def close(self) -> None:
+        """There are no more calls. Those that have not begun are left alone."""
+        for _ in range(self._started):
+            self._calls.put(None)
+
+    def join(self, timeout: Optional[float] = None) -> None:
+        """Waits for all threads to end, some seconds at most; daemon threads do not keep the process from its end."""
+        end = None if timeout is None else time.monotonic() + timeout
+        try:
+            while self._started:
+                self._ended.get(timeout=None if end is None else max(0.0, end - time.monotonic()))
+                self._started -= 1
+        except Empty:
+            pass
+
+    def _find_thread(self) -> bool:
+        """Whether a thread is idle, or there are to be no more threads."""
+        self._count(-1)
+        return self._idle >= 0 or self._started == self._profile.capacity
+
+    def _start(self) -> None:
+        """A thread more. If the process cannot have it, the call waits for another one."""
+        self._started += 1
+        try:
+            threading.Thread(target=self._run, name=f"skep-call-{self._started}", daemon=True).start()
+            self._count(1)
+        except RuntimeError:
+            self._started -= 1
+            if self._started == 0:
+                self._count(1)
+                raise
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self._idle += change
+
+    def _run(self) -> None:
+        answering = Answering(self._profile.work, self._profile.host)
+        try:
+            while True:
+                call = self._calls.get()
+                if call is None or self._profile.is_stopping:
+                    break
+                self._answer(call, answering)
+                del call
+                self._count(1)
+        except Terminate:
+            pass
+        except SystemExit as end:
+            if self._profile.host.is_gone:
+                leave(end)
+            self._exit(end)
+        finally:
+            self._ended.put(None)
+
+    def _answer(self, call: Call, answering: Answering) -> None:
+        assert isinstance(call.window, ThreadWindow)
+        call.window.begin()
+        set_running_here(call)
+        self._profile.begin()
+        answer = answering.answer_to(call)
+        set_running_here(None)
+        if self._profile.checks is not None:
+            self._profile.checks.look_for_libraries()
+        self._profile.finish(call, answer)
+
+
+UNWIND = 1.0  # seconds that terminated calls have to clean up
+
+
+class ThreadProfile(ConcurrentProfile):
+    """What a worker does whose commands may run beside each other."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._threads = CallThreads(self, self._end)
+        self._exit: Optional[SystemExit] = None
+
+    def serve(self) -> None:
+        try:
+            self._take_calls()
+            self._threads.close()
+            with self._interrupts.window():
+                self._threads.join()
+        except Terminate:
+            self._threads.close()
+            self.interrupt_all(Terminate)
+            self._threads.join(UNWIND)
+            raise
+        if self._exit is not None:
+            raise self._exit
+
+    def _take_calls(self) -> None:
+        while not self._interrupts.stopping:
+            with self._interrupts.window():
+                frame = self._connection.receive()
+            if frame is not None:
+                window = ThreadWindow()
+                call = Call(frame.message, frame.attachments, self.host, window)
+                self.come(call, window)
+                try:
+                    self._threads.put(call)
+                except RuntimeError as error:  # there are too many threads
+                    self.fail(call, error)
+                del call, window
+            elif not self._interrupts.stopping:
+                leave_with_group()
+            del frame  # which may be large, and the next one may be long in coming
+
+    def _end(self, exit: SystemExit) -> None:
+        self._exit = exit
+        self._interrupts.stopping = True
+        self._connection.stop_receiving()

@@ -1,0 +1,193 @@
+"""Frames: a JSON object and its attachments, as they travel between host and worker.
+
+    u32be frame_length | u32be json_length | JSON object | attachment bytes
+
+`frame_length` counts what follows it; the key "attachments" of the object holds the attachments' lengths.
+"""
+
+import contextlib
+import functools
+import mmap
+import socket
+import struct
+from io import FileIO
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
+
+from .errors import ProtocolError
+from .json_text import decode
+from .protocol import DEFAULT_FRAME_LIMIT
+
+_HEADER = struct.Struct(">II")
+_BUFFER_SIZE = 256 * 1024  # of which the kernel gives only what is used
+_SMALL = 4 * 1024
+_HUGE = 32 * 1024 * 1024  # malloc keeps none of that for the next time
+_JSON_LENGTH_SIZE = 4
+_MOST_PARTS = 512  # of one system call; the kernel takes 1024
+
+# Of a frame: its header, its JSON or a piece of that, or an attachment.
+Part = Union[bytes, memoryview]
+
+
+class Frame(NamedTuple):
+    """A message and the raw data that came with it."""
+
+    message: Dict[str, Any]
+    attachments: Sequence[memoryview]
+
+
+# As Frame(...), but at the speed of C. Any: typing does not know a tuple's __new__ for what it is.
+_new_frame: Any = functools.partial(tuple.__new__, Frame)
+
+
+def frame_length(body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> int:
+    """What the length field of a frame with these parts holds; frame limits are about this number."""
+    length = _JSON_LENGTH_SIZE + sum(map(len, body))
+    return length + sum(map(len, attachments)) if attachments else length
+
+
+def _memory(size: int) -> memoryview:
+    """Memory to receive into. A lot of it comes without being filled with zeros, and in huge pages if the kernel has any:
+    to get it would take longer than to receive what goes there."""
+    if size <= _HUGE:
+        return memoryview(bytearray(size))
+    block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError):
+        block.madvise(mmap.MADV_HUGEPAGE)
+    return memoryview(block)
+
+
+def _send_parts(stream: socket.socket, parts: Sequence[Part]) -> None:
+    """Sends all parts, with one system call if the socket takes them."""
+    sent = stream.sendmsg(parts[:_MOST_PARTS])
+    for part in parts:
+        if sent < len(part):
+            stream.sendall(memoryview(part)[sent:])
+            sent = 0
+        else:
+            sent -= len(part)
+
+
+class Channel:
+    """Sends and receives frames over a blocking stream; one thread may receive while another sends."""
+
+    def __init__(
+        self,
+        receive_into: Callable[[memoryview], Optional[int]],
+        send_all: Callable[[Any], Any],
+        send_parts: Callable[[Sequence[Part]], Any],
+    ) -> None:
+        self.limit = DEFAULT_FRAME_LIMIT
+        self._receive_into = receive_into
+        self._send_all = send_all
+        self._send_parts = send_parts
+        self._view = _memory(_BUFFER_SIZE)
+        self._start = self._end = 0
+
+    @classmethod
+    def over_socket(cls, stream: socket.socket) -> "Channel":
+        """A channel over one end of a socket pair."""
+        return cls(stream.recv_into, stream.sendall, functools.partial(_send_parts, stream))
+
+    @classmethod
+    def over_files(cls, source: FileIO, sink: FileIO) -> "Channel":
+        """A channel that reads frames from one unbuffered file and writes them to another."""
+
+        def write_all(data: Any) -> None:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[sink.write(rest) :]
+
+        def write_parts(parts: Sequence[Part]) -> None:
+            for part in parts:
+                write_all(part)
+
+        return cls(source.readinto, write_all, write_parts)
+
+    @property
+    def has_input(self) -> bool:
+        """Whether bytes already received wait in the buffer, where no poll() can see them."""
+        return self._start != self._end
+
+    def receive(self) -> Optional[Frame]:
+        """The next frame, or None when the other side has closed the stream."""
+        while True:
+            available = self._end - self._start
+            wanted = _HEADER.size
+            if available >= wanted:
+                length, json_length = _HEADER.unpack_from(self._view, self._start)
+                if length > self.limit or json_length + _JSON_LENGTH_SIZE > length:
+                    raise self._bad_lengths(length, json_length)
+                wanted = length + 4
+                if available >= wanted:
+                    return self._take(wanted, json_length)
+            if self._start + wanted > len(self._view):
+                self._renew_buffer(wanted)
+            count = self._receive_into(self._view[self._end :])
+            if not count:
+                return None
+            self._end += count
+
+    def send(self, body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> None:
+        """Sends a JSON object, already encoded and perhaps in parts, and its attachments."""
+        json_length = sum(map(len, body))
+        length = _JSON_LENGTH_SIZE + json_length
+        if attachments:
+            length += sum(map(len, attachments))
+        parts = (_HEADER.pack(length, json_length), *body, *attachments)
+        if length <= _SMALL:
+            self._send_all(b"".join(parts))
+        else:  # which must not be copied once more
+            self._send_parts(parts)
+
+    def send_all_of(self, bodies: Sequence[Sequence[bytes]]) -> None:
+        """Sends small messages without attachments in one write."""
+        parts: List[bytes] = []
+        for body in bodies:
+            json_length = sum(map(len, body))
+            parts.append(_HEADER.pack(_JSON_LENGTH_SIZE + json_length, json_length))
+            parts.extend(body)
+        self._send_all(b"".join(parts))
+
+    def _take(self, size: int, json_length: int) -> Frame:
+        json_start = self._start + _HEADER.size
+        json_end = json_start + json_length
+        frame_end = self._start + size
+        try:
+            message = decode(self._view[json_start:json_end])
+        except (ValueError, RecursionError) as error:
+            raise ProtocolError(f"a frame of {size} bytes does not hold JSON: {error}") from error
+        if type(message) is not dict:
+            raise ProtocolError(f"a frame holds a JSON {type(message).__name__} instead of an object")
+        attachments: Sequence[memoryview] = ()
+        if json_end != frame_end or "attachments" in message:
+            attachments = self._split(message.get("attachments"), json_end, frame_end)
+        if frame_end == self._end:
+            self._start = self._end = 0
+        else:
+            self._start = frame_end
+        # Attachments are views of the buffer and take it with them; a buffer grown for one frame is let go.
+        if attachments or len(self._view) > _BUFFER_SIZE:
+            self._renew_buffer(_BUFFER_SIZE)
+        frame: Frame = _new_frame((message, attachments))
+        return frame
+
+    def _split(self, lengths: Any, start: int, end: int) -> List[memoryview]:
+        announced = lengths if type(lengths) is list else []
+        if any(type(length) is not int or length < 0 for length in announced) or sum(announced) != end - start:
+            raise ProtocolError(f"a frame carries {end - start} bytes of attachments but announces {lengths}")
+        parts = []
+        for length in announced:
+            parts.append(self._view[start : start + length].toreadonly())
+            start += length
+        return parts
+
+    def _renew_buffer(self, size: int) -> None:
+        rest = self._view[self._start : self._end]
+        self._view = _memory(max(size, _BUFFER_SIZE, len(rest)))
+        self._view[: len(rest)] = rest
+        self._start, self._end = 0, len(rest)
+
+    def _bad_lengths(self, length: int, json_length: int) -> ProtocolError:
+        if length > self.limit:
+            return ProtocolError(f"a frame of {length} bytes is longer than the limit of {self.limit} bytes")
+        return ProtocolError(f"a frame of {length} bytes cannot hold a JSON object of {json_length} bytes")

@@ -1,0 +1,132 @@
+"""What the pool hands a worker it starts: descriptors to talk over, and a token to prove who it is."""
+
+import functools
+import io
+import os
+import sys
+from socket import SHUT_RD
+from typing import Callable, Optional, cast
+
+from .._process.exits import rely_on_guard
+from .._process.interpreter import SimpleQueue, socket
+from .._process.script import script_name
+from .channel import Channel, Frame
+from .protocol import PROTOCOL_VERSION
+
+
+class ConnectError(Exception):
+    """The script was not started by a pool, or by one this SDK does not understand."""
+
+
+class Connection:
+    """The channels to the host: `data` for calls and all that the worker says of them, `control` for the rest.
+
+    Both are the same on the stdio transport. Who listens to it puts the calls into `calls`, which is None otherwise.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        data: Channel,
+        control: Channel,
+        control_fd: int,
+        stop_receiving: Callable[[], None],
+        close: Callable[[], None],
+        calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
+    ) -> None:
+        self._is_used = False
+        self.threads = os.environ.get("SKEP_THREADS", "1")  # now: user code may change the environment later
+        self.thread_checks = os.environ.get("SKEP_THREAD_CHECKS", "")
+        self.token = token
+        self.data = data
+        self.control = control
+        self.control_fd = control_fd
+        self.calls = calls
+        self.receive = data.receive if calls is None else cast(Callable[[], Optional[Frame]], calls.get)
+        self.stop_receiving = stop_receiving  # a blocked receive() then returns None
+        self.close = close
+
+    def begin_serving(self) -> bool:
+        """False from the second time on: a pool talks to one worker."""
+        is_first, self._is_used = not self._is_used, True
+        return is_first
+
+
+@functools.lru_cache(maxsize=None)
+def connect() -> Connection:
+    """Takes what the pool has handed to this process. Two workers in one script share it."""
+    script = script_name()
+    if "SKEP_PROTOCOL" not in os.environ:
+        raise ConnectError(
+            f"{script} is a skep worker: a skep pool starts it and talks to it over descriptors of its own. "
+            "Name it in the configuration of a pool instead of starting it by hand."
+        )
+    if os.environ["SKEP_PROTOCOL"] != str(PROTOCOL_VERSION):
+        raise ConnectError(
+            f"{script} was started by a pool that speaks protocol {os.environ['SKEP_PROTOCOL']}, but this "
+            f"version of the Python package skep speaks protocol {PROTOCOL_VERSION}."
+        )
+    # Taken out of the environment, so that a child of this worker is never mistaken for the worker. Over stdio there is
+    # no token.
+    transport, token = os.environ.pop("SKEP_TRANSPORT", None), os.environ.pop("SKEP_TOKEN", None)
+    if token is None and transport != "stdio":
+        raise ConnectError(
+            f"{script} was started inside a skep worker, not by a pool (SKEP_TOKEN is missing). Keep worker.run() under "
+            "`if __name__ == '__main__':`, where only the worker comes by."
+        )
+    try:
+        open_channels = {"stdio": _over_stdio, "socket": _over_sockets}[transport or ""]
+        connection = open_channels(token or "")
+    except (KeyError, ValueError, OSError) as error:
+        raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}") from error
+    rely_on_guard(transport == "socket")
+    _flush_every_line()
+    return connection
+
+
+def _over_sockets(token: str) -> Connection:
+    data, control = (_take_socket(int(os.environ[name])) for name in ("SKEP_DATA_FD", "SKEP_CONTROL_FD"))
+
+    def close() -> None:
+        data.close()
+        control.close()
+
+    return Connection(
+        token,
+        Channel.over_socket(data),
+        Channel.over_socket(control),
+        control.fileno(),
+        functools.partial(data.shutdown, SHUT_RD),
+        close,
+    )
+
+
+def _take_socket(descriptor: int) -> socket:
+    os.set_inheritable(descriptor, False)
+    stream = socket(fileno=descriptor)
+    stream.setblocking(True)
+    return stream
+
+
+def _over_stdio(token: str) -> Connection:
+    # The frames get descriptors of their own; what the script prints and reads must not touch them.
+    source, sink = io.FileIO(os.dup(0), "rb"), io.FileIO(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+
+    def close() -> None:
+        source.close()
+        sink.close()
+
+    channel = Channel.over_files(source, sink)
+    calls: "SimpleQueue[Optional[Frame]]" = SimpleQueue()
+    return Connection(token, channel, channel, source.fileno(), lambda: calls.put(None), close, calls)
+
+
+def _flush_every_line() -> None:
+    """Makes what the script prints arrive at the host in time, although its output is a pipe."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.closed:  # else user code has replaced it
+            stream.reconfigure(line_buffering=True)

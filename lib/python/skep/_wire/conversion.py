@@ -1,0 +1,223 @@
+"""Turns what a command returns, and the data of an Error, into JSON and attachments.
+
+The common result, made of plain JSON types, costs one C-level encode and a few C-level looks at its types and
+its text. Only what that encoder does not know comes to the conversions here, and only a result that it or the
+host refuses is walked through in Python, to name the value at fault.
+"""
+
+import dataclasses
+import decimal
+import enum
+import json
+import math
+import pathlib
+import uuid
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+
+from .._process.diagnostics import type_name
+from .errors import UnserializableResult
+from .json_rules import Rules, are_text, per_type, place, plain_shape
+from .json_text import Encoder
+
+_BINARY = (bytes, bytearray, memoryview)
+_METHODS = ("_asdict", "model_dump", "to_dict", "tolist", "isoformat")
+_CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
+    ((set, frozenset), list),
+    ((enum.Enum,), lambda member: member.value),
+    ((pathlib.PurePath, uuid.UUID, decimal.Decimal), str),
+)
+_LEAVES = frozenset(("leaf",))
+# Where two keys may become the same text: what _asdict() and the items() of a special dict return is unknown.
+_DOUBTFUL = frozenset(("record", "special dict", "odd keys"))
+_ADVICE = "; return JSON types or give the type a to_dict()"
+
+
+class ResultEncoder:
+    """Encodes one value at a time, as the rules of the host want it; without rules, as JSON allows it."""
+
+    def __init__(self, rules: Optional[Rules] = None) -> None:
+        self._rules = rules
+        self._name = "result" if rules is None else rules.name
+        self._attachments: List[memoryview] = []
+        self._keys_in_doubt = False
+        self._json = Encoder(self._convert)
+
+    def encode(self, value: Any, command: str) -> Tuple[bytes, List[memoryview]]:
+        """The result of a command as JSON text and attachments; UnserializableResult if there is no way."""
+        try:
+            shape = plain_shape(value)
+            if shape is None:
+                text, depth = self._json.encode_any(self._plain(value)), None
+            else:
+                text, (depth, integers) = self._json.encode(value), shape
+                if self._rules is None or self._rules.clear(text, depth, integers):
+                    return text, []
+            self._check(text, depth, command)
+            return text, self._attachments
+        except (TypeError, ValueError, RecursionError) as error:
+            refusal = error
+        finally:
+            # Nothing of the result may stay here: a view of a bytearray keeps it from being resized.
+            self._attachments = []
+            self._keys_in_doubt = False
+        # Out here, so that a to_dict() that fails again on the second visit is reported as just that.
+        try:
+            reason = explain(value, refusal, self._name)
+        finally:
+            del refusal  # its traceback leads back here: a circle that would keep the result
+        raise UnserializableResult(command, reason)
+
+    def _check(self, text: bytes, depth: Optional[int], command: str) -> None:
+        if self._rules is not None:
+            objection = self._rules.objection(text, len(self._attachments), depth, self._keys_in_doubt)
+            if objection is not None:
+                raise UnserializableResult(command, objection)
+
+    def _convert(self, value: Any) -> Any:
+        if isinstance(value, _BINARY):
+            self._attachments.append(_contiguous(value))
+            return {"$attachment": len(self._attachments) - 1}
+        return self._plain(converter(type(value))(value))
+
+    def _plain(self, value: Any) -> Any:
+        """The value with its named tuples as dicts; the C encoder would silently make lists of them."""
+        traits = _traits((value,))
+        if not traits.isdisjoint(_DOUBTFUL):
+            self._keys_in_doubt = True
+        return _without_records(value) if "record" in traits else value
+
+
+@per_type
+def _role(kind: type) -> str:
+    if issubclass(kind, tuple) and hasattr(kind, "_asdict"):
+        return "record"
+    if kind is not dict and issubclass(kind, dict):
+        return "special dict"
+    return "container" if issubclass(kind, (dict, list, tuple)) else "leaf"
+
+
+def _traits(values: Iterable[Any]) -> Set[str]:
+    """The roles of values and of all in them, and "odd keys" where a dict has some."""
+    # Two passes of C speed over the types; Python code runs per container, not per value.
+    traits = set(map(_role, set(map(type, values))))
+    if traits == _LEAVES:
+        return traits
+    for value in values:
+        if isinstance(value, dict):
+            if not are_text(value):
+                traits.add("odd keys")
+            traits |= _traits(value.values())
+        elif isinstance(value, (list, tuple)):
+            traits |= _traits(value)
+    return traits
+
+
+def _without_records(value: Any) -> Any:
+    if _role(type(value)) == "record":
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {key: _without_records(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_records(item) for item in value]
+    return value
+
+
+def _contiguous(data: Any) -> memoryview:
+    view = memoryview(data)
+    # cast() insists on a contiguous view without empty dimensions
+    return view.cast("B") if view.c_contiguous and view.nbytes else memoryview(view.tobytes())
+
+
+@per_type
+def converter(kind: type) -> Callable[[Any], Any]:
+    """How values of a type become JSON, one level deep; TypeError if there is no way."""
+    if dataclasses.is_dataclass(kind):
+        names = [field.name for field in dataclasses.fields(kind)]
+        return lambda value: {name: getattr(value, name) for name in names}
+    for name in _METHODS:
+        if callable(getattr(kind, name, None)):
+            return lambda value: getattr(value, name)()
+    for kinds, convert in _CONVERSIONS:
+        if issubclass(kind, kinds):
+            return convert
+    raise TypeError(f"JSON cannot hold {type_name(kind)}")
+
+
+def explain(value: Any, error: Exception, name: str) -> str:
+    """What stops a value from being sent, and where in it that is."""
+    path: List[Any] = []
+    try:
+        obstacle = _find_obstacle(value, path, set())
+    except RecursionError:
+        return "it is nested too deeply"
+    if obstacle is None:
+        return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return obstacle.replace("{place}", place(name, path))
+
+
+def _find_obstacle(value: Any, path: List[Any], parents: Set[int]) -> Optional[str]:
+    """The first thing JSON cannot hold, as a format with {place}; `path` then leads to it."""
+    kind = type(value)
+    if isinstance(value, (str, int, float, type(None))):
+        return _scalar_obstacle(value)
+    if isinstance(value, _BINARY):
+        return None
+    if id(value) in parents:
+        return "{place} contains itself"
+    parents.add(id(value))
+    if _role(kind) not in ("container", "special dict"):
+        try:
+            convert = converter(kind)
+        except TypeError:
+            return f"value of type '{type_name(kind)}' at {{place}}" + _ADVICE
+        obstacle = _find_obstacle(convert(value), path, parents)
+    elif isinstance(value, dict):
+        obstacle = _key_obstacle(value) or _first_obstacle(value.items(), path, parents)
+    else:
+        obstacle = _first_obstacle(enumerate(value), path, parents)
+    parents.discard(id(value))
+    return obstacle
+
+
+def _first_obstacle(items: Iterable[Tuple[Any, Any]], path: List[Any], parents: Set[int]) -> Optional[str]:
+    for key, item in items:
+        path.append(key)
+        obstacle = _find_obstacle(item, path, parents)
+        if obstacle is not None:
+            return obstacle
+        path.pop()
+    return None
+
+
+def _scalar_obstacle(value: Any) -> Optional[str]:
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{value!r} at {{place}}; JSON has no NaN or Infinity, return None or a string instead"
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "string at {place} is not Unicode text (it holds a lone surrogate); return bytes instead"
+    except ValueError as error:  # an integer of more digits than Python is willing to print
+        return f"number at {{place}}: {error}"
+    return None
+
+
+def _key_obstacle(mapping: Dict[Any, Any]) -> Optional[str]:
+    for key in mapping:
+        if not isinstance(key, (str, int, float, type(None))):
+            return f"key of type '{type_name(type(key))}' in {{place}}; JSON keys are strings"
+        obstacle = _scalar_obstacle(key)
+        if obstacle is not None:
+            return "key: " + obstacle
+    return None
+
+
+def with_attachments(value: Any, attachments: Sequence[Any]) -> Any:
+    """The value with each placeholder replaced by its attachment."""
+    if type(value) is list:
+        return [with_attachments(item, attachments) for item in value]
+    if type(value) is not dict:
+        return value
+    index = value.get("$attachment")
+    if len(value) == 1 and type(index) is int and 0 <= index < len(attachments):
+        return attachments[index]
+    return {key: with_attachments(item, attachments) for key, item in value.items()}

@@ -1,0 +1,266 @@
+"""What the host accepts of a result beyond its being JSON. The host kills a worker that sends anything else.
+
+Usual results pass with a few passes of C speed over their types and their text, which has no white space, and escapes
+only what JSON wants escaped. Only a result that is refused is walked through in Python, to name the place at fault.
+"""
+
+import functools
+import json
+import re
+from itertools import chain
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple, TypeVar
+
+from .protocol import Limits
+
+_Fact = TypeVar("_Fact")
+
+
+def per_type(function: Callable[[type], _Fact]) -> Callable[[type], _Fact]:
+    """lru_cache() of what a function says of types; alone it would hide from type checkers what that is."""
+    return functools.lru_cache(maxsize=1024)(function)
+
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_CONTAINERS = frozenset((dict, list, tuple))
+_JSON_TYPES = _SCALARS | _CONTAINERS
+_TEXT = frozenset((str,))
+
+# What is nested more deeply, perhaps because it contains itself, is left to those who go about it with care.
+_DEEPEST = 500
+
+
+def plain_shape(value: Any) -> Optional[Tuple[int, bool]]:
+    """How deep a value is and whether integers are in it; None unless it is made of the plain JSON types alone
+    and all its keys are text, as what most commands return. A scalar has depth 0, [] has 1."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return 0, kind is int
+    if kind not in _CONTAINERS:
+        return None
+    if kind is not dict:
+        kinds = set(map(type, value))
+    elif _TEXT.issuperset(map(type, value)):
+        kinds = set(map(type, value.values()))
+    else:
+        return None
+    return (1, int in kinds) if kinds <= _SCALARS else _nested_shape(value)
+
+
+def are_text(keys: Iterable[Any]) -> bool:
+    """Whether all keys are of type str itself; only others can differ and yet become the same text."""
+    return _TEXT.issuperset(map(type, keys))
+
+
+def _nested_shape(value: Any) -> Optional[Tuple[int, bool]]:
+    integers = False
+    containers = [value]
+    for depth in range(1, _DEEPEST):
+        mappings = [item for item in containers if type(item) is dict]
+        arrays = [item for item in containers if type(item) is not dict]
+        if not are_text(chain.from_iterable(mappings)):
+            return None
+        kinds = set(map(type, _members(mappings, arrays)))
+        integers = integers or int in kinds
+        if kinds <= _SCALARS:
+            return depth, integers
+        if not kinds <= _JSON_TYPES:
+            return None
+        containers = [item for item in _members(mappings, arrays) if type(item) in _CONTAINERS]
+        # Each one once: what occurs many times, or contains itself, must not multiply from level to level.
+        if len(set(map(id, containers))) != len(containers):
+            containers = list({id(item): item for item in containers}.values())
+    return None
+
+
+def _members(mappings: List[Dict[Any, Any]], arrays: List[Any]) -> Iterator[Any]:
+    return chain(chain.from_iterable(map(dict.values, mappings)), chain.from_iterable(arrays))
+
+
+# What the host can hold of an integer.
+LOWEST, HIGHEST = -(2**63), 2**64 - 1
+
+# What the host's memory takes, by the protocol; a string or a key takes its UTF-8 bytes in addition.
+_VALUE_BYTES = 24
+_CONTAINER_BYTES = 56
+_MEMBER_BYTES = 40
+MOST_MEMORY_PER_BYTE = _CONTAINER_BYTES // len("[]")  # nothing makes more of less
+
+_DIGITS = bytes(ord("0") if code in b"-0123456789" else ord(" ") for code in range(256))
+_BIG = b"0" * 20  # digits, the first of which may be a minus
+_LONG = 4096
+_SAMPLING = 9  # any 19 characters hold two neighbours of a sample of each ninth
+_LONG_INTEGER = re.compile(rb"(?:^|[\[,:])(-?\d{19,})(?![\d.eE])")
+
+_STRING = re.compile(rb'"[^"]*"')
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NEITHER_BRACKETS_NOR_QUOTES = bytes(code for code in range(256) if code not in b'{}[]"')
+
+
+def memory(text: bytes, limit: int) -> int:
+    """What the host's memory takes for a text, exactly if that is beyond the limit."""
+    # Whatever strings hold can only add to what is counted.
+    bound = _memory(text, len(text))
+    if bound <= limit:
+        return bound
+    unescaped, skeleton = _unescaped(text), _skeleton(text)
+    still_escaped = unescaped.count(b"\\") + 4 * unescaped.count(b"\\u")  # as in \n and \u0000
+    return _memory(skeleton, len(unescaped) - len(skeleton) - skeleton.count(b'"') - still_escaped)
+
+
+def is_deeper(text: bytes, limit: int) -> bool:
+    """Whether arrays and objects are nested more deeply than that."""
+    if text.count(b"[") + text.count(b"{") <= limit:
+        return False
+    brackets = _unescaped(text).translate(_SQUARE, _NEITHER_BRACKETS_NOR_QUOTES)
+    brackets = _STRING.sub(b"", brackets.replace(b'""', b""))
+    for _ in range(limit):
+        brackets = brackets.replace(b"[]", b"")
+    return brackets != b""
+
+
+def may_have_big_integer(text: bytes) -> bool:
+    """Whether anything looks like an integer that the host cannot hold, even if it is none."""
+    if len(text) > _LONG and text[::_SAMPLING].translate(_DIGITS).find(b"00") < 0:
+        return False
+    return text.translate(_DIGITS).find(_BIG) >= 0
+
+
+def has_big_integer(text: bytes) -> bool:
+    """Whether there is an integer that the host cannot hold."""
+    if not may_have_big_integer(text):
+        return False
+    return any(not LOWEST <= int(found) <= HIGHEST for found in _LONG_INTEGER.findall(_skeleton(text)))
+
+
+def repeats_key(text: bytes) -> bool:
+    """Whether an object has two members of the same name."""
+    repeated = []
+
+    def look(members: List[Tuple[str, Any]]) -> None:
+        if len(dict(members)) != len(members):
+            repeated.append(True)
+
+    json.loads(text.decode(), object_pairs_hook=look)
+    return bool(repeated)
+
+
+def _unescaped(text: bytes) -> bytes:
+    """The text with a byte, if any, for each escaped character, and without a quote that does not end a string."""
+    if b"\\" not in text:
+        return text
+    return text.replace(b"\\\\", b".").replace(b'\\"', b".")
+
+
+def _skeleton(text: bytes) -> bytes:
+    """The text with a lone quote for each string."""
+    return _STRING.sub(b'"', _unescaped(text))
+
+
+def _memory(skeleton: bytes, string_bytes: int) -> int:
+    arrays, objects = skeleton.count(b"["), skeleton.count(b"{")
+    items = skeleton.count(b",") + arrays + objects - skeleton.count(b"[]") - skeleton.count(b"{}")
+    return (
+        _VALUE_BYTES * (1 + items)
+        + (_CONTAINER_BYTES - _VALUE_BYTES) * (arrays + objects)
+        + _MEMBER_BYTES * skeleton.count(b":")
+        + string_bytes
+    )
+
+
+_LONGEST = 240
+
+
+def place(root: str, keys: Iterable[Any]) -> str:
+    """The place that keys and indices lead to, from a root of that name."""
+    return shorten(root + "".join(map(_step, keys)))
+
+
+def shorten(text: str) -> str:
+    """The text, or its two ends: keys may be of any length."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
+
+
+def _step(key: Any) -> str:
+    return f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]"
+
+
+# In the host's memory.
+_ENVELOPE_BYTES = 1024
+_ATTACHMENT_BYTES = 24
+
+
+class Rules:
+    """The rules of a host with these limits; how long a result may be shows only once it is in its frame.
+
+    What they are for has a name, by which objections call it.
+    """
+
+    def __init__(self, limits: Limits, name: str = "result") -> None:
+        self.name = name
+        self._longest = min(limits.frame_bytes, limits.json_bytes)
+        self._depth = limits.json_depth - 1  # the message around the result is one level
+        self._tree_bytes = limits.tree_bytes
+        self._attachments = limits.attachments
+        # A text of that length is small enough for the host's memory, whatever it holds.
+        self._light = (limits.tree_bytes - _ENVELOPE_BYTES) // MOST_MEMORY_PER_BYTE
+
+    def clear(self, text: bytes, depth: int, integers: bool) -> bool:
+        """Whether there is no objection(), at a glance, to an encoded result of that plain_shape()."""
+        return depth <= self._depth and len(text) <= self._light and not (integers and may_have_big_integer(text))
+
+    def objection(self, text: bytes, attachments: int, depth: Optional[int], keys_in_doubt: bool) -> Optional[str]:
+        """What the host would not accept of an encoded result, if anything; the depth if it is known."""
+        if len(text) > self._longest:
+            return None  # which is going to be objection enough
+        if attachments > self._attachments:
+            return f"{self.name} holds {attachments} attachments; the limit is {self._attachments}"
+        if len(text) + attachments > self._light:
+            around = _ENVELOPE_BYTES + _ATTACHMENT_BYTES * attachments
+            size, limit = around + memory(text, self._tree_bytes - around), self._tree_bytes
+            if size > limit:
+                return f"{self.name} takes {size} bytes of the host's memory; the limit is {limit} bytes"
+        too_deep = is_deeper(text, self._depth) if depth is None else depth > self._depth
+        if too_deep or (keys_in_doubt and repeats_key(text)) or has_big_integer(text):
+            return _Search(self._depth, self.name).find(json.loads(text.decode(), object_pairs_hook=_Members))
+        return None
+
+
+class _Members(List[Any]):
+    """A decoded object, with the members as they come."""
+
+
+class _Search:
+    """A way through a decoded result to the first value that breaks a rule."""
+
+    def __init__(self, depth: int, name: str) -> None:
+        self._depth = depth
+        self._name = name
+        self._path: List[Any] = []
+
+    def find(self, value: Any) -> Optional[str]:
+        """What is wrong with a value or something in it."""
+        if type(value) is int and not LOWEST <= value <= HIGHEST:
+            return f"integer at {self._place()} is not within -2**63 ... 2**64-1; return a string instead"
+        if not isinstance(value, list):
+            return None
+        if len(self._path) >= self._depth:
+            return f"{self._place()} is nested too deeply; the limit is {self._depth} levels"
+        objection = self._find_repeated(value) if isinstance(value, _Members) else None
+        for key, item in value if isinstance(value, _Members) else enumerate(value):
+            if objection is not None:
+                break
+            self._path.append(key)
+            objection = self.find(item)
+            self._path.pop()
+        return objection
+
+    def _find_repeated(self, members: List[Any]) -> Optional[str]:
+        seen: Set[str] = set()
+        for key, _ in members:
+            if key in seen:
+                return f"two keys in {self._place()} become {shorten(repr(key))}; JSON keys are strings"
+            seen.add(key)
+        return None
+
+    def _place(self) -> str:
+        return place(self._name, self._path)
