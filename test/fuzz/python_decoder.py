@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "lib" / "python"))
 from skep._calls.call import Call  # noqa: E402
 from skep._calls.interrupts import Window  # noqa: E402
 from skep._calls.pool_host import PoolHost  # noqa: E402
-from skep._calls.tools import Request, value_in  # noqa: E402
+from skep._calls.tools import Request, result_value  # noqa: E402
 from skep._profiles.control import Control  # noqa: E402
 from skep._wire.channel import Channel  # noqa: E402
 from skep._wire.errors import ProtocolError  # noqa: E402
@@ -147,7 +147,7 @@ class Decoders:
         while not self._answers.empty():
             answer = self._answers.get()
             if not isinstance(answer, BaseException):
-                value_in(answer)
+                result_value(answer)
 
     def _take_call(self, received):
         call = Call(received.message, received.attachments, self._host, Window())

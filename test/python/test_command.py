@@ -4,7 +4,7 @@ import functools
 import unittest
 
 import skep
-from skep._calls.command import Command, find
+from skep._calls.command import Command, find_command
 
 
 def predict(text: str, top: int = 3) -> dict:
@@ -91,7 +91,7 @@ class Arguments(unittest.TestCase):
 class Unknown(unittest.TestCase):
     def refusal(self, name, *known):
         with self.assertRaises(skep.UnknownCommand) as caught:
-            find({key: Command(key, predict) for key in known}, name)
+            find_command({key: Command(key, predict) for key in known}, name)
         return str(caught.exception)
 
     def test_names_that_nobody_registered(self):

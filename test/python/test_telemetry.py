@@ -60,7 +60,7 @@ def fork():
         logging.warning("of a child")
         from skep._calls.telemetry import records
         os._exit(records.dropped)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return os.WEXITSTATUS(os.waitpid(child, 0)[1])
 """
 
 

@@ -61,8 +61,8 @@ def leaves_a_thread():
     threading.Thread(target=lambda: None)
     call = skep.current()
     def keep():
-        from skep._calls.call import set_running_here
-        set_running_here(call)
+        from skep._calls.call import set_context_call
+        set_context_call(call)
         later()
     thread = threading.Thread(target=keep)
     thread.start()

@@ -8,9 +8,9 @@ import sys
 import threading
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
-from ._process.diagnostics import printable, say
+from ._process.diagnostics import printable, write_to_stderr
 from ._process.exits import EXIT_FAILED, EXIT_NOT_STARTED_BY_POOL
-from ._process.script import become_script, complain, run_script
+from ._process.script import become_script, report_missing_run, run_script
 from ._wire.channel import Channel, Frame
 from ._wire.connection import ConnectError, connect
 from ._wire.json_text import decode
@@ -104,27 +104,27 @@ def _run_to_its_end(source: bytes) -> Any:
         run_script(source)
     except SystemExit as end:
         return end.code
-    return EXIT_FAILED if complain() else 0
+    return EXIT_FAILED if report_missing_run() else 0
 
 
 def _show_error(error: Dict[str, Any]) -> None:
     lines = [error["traceback"].rstrip("\n") or f"{error['type']}: {error['message']}"]
     lines += [f"  {key}: {json.dumps(error[key], ensure_ascii=False)}" for key in ("code", "data") if key in error]
-    say(printable("\n".join(lines)) + "\n")
+    write_to_stderr(printable("\n".join(lines)) + "\n")
 
 
 def _show_progress(message: Dict[str, Any]) -> None:
-    say(printable(f"skep: {message['fraction']:.0%} {message.get('text', '')}".rstrip()) + "\n")
+    write_to_stderr(printable(f"skep: {message['fraction']:.0%} {message.get('text', '')}".rstrip()) + "\n")
 
 
 def _show_attachments(parts: Sequence[memoryview], save: Optional[str]) -> None:
     for index, part in enumerate(parts):
-        said = f"skep: attachment {index} has {len(part)} bytes"
+        text = f"skep: attachment {index} has {len(part)} bytes"
         if save is not None:
             with open(f"{save}{index}", "wb") as file:
                 file.write(part)
-            said += f" and is written to {save}{index}"
-        print(said, file=sys.stderr)
+            text += f" and is written to {save}{index}"
+        print(text, file=sys.stderr)
 
 
 _CALL = """\
@@ -199,7 +199,7 @@ def _serve(options: argparse.Namespace, rest: List[str]) -> int:
         print(f"skep: {error}", file=sys.stderr)
         return EXIT_NOT_STARTED_BY_POOL
     run_script(source)
-    return EXIT_FAILED if complain() else 0
+    return EXIT_FAILED if report_missing_run() else 0
 
 
 def _read_script(parser: argparse.ArgumentParser, path: str) -> bytes:

@@ -5,10 +5,10 @@ import json
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
-from ._calls.answering import Work
-from ._calls.call import Call, Host, running
+from ._calls.call import Call, Host, current_call
 from ._calls.event_loop import EventLoop
 from ._calls.interrupts import Window
+from ._calls.responder import Work
 from ._calls.tools import encode_args
 from ._process.diagnostics import type_name
 from ._wire.conversion import ResultEncoder, with_attachments
@@ -33,11 +33,11 @@ def fake_tools(tools: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
     is one already. For all threads; a block inside another one hides its tools.
     """
     global _fakes
-    before, _fakes = _fakes, tools
+    previous, _fakes = _fakes, tools
     try:
         yield
     finally:
-        _fakes = before
+        _fakes = previous
 
 
 class LocalHost(Host):
@@ -46,11 +46,11 @@ class LocalHost(Host):
     correlation = "local-"
 
     def call_tool(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
-        return _as_received(name, _call_fake(name, args))
+        return _convert_result(name, _call_fake(name, args))
 
     async def call_tool_async(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
         value = _call_fake(name, args)
-        return _as_received(name, await value if inspect.isawaitable(value) else value)
+        return _convert_result(name, await value if inspect.isawaitable(value) else value)
 
 
 def _call_fake(name: str, args: Mapping[str, Any]) -> Any:
@@ -67,7 +67,7 @@ def _call_fake(name: str, args: Mapping[str, Any]) -> Any:
         raise HostError(type_name(type(error)), str(error)) from error
 
 
-def _as_received(name: str, value: Any) -> Any:
+def _convert_result(name: str, value: Any) -> Any:
     text, attachments = ResultEncoder(Rules(DEFAULT_LIMITS)).encode(value, name)
     return with_attachments(decode(text), [part.toreadonly() for part in attachments])
 
@@ -80,12 +80,12 @@ def call_locally(
     parts = [memoryview(memoryview(part).tobytes()) for part in attachments]
     call = Call(message, parts, LocalHost(), Window())
     answers = Answers(DEFAULT_LIMITS)
-    known = work.commands.get(command)
-    with running(call):
-        if known is not None and work.is_async and work.is_for_loop(known):
-            from ._calls.async_answering import do_async  # with asyncio, which takes longer to import than all of this
+    registered = work.commands.get(command)
+    with current_call(call):
+        if registered is not None and work.is_async and work.is_for_loop(registered):
+            from ._calls.async_responder import execute_async  # with asyncio, which is slow to import
 
-            body, sent = event_loop.run(do_async(work, call, answers))
+            body, result_parts = event_loop.run(execute_async(work, call, answers))
         else:
-            body, sent = work.do(call, answers)
-    return with_attachments(json.loads(b"".join(body))["value"], [bytes(part) for part in sent])
+            body, result_parts = work.execute(call, answers)
+    return with_attachments(json.loads(b"".join(body))["value"], [bytes(part) for part in result_parts])

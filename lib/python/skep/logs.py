@@ -3,11 +3,11 @@
 import logging
 from typing import Any, Dict
 
-from ._calls.telemetry import LONGEST, add_correlation_id, records
+from ._calls.telemetry import MAX_RECORD_BYTES, add_correlation_id, records
 from ._wire.messages import encode
 
 _LENGTHS = (16_000, 5_000, 1_500)  # characters of the text: the first that fits is taken
-_LONGEST_NAME = 64  # characters
+_MAX_NAME_LENGTH = 64  # characters
 
 
 class Handler(logging.Handler):
@@ -24,9 +24,9 @@ class Handler(logging.Handler):
                 logging.lastResort.handle(record)
             return
         try:
-            message = {"type": "log", "level": _level_of(record.levelno), "logger": record.name[:_LONGEST_NAME]}
+            message = {"type": "log", "level": _level_name(record.levelno), "logger": record.name[:_MAX_NAME_LENGTH]}
             add_correlation_id(message)
-            records.put(_fitting(message, self.format(record)))
+            records.put(_encode_to_fit(message, self.format(record)))
         except Exception:
             self.handleError(record)
 
@@ -38,18 +38,18 @@ def handle_unless_configured() -> None:
         root.addHandler(Handler())
 
 
-def _fitting(message: Dict[str, Any], text: str) -> bytes:
+def _encode_to_fit(message: Dict[str, Any], text: str) -> bytes:
     """With as much of the text as there is room for: its end, where the exception is, before its beginning."""
     body = b""
     for length in _LENGTHS:
         message["text"] = text if len(text) <= length else f"{text[: length // 4]} ... {text[-length * 3 // 4 :]}"
         body = encode(message)
-        if len(body) <= LONGEST:
+        if len(body) <= MAX_RECORD_BYTES:
             break
     return body
 
 
-def _level_of(number: int) -> str:
+def _level_name(number: int) -> str:
     if number < logging.INFO:
         return "debug"
     if number < logging.WARNING:

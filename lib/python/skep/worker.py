@@ -4,27 +4,27 @@ import os
 import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, overload
 
-from ._calls.answering import DEFAULT_CONCURRENCY, Work
-from ._calls.command import RESERVED_PREFIX, Command, HealthCheck, function_in
+from ._calls.command import RESERVED_PREFIX, Command, HealthCheck, unwrap_function
 from ._calls.event_loop import EventLoop
+from ._calls.responder import DEFAULT_CONCURRENCY, Work
 from ._calls.telemetry import records
-from ._process.diagnostics import say, show_traceback
+from ._process.diagnostics import show_traceback, write_to_stderr
 from ._process.exits import (
     EXIT_FAILED,
     EXIT_NOT_STARTED_BY_POOL,
     EXIT_PROTOCOL_ERROR,
     EXIT_UNSUITABLE,
     Terminate,
-    leave,
+    exit_forked_child,
     report_protocol_error,
 )
-from ._process.script import NO_POOL, expect_run, is_imported_again, run_is_called, warn_of_missing_guard
+from ._process.script import NO_POOL, confirm_run, expect_run, is_multiprocessing_import, warn_of_missing_guard
 from ._profiles.conversation import Conversation, Unsuitable, check_threads
 from ._wire.connection import ConnectError, Connection, connect
 from ._wire.errors import ProtocolError
 from .local_call import call_locally
 
-_TIME_FOR_LAST_RECORDS = 0.5  # seconds
+_LAST_RECORDS_TIMEOUT = 0.5  # seconds
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hook = TypeVar("Hook", bound=Callable[[], Any])
@@ -53,16 +53,16 @@ class Worker:
         self._stop_hooks: List[Callable[[], Any]] = []
         self._started = False
         self._connection: Optional[Connection] = None
-        self._why_not_connected = ""
+        self._connect_error = ""
         self._slot: Optional[str] = None
         self._previous_exit: Optional[str] = None
-        if is_imported_again():
-            self._why_not_connected = NO_POOL
+        if is_multiprocessing_import():
+            self._connect_error = NO_POOL
             return
         try:
             self._connection = connect()
         except ConnectError as error:  # no reason to fail yet: the module may just be imported, by a test say
-            self._why_not_connected = str(error)
+            self._connect_error = str(error)
         else:
             self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
             expect_run()
@@ -107,8 +107,8 @@ class Worker:
         """
         if target is not None and not isinstance(target, str):
             return self._register(target, name)
-        chosen = name if target is None else target
-        return lambda function: self._register(function, chosen)
+        command_name = name if target is None else target
+        return lambda function: self._register(function, command_name)
 
     def health_check(self, function: Hook) -> Hook:
         """Registers the function that the pool runs now and then while the worker is idle. There is one at most.
@@ -121,13 +121,13 @@ class Worker:
         """
         if self._health_check is not None:
             raise ValueError(f"there is already a health check '{self._health_check.name}'")
-        self._health_check = HealthCheck(function_in("health check", function))
+        self._health_check = HealthCheck(unwrap_function("health check", function))
         return function
 
     def on_start(self, hook: Hook) -> Hook:
         """Registers a function, plain or async, to run once before the worker takes calls. If it raises, the start
         fails."""
-        self._start_hooks.append(function_in("hook", hook))
+        self._start_hooks.append(unwrap_function("hook", hook))
         return hook
 
     def on_stop(self, hook: Hook) -> Hook:
@@ -136,7 +136,7 @@ class Worker:
         The last one registered runs first. None runs after a start that was not complete, none when the worker
         crashes or its host is gone, and none in a process that the worker has forked.
         """
-        self._stop_hooks.append(function_in("hook", hook))
+        self._stop_hooks.append(unwrap_function("hook", hook))
         return hook
 
     def call(self, command: str, attachments: Sequence[bytes] = (), /, **args: Any) -> Any:
@@ -175,12 +175,12 @@ class Worker:
         A script that a pool has started, and that comes to its end without this call, is told so on stderr and
         exits with 120.
         """
-        run_is_called()
-        if is_imported_again():
+        confirm_run()
+        if is_multiprocessing_import():
             warn_of_missing_guard()
             return
         if self._connection is None:
-            say(f"skep: {self._why_not_connected}\n")
+            write_to_stderr(f"skep: {self._connect_error}\n")
             sys.exit(EXIT_NOT_STARTED_BY_POOL)
         if not self._connection.begin_serving():
             raise RuntimeError("worker.run() serves already: a script calls it once, in its last line")
@@ -200,21 +200,21 @@ class Worker:
                 conversation.serve()
             except (Terminate, SystemExit) as end:
                 if conversation.host.is_gone:  # a child that exits leaves the worker serving
-                    leave(end)
+                    exit_forked_child(end)
                 raise
             finally:
-                stopped = [self._run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
-                status = 0 if all(stopped) else EXIT_FAILED
+                results = [self._run_hook(hook, conversation) for hook in reversed(self._stop_hooks)]
+                status = 0 if all(results) else EXIT_FAILED
         except Terminate:
             pass  # an orderly end like any other
         except ProtocolError as error:
             report_protocol_error(error)
             status = EXIT_PROTOCOL_ERROR
         except Unsuitable as error:
-            say(f"skep: {error}\n")
+            write_to_stderr(f"skep: {error}\n")
             status = EXIT_UNSUITABLE
         finally:
-            records.finish(_TIME_FOR_LAST_RECORDS)
+            records.finish(_LAST_RECORDS_TIMEOUT)
         sys.exit(status)
 
     def _work(self) -> Work:
@@ -222,12 +222,12 @@ class Worker:
 
     def _due_start_hooks(self) -> List[Callable[[], Any]]:
         """All of them the first time, then none: they run once, and may themselves call()."""
-        due = [] if self._started else self._start_hooks
+        hooks = [] if self._started else self._start_hooks
         self._started = True
-        return due
+        return hooks
 
     def _register(self, function: Callable[..., Any], name: Optional[str]) -> Callable[..., Any]:
-        target, function = function, function_in("command", function)
+        target, function = function, unwrap_function("command", function)
         name = name or getattr(function, "__name__", None)
         if not isinstance(name, str):
             raise TypeError(f"a command needs a name: use @worker.command(name=...) for {function!r}")
@@ -244,13 +244,13 @@ class Worker:
             self._event_loop.run_hook(hook)
         except BaseException as error:
             if conversation.host.is_gone:
-                leave(error)
+                exit_forked_child(error)
             if issubclass(type(error), (Terminate, SystemExit)):
                 raise
             show_traceback(error)
             return False
         if conversation.host.is_gone:
-            leave()
+            exit_forked_child()
         return True
 
 

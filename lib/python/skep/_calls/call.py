@@ -99,43 +99,43 @@ def _deadline(message: Dict[str, Any], welcomed: float) -> Optional[float]:
     if left_ms is None:
         return None
     now = time.monotonic()
-    sent = now if sent_ms is None else min(now, welcomed + sent_ms / 1000)
-    return sent + left_ms / 1000
+    start = now if sent_ms is None else min(now, welcomed + sent_ms / 1000)
+    return start + left_ms / 1000
 
 
 # Where one call runs at a time, threads that a command starts work for that same call: a plain global is right. Where
 # several do, each thread and each task has its own.
-_running: Optional[Call] = None
-_running_here: "ContextVar[Optional[Call]]" = ContextVar("skep.call", default=None)
+_global_call: Optional[Call] = None
+_context_call: "ContextVar[Optional[Call]]" = ContextVar("skep.call", default=None)
 
 
-def set_running(call: Optional[Call]) -> None:
+def set_global_call(call: Optional[Call]) -> None:
     """Makes a call the current one, everywhere."""
-    global _running
-    _running = call
+    global _global_call
+    _global_call = call
 
 
-def set_running_here(call: Optional[Call]) -> None:
+def set_context_call(call: Optional[Call]) -> None:
     """Makes a call the current one of this thread or task, and of the tasks that it starts."""
-    _running_here.set(call)
+    _context_call.set(call)
 
 
 @contextmanager
-def running(call: Call) -> Iterator[None]:
+def current_call(call: Call) -> Iterator[None]:
     """Makes a call the current one for a while."""
-    before, before_here = _running, _running_here.get()
-    set_running(call)
-    set_running_here(call)
+    previous, previous_in_context = _global_call, _context_call.get()
+    set_global_call(call)
+    set_context_call(call)
     try:
         yield
     finally:
-        set_running(before)
-        set_running_here(before_here)
+        set_global_call(previous)
+        set_context_call(previous_in_context)
 
 
 def current() -> Call:
     """The call being answered; RuntimeError outside of one."""
-    call = _running_here.get() or _running
+    call = _context_call.get() or _global_call
     if call is None:
         raise RuntimeError("no call is running: skep.current() and skep.attachments() work inside a command")
     return call
@@ -158,7 +158,7 @@ def parse_credit(message: object) -> Tuple[int, int]:
 _NO_WINDOW = Window()
 
 
-def window_here(call: Call) -> Window:
+def thread_window(call: Call) -> Window:
     """The window of the thread that runs this: threads that user code has started are not interrupted."""
     return call.window if call.window.thread == threading.get_ident() else _NO_WINDOW
 
@@ -169,12 +169,12 @@ def uninterrupted(call: Call) -> Iterator[None]:
 
     One that was closed stays so: signal handlers and finalizers come here from the middle of what is not to be interrupted.
     """
-    window = window_here(call)
-    was_open = window.close()
+    window = thread_window(call)
+    is_open = window.close()
     try:
         yield
     finally:
-        if was_open:
+        if is_open:
             window.open(call.id)
 
 

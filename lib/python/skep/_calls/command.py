@@ -10,7 +10,7 @@ from .._wire.errors import InvalidArguments, Unhealthy, UnknownCommand
 from .._wire.json_rules import per_type
 
 
-def function_in(kind: str, target: Any) -> Callable[..., Any]:
+def unwrap_function(kind: str, target: Any) -> Callable[..., Any]:
     """What a decorator is given to register, without a staticmethod() around it; TypeError if it cannot be called."""
     function = target.__func__ if isinstance(target, staticmethod) else target
     if not callable(function):
@@ -18,7 +18,7 @@ def function_in(kind: str, target: Any) -> Callable[..., Any]:
     return cast(Callable[..., Any], function)
 
 
-def signature_of(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
+def find_signature(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
     """The parameters of a function; TypeError if it has none to look at.
 
     The outermost function decides, since that is what is called: a wrapper may add arguments and provide others. The
@@ -37,12 +37,12 @@ def signature_of(kind: str, name: str, function: Callable[..., Any]) -> inspect.
 
 def wrapped_functions(function: Callable[..., Any]) -> List[Callable[..., Any]]:
     """The functions behind a wrapper that functools.wraps() has made, the innermost last."""
-    found: List[Callable[..., Any]] = []
-    wrapped = _wrapped(function)
-    while wrapped is not None and wrapped not in found:
-        found.append(wrapped)
-        wrapped = _wrapped(wrapped)
-    return found
+    functions: List[Callable[..., Any]] = []
+    wrapped = _next_wrapped(function)
+    while wrapped is not None and wrapped not in functions:
+        functions.append(wrapped)
+        wrapped = _next_wrapped(wrapped)
+    return functions
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -64,7 +64,7 @@ def _declares(is_one: Callable[[Any], bool], function: Any) -> bool:
     return is_object and is_one(getattr(type(function), "__call__", None))
 
 
-def _wrapped(function: Callable[..., Any]) -> Optional[Callable[..., Any]]:
+def _next_wrapped(function: Callable[..., Any]) -> Optional[Callable[..., Any]]:
     wrapped = getattr(function, "__wrapped__", None)
     return wrapped if callable(wrapped) else None
 
@@ -73,23 +73,23 @@ def _outermost_signature(function: Callable[..., Any]) -> inspect.Signature:
     declared = getattr(function, "__signature__", None)
     wrapped = wrapped_functions(function)
     if declared is not None and any(getattr(each, "__signature__", None) is declared for each in wrapped):
-        function = _bare(function)  # functools.wraps() has copied it: it says nothing about the wrapper
+        function = _without_attributes(function)  # functools.wraps() has copied it: it says nothing about the wrapper
     return inspect.signature(function, follow_wrapped=False)
 
 
-def _bare(function: Any) -> Callable[..., Any]:
+def _without_attributes(function: Any) -> Callable[..., Any]:
     """A function without its attributes."""
     if isinstance(function, MethodType):
-        return cast(Callable[..., Any], MethodType(_bare(function.__func__), function.__self__))
+        return cast(Callable[..., Any], MethodType(_without_attributes(function.__func__), function.__self__))
     if inspect.isclass(function):
         return cast(Callable[..., Any], function)
     if not isinstance(function, FunctionType):
         return cast(Callable[..., Any], MethodType(type(function).__call__, function))
-    bare = FunctionType(
+    copy = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
-    bare.__kwdefaults__ = function.__kwdefaults__
-    return bare
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 # The types of most results.
@@ -100,15 +100,15 @@ GENERATOR = "generator"
 ASYNC_GENERATOR = "async generator"
 
 
-def kind_of(value: Any) -> str:
+def value_kind(value: Any) -> str:
     """AWAITABLE, GENERATOR, ASYNC_GENERATOR, or nothing for data. Objects count that behave like generators."""
-    kind = _kind_of_type(type(value))
+    kind = _type_kind(type(value))
     # Those of types.coroutine() are of the type of generators.
     return AWAITABLE if kind == GENERATOR and inspect.isawaitable(value) else kind
 
 
 @per_type
-def _kind_of_type(type_of_value: type) -> str:
+def _type_kind(type_of_value: type) -> str:
     if issubclass(type_of_value, Generator):
         return GENERATOR
     if issubclass(type_of_value, AsyncGenerator):
@@ -116,11 +116,12 @@ def _kind_of_type(type_of_value: type) -> str:
     return AWAITABLE if issubclass(type_of_value, Awaitable) else ""
 
 
-def check_has_run(what: str, value: Any) -> Any:
+def refuse_generator(what: str, value: Any) -> Any:
     """The value; TypeError for a generator: none of its code has run, which would look like success."""
-    kind = kind_of(value)
+    kind = value_kind(value)
     if kind in (GENERATOR, ASYNC_GENERATOR):
-        raise TypeError(f"{what} returned {'an' if kind == ASYNC_GENERATOR else 'a'} {kind}, which has run none of its code")
+        article = "an" if kind == ASYNC_GENERATOR else "a"
+        raise TypeError(f"{what} returned {article} {kind}, which has run none of its code")
     return value
 
 
@@ -129,12 +130,12 @@ class Command:
 
     __slots__ = (
         *("function", "name", "is_async", "wraps_async"),
-        *("_accepted", "_required", "_signature", "_takes_any", "_wrapped"),
+        *("_parameter_names", "_required_names", "_signature", "_takes_any", "_wrapped_functions"),
     )
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         _check_dispatch(name, function)
-        signature = signature_of("command", name, function)
+        signature = find_signature("command", name, function)
         parameters = signature.parameters.values()
         for parameter in parameters:
             if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -145,49 +146,49 @@ class Command:
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self.name = name
         self.function = function
-        self._wrapped = wrapped_functions(function)
+        self._wrapped_functions = wrapped_functions(function)
         self.is_async = is_async(function)
-        self.wraps_async = not self.is_async and any(map(is_async, self._wrapped))
-        self._accepted = frozenset(p.name for p in named)
-        self._required = frozenset(p.name for p in named if p.default is p.empty)
+        self.wraps_async = not self.is_async and any(map(is_async, self._wrapped_functions))
+        self._parameter_names = frozenset(p.name for p in named)
+        self._required_names = frozenset(p.name for p in named if p.default is p.empty)
         self._takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-        self._signature = _text(signature)
+        self._signature = _signature_text(signature)
 
     def check(self, args: Dict[str, Any]) -> None:
         """Raises InvalidArguments unless the function can be called with these arguments."""
-        given = args.keys()
-        if not given >= self._required or not (self._takes_any or given <= self._accepted):
-            raise InvalidArguments(self._mismatch(given))
+        names = args.keys()
+        if not names >= self._required_names or not (self._takes_any or names <= self._parameter_names):
+            raise InvalidArguments(self._mismatch(names))
 
     def mismatch(self, error: TypeError) -> Optional[InvalidArguments]:
         """What an error says of the arguments, if a wrapper raised it that could not call what it wraps with them."""
-        if not self._wrapped:
+        if not self._wrapped_functions:
             return None
-        function = self._wrapped[-1]
+        function = self._wrapped_functions[-1]
         text = str(error)
         names = (getattr(function, name, None) for name in ("__name__", "__qualname__"))
         if not any(name and text.startswith(f"{name}() ") for name in names):
             return None
         if _has_run(function, error):
             return None
-        return InvalidArguments(f"{text}; it takes {_text(inspect.signature(function))}")
+        return InvalidArguments(f"{text}; it takes {_signature_text(inspect.signature(function))}")
 
-    def _mismatch(self, given: Iterable[str]) -> str:
+    def _mismatch(self, names: Iterable[str]) -> str:
         problems = []
-        missing = self._required.difference(given)
+        missing = self._required_names.difference(names)
         if missing:
-            problems.append("is missing " + _arguments(missing))
-        unexpected = () if self._takes_any else frozenset(given) - self._accepted
+            problems.append("is missing " + _argument_list(missing))
+        unexpected = () if self._takes_any else frozenset(names) - self._parameter_names
         if unexpected:
-            problems.append("does not take " + _arguments(unexpected))
+            problems.append("does not take " + _argument_list(unexpected))
         return f"{self.name}() {' and '.join(problems)}; it takes {self._signature}"
 
 
-def find(commands: Mapping[str, Command], name: str) -> Command:
+def find_command(commands: Mapping[str, Command], name: str) -> Command:
     """The command of that name, or UnknownCommand with what the caller may have meant."""
     command = commands.get(name)
     if command is None:
-        raise UnknownCommand(_unknown(name, sorted(commands)))
+        raise UnknownCommand(_unknown_command_text(name, sorted(commands)))
     return command
 
 
@@ -198,7 +199,7 @@ def _check_dispatch(name: str, function: Callable[..., Any]) -> None:
         )
 
 
-def _text(signature: inspect.Signature) -> str:
+def _signature_text(signature: inspect.Signature) -> str:
     """The parameters without their types."""
     parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
     return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
@@ -212,7 +213,7 @@ def _has_run(function: Callable[..., Any], error: BaseException) -> bool:
     return entry is not None
 
 
-def _unknown(name: str, known: List[str]) -> str:
+def _unknown_command_text(name: str, known: List[str]) -> str:
     if not known:
         return f"unknown command '{name}'; this worker has no commands"
     similar = difflib.get_close_matches(name, known)
@@ -220,9 +221,9 @@ def _unknown(name: str, known: List[str]) -> str:
     return f"unknown command '{name}'{suggestion} this worker knows {', '.join(known)}"
 
 
-def _arguments(names: Iterable[str]) -> str:
-    listed = ", ".join(map(repr, sorted(names)))
-    return ("arguments " if "," in listed else "argument ") + listed
+def _argument_list(names: Iterable[str]) -> str:
+    text = ", ".join(map(repr, sorted(names)))
+    return ("arguments " if "," in text else "argument ") + text
 
 
 # What the host calls. Names with this prefix are the SDK's own; scripts register none of them.
@@ -237,7 +238,7 @@ class HealthCheck:
 
     def __init__(self, function: Callable[[], Any]) -> None:
         name = getattr(function, "__name__", None) or repr(function)
-        signature = signature_of("health check", name, function)
+        signature = find_signature("health check", name, function)
         if is_generator(function):
             # Calling it would run none of its code, and look like success.
             raise TypeError(f"health check '{name}' is a generator; health checks return what they find")
@@ -257,16 +258,16 @@ class HealthCheck:
     def run(self, wait: Callable[[Any], Any]) -> Any:
         """What the function returns, `wait`ed for if it is to be awaited; Unhealthy if that is False."""
         value = self._function()
-        return self._well(wait(value) if kind_of(value) == AWAITABLE else value)
+        return self._check_result(wait(value) if value_kind(value) == AWAITABLE else value)
 
     async def run_async(self) -> Any:
         """The same on an event loop."""
         value = self._function()
-        if kind_of(value) == AWAITABLE:
+        if value_kind(value) == AWAITABLE:
             value = await value
-        return self._well(value)
+        return self._check_result(value)
 
-    def _well(self, value: Any) -> Any:
+    def _check_result(self, value: Any) -> Any:
         if value is False:
             raise Unhealthy("the health check returned False")
-        return check_has_run(f"health check '{self.name}'", value)
+        return refuse_generator(f"health check '{self.name}'", value)

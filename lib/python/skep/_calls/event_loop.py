@@ -4,7 +4,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional
 
-from .command import AWAITABLE, check_has_run, kind_of
+from .command import AWAITABLE, refuse_generator, value_kind
 
 if TYPE_CHECKING:
     import asyncio
@@ -48,9 +48,9 @@ class EventLoop:
     def run_hook(self, hook: Callable[[], Any]) -> None:
         """Runs a hook of the script to its end, plain or async."""
         value = hook()
-        if kind_of(value) == AWAITABLE:
+        if value_kind(value) == AWAITABLE:
             value = self.run(value)
-        check_has_run(f"hook '{getattr(hook, '__name__', hook)}'", value)
+        refuse_generator(f"hook '{getattr(hook, '__name__', hook)}'", value)
 
 
 def _close(loop: "asyncio.AbstractEventLoop") -> None:

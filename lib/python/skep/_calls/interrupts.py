@@ -42,7 +42,7 @@ class Window:
         """Whether the call has been cancelled or is to end for another reason."""
         return self.is_cancelled(call_id)
 
-    def tell_of_interrupt(self) -> None:
+    def wake_waiter(self) -> None:
         """An interrupt is asked for: wakes whoever waits with the window closed."""
         on_interrupt = self.on_interrupt
         if on_interrupt is not None:
@@ -70,19 +70,19 @@ class Interrupts(Window):
     """Who has asked for what, and whether the main thread may be interrupted now."""
 
     def __init__(self) -> None:
-        self.stopping = False  # take no further call
+        self.is_stopping = False  # take no further call
         self.on_terminate: Callable[[], None] = lambda: None  # called, perhaps twice, where there is no window to open
-        self._terminate = False  # and interrupt the one that runs
-        self._installed = False
+        self._is_terminated = False  # and interrupt the one that runs
+        self._is_installed = False
         self._is_restoring = False  # of the handler of SIGTERM
-        self._open = False
+        self._is_open = False
         self._call_id: Optional[int] = None
-        self._raised_for: Optional[int] = None
-        self._last_finished = -1
-        self._cancelled: Set[int] = set()
+        self._interrupted_call: Optional[int] = None
+        self._last_finished_id = -1
+        self._cancelled_ids: Set[int] = set()
         self.thread = threading.get_ident()
         self._wakeup, self._wakeup_sink = os.pipe()
-        self._forking = threading.local()  # any thread may fork, and each has a signal mask of its own
+        self._fork_masks = threading.local()  # any thread may fork, and each has a signal mask of its own
 
     def install(self) -> None:
         """Takes over SIGTERM and the interrupt signal; on the main thread only."""
@@ -91,27 +91,27 @@ class Interrupts(Window):
         signal.signal(signal.SIGTERM, self._on_terminate)
         signal.signal(INTERRUPT_SIGNAL, self._on_interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, INTERRUPT_SIGNAL})
-        self._installed = True
+        self._is_installed = True
 
     def before_fork(self) -> None:
         """Holds SIGTERM back while a child still has our handler: it would be lost on the child, and reported
         to the worker through the wakeup descriptor that the two share."""
-        self._forking.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        self._fork_masks.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
     def after_fork_in_parent(self) -> None:
         """Lets SIGTERM through again."""
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._forking.mask)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._fork_masks.mask)
 
     def after_fork_in_child(self) -> None:
         """Gives the child the signal handling of an ordinary process."""
-        if self._installed:  # not in a child of the child, which has what the child has made of it
-            self._installed = self._open = False
+        if self._is_installed:  # not in a child of the child, which has what the child has made of it
+            self._is_installed = self._is_open = False
             signal.set_wakeup_fd(-1)
             os.close(self._wakeup)
             os.close(self._wakeup_sink)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(INTERRUPT_SIGNAL, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._forking.mask)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._fork_masks.mask)
 
     # --- main thread
 
@@ -127,24 +127,24 @@ class Interrupts(Window):
     def open(self, call_id: Optional[int] = None) -> None:
         """Opens the window, for a call or, without one, for waiting."""
         self._call_id = call_id
-        self._open = True
-        if self._terminate or self._cancelled:
+        self._is_open = True
+        if self._is_terminated or self._cancelled_ids:
             self._on_interrupt()
 
     def close(self) -> bool:
-        was_open, self._open = self._open, False
+        was_open, self._is_open = self._is_open, False
         return was_open
 
     def finish(self, call_id: int) -> None:
         """The call is answered; a cancel for it, or for an earlier one, means nothing any more."""
-        self._last_finished = call_id
-        if self._cancelled:
-            self._cancelled.discard(call_id)
+        self._last_finished_id = call_id
+        if self._cancelled_ids:
+            self._cancelled_ids.discard(call_id)
 
     def _on_terminate(self, *_: object) -> None:
-        self._terminate = self.stopping = True
+        self._is_terminated = self.is_stopping = True
         self.on_terminate()
-        self.tell_of_interrupt()
+        self.wake_waiter()
         self._on_interrupt()
 
     def _on_interrupt(self, *_: object) -> None:
@@ -153,33 +153,33 @@ class Interrupts(Window):
             signal.signal(signal.SIGTERM, self._on_terminate)
         if not self.is_due():
             return
-        if self._terminate:
-            self._open = False  # what user code does while it unwinds is not interrupted again
+        if self._is_terminated:
+            self._is_open = False  # what user code does while it unwinds is not interrupted again
             raise Terminate
-        self._raised_for = self._call_id
+        self._interrupted_call = self._call_id
         raise Cancelled
 
     # --- any thread
 
     def is_due(self) -> bool:
         """Whether the main thread is to be interrupted, may be, and has not been yet."""
-        return self._open and (
-            self._terminate or (self._call_id in self._cancelled and self._call_id != self._raised_for)
+        return self._is_open and (
+            self._is_terminated or (self._call_id in self._cancelled_ids and self._call_id != self._interrupted_call)
         )
 
     def is_cancelled(self, call_id: int) -> bool:
-        return call_id in self._cancelled
+        return call_id in self._cancelled_ids
 
     def is_interrupted(self, call_id: int) -> bool:
-        return self._terminate or call_id in self._cancelled
+        return self._is_terminated or call_id in self._cancelled_ids
 
     def cancel(self, call_id: int) -> None:
         """Cancels a call that runs or is still to come; one that is finished is past caring."""
-        self._cancelled.add(call_id)
-        if call_id <= self._last_finished:  # looked at after adding: finish() may run in between
-            self._cancelled.discard(call_id)
+        self._cancelled_ids.add(call_id)
+        if call_id <= self._last_finished_id:  # looked at after adding: finish() may run in between
+            self._cancelled_ids.discard(call_id)
             return
-        self.tell_of_interrupt()
+        self.wake_waiter()
         if self.is_due():
             self.interrupt()
 
@@ -196,7 +196,7 @@ class Interrupts(Window):
 
         asyncio does so where code adds a handler and removes it. A handler of the user's own stays.
         """
-        if self._installed and signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN):
+        if self._is_installed and signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN):
             self._is_restoring = True
             self.interrupt()
 
@@ -208,8 +208,8 @@ class Interrupts(Window):
     def on_wakeup(self) -> None:
         """Reads the signals that the main thread may have missed."""
         if signal.SIGTERM in os.read(self._wakeup, 4096):
-            self._terminate = self.stopping = True
+            self._is_terminated = self.is_stopping = True
             self.on_terminate()
-            self.tell_of_interrupt()
+            self.wake_waiter()
             if self.is_due():
                 self.interrupt()

@@ -9,7 +9,7 @@ from .._wire.errors import Cancelled
 from .call import Call, uninterrupted
 from .event_loop import EventLoop
 from .interrupts import CallWindow
-from .tools import Request, Tools, value_in
+from .tools import Request, Tools, result_value
 
 
 class LoopMailbox:
@@ -41,7 +41,7 @@ class LoopWindow(CallWindow):
         self._loop = loop
         self._task: "Optional[asyncio.Task[Any]]" = None
         self._is_cancelled = False
-        self.was_raised = False  # where the task waited
+        self.has_raised = False  # where the task waited
 
     def begin(self) -> None:
         """The running task is at the call; Cancelled if that is not wanted any more."""
@@ -62,7 +62,7 @@ class LoopWindow(CallWindow):
 
     def _cancel(self) -> None:
         if self._task is not None:
-            self.was_raised = True
+            self.has_raised = True
             self._task.cancel()
 
 
@@ -70,21 +70,21 @@ async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[floa
     """What a tool returns. The loop goes on meanwhile."""
     answers = LoopMailbox()
     request = Request(call, name, timeout, answers)
-    request.cancelled = asyncio.CancelledError
+    request.cancellation = asyncio.CancelledError
     request.encode(args, tools.limits)
     try:
         with uninterrupted(call):
             tools.submit(request)
         while True:
             try:
-                item = await asyncio.wait_for(answers.get(), request.left())
+                item = await asyncio.wait_for(answers.get(), request.wait_time())
             except asyncio.TimeoutError:
-                raise request.timed_out() from None
+                raise request.timeout_error() from None
             if call.cancelled():  # which wait_for() forgets, before Python 3.12, where an answer comes at the same moment
-                raise request.cancelled()
+                raise request.cancellation()
             with uninterrupted(call):
-                if tools.is_answer(request, item):
-                    return value_in(item)
+                if tools.handle_item(request, item):
+                    return result_value(item)
     finally:
         with uninterrupted(call):
             tools.withdraw(request)
@@ -97,8 +97,8 @@ def wait_for(awaitable: Awaitable[Any], call: Call, event_loop: EventLoop, is_cl
     The task runs on the worker's loop; in a thread beside the main thread, while that loop does not run, on one of its own.
     """
     with uninterrupted(call):
-        waiting = _Elsewhere if event_loop.is_running else _Here
-        task = waiting(awaitable, call, event_loop.get_running_or_own())
+        kind = _OtherLoopTask if event_loop.is_running else _OwnLoopTask
+        task = kind(awaitable, call, event_loop.get_running_or_own())
         try:
             return task.run() if is_cleanup else task.run_cancellable()
         except asyncio.CancelledError as error:
@@ -120,7 +120,7 @@ def iterate(generator: "AsyncGenerator[Any, None]", call: Call, event_loop: Even
         wait_for(generator.aclose(), call, event_loop, is_cleanup=True)
 
 
-class _Waiting:
+class _AwaitedTask:
     """A task and the thread that waits for its end."""
 
     def __init__(self, awaitable: Awaitable[Any], call: Call, loop: asyncio.AbstractEventLoop) -> None:
@@ -134,9 +134,9 @@ class _Waiting:
     def run_cancellable(self) -> Any:
         """Waits; returns or raises what the awaitable does, which sees a cancellation where it waits."""
         window = self._call.window
-        window.on_interrupt = self._look
+        window.on_interrupt = self._cancel_if_interrupted
         try:
-            self._look()  # for an interrupt from before
+            self._cancel_if_interrupted()  # for an interrupt from before
             return self.run()
         finally:
             window.on_interrupt = None
@@ -151,7 +151,7 @@ class _Waiting:
         self._has_begun = True
         return await self._awaitable
 
-    def _look(self) -> None:
+    def _cancel_if_interrupted(self) -> None:
         """On any thread, and in signal handlers."""
         if not self._is_cancelled and self._call.window.is_interrupted(self._call.id):
             self._is_cancelled = True
@@ -162,7 +162,7 @@ class _Waiting:
             self._task.cancel()
 
 
-class _Here(_Waiting):
+class _OwnLoopTask(_AwaitedTask):
     """The loop runs on this thread, for as long as this takes."""
 
     def run(self) -> Any:
@@ -170,11 +170,11 @@ class _Here(_Waiting):
         return self._loop.run_until_complete(self._task)
 
 
-class _Elsewhere(_Waiting):
+class _OtherLoopTask(_AwaitedTask):
     """The loop runs on another thread."""
 
     def run(self) -> Any:
-        ended: "SimpleQueue[asyncio.Task[Any]]" = SimpleQueue()
+        results: "SimpleQueue[asyncio.Task[Any]]" = SimpleQueue()
 
         async def outcome() -> Tuple[Any, Optional[BaseException]]:
             try:
@@ -186,12 +186,12 @@ class _Elsewhere(_Waiting):
 
         def start() -> None:
             self._task = self._loop.create_task(outcome())
-            self._task.add_done_callback(ended.put)
+            self._task.add_done_callback(results.put)
             if self._is_cancelled:
                 self._task.cancel()
 
         self._loop.call_soon_threadsafe(contextvars.copy_context().run, start)
-        value, error = ended.get().result()
+        value, error = results.get().result()
         if error is not None:
             raise error
         return value

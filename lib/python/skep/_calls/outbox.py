@@ -4,7 +4,7 @@ import threading
 import time
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
-from .._process.exits import leave_with_group
+from .._process.exits import exit_without_host
 from .._process.interpreter import SimpleQueue
 from .._wire.channel import Channel, frame_length
 from .._wire.messages import Answer, encode
@@ -12,7 +12,7 @@ from .._wire.protocol import Limits
 from .call import Call, uninterrupted
 
 _BATCH_PAUSE = 0.001  # seconds; who yields less often than that is never kept waiting
-_FULL = 4 * 1024  # bytes
+_MAX_BATCH_BYTES = 4 * 1024  # bytes
 
 
 class Batch:
@@ -25,28 +25,29 @@ class Batch:
 
     def __init__(self, channel: Channel, lock: threading.Lock) -> None:
         self._channel = channel
-        self._changed = threading.Condition(lock)  # the one of all that is sent
+        self._wakeup = threading.Condition(lock)  # the one of all that is sent
         self._frames: List[Sequence[bytes]] = []
         self._size = 0
-        self._written = 0.0
+        self._last_write = 0.0
         self._has_thread = False
 
     def add(self, body: Sequence[bytes], attachments: Sequence[memoryview]) -> None:
         """Sends a message, now or in a moment."""
         size = frame_length(body, attachments)
-        with self._changed:
-            if attachments or self._size + size > _FULL or time.monotonic() - self._written >= _BATCH_PAUSE:
+        with self._wakeup:
+            is_full = self._size + size > _MAX_BATCH_BYTES
+            if attachments or is_full or time.monotonic() - self._last_write >= _BATCH_PAUSE:
                 self.write()
                 self._channel.send(body, attachments)
                 return
             self._frames.append(body)
             self._size += size
             if len(self._frames) == 1:
-                self._have_it_written()
+                self._schedule_write()
 
     def flush(self) -> None:
         """Sends what has not been sent."""
-        with self._changed:
+        with self._wakeup:
             self.write()
 
     def write(self) -> None:
@@ -54,27 +55,27 @@ class Batch:
         if self._frames:
             frames, self._frames, self._size = self._frames, [], 0
             self._channel.send_all_of(frames)
-        self._written = time.monotonic()
+        self._last_write = time.monotonic()
 
-    def _have_it_written(self) -> None:
+    def _schedule_write(self) -> None:
         try:
             if not self._has_thread:
-                threading.Thread(target=self._write_in_time, name="skep-batch", daemon=True).start()
+                threading.Thread(target=self._run_writer, name="skep-batch", daemon=True).start()
                 self._has_thread = True
-            self._changed.notify()
+            self._wakeup.notify()
         except RuntimeError:  # there are too many threads
             self.write()
 
-    def _write_in_time(self) -> None:
+    def _run_writer(self) -> None:
         try:
-            with self._changed:
+            with self._wakeup:
                 while True:
-                    self._changed.wait_for(lambda: self._frames)
-                    self._changed.wait(max(0.0, self._written + _BATCH_PAUSE - time.monotonic()))
-                    if self._frames and time.monotonic() - self._written >= _BATCH_PAUSE:
+                    self._wakeup.wait_for(lambda: self._frames)
+                    self._wakeup.wait(max(0.0, self._last_write + _BATCH_PAUSE - time.monotonic()))
+                    if self._frames and time.monotonic() - self._last_write >= _BATCH_PAUSE:
                         self.write()
         except OSError:
-            leave_with_group()
+            exit_without_host()
 
 
 class Outbox:
@@ -94,12 +95,12 @@ class Outbox:
         self.is_closed = True
         self._renew()
 
-    def say(self, body: bytes) -> None:
+    def send(self, body: bytes) -> None:
         """Sends a message that is about no call."""
         with self.lock:
             self._channel.send((body,))
 
-    def send(self, call: Call, message: Callable[[], Optional[Answer]], wait: bool = True) -> bool:
+    def send_for_call(self, call: Call, message: Callable[[], Optional[Answer]], wait: bool = True) -> bool:
         """Sends a message about a call, which is made when its turn has come; None is sent as nothing.
 
         Returns whether that was possible: the call may be over, or, without `wait`, something else just being sent.
@@ -108,12 +109,12 @@ class Outbox:
         if self.is_closed or not lock.acquire(wait):
             return False
         try:
-            made = None if call.is_over else message()
-            if made is not None:
-                self._channel.send(*made)
+            parts = None if call.is_over else message()
+            if parts is not None:
+                self._channel.send(*parts)
             return not call.is_over
         except OSError:
-            leave_with_group()
+            exit_without_host()
         finally:
             lock.release()
 
@@ -123,7 +124,7 @@ class Outbox:
 
 
 _REPORT_PAUSE = 0.02  # seconds between two messages; who reports more often is answered from memory
-_LONGEST_TEXT = 1024  # characters
+_MAX_TEXT_LENGTH = 1024  # characters
 
 
 class Progress:
@@ -132,64 +133,64 @@ class Progress:
     def __init__(self, outbox: Outbox, limits: Limits) -> None:
         self._outbox = outbox
         self._limits = limits
-        self.waiting: Dict[Call, Tuple[float, str]] = {}
-        self._pauses = False
-        self._next = 0.0  # when the next message may be sent, if no thread sees to the pauses
-        self._begun: "SimpleQueue[None]" = SimpleQueue()  # an item for each pause that a thread has to see to
+        self.reports: Dict[Call, Tuple[float, str]] = {}
+        self._is_pausing = False
+        self._next_time = 0.0  # when the next message may be sent, if no thread sees to the pauses
+        self._pauses: "SimpleQueue[None]" = SimpleQueue()  # an item for each pause that a thread has to see to
         self._has_thread = False
 
     def report(self, call: Call, fraction: float, text: str) -> None:
         """Takes a report; no message, if the call is over."""
         if call.is_over or self._outbox.is_closed:
             return
-        self.waiting[call] = (fraction, text)
-        if not self._pauses and time.monotonic() >= self._next:
+        self.reports[call] = (fraction, text)
+        if not self._is_pausing and time.monotonic() >= self._next_time:
             with uninterrupted(call):
                 self._send(call, wait=False)  # a signal handler or a finalizer may report in the middle of a message
                 self._begin_pause()
 
     def flush(self, call: Call) -> None:
         """Sends what has not been sent; with the window of the call closed."""
-        if call in self.waiting:
+        if call in self.reports:
             self._send(call)
 
     def _send(self, call: Call, wait: bool = True) -> None:
-        if not self._outbox.send(call, lambda: self._message(call), wait) and call.is_over:
-            self.waiting.pop(call, None)
+        if not self._outbox.send_for_call(call, lambda: self._message(call), wait) and call.is_over:
+            self.reports.pop(call, None)
 
     def _message(self, call: Call) -> Optional[Answer]:
         """Taken when it is sent, so that no other thread sends an older one after it."""
-        newest = self.waiting.pop(call, None)
-        if newest is None:
+        report = self.reports.pop(call, None)
+        if report is None:
             return None
-        fraction, text = newest
+        fraction, text = report
         message = {"type": "progress", "id": call.id, "fraction": fraction}
         if text:
-            message["text"] = text[:_LONGEST_TEXT]
+            message["text"] = text[:_MAX_TEXT_LENGTH]
         body = (encode(message),)
-        longest = min(self._limits.json_bytes, self._limits.message_bytes)
-        fits = frame_length(body) <= self._limits.frame_bytes and len(body[0]) <= longest
+        limit = min(self._limits.json_bytes, self._limits.message_bytes)
+        fits = frame_length(body) <= self._limits.frame_bytes and len(body[0]) <= limit
         return (body, ()) if fits else None
 
     def _begin_pause(self) -> None:
-        self._pauses = True
+        self._is_pausing = True
         if not self._has_thread:
             self._has_thread = True
             try:
-                threading.Thread(target=self._see_to_pauses, name="skep-progress", daemon=True).start()
+                threading.Thread(target=self._run_pauses, name="skep-progress", daemon=True).start()
             except RuntimeError:  # there are too many threads
-                self._has_thread = self._pauses = False
-                self._next = time.monotonic() + _REPORT_PAUSE
+                self._has_thread = self._is_pausing = False
+                self._next_time = time.monotonic() + _REPORT_PAUSE
                 return
-        self._begun.put(None)
+        self._pauses.put(None)
 
-    def _see_to_pauses(self) -> None:
+    def _run_pauses(self) -> None:
         while True:
-            self._begun.get()
+            self._pauses.get()
             time.sleep(_REPORT_PAUSE)
-            self._pauses = False  # before it looks: what is reported from now on sends itself
+            self._is_pausing = False  # before it looks: what is reported from now on sends itself
             self._send_all()
 
     def _send_all(self) -> None:
-        for call in list(self.waiting):
+        for call in list(self.reports):
             self._send(call)

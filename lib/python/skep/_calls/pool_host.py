@@ -4,12 +4,12 @@ import sys
 import time
 from typing import Any, Callable, Dict, Mapping, Optional
 
-from .._process.exits import leave_with_group
+from .._process.exits import exit_without_host
 from .._wire.connection import Connection
 from .._wire.errors import ProtocolError
 from .._wire.messages import Answer
 from .._wire.protocol import Limits
-from .call import Call, Host, window_here
+from .call import Call, Host, thread_window
 from .outbox import Outbox, Progress
 from .streams import Credit
 from .telemetry import records
@@ -33,7 +33,7 @@ class PoolHost(Host):
         self.control_outbox = self.outbox if is_one else Outbox(connection.control)
         self.credit = Credit()
         self.previous_exit: Optional[str] = None
-        self.allowed = _NO_LIMIT  # calls at once
+        self.capacity = _NO_LIMIT  # calls at once
         self.interrupt: Callable[[int], None]  # cancels a call where it runs, or is going to
 
     def accept_welcome(self, message: Dict[str, Any]) -> None:
@@ -42,14 +42,14 @@ class PoolHost(Host):
         try:
             if message["type"] != "welcome":
                 raise ProtocolError(f"a message of type {message['type']!r} instead of a welcome")
-            self.limits = Limits.told(message["limits"])
+            self.limits = Limits.from_welcome(message["limits"])
             self.previous_exit = message.get("previous_exit")
             self.correlation = message.get("correlation", "")
-            self.allowed = _allowed(message.get("capacity", _NO_LIMIT))
+            self.capacity = _parse_capacity(message.get("capacity", _NO_LIMIT))
         except (KeyError, TypeError) as error:
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
         if message.get("records") is True:
-            records.connect(self.control_outbox.say, self.limits)
+            records.connect(self.control_outbox.send, self.limits)
         else:  # an older host, which takes none
             records.close()
         self._progress = Progress(self.outbox, self.limits)
@@ -67,7 +67,7 @@ class PoolHost(Host):
 
     def answer(self, call: Call, answer: Answer) -> None:
         """Sends the answer to a call, and what goes before it; from then on nothing is said about the call."""
-        if self._progress.waiting:
+        if self._progress.reports:
             self._progress.flush(call)
         outbox, (body, attachments) = self.outbox, answer
         try:
@@ -77,7 +77,7 @@ class PoolHost(Host):
                     outbox.batch.write()
                 self._data.send(body, attachments)
         except OSError:
-            leave_with_group()
+            exit_without_host()
         if self.tools.accounts:
             self.tools.finish(call)
 
@@ -91,7 +91,7 @@ class PoolHost(Host):
 
     def call_tool(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
         self._check_presence(name)
-        if not window_here(call).may_block:
+        if not thread_window(call).may_block:
             raise RuntimeError(f"calling tool '{name}' would block the event loop: await skep.call_host_async()")
         return self.tools.call(call, name, timeout, args)
 
@@ -109,7 +109,7 @@ class PoolHost(Host):
             raise RuntimeError(f"cannot call tool '{name}': a forked child has no host")
 
 
-def _allowed(capacity: object) -> int:
+def _parse_capacity(capacity: object) -> int:
     if type(capacity) is not int or capacity < 1:
         raise TypeError(f"the capacity is a number of calls, not {capacity!r}")
     return capacity

@@ -82,10 +82,10 @@ class Credit:
         self._lock = threading.Lock()
 
 
-_MOST = 10_000
+_MAX_CHUNKS = 10_000
 
 
-class Collected:
+class ChunkList:
     """A list that does not grow for ever."""
 
     def __init__(self, command: str) -> None:
@@ -94,12 +94,12 @@ class Collected:
 
     def add(self, value: Any) -> None:
         """Appends a value; ResultTooLarge if there are too many."""
-        if len(self.values) == _MOST:
-            raise ResultTooLarge(f"'{self._command}' yields more than {_MOST} values; call it as a stream")
+        if len(self.values) == _MAX_CHUNKS:
+            raise ResultTooLarge(f"'{self._command}' yields more than {_MAX_CHUNKS} values; call it as a stream")
         self.values.append(value)
 
 
-_AROUND = frame_length(())
+_EMPTY_FRAME = frame_length(())
 
 
 def drive(generator: "Generator[Any, None, Any]", deliver: Callable[[Any], None]) -> Any:
@@ -107,30 +107,30 @@ def drive(generator: "Generator[Any, None, Any]", deliver: Callable[[Any], None]
 
     A cancellation is raised where the generator is, as in any other command.
     """
-    go_on: Callable[[], Any] = generator.__next__
+    advance: Callable[[], Any] = generator.__next__
     try:
         while True:
             try:
-                value = go_on()
+                value = advance()
             except StopIteration as end:
                 return end.value
             try:
                 deliver(value)
-                go_on = generator.__next__
+                advance = generator.__next__
             except Cancelled as cancelled:
-                go_on = functools.partial(generator.throw, cancelled)
+                advance = functools.partial(generator.throw, cancelled)
     finally:
         generator.close()
 
 
 def collect(generator: "Generator[Any, None, Any]", command: str) -> List[Any]:
     """What a generator yields, for a caller who wants one answer."""
-    collected = Collected(command)
-    drive(generator, collected.add)
-    return collected.values
+    chunks = ChunkList(command)
+    drive(generator, chunks.add)
+    return chunks.values
 
 
-class Outlet:
+class ChunkSender:
     """Sends chunks to the consumer of a stream, no faster than it takes them."""
 
     def __init__(self, call: Call, credit: Tuple[int, int], answers: Answers, batch: Batch, account: Credit) -> None:
@@ -149,7 +149,7 @@ class Outlet:
         """Sends one chunk when the host has credit for it. Interrupted only while it waits for that."""
         call, window = self._call, self._call.window
         body, attachments = self._answers.chunk(call.id, call.command, value)
-        size = frame_length(body, attachments) - _AROUND
+        size = frame_length(body, attachments) - _EMPTY_FRAME
         window.close()
         while not self._credit.spend(call.id, size):
             self._batch.flush()

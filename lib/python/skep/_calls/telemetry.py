@@ -10,14 +10,14 @@ from contextvars import ContextVar
 from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Union
 
 from .._process.diagnostics import type_name
-from .._process.exits import leave_with_group
+from .._process.exits import exit_without_host
 from .._process.interpreter import SimpleQueue
 from .._wire.messages import encode
 from .._wire.protocol import Limits
 from .call import current
 
-_MOST_WAITING = 1024  # records
-LONGEST = 16 * 1024  # bytes, of one record
+_MAX_QUEUED = 1024  # records
+MAX_RECORD_BYTES = 16 * 1024  # bytes, of one record
 _BYTES_OF_TREE = 28  # in the host's memory, of each byte of JSON, at most
 
 
@@ -27,13 +27,13 @@ class Records:
     def __init__(self) -> None:
         self.dropped = 0
         self.is_closed = False
-        self._waiting: "SimpleQueue[Optional[bytes]]" = SimpleQueue()
+        self._queue: "SimpleQueue[Optional[bytes]]" = SimpleQueue()
         self._thread: Optional[threading.Thread] = None
 
-    def connect(self, say: Callable[[bytes], None], limits: Limits) -> None:
+    def connect(self, send: Callable[[bytes], None], limits: Limits) -> None:
         """There is a host now, to whom `say` sends: it gets what was told before, too."""
-        longest = min(LONGEST, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
-        thread = threading.Thread(target=self._send_all, args=(say, longest), name="skep-records", daemon=True)
+        limit = min(MAX_RECORD_BYTES, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
+        thread = threading.Thread(target=self._send_all, args=(send, limit), name="skep-records", daemon=True)
         try:
             thread.start()  # now, and on the main thread: whoever tells may be in a signal handler
         except RuntimeError:  # there are too many threads
@@ -43,30 +43,30 @@ class Records:
 
     def put(self, record: bytes) -> None:
         """Takes a record on, or drops and counts it. On any thread, and within signal handlers and finalizers."""
-        if self.is_closed or len(record) > LONGEST or self._waiting.qsize() >= _MOST_WAITING:
+        if self.is_closed or len(record) > MAX_RECORD_BYTES or self._queue.qsize() >= _MAX_QUEUED:
             self.dropped += 1
             return
-        self._waiting.put(record)
+        self._queue.put(record)
 
     def finish(self, seconds: float) -> None:
         """Waits until what was told so far has been sent, for so long at most."""
         if self._thread is not None and not self.is_closed:
-            self._waiting.put(None)
+            self._queue.put(None)
             self._thread.join(seconds)
 
     def close(self) -> None:
         """Nobody takes records: it is a forked child, or the host is too old."""
         self.is_closed = True
 
-    def _send_all(self, say: Callable[[bytes], None], longest: int) -> None:
+    def _send_all(self, send: Callable[[bytes], None], limit: int) -> None:
         try:
-            for record in iter(self._waiting.get, None):
-                if len(record) <= longest:
-                    say(record)
+            for record in iter(self._queue.get, None):
+                if len(record) <= limit:
+                    send(record)
                 else:
                     self.dropped += 1
         except OSError:
-            leave_with_group()
+            exit_without_host()
 
 
 records = Records()
@@ -86,8 +86,8 @@ def traceparent() -> Optional[str]:
         call = current()
     except RuntimeError:  # none is running
         return None
-    here = span_here(call)
-    return here.traceparent if here else _header(call.metadata.get("traceparent"))
+    block = current_span(call)
+    return block.traceparent if block else _header(call.metadata.get("traceparent"))
 
 
 class TracedSpan:
@@ -97,51 +97,51 @@ class TracedSpan:
         self.call = call
         self.id = os.urandom(8).hex()
         self.traceparent = f"00-{trace}-{self.id}-{flags}"
-        self._told = {"trace": trace, "id": self.id, "parent": parent, "start_us": max(0, int(time.time() * 1e6))}
+        self._fields = {"trace": trace, "id": self.id, "parent": parent, "start_us": max(0, int(time.time() * 1e6))}
 
-    def message(self, outcome: str, taken: float) -> Dict[str, Any]:
+    def message(self, outcome: str, seconds: float) -> Dict[str, Any]:
         """What the host is told of it, with how it ended, and after how many seconds."""
-        return {**self._told, "outcome": outcome, "time_us": int(taken * 1e6)}
+        return {**self._fields, "outcome": outcome, "time_us": int(seconds * 1e6)}
 
 
 # The span that the code is in: a thread of another call may inherit it.
-_here: "ContextVar[Optional[TracedSpan]]" = ContextVar("skep.span", default=None)
+_context_span: "ContextVar[Optional[TracedSpan]]" = ContextVar("skep.span", default=None)
 
 
-def span_here(call: Any) -> Optional[TracedSpan]:
+def current_span(call: Any) -> Optional[TracedSpan]:
     """The span that the code is in, if there is one in that call."""
-    here = _here.get()
-    return here if here is not None and here.call is call else None
+    block = _context_span.get()
+    return block if block is not None and block.call is call else None
 
 
 @contextmanager
-def traced() -> Iterator[Optional[TracedSpan]]:
+def trace_block() -> Iterator[Optional[TracedSpan]]:
     """A span around a block of code, within what the code is in already; None if that is in no trace that is recorded."""
     parent = _FORM.fullmatch(traceparent() or "")
     if parent is None or int(parent[3], 16) % 2 == 0:
         yield None
         return
-    mine = TracedSpan(current(), parent[1], parent[2], parent[3])
-    token = _here.set(mine)
+    block = TracedSpan(current(), parent[1], parent[2], parent[3])
+    token = _context_span.set(block)
     try:
-        yield mine
+        yield block
     finally:
-        _leave(token)
+        _reset(token)
 
 
-def _leave(token: Any) -> None:
+def _reset(token: Any) -> None:
     try:
-        _here.reset(token)
+        _context_span.reset(token)
     except ValueError:  # left in another context than it was entered in, as a generator may be
-        _here.set(None)
+        _context_span.set(None)
 
 
 def _header(value: Any) -> Optional[str]:
     return value if isinstance(value, str) and _ANY_VERSION.fullmatch(value) else None
 
 
-_LONGEST_NAME = 256  # bytes
-_MOST_MEMBERS = 64
+_MAX_NAME_BYTES = 256  # bytes
+_MAX_MEMBERS = 64
 
 Number = Union[int, float]
 
@@ -169,10 +169,10 @@ def _emit(
     metadata: Optional[Mapping[str, Any]],
     span_of_trace: Optional[Dict[str, Any]],
 ) -> None:
-    if not isinstance(name, str) or not 1 <= len(name.encode("utf-8", "replace")) <= _LONGEST_NAME:
-        raise ValueError(f"an event's name is a text of 1 to {_LONGEST_NAME} bytes, not {name!r}")
-    if len(measurements or ()) > _MOST_MEMBERS or len(metadata or ()) > _MOST_MEMBERS:
-        raise ValueError(f"an event has at most {_MOST_MEMBERS} measurements, and as much metadata")
+    if not isinstance(name, str) or not 1 <= len(name.encode("utf-8", "replace")) <= _MAX_NAME_BYTES:
+        raise ValueError(f"an event's name is a text of 1 to {_MAX_NAME_BYTES} bytes, not {name!r}")
+    if len(measurements or ()) > _MAX_MEMBERS or len(metadata or ()) > _MAX_MEMBERS:
+        raise ValueError(f"an event has at most {_MAX_MEMBERS} measurements, and as much metadata")
     message: Dict[str, Any] = {"type": "event", "name": name}
     if measurements:
         message["measurements"] = {str(key): _number(key, value) for key, value in measurements.items()}
@@ -196,18 +196,18 @@ def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[No
     The measurement is `duration_ms`; to the metadata comes `outcome`: "ok", or the type of the exception, which goes on.
     In a call that is traced the block is a span of its trace, within the one that it is in.
     """
-    began = time.monotonic()
+    start = time.monotonic()
     outcome = "ok"
-    with traced() as mine:
+    with trace_block() as block:
         try:
             yield
         except BaseException as error:
             outcome = type_name(type(error))
             raise
         finally:
-            taken = time.monotonic() - began
-            measured, known = {"duration_ms": round(taken * 1000, 3)}, {**(metadata or {}), "outcome": outcome}
-            _emit(name, measured, known, mine.message(outcome, taken) if mine else None)
+            seconds = time.monotonic() - start
+            figures, facts = {"duration_ms": round(seconds * 1000, 3)}, {**(metadata or {}), "outcome": outcome}
+            _emit(name, figures, facts, block.message(outcome, seconds) if block else None)
 
 
 def add_correlation_id(message: Dict[str, Any]) -> None:

@@ -11,15 +11,15 @@ from .._wire.channel import Frame, frame_length
 from .._wire.conversion import ResultEncoder, with_attachments
 from .._wire.errors import Cancelled, HostError, ProtocolError, UnserializableResult
 from .._wire.json_rules import Rules
-from .._wire.messages import Answer, encode, lengths
+from .._wire.messages import Answer, attachment_lengths, encode
 from .._wire.protocol import Limits
-from .call import Call, window_here
+from .call import Call, thread_window
 from .outbox import Outbox, Progress
 from .streams import Mailbox
-from .telemetry import span_here
+from .telemetry import current_span
 
 CANCELLED = "skep.Cancelled"
-_LONGEST_NAME = 256  # bytes
+_MAX_NAME_BYTES = 256  # bytes
 _HIGHEST_NUMBER = 2**63 - 1
 
 
@@ -37,22 +37,22 @@ class Request:
         self.call = call
         self.name = name
         self.mailbox = mailbox
-        self.cancelled: Type[BaseException] = Cancelled  # what is raised when the call is cancelled
+        self.cancellation: Type[BaseException] = Cancelled  # what is raised when the call is cancelled
         self.number = 0  # until it is sent
-        self._span = span_here(call)
+        self._span = current_span(call)
         self._timeout = timeout
         self._remaining = call.remaining
         waits = [wait for wait in (timeout, self._remaining) if wait is not None]
-        self._end = time.monotonic() + min(waits) if waits else None
+        self._deadline = time.monotonic() + min(waits) if waits else None
 
     def encode(self, args: Mapping[str, Any], limits: Limits) -> None:
         """Makes the arguments ready to be sent; ValueError if there is no way, or the host would not take them."""
         encoded_name = encode(self.name)
-        if len(encoded_name) > _LONGEST_NAME:
-            raise ValueError(f"there is no tool '{self.name[:_LONGEST_NAME]}...': names are shorter")
+        if len(encoded_name) > _MAX_NAME_BYTES:
+            raise ValueError(f"there is no tool '{self.name[:_MAX_NAME_BYTES]}...': names are shorter")
         self._text, self._attachments = encode_args(self.name, args, limits)
         parent = b',"parent_span":"%b"' % self._span.id.encode() if self._span else b""
-        self._rest = b'%b,"name":%b,"args":' % (parent, encoded_name)
+        self._tail = b'%b,"name":%b,"args":' % (parent, encoded_name)
         body, attachments = self.message(_HIGHEST_NUMBER)
         size, limit = sum(map(len, body)), limits.json_bytes
         if size <= limit:
@@ -62,18 +62,21 @@ class Request:
 
     def message(self, number: int) -> Answer:
         """The message that asks it, under that number."""
-        head = b'{"type":"tool_call","id":%d,"tool_call":%d%b' % (self.call.id, number, lengths(self._attachments))
-        return (head, self._rest, self._text, b"}"), self._attachments
+        lengths = attachment_lengths(self._attachments)
+        head = b'{"type":"tool_call","id":%d,"tool_call":%d%b' % (self.call.id, number, lengths)
+        return (head, self._tail, self._text, b"}"), self._attachments
 
-    def left(self) -> Optional[float]:
+    def wait_time(self) -> Optional[float]:
         """Seconds that are left to wait, None for as long as it takes."""
-        return None if self._end is None else min(max(0.0, self._end - time.monotonic()), threading.TIMEOUT_MAX)
+        if self._deadline is None:
+            return None
+        return min(max(0.0, self._deadline - time.monotonic()), threading.TIMEOUT_MAX)
 
-    def timed_out(self) -> TimeoutError:
+    def timeout_error(self) -> TimeoutError:
         """The error when nothing is left."""
-        own = self._timeout is not None and (self._remaining is None or self._timeout < self._remaining)
-        when = f"within {self._timeout} s" if own else "before the deadline of the call"
-        return TimeoutError(f"tool '{self.name}' has not answered {when}")
+        is_own_timeout = self._timeout is not None and (self._remaining is None or self._timeout < self._remaining)
+        limit_text = f"within {self._timeout} s" if is_own_timeout else "before the deadline of the call"
+        return TimeoutError(f"tool '{self.name}' has not answered {limit_text}")
 
 
 def encode_args(tool: str, args: Mapping[str, Any], limits: Limits) -> Tuple[bytes, List[memoryview]]:
@@ -96,7 +99,7 @@ def host_error(error: Dict[str, Any]) -> HostError:
     return HostError(kind, message, error.get("code"), error.get("data"))
 
 
-def value_in(result: Frame) -> Any:
+def result_value(result: Frame) -> Any:
     """What a tool has returned, with its attachments in their places; all of them as a list where it has none."""
     value, attachments = result.message["value"], result.attachments
     if not attachments:
@@ -107,10 +110,10 @@ def value_in(result: Frame) -> Any:
 class _Account:
     """The requests of one call that nobody has answered. Those beyond the host's limit wait until one is."""
 
-    def __init__(self, most: int) -> None:
-        self.free = most
+    def __init__(self, room: int) -> None:
+        self.free = room
         self.requests: Set[Request] = set()
-        self.waiting: Deque[Request] = deque()
+        self.queue: Deque[Request] = deque()
 
 
 class Tools:
@@ -124,8 +127,8 @@ class Tools:
         self._progress = progress
         self.limits = limits
         self._cancel = cancel
-        self._last = 0
-        self._unanswered: Dict[int, Request] = {}
+        self._last_number = 0
+        self._pending: Dict[int, Request] = {}
         self.accounts: Dict[int, _Account] = {}
         self._lock = threading.Lock()
 
@@ -134,20 +137,20 @@ class Tools:
         answers: "SimpleQueue[Any]" = SimpleQueue()
         request = Request(call, name, timeout, answers)
         request.encode(args, self.limits)
-        window = window_here(call)
+        window = thread_window(call)
         was_open = window.close()  # it is not, in a coroutine that a plain command waits for
         try:
             self.submit(request)
             while True:
                 try:
                     window.open(call.id)
-                    item = answers.get(timeout=request.left())
+                    item = answers.get(timeout=request.wait_time())
                 except queue.Empty:
-                    raise request.timed_out() from None
+                    raise request.timeout_error() from None
                 finally:
                     window.close()
-                if self.is_answer(request, item):
-                    return value_in(item)
+                if self.handle_item(request, item):
+                    return result_value(item)
         finally:
             self.withdraw(request)
             if was_open:
@@ -163,13 +166,13 @@ class Tools:
             item = host_error(message["error"])
         elif "value" not in message:
             raise ProtocolError("a tool_result message has no value")
-        request = self._unanswered.pop(message["tool_call"], None)
+        request = self._pending.pop(message["tool_call"], None)
         if request is None:
             return
         self._make_room(request)
         if message["type"] == "tool_error" and item.type == CANCELLED:
             self._cancel(request.call.id)
-            item = request.cancelled()
+            item = request.cancellation()
         request.mailbox.put(item)
 
     def wake(self, call_id: int) -> None:
@@ -178,7 +181,7 @@ class Tools:
             account = self.accounts.get(call_id)
             requests = list(account.requests) if account else []
         for request in requests:
-            request.mailbox.put(request.cancelled())
+            request.mailbox.put(request.cancellation())
 
     # --- the thread that answers the call, or that has asked; with the window closed
 
@@ -187,14 +190,14 @@ class Tools:
         with self._lock:
             account = self.accounts.pop(call.id, None)
         for request in account.requests if account else ():
-            self._unanswered.pop(request.number, None)
-            request.mailbox.put(_is_over(request))
+            self._pending.pop(request.number, None)
+            request.mailbox.put(_call_over_error(request))
 
     def submit(self, request: Request) -> None:
         """Sends a request, or keeps it until there is room."""
         call = request.call
         if call.cancelled():  # the host would answer nothing else
-            raise request.cancelled()
+            raise request.cancellation()
         with self._lock:
             account = self.accounts.setdefault(call.id, _Account(self.limits.tool_calls))
             account.requests.add(request)
@@ -202,13 +205,13 @@ class Tools:
             if has_room:
                 account.free -= 1
             else:
-                account.waiting.append(request)
+                account.queue.append(request)
         if call.cancelled():  # perhaps before wake() could see it
-            raise request.cancelled()
+            raise request.cancellation()
         if has_room:
             self._send(request)
 
-    def is_answer(self, request: Request, item: Any) -> bool:
+    def handle_item(self, request: Request, item: Any) -> bool:
         """Whether what its mailbox had for a request is the result; otherwise raises it, or sends the request now."""
         if isinstance(item, BaseException):
             raise item
@@ -221,12 +224,12 @@ class Tools:
 
         def message() -> Any:
             # Numbered as it is sent: the host wants numbers to rise.
-            self._last = request.number = self._last + 1
-            self._unanswered[request.number] = request
+            self._last_number = request.number = self._last_number + 1
+            self._pending[request.number] = request
             return request.message(request.number)
 
-        if not self._outbox.send(request.call, message):
-            raise _is_over(request)
+        if not self._outbox.send_for_call(request.call, message):
+            raise _call_over_error(request)
 
     def withdraw(self, request: Request) -> None:
         """Nobody waits for the request any more. If it was sent, it takes its room until the host has answered it."""
@@ -234,8 +237,8 @@ class Tools:
             account = self.accounts.get(request.call.id)
             if account is None or request not in account.requests:
                 return
-            if request in account.waiting:
-                account.waiting.remove(request)
+            if request in account.queue:
+                account.queue.remove(request)
                 account.requests.remove(request)
                 return
         if request.call.is_over:  # and nobody has closed the account, if it was opened too late
@@ -249,11 +252,11 @@ class Tools:
             if account is None:
                 return
             account.requests.discard(request)
-            if account.waiting:
-                account.waiting.popleft().mailbox.put(None)
+            if account.queue:
+                account.queue.popleft().mailbox.put(None)
             else:
                 account.free += 1
 
 
-def _is_over(request: Request) -> RuntimeError:
+def _call_over_error(request: Request) -> RuntimeError:
     return RuntimeError(f"cannot call tool '{request.name}': the call that it is for has been answered")

@@ -18,7 +18,7 @@ _HARMFUL = re.compile(
 )
 
 
-def say(text: str) -> None:
+def write_to_stderr(text: str) -> None:
     """Writes to sys.stderr, or to the descriptor if that is None, closed or broken."""
     try:
         sys.stderr.write(text)
@@ -48,11 +48,11 @@ def type_name(kind: type) -> str:
 
     A metaclass or a class may put anything in the place of the two names, or raise an error when they are read.
     """
-    module, name = (_text_of(read, kind) for read in (_MODULE, _QUALIFIED_NAME))
+    module, name = (_name_text(read, kind) for read in (_MODULE, _QUALIFIED_NAME))
     return name if module in ("", "builtins", "__main__") else f"{module}.{name}"
 
 
-def _text_of(read: Callable[[type], object], kind: type) -> str:
+def _name_text(read: Callable[[type], object], kind: type) -> str:
     text = read(kind)
     return str.__str__(text) if issubclass(type(text), str) else ""
 
@@ -71,7 +71,7 @@ def user_traceback(error: BaseException) -> str:
     try:
         lines = traceback.format_exception(type(error), error, frames)
     except BaseException:  # it is asked for more than it has: a __getattr__ of its own, say, or a SyntaxError of odd parts
-        last = f"{type_name(type(error))}: {message_of(error)}\n"
+        last = f"{type_name(type(error))}: {error_text(error)}\n"
         lines = ["Traceback (most recent call last):\n", *_places(frames), last]
     return "".join(lines)
 
@@ -86,10 +86,10 @@ def _places(entry: Optional[TracebackType]) -> Iterator[str]:
 
 def show_traceback(error: BaseException) -> None:
     """Prints user_traceback() where Python prints that of an error nobody catches."""
-    say(user_traceback(error))
+    write_to_stderr(user_traceback(error))
 
 
-def message_of(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     try:
         return str(error)
     except BaseException:  # a broken __str__ must not hide the error it belongs to

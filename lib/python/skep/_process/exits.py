@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import NoReturn, Optional
 
-from .diagnostics import printable, say, show_traceback
+from .diagnostics import printable, show_traceback, write_to_stderr
 
 EXIT_FAILED = 1  # a hook or a command failed
 EXIT_NOT_STARTED_BY_POOL = 64
@@ -22,13 +22,13 @@ class Terminate(BaseException):
 _has_guard = False  # whether the host's guard ends what this process has started
 
 
-def rely_on_guard(has_guard: bool) -> None:
+def set_guard(has_guard: bool) -> None:
     """Says whether the host's guard ends what this process has started."""
     global _has_guard
     _has_guard = has_guard
 
 
-def leave_with_group() -> NoReturn:
+def exit_without_host() -> NoReturn:
     """The host is gone: ends this process at once, from any thread. Over stdio, which may come from another machine, it
     takes along what it has started; over sockets the host's guard ends that a moment later."""
     if not _has_guard and os.getpgrp() == os.getpid():
@@ -36,7 +36,7 @@ def leave_with_group() -> NoReturn:
     os._exit(EXIT_HOST_GONE)
 
 
-def leave(error: Optional[BaseException] = None) -> NoReturn:
+def exit_forked_child(error: Optional[BaseException] = None) -> NoReturn:
     """Ends a forked child that comes back from user code, perhaps with an error, as Python would.
 
     At once: what is still to happen in the conversation, in the script and atexit is the worker's own affair. An event
@@ -63,11 +63,11 @@ def _status(code: object) -> int:
         return 0
     if isinstance(code, int):
         return code & 0xFF
-    say(f"{code}\n")
+    write_to_stderr(f"{code}\n")
     return 1
 
 
-def leave_for_protocol_error(error: Exception) -> NoReturn:
+def exit_for_protocol_error(error: Exception) -> NoReturn:
     """Ends the worker from a thread that is not the main one: user code may be busy there for any time."""
     report_protocol_error(error)
     os._exit(EXIT_PROTOCOL_ERROR)
@@ -75,4 +75,4 @@ def leave_for_protocol_error(error: Exception) -> NoReturn:
 
 def report_protocol_error(error: Exception) -> None:
     """Says on stderr why the worker gives up."""
-    say(f"skep: the host broke the protocol: {printable(str(error))}\n")
+    write_to_stderr(f"skep: the host broke the protocol: {printable(str(error))}\n")

@@ -28,8 +28,8 @@ _PATIENCE = 5.0  # seconds for a thread to start
 def replacement_of_threads() -> Optional[str]:
     """Says why the SDK has no threads, and what to do about it; None if it has."""
     for module, is_patched, cure in _LIBRARIES:
-        asked = getattr(sys.modules.get(module), is_patched, None)
-        if callable(asked) and any(map(asked, ("_thread", "thread", "threading"))):
+        is_replaced = getattr(sys.modules.get(module), is_patched, None)
+        if callable(is_replaced) and any(map(is_replaced, ("_thread", "thread", "threading"))):
             return _REPLACED.format(module.partition(".")[0]) + f": use {cure}, or do not patch"
     # Debuggers replace these, too, by what starts a thread in the end: so the last word is that of a try.
     starters = (_thread.start_new_thread, getattr(threading, _STARTER))
@@ -50,11 +50,11 @@ def _starts_thread(start: Any) -> bool:
     """Whether it starts a thread that runs while this one does not let it."""
     threads: "SimpleQueue[str]" = SimpleQueue()
 
-    def tell() -> None:
+    def report() -> None:
         threads.put(os.readlink("/proc/thread-self"))
 
     try:
-        start(tell) if start.__name__ == "_start_joinable_thread" else start(tell, ())
+        start(report) if start.__name__ == "_start_joinable_thread" else start(report, ())
         return threads.get(timeout=_PATIENCE) != os.readlink("/proc/thread-self")
     except Exception:
         return False

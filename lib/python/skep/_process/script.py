@@ -8,7 +8,7 @@ import sys
 from types import FrameType, ModuleType
 from typing import Any, Optional, Sequence, TextIO, cast
 
-from .diagnostics import say, user_frames
+from .diagnostics import user_frames, write_to_stderr
 
 
 def script_name() -> str:
@@ -49,22 +49,22 @@ def expect_run() -> None:
     """From now on the end of the script is looked at, in this process alone and not in forked children."""
     script = _script_frame()
     if script is not None:
-        atexit.register(_look, script, os.getpid())
+        atexit.register(_check_end, script, os.getpid())
 
 
-def run_is_called() -> None:
+def confirm_run() -> None:
     """The script is as it should be."""
     global _is_missing
     _is_missing = False
 
 
-def complain() -> bool:
+def report_missing_run() -> bool:
     """Says on stderr that the call is missing, and returns whether that was so. It is said once."""
     if not _is_missing:
         return False
-    run_is_called()
+    confirm_run()
     name = script_name()
-    say(f"skep: {name} ended without calling worker.run(): put it in the last line\n")
+    write_to_stderr(f"skep: {name} ended without calling worker.run(): put it in the last line\n")
     return True
 
 
@@ -77,8 +77,8 @@ def _script_frame() -> Optional[FrameType]:
     return frame
 
 
-def _look(script: FrameType, process: int) -> None:
-    if os.getpid() == process and _has_returned(script) and complain():
+def _check_end(script: FrameType, process: int) -> None:
+    if os.getpid() == process and _has_returned(script) and report_missing_run():
         sys.stderr = cast(TextIO, _FailingAtExit(sys.stderr))
 
 
@@ -117,7 +117,7 @@ NO_POOL = (
 )
 
 
-def is_imported_again() -> bool:
+def is_multiprocessing_import() -> bool:
     """Whether the code that runs is called by the import of the script in a child."""
     frame: Optional[FrameType] = sys._getframe()
     while frame is not None:
@@ -130,7 +130,7 @@ def is_imported_again() -> bool:
 def warn_of_missing_guard() -> None:
     """Says on stderr what the script should have."""
     script = script_name()
-    say(
+    write_to_stderr(
         f"skep: multiprocessing imports {script} in a child, where worker.run() does nothing: keep the call under "
         "`if __name__ == '__main__':`\n"
     )

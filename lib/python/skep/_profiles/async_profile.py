@@ -9,44 +9,44 @@ import threading
 from collections import deque
 from typing import Any, Callable, Deque, Optional, Set
 
-from .._calls.async_answering import AsyncAnswering
-from .._calls.call import Call, set_running_here
+from .._calls.async_responder import AsyncResponder
+from .._calls.call import Call, set_context_call
 from .._calls.event_loop import EventLoop
 from .._calls.interrupts import CallWindow, Window
 from .._calls.loop_waits import LoopWindow
-from .._process.exits import Terminate, leave_for_protocol_error, leave_with_group
+from .._process.exits import Terminate, exit_for_protocol_error, exit_without_host
 from .._wire.errors import ProtocolError
 from .._wire.messages import Answer
 from .loop_watch import LoopWatch
 from .profile import ConcurrentProfile
-from .thread_profile import UNWIND, CallThreads, ThreadWindow
+from .thread_profile import UNWIND_SECONDS, CallThreads, ThreadWindow
 
 
-class Turns:
+class CallQueue:
     """Has calls begin in the order in which they come, the later ones when earlier ones have ended. On any thread."""
 
-    def __init__(self, most: int, begin: Callable[[Call], None]) -> None:
-        self._free = most
+    def __init__(self, capacity: int, begin: Callable[[Call], None]) -> None:
+        self._free_places = capacity
         self._begin = begin  # called by one thread at a time
-        self._waiting: Deque[Call] = deque()
+        self._calls: Deque[Call] = deque()
         self._lock = threading.Lock()
 
-    def come(self, call: Call) -> None:
+    def put(self, call: Call) -> None:
         """A call more."""
         with self._lock:
-            if self._free == 0:
-                self._waiting.append(call)
+            if self._free_places == 0:
+                self._calls.append(call)
                 return
-            self._free -= 1
+            self._free_places -= 1
             self._begin(call)
 
-    def end(self) -> None:
+    def release(self) -> None:
         """A call that had begun has ended."""
         with self._lock:
-            if self._waiting:
-                self._begin(self._waiting.popleft())
+            if self._calls:
+                self._begin(self._calls.popleft())
             else:
-                self._free += 1
+                self._free_places += 1
 
 
 class AsyncProfile(ConcurrentProfile):
@@ -58,23 +58,23 @@ class AsyncProfile(ConcurrentProfile):
         self._end: "asyncio.Future[None]" = self._loop.create_future()
         self._exit: Optional[SystemExit] = None
         self._thread = threading.get_ident()
-        self._threads = CallThreads(self, self._end_with)
-        self._watch = LoopWatch(self._loop, self.running)
+        self._threads = CallThreads(self, self._on_exit)
+        self._watch = LoopWatch(self._loop, self.calls)
         self._tasks: Set["asyncio.Task[None]"] = set()
-        self._takes_calls = True
-        self._was_terminated = False
+        self._is_receiving = True
+        self._is_terminated = False
 
     def serve(self) -> None:
-        self._answering = AsyncAnswering(self.work, self.host)
-        self._turns = Turns(self.capacity, self._begin)
+        self._responder = AsyncResponder(self.work, self.host)
+        self._queue = CallQueue(self.capacity, self._begin)
         # Of each call: it may be begun by the task of another one, whose variables are none of its business.
         self._context = contextvars.copy_context()
-        self._interrupts.on_terminate = lambda: self._in_loop(self._terminate)
-        threading.Thread(target=self._take_calls, name="skep-calls", daemon=True).start()
+        self._interrupts.on_terminate = lambda: self._schedule(self._terminate)
+        threading.Thread(target=self._receive_calls, name="skep-calls", daemon=True).start()
         self._loop.run_until_complete(self._end)
         self._threads.close()
-        if self._was_terminated:
-            self._join_threads(UNWIND)
+        if self._is_terminated:
+            self._join_threads(UNWIND_SECONDS)
             raise Terminate
         with self._interrupts.window():
             self._join_threads()
@@ -83,78 +83,78 @@ class AsyncProfile(ConcurrentProfile):
 
     def finish(self, call: Call, answer: Answer) -> None:
         super().finish(call, answer)
-        self._turns.end()
-        if not self._takes_calls:
-            self._in_loop(self._look_for_the_end)
+        self._queue.release()
+        if not self._is_receiving:
+            self._schedule(self._finish_if_idle)
 
     def _join_threads(self, timeout: Optional[float] = None) -> None:
         """Waits for the calls of threads. The loop goes on meanwhile: these may wait for tasks of it."""
-        joined: "asyncio.Future[None]" = self._loop.create_future()
+        done: "asyncio.Future[None]" = self._loop.create_future()
 
         def join() -> None:
             self._threads.join(timeout)
-            self._in_loop(joined.set_result, None)
+            self._schedule(done.set_result, None)
 
         try:
             threading.Thread(target=join, name="skep-join", daemon=True).start()
         except RuntimeError:  # there are too many threads: calls that wait for the loop wait in vain
             join()
-        self._loop.run_until_complete(joined)
+        self._loop.run_until_complete(done)
 
-    def _in_loop(self, callback: Callable[..., None], *args: Any) -> None:
+    def _schedule(self, callback: Callable[..., None], *args: Any) -> None:
         try:
             self._loop.call_soon_threadsafe(callback, *args)
         except RuntimeError:  # the loop is closed
             pass
 
-    def _end_with(self, exit: SystemExit) -> None:
+    def _on_exit(self, exit: SystemExit) -> None:
         self._exit = exit
-        self._interrupts.stopping = True
-        self._in_loop(self._finish_serving)
+        self._interrupts.is_stopping = True
+        self._schedule(self._finish_serving)
 
     # --- the thread that takes the calls
 
-    def _take_calls(self) -> None:
+    def _receive_calls(self) -> None:
         try:
-            while not self._interrupts.stopping:
+            while not self._interrupts.is_stopping:
                 frame = self._connection.receive()
                 if frame is not None:
-                    self._take(Call(frame.message, frame.attachments, self.host, Window()))
-                elif not self._interrupts.stopping:
-                    leave_with_group()
+                    self._enqueue(Call(frame.message, frame.attachments, self.host, Window()))
+                elif not self._interrupts.is_stopping:
+                    exit_without_host()
                 del frame  # which may be large, and the next one may be long in coming
         except OSError:
-            leave_with_group()
+            exit_without_host()
         except ProtocolError as error:
-            leave_for_protocol_error(error)
-        self._in_loop(self._stop)
+            exit_for_protocol_error(error)
+        self._schedule(self._stop)
 
-    def _take(self, call: Call) -> None:
+    def _enqueue(self, call: Call) -> None:
         command = self.work.commands.get(call.command)
         if command is not None and not self.work.is_for_loop(command):
             window: CallWindow = ThreadWindow()
         else:
             window = LoopWindow(self._loop, self._thread)
         call.window = window
-        self.come(call, window)
-        self._turns.come(call)
-        self._watch.look()
+        self.admit(call, window)
+        self._queue.put(call)
+        self._watch.notice_call()
 
     # --- any thread
 
     def _begin(self, call: Call) -> None:
         if isinstance(call.window, LoopWindow):
-            self._in_loop(self._context.run, self._start, call, call.window)
+            self._schedule(self._context.run, self._start, call, call.window)
         else:
             try:
                 self._threads.put(call)
             except RuntimeError as error:  # there are too many threads
-                self._in_loop(self.fail, call, error)
+                self._schedule(self.fail, call, error)
 
     # --- the loop
 
     def _start(self, call: Call, window: LoopWindow) -> None:
-        if not self._takes_calls:
+        if not self._is_receiving:
             return
         answer = self._answer(call, window)
         try:
@@ -164,32 +164,32 @@ class AsyncProfile(ConcurrentProfile):
             self.fail(call, error)
             return
         self._tasks.add(task)
-        task.add_done_callback(self._go_on)
+        task.add_done_callback(self._on_task_done)
 
     async def _answer(self, call: Call, window: LoopWindow) -> None:
-        set_running_here(call)
+        set_context_call(call)
         self.begin()
-        answer = await self._answering.answer_to(call, window)
-        if not self._was_terminated:
+        answer = await self._responder.respond(call, window)
+        if not self._is_terminated:
             self.finish(call, answer)
 
-    def _go_on(self, task: "asyncio.Task[None]") -> None:
+    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
-        self._look_for_the_end()
+        self._finish_if_idle()
 
     def _stop(self) -> None:
-        self._takes_calls = False
-        self._look_for_the_end()
+        self._is_receiving = False
+        self._finish_if_idle()
 
     def _terminate(self) -> None:
-        if not self._was_terminated:
-            self._was_terminated = True
+        if not self._is_terminated:
+            self._is_terminated = True
             self.interrupt_all(Terminate)
-            self._loop.call_later(UNWIND, self._finish_serving)
+            self._loop.call_later(UNWIND_SECONDS, self._finish_serving)
             self._stop()
 
-    def _look_for_the_end(self) -> None:
-        if not self._takes_calls and not self._tasks and (self.in_flight == 0 or self._was_terminated):
+    def _finish_if_idle(self) -> None:
+        if not self._is_receiving and not self._tasks and (self.in_flight == 0 or self._is_terminated):
             self._finish_serving()
 
     def _finish_serving(self) -> None:

@@ -6,7 +6,7 @@ import threading
 from .._calls.call import parse_credit
 from .._calls.interrupts import Interrupts
 from .._calls.pool_host import PoolHost
-from .._process.exits import leave_for_protocol_error, leave_with_group
+from .._process.exits import exit_for_protocol_error, exit_without_host
 from .._wire.channel import Frame
 from .._wire.connection import Connection
 from .._wire.errors import ProtocolError
@@ -31,8 +31,8 @@ class Control:
         kind = message.get("type")
         try:
             if kind == "ping":
-                pong = b'{"type":"pong","seq":%d,"in_flight":%d,"completed":%d}'
-                self._host.control_outbox.say(pong % (message["seq"], self._profile.in_flight, self._profile.completed))
+                profile, pong = self._profile, b'{"type":"pong","seq":%d,"in_flight":%d,"completed":%d}'
+                self._host.control_outbox.send(pong % (message["seq"], profile.in_flight, profile.completed))
             elif kind == "cancel":
                 self._host.cancel(message["id"])
             elif kind == "credit":
@@ -42,7 +42,7 @@ class Control:
             elif kind == "call" and self._connection.calls is not None:
                 self._connection.calls.put(frame)
             elif kind == "shutdown":
-                self._interrupts.stopping = True
+                self._interrupts.is_stopping = True
                 self._interrupts.restore()
                 self._connection.stop_receiving()
             else:
@@ -61,13 +61,13 @@ class Control:
                     self._wait()
                 frame = self._channel.receive()
                 if frame is None:
-                    leave_with_group()
+                    exit_without_host()
                 self.handle(frame)
                 del frame  # which may be large, and the next one may be long in coming
         except OSError:
-            leave_with_group()
+            exit_without_host()
         except ProtocolError as error:
-            leave_for_protocol_error(error)
+            exit_for_protocol_error(error)
 
     def _wait(self) -> None:
         """Blocks until the channel is readable, and sees to interrupts meanwhile."""

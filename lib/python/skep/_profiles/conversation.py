@@ -3,17 +3,17 @@
 import os
 from typing import Any, Dict, Iterable, List
 
-from .._calls.answering import Work
 from .._calls.command import HEALTH_CHECK
 from .._calls.event_loop import EventLoop
 from .._calls.interrupts import Interrupts
 from .._calls.pool_host import PoolHost
+from .._calls.responder import Work
 from .._process.diagnostics import dump_on_signal
-from .._process.exits import leave_with_group
+from .._process.exits import exit_without_host
 from .._process.interpreter import replacement_of_threads, threading_kind
 from .._wire.connection import Connection
 from .._wire.messages import encode
-from .._wire.protocol import LONGEST_MESSAGE, PROTOCOL_VERSION, __version__
+from .._wire.protocol import MAX_MESSAGE_BYTES, PROTOCOL_VERSION, __version__
 from .control import Control
 from .profile import ConcurrentProfile, ProcessProfile, Profile
 from .thread_checks import ThreadChecks
@@ -34,7 +34,7 @@ def choose_profile(
     work: Work, event_loop: EventLoop, connection: Connection, interrupts: Interrupts, host: PoolHost
 ) -> Profile:
     """The profile for that work; Unsuitable says why there is none."""
-    threads = _threads(connection.threads)
+    threads = _parse_threads(connection.threads)
     if threads > 1 and not work.thread_safe:
         raise Unsuitable(
             f"the pool wants {threads} calls at once in threads of one process (threads_per_worker), and the script "
@@ -58,18 +58,18 @@ def choose_profile(
     return ProcessProfile(connection, work, interrupts, host)
 
 
-def _threads(text: str) -> int:
+def _parse_threads(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise Unsuitable(f"SKEP_THREADS is {text!r} instead of a number of threads")
     return int(text)
 
 
-_AROUND_COMMANDS = 8 * 1024  # bytes of a hello, at most
+_HELLO_OVERHEAD = 8 * 1024  # bytes of a hello, at most
 
 
-def _named(commands: Iterable[str]) -> List[str]:
+def _fitting_names(commands: Iterable[str]) -> List[str]:
     """The first ones, as many as a hello has room for: the host uses them in its texts only."""
-    names, room = [], LONGEST_MESSAGE - _AROUND_COMMANDS
+    names, room = [], MAX_MESSAGE_BYTES - _HELLO_OVERHEAD
     for each in commands:
         room -= len(encode(each)) + 1
         if room < 0:
@@ -95,7 +95,7 @@ class Conversation:
         os.register_at_fork(
             before=self.interrupts.before_fork,
             after_in_parent=self.interrupts.after_fork_in_parent,
-            after_in_child=self._let_go_in_child,
+            after_in_child=self._release_in_child,
         )
         connection = self._connection
         try:
@@ -103,11 +103,11 @@ class Conversation:
             with self.interrupts.window():
                 frame = connection.control.receive()
         except OSError:
-            leave_with_group()
+            exit_without_host()
         if frame is None:
-            leave_with_group()
+            exit_without_host()
         self.host.accept_welcome(frame.message)
-        self._profile.allow(self.host.allowed)
+        self._profile.limit_capacity(self.host.capacity)
         for channel in (connection.data, connection.control):
             channel.limit = self.host.limits.frame_bytes
         Control(connection, self.interrupts, self.host, self._profile).start_listening()
@@ -117,11 +117,11 @@ class Conversation:
         if self._connection.thread_checks in ("report", "strict"):
             self._begin_thread_checks(self._connection.thread_checks == "strict")
         try:
-            if not self.interrupts.stopping:
-                self.host.outbox.say(b'{"type":"ready"}')
+            if not self.interrupts.is_stopping:
+                self.host.outbox.send(b'{"type":"ready"}')
             self._profile.serve()
         except OSError:
-            leave_with_group()
+            exit_without_host()
 
     def _begin_thread_checks(self, strict: bool) -> None:
         """Begins to watch, if calls of the worker meet in threads."""
@@ -140,7 +140,7 @@ class Conversation:
             "sdk": f"python/{__version__}{threading_kind()}",
             "capacity": self._profile.capacity,
             "control": self._connection.control is not self._connection.data,
-            "commands": _named(self._work.commands),
+            "commands": _fitting_names(self._work.commands),
             "health_check": HEALTH_CHECK,
             "own_health_check": self._work.health_check is not None,
         }
@@ -149,7 +149,7 @@ class Conversation:
             hello["stack_signal"] = stack_signal
         return hello
 
-    def _let_go_in_child(self) -> None:
+    def _release_in_child(self) -> None:
         # A forked child that outlives the worker must not keep the host from noticing that the worker died.
         self._connection.close()
         self.host.close()

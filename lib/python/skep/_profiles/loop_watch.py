@@ -9,11 +9,11 @@ import traceback
 from queue import Empty
 from typing import Any, List, Set, Sized, Tuple
 
-from .._process.diagnostics import PACKAGE_FOLDER, say
+from .._process.diagnostics import PACKAGE_FOLDER, write_to_stderr
 from .._process.interpreter import SimpleQueue
 
-_LONGEST = 1.0  # seconds
-_PERIOD = 0.5  # seconds between two looks
+_BLOCK_LIMIT = 1.0  # seconds
+_PAUSE = 0.5  # seconds between two looks
 # Frames up to the last one from here lead to user code.
 _OUTER = (PACKAGE_FOLDER + os.sep, asyncio.events.__file__)
 
@@ -27,10 +27,10 @@ class LoopWatch:
         self._thread = threading.get_ident()  # of the loop
         self._is_due = threading.Event()
         self._beats: "SimpleQueue[None]" = SimpleQueue()
-        self._known: Set[Tuple[str, Any]] = set()
+        self._reported_places: Set[Tuple[str, Any]] = set()
         self._has_begun = False
 
-    def look(self) -> None:
+    def notice_call(self) -> None:
         """There is a call more. On one thread only."""
         if len(self._calls) > 1 and not self._is_due.is_set():
             self._is_due.set()
@@ -50,11 +50,11 @@ class LoopWatch:
                 self._is_due.wait()
                 self._loop.call_soon_threadsafe(self._beats.put, None)
                 try:
-                    self._beats.get(timeout=_LONGEST)
+                    self._beats.get(timeout=_BLOCK_LIMIT)
                 except Empty:
                     self._warn()
                     self._beats.get()
-                time.sleep(_PERIOD)
+                time.sleep(_PAUSE)
                 if len(self._calls) < 2:
                     self._is_due.clear()
                     if len(self._calls) > 1:  # one came in between and saw no reason to wake us
@@ -64,11 +64,11 @@ class LoopWatch:
 
     def _warn(self) -> None:
         stack = _user_stack(traceback.extract_stack(sys._current_frames().get(self._thread)))
-        if not stack or (stack[-1].filename, stack[-1].lineno) in self._known:
+        if not stack or (stack[-1].filename, stack[-1].lineno) in self._reported_places:
             return
-        self._known.add((stack[-1].filename, stack[-1].lineno))
-        say(
-            f"skep: the event loop has been blocked for {_LONGEST:.0f} s while other calls wait. Await what takes "
+        self._reported_places.add((stack[-1].filename, stack[-1].lineno))
+        write_to_stderr(
+            f"skep: the event loop has been blocked for {_BLOCK_LIMIT:.0f} s while other calls wait. Await what takes "
             f"time, or have a thread do it (asyncio.to_thread). It is here:\n{''.join(traceback.format_list(stack))}"
         )
 

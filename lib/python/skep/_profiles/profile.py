@@ -1,14 +1,14 @@
 """How a worker is at its calls: one after the other, or several at once."""
 
 import threading
-from typing import Dict, Generic, List, Optional, Set, Tuple, Type, TypeVar
+from typing import Dict, List, Optional, Set, Tuple, Type
 
-from .._calls.answering import Answering, Work
-from .._calls.call import Call, set_running
+from .._calls.call import Call, set_global_call
 from .._calls.command import HEALTH_CHECK
 from .._calls.interrupts import CallWindow, Interrupts
 from .._calls.pool_host import PoolHost
-from .._process.exits import leave_with_group
+from .._calls.responder import Responder, Work
+from .._process.exits import exit_without_host
 from .._wire.connection import Connection
 from .._wire.errors import Cancelled
 from .._wire.messages import Answer, Answers
@@ -28,9 +28,9 @@ class Profile:
         self._interrupts = interrupts
         self._host = host
 
-    def allow(self, most: int) -> None:
+    def limit_capacity(self, capacity: int) -> None:
         """The host wants no more calls than that to be begun at once. Before serve()."""
-        self.capacity = min(self.capacity, most)
+        self.capacity = min(self.capacity, capacity)
 
     def serve(self) -> None:
         """Answers calls until the worker is asked to stop. On the main thread."""
@@ -46,27 +46,27 @@ class ProcessProfile(Profile):
 
     def serve(self) -> None:
         interrupts, receive = self._interrupts, self._connection.receive
-        answering = Answering(self._work, self._host)
-        while not interrupts.stopping:
+        responder = Responder(self._work, self._host)
+        while not interrupts.is_stopping:
             try:
                 interrupts.open()
                 frame = receive()
             finally:
                 interrupts.close()
             if frame is not None:
-                self._answer(Call(frame.message, frame.attachments, self._host, interrupts), answering)
-            elif not interrupts.stopping:
-                leave_with_group()
+                self._answer(Call(frame.message, frame.attachments, self._host, interrupts), responder)
+            elif not interrupts.is_stopping:
+                exit_without_host()
             del frame  # which may be large, and the next one may be long in coming
 
     def cancel(self, call_id: int) -> None:
         self._interrupts.cancel(call_id)
 
-    def _answer(self, call: Call, answering: Answering) -> None:
+    def _answer(self, call: Call, responder: Responder) -> None:
         self.in_flight = 1
-        set_running(call)
-        answer = answering.answer_to(call)
-        set_running(None)
+        set_global_call(call)
+        answer = responder.respond(call)
+        set_global_call(None)
         self.in_flight = 0
         if call.command != HEALTH_CHECK:
             self.completed += 1
@@ -74,10 +74,7 @@ class ProcessProfile(Profile):
         self._host.answer(call, answer)
 
 
-Doing = TypeVar("Doing")
-
-
-class Running(Generic[Doing]):
+class RunningCalls:
     """The calls that have come and are not answered yet, and what does them. On any thread.
 
     The host may cancel a call before it comes and after its end. The ids of calls rise in the order in which they come.
@@ -85,20 +82,20 @@ class Running(Generic[Doing]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._calls: Dict[int, Doing] = {}
-        self._last = 0
-        self._cancelled: Set[int] = set()  # of those that are still to come
+        self._calls: Dict[int, CallWindow] = {}
+        self._last_id = 0
+        self._cancelled_ids: Set[int] = set()  # of those that are still to come
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def add(self, call_id: int, doing: Doing) -> bool:
+    def add(self, call_id: int, window: CallWindow) -> bool:
         """Takes a call; whether it is cancelled already."""
         with self._lock:
-            self._calls[call_id] = doing
-            self._last = call_id
-            is_cancelled = call_id in self._cancelled
-            self._cancelled.discard(call_id)
+            self._calls[call_id] = window
+            self._last_id = call_id
+            is_cancelled = call_id in self._cancelled_ids
+            self._cancelled_ids.discard(call_id)
             return is_cancelled
 
     def remove(self, call_id: int) -> None:
@@ -106,14 +103,14 @@ class Running(Generic[Doing]):
         with self._lock:
             del self._calls[call_id]
 
-    def cancel(self, call_id: int) -> Optional[Doing]:
+    def cancel(self, call_id: int) -> Optional[CallWindow]:
         """What does the call that is to be cancelled; remembered if the call is still to come."""
         with self._lock:
-            if call_id > self._last:
-                self._cancelled.add(call_id)
+            if call_id > self._last_id:
+                self._cancelled_ids.add(call_id)
             return self._calls.get(call_id)
 
-    def all(self) -> List[Tuple[int, Doing]]:
+    def windows(self) -> List[Tuple[int, CallWindow]]:
         """All of them."""
         with self._lock:
             return list(self._calls.items())
@@ -129,37 +126,37 @@ class ConcurrentProfile(Profile):
         self.capacity = capacity
         self.host = host
         self.work = work
-        self.running: Running[CallWindow] = Running()
+        self.calls = RunningCalls()
         self.checks: "Optional[ThreadChecks]" = None  # what watches over the threads, if the pool wants that
-        self._counting = threading.Lock()
+        self._lock = threading.Lock()
 
     @property
     def is_stopping(self) -> bool:
         """Whether calls that have not begun are left alone."""
-        return self._interrupts.stopping
+        return self._interrupts.is_stopping
 
     def cancel(self, call_id: int) -> None:
-        window = self.running.cancel(call_id)
+        window = self.calls.cancel(call_id)
         if window is not None:
             window.interrupt(Cancelled)
 
-    def come(self, call: Call, window: CallWindow) -> None:
+    def admit(self, call: Call, window: CallWindow) -> None:
         """A call has come, and is going to have its turn."""
-        if self.running.add(call.id, window):
+        if self.calls.add(call.id, window):
             window.interrupt(Cancelled)
 
     def begin(self) -> None:
         """A call has its turn."""
-        with self._counting:
+        with self._lock:
             self.in_flight += 1
 
     def finish(self, call: Call, answer: Answer) -> None:
         """Answers a call that has begun."""
-        with self._counting:
+        with self._lock:
             self.in_flight -= 1
             if call.command != HEALTH_CHECK:
                 self.completed += 1
-        self.running.remove(call.id)
+        self.calls.remove(call.id)
         self.host.answer(call, answer)
 
     def fail(self, call: Call, error: BaseException) -> None:
@@ -169,6 +166,6 @@ class ConcurrentProfile(Profile):
 
     def interrupt_all(self, kind: Type[BaseException]) -> None:
         """Interrupts what runs, and what waits for the host."""
-        for call_id, window in self.running.all():
+        for call_id, window in self.calls.windows():
             window.interrupt(kind)
             self.host.wake(call_id)

@@ -9,7 +9,7 @@ import traceback
 from types import FunctionType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple, TypeVar, cast
 
-from .._process.diagnostics import say
+from .._process.diagnostics import write_to_stderr
 
 Guarded = TypeVar("Guarded")
 
@@ -125,7 +125,7 @@ class ThreadChecks:
         for name, reason in UNSAFE_LIBRARIES.items():
             if name in sys.modules and name not in self._named:
                 self._named.add(name)
-                say(f"skep: thread_safety_checks: {name} is not safe in several threads: {reason}\n")
+                write_to_stderr(f"skep: thread_safety_checks: {name} is not safe in several threads: {reason}\n")
 
     def watch_classes(self, module: str = "__main__") -> None:
         """Has the methods of the classes that a module defines watched; their objects stay what they are."""
@@ -170,7 +170,7 @@ class ThreadChecks:
             if is_news:
                 self._met.add(meeting)
         if is_news:
-            say(f"skep: thread_safety_checks: {stacks}\n")
+            write_to_stderr(f"skep: thread_safety_checks: {stacks}\n")
         if self._strict:
             raise RuntimeError(stacks)
         return None

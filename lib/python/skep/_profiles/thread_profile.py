@@ -5,10 +5,10 @@ import time
 from queue import Empty
 from typing import Any, Callable, List, Optional, Type
 
-from .._calls.answering import Answering
-from .._calls.call import Call, set_running_here
+from .._calls.call import Call, set_context_call
 from .._calls.interrupts import CallWindow
-from .._process.exits import Terminate, leave, leave_with_group
+from .._calls.responder import Responder
+from .._process.exits import Terminate, exit_forked_child, exit_without_host
 from .._process.interpreter import SimpleQueue
 from .profile import ConcurrentProfile
 
@@ -36,12 +36,12 @@ class ThreadWindow(CallWindow):
     """
 
     def __init__(self) -> None:
-        self._due: Optional[Type[BaseException]] = None
+        self._exception: Optional[Type[BaseException]] = None
         self._is_open = False
-        self._was_raised = False
+        self._has_raised = False
         self._right: List[None] = []
-        self._interrupting = threading.Lock()  # between those who interrupt
-        self._interrupted: "SimpleQueue[None]" = SimpleQueue()
+        self._lock = threading.Lock()  # between those who interrupt
+        self._raises: "SimpleQueue[None]" = SimpleQueue()
 
     # --- the thread that runs the call
 
@@ -49,14 +49,14 @@ class ThreadWindow(CallWindow):
         self.thread = threading.get_ident()
 
     def open(self, call_id: int) -> None:
-        if self._was_raised or self._is_open:
+        if self._has_raised or self._is_open:
             return
         self._is_open = True
         self._right.append(None)
-        if self._due is not None:
+        if self._exception is not None:
             self.close()
-            self._was_raised = True
-            raise self._due
+            self._has_raised = True
+            raise self._exception
 
     def close(self) -> bool:
         if not self._is_open:
@@ -65,27 +65,27 @@ class ThreadWindow(CallWindow):
         try:
             self._right.pop()
         except IndexError:
-            self._interrupted.get()
+            self._raises.get()
             set_async_exception(self.thread, no_exception)
         return True
 
     # --- any thread
 
     def is_cancelled(self, call_id: int) -> bool:
-        return self._due is not None
+        return self._exception is not None
 
     def interrupt(self, kind: Type[BaseException]) -> None:
-        with self._interrupting:
-            if self._was_raised:
+        with self._lock:
+            if self._has_raised:
                 return
-            self._due = kind
-            self.tell_of_interrupt()
-            if set_async_exception is not None and self._take_right():
-                self._was_raised = True
+            self._exception = kind
+            self.wake_waiter()
+            if set_async_exception is not None and self._acquire_right():
+                self._has_raised = True
                 set_async_exception(self.thread, kind)
-                self._interrupted.put(None)
+                self._raises.put(None)
 
-    def _take_right(self) -> bool:
+    def _acquire_right(self) -> bool:
         try:
             self._right.pop()
             return True
@@ -100,46 +100,46 @@ class CallThreads:
         self._profile = profile
         self._exit = exit  # what is done when a command wants to end the process
         self._calls: "SimpleQueue[Optional[Call]]" = SimpleQueue()
-        self._ended: "SimpleQueue[None]" = SimpleQueue()
-        self._started = 0
+        self._ends: "SimpleQueue[None]" = SimpleQueue()
+        self._thread_count = 0
         self._lock = threading.Lock()
         self._idle = 0  # threads without a call; less than 0: calls that wait for a thread
 
     def put(self, call: Call) -> None:
         """Has a call done; RuntimeError if there is no thread and none can be started. By one thread at a time."""
-        if not self._find_thread():
+        if not self._reserve_thread():
             self._start()
         self._calls.put(call)
 
     def close(self) -> None:
         """There are no more calls. Those that have not begun are left alone."""
-        for _ in range(self._started):
+        for _ in range(self._thread_count):
             self._calls.put(None)
 
     def join(self, timeout: Optional[float] = None) -> None:
         """Waits for all threads to end, some seconds at most; daemon threads do not keep the process from its end."""
         end = None if timeout is None else time.monotonic() + timeout
         try:
-            while self._started:
-                self._ended.get(timeout=None if end is None else max(0.0, end - time.monotonic()))
-                self._started -= 1
+            while self._thread_count:
+                self._ends.get(timeout=None if end is None else max(0.0, end - time.monotonic()))
+                self._thread_count -= 1
         except Empty:
             pass
 
-    def _find_thread(self) -> bool:
+    def _reserve_thread(self) -> bool:
         """Whether a thread is idle, or there are to be no more threads."""
         self._count(-1)
-        return self._idle >= 0 or self._started == self._profile.capacity
+        return self._idle >= 0 or self._thread_count == self._profile.capacity
 
     def _start(self) -> None:
         """A thread more. If the process cannot have it, the call waits for another one."""
-        self._started += 1
+        self._thread_count += 1
         try:
-            threading.Thread(target=self._run, name=f"skep-call-{self._started}", daemon=True).start()
+            threading.Thread(target=self._run, name=f"skep-call-{self._thread_count}", daemon=True).start()
             self._count(1)
         except RuntimeError:
-            self._started -= 1
-            if self._started == 0:
+            self._thread_count -= 1
+            if self._thread_count == 0:
                 self._count(1)
                 raise
 
@@ -148,37 +148,37 @@ class CallThreads:
             self._idle += change
 
     def _run(self) -> None:
-        answering = Answering(self._profile.work, self._profile.host)
+        responder = Responder(self._profile.work, self._profile.host)
         try:
             while True:
                 call = self._calls.get()
                 if call is None or self._profile.is_stopping:
                     break
-                self._answer(call, answering)
+                self._answer(call, responder)
                 del call
                 self._count(1)
         except Terminate:
             pass
         except SystemExit as end:
             if self._profile.host.is_gone:
-                leave(end)
+                exit_forked_child(end)
             self._exit(end)
         finally:
-            self._ended.put(None)
+            self._ends.put(None)
 
-    def _answer(self, call: Call, answering: Answering) -> None:
+    def _answer(self, call: Call, responder: Responder) -> None:
         assert isinstance(call.window, ThreadWindow)
         call.window.begin()
-        set_running_here(call)
+        set_context_call(call)
         self._profile.begin()
-        answer = answering.answer_to(call)
-        set_running_here(None)
+        answer = responder.respond(call)
+        set_context_call(None)
         if self._profile.checks is not None:
             self._profile.checks.look_for_libraries()
         self._profile.finish(call, answer)
 
 
-UNWIND = 1.0  # seconds that terminated calls have to clean up
+UNWIND_SECONDS = 1.0  # seconds that terminated calls have to clean up
 
 
 class ThreadProfile(ConcurrentProfile):
@@ -191,36 +191,36 @@ class ThreadProfile(ConcurrentProfile):
 
     def serve(self) -> None:
         try:
-            self._take_calls()
+            self._receive_calls()
             self._threads.close()
             with self._interrupts.window():
                 self._threads.join()
         except Terminate:
             self._threads.close()
             self.interrupt_all(Terminate)
-            self._threads.join(UNWIND)
+            self._threads.join(UNWIND_SECONDS)
             raise
         if self._exit is not None:
             raise self._exit
 
-    def _take_calls(self) -> None:
-        while not self._interrupts.stopping:
+    def _receive_calls(self) -> None:
+        while not self._interrupts.is_stopping:
             with self._interrupts.window():
                 frame = self._connection.receive()
             if frame is not None:
                 window = ThreadWindow()
                 call = Call(frame.message, frame.attachments, self.host, window)
-                self.come(call, window)
+                self.admit(call, window)
                 try:
                     self._threads.put(call)
                 except RuntimeError as error:  # there are too many threads
                     self.fail(call, error)
                 del call, window
-            elif not self._interrupts.stopping:
-                leave_with_group()
+            elif not self._interrupts.is_stopping:
+                exit_without_host()
             del frame  # which may be large, and the next one may be long in coming
 
     def _end(self, exit: SystemExit) -> None:
         self._exit = exit
-        self._interrupts.stopping = True
+        self._interrupts.is_stopping = True
         self._connection.stop_receiving()

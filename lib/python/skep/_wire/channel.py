@@ -19,10 +19,10 @@ from .protocol import DEFAULT_FRAME_LIMIT
 
 _HEADER = struct.Struct(">II")
 _BUFFER_SIZE = 256 * 1024  # of which the kernel gives only what is used
-_SMALL = 4 * 1024
-_HUGE = 32 * 1024 * 1024  # malloc keeps none of that for the next time
+_SMALL_FRAME = 4 * 1024
+_HUGE_BUFFER = 32 * 1024 * 1024  # malloc keeps none of that for the next time
 _JSON_LENGTH_SIZE = 4
-_MOST_PARTS = 512  # of one system call; the kernel takes 1024
+_MAX_PARTS = 512  # of one system call; the kernel takes 1024
 
 # Of a frame: its header, its JSON or a piece of that, or an attachment.
 Part = Union[bytes, memoryview]
@@ -48,7 +48,7 @@ def frame_length(body: Sequence[bytes], attachments: Sequence[memoryview] = ()) 
 def _memory(size: int) -> memoryview:
     """Memory to receive into. A lot of it comes without being filled with zeros, and in huge pages if the kernel has any:
     to get it would take longer than to receive what goes there."""
-    if size <= _HUGE:
+    if size <= _HUGE_BUFFER:
         return memoryview(bytearray(size))
     block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):
@@ -58,7 +58,7 @@ def _memory(size: int) -> memoryview:
 
 def _send_parts(stream: socket.socket, parts: Sequence[Part]) -> None:
     """Sends all parts, with one system call if the socket takes them."""
-    sent = stream.sendmsg(parts[:_MOST_PARTS])
+    sent = stream.sendmsg(parts[:_MAX_PARTS])
     for part in parts:
         if sent < len(part):
             stream.sendall(memoryview(part)[sent:])
@@ -112,16 +112,16 @@ class Channel:
         """The next frame, or None when the other side has closed the stream."""
         while True:
             available = self._end - self._start
-            wanted = _HEADER.size
-            if available >= wanted:
+            size = _HEADER.size
+            if available >= size:
                 length, json_length = _HEADER.unpack_from(self._view, self._start)
                 if length > self.limit or json_length + _JSON_LENGTH_SIZE > length:
-                    raise self._bad_lengths(length, json_length)
-                wanted = length + 4
-                if available >= wanted:
-                    return self._take(wanted, json_length)
-            if self._start + wanted > len(self._view):
-                self._renew_buffer(wanted)
+                    raise self._length_error(length, json_length)
+                size = length + 4
+                if available >= size:
+                    return self._cut_frame(size, json_length)
+            if self._start + size > len(self._view):
+                self._renew_buffer(size)
             count = self._receive_into(self._view[self._end :])
             if not count:
                 return None
@@ -134,7 +134,7 @@ class Channel:
         if attachments:
             length += sum(map(len, attachments))
         parts = (_HEADER.pack(length, json_length), *body, *attachments)
-        if length <= _SMALL:
+        if length <= _SMALL_FRAME:
             self._send_all(b"".join(parts))
         else:  # which must not be copied once more
             self._send_parts(parts)
@@ -148,7 +148,7 @@ class Channel:
             parts.extend(body)
         self._send_all(b"".join(parts))
 
-    def _take(self, size: int, json_length: int) -> Frame:
+    def _cut_frame(self, size: int, json_length: int) -> Frame:
         json_start = self._start + _HEADER.size
         json_end = json_start + json_length
         frame_end = self._start + size
@@ -172,11 +172,11 @@ class Channel:
         return frame
 
     def _split(self, lengths: Any, start: int, end: int) -> List[memoryview]:
-        announced = lengths if type(lengths) is list else []
-        if any(type(length) is not int or length < 0 for length in announced) or sum(announced) != end - start:
+        sizes = lengths if type(lengths) is list else []
+        if any(type(length) is not int or length < 0 for length in sizes) or sum(sizes) != end - start:
             raise ProtocolError(f"a frame carries {end - start} bytes of attachments but announces {lengths}")
         parts = []
-        for length in announced:
+        for length in sizes:
             parts.append(self._view[start : start + length].toreadonly())
             start += length
         return parts
@@ -187,7 +187,7 @@ class Channel:
         self._view[: len(rest)] = rest
         self._start, self._end = 0, len(rest)
 
-    def _bad_lengths(self, length: int, json_length: int) -> ProtocolError:
+    def _length_error(self, length: int, json_length: int) -> ProtocolError:
         if length > self.limit:
             return ProtocolError(f"a frame of {length} bytes is longer than the limit of {self.limit} bytes")
         return ProtocolError(f"a frame of {length} bytes cannot hold a JSON object of {json_length} bytes")

@@ -7,7 +7,7 @@ import sys
 from socket import SHUT_RD
 from typing import Callable, Optional, cast
 
-from .._process.exits import rely_on_guard
+from .._process.exits import set_guard
 from .._process.interpreter import SimpleQueue, socket
 from .._process.script import script_name
 from .channel import Channel, Frame
@@ -79,13 +79,13 @@ def connect() -> Connection:
         connection = open_channels(token or "")
     except (KeyError, ValueError, OSError) as error:
         raise ConnectError(f"{script} cannot use the channels the pool announced: {error!r}") from error
-    rely_on_guard(transport == "socket")
+    set_guard(transport == "socket")
     _flush_every_line()
     return connection
 
 
 def _over_sockets(token: str) -> Connection:
-    data, control = (_take_socket(int(os.environ[name])) for name in ("SKEP_DATA_FD", "SKEP_CONTROL_FD"))
+    data, control = (_open_socket(int(os.environ[name])) for name in ("SKEP_DATA_FD", "SKEP_CONTROL_FD"))
 
     def close() -> None:
         data.close()
@@ -101,7 +101,7 @@ def _over_sockets(token: str) -> Connection:
     )
 
 
-def _take_socket(descriptor: int) -> socket:
+def _open_socket(descriptor: int) -> socket:
     os.set_inheritable(descriptor, False)
     stream = socket(fileno=descriptor)
     stream.setblocking(True)

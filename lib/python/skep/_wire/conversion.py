@@ -28,7 +28,7 @@ _CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
 )
 _LEAVES = frozenset(("leaf",))
 # Where two keys may become the same text: what _asdict() and the items() of a special dict return is unknown.
-_DOUBTFUL = frozenset(("record", "special dict", "odd keys"))
+_KEY_REPEATING_ROLES = frozenset(("record", "special dict", "odd keys"))
 _ADVICE = "; return JSON types or give the type a to_dict()"
 
 
@@ -39,7 +39,7 @@ class ResultEncoder:
         self._rules = rules
         self._name = "result" if rules is None else rules.name
         self._attachments: List[memoryview] = []
-        self._keys_in_doubt = False
+        self._may_repeat_keys = False
         self._json = Encoder(self._convert)
 
     def encode(self, value: Any, command: str) -> Tuple[bytes, List[memoryview]]:
@@ -50,7 +50,7 @@ class ResultEncoder:
                 text, depth = self._json.encode_any(self._plain(value)), None
             else:
                 text, (depth, integers) = self._json.encode(value), shape
-                if self._rules is None or self._rules.clear(text, depth, integers):
+                if self._rules is None or self._rules.is_clear(text, depth, integers):
                     return text, []
             self._check(text, depth, command)
             return text, self._attachments
@@ -59,7 +59,7 @@ class ResultEncoder:
         finally:
             # Nothing of the result may stay here: a view of a bytearray keeps it from being resized.
             self._attachments = []
-            self._keys_in_doubt = False
+            self._may_repeat_keys = False
         # Out here, so that a to_dict() that fails again on the second visit is reported as just that.
         try:
             reason = explain(value, refusal, self._name)
@@ -69,7 +69,7 @@ class ResultEncoder:
 
     def _check(self, text: bytes, depth: Optional[int], command: str) -> None:
         if self._rules is not None:
-            objection = self._rules.objection(text, len(self._attachments), depth, self._keys_in_doubt)
+            objection = self._rules.find_objection(text, len(self._attachments), depth, self._may_repeat_keys)
             if objection is not None:
                 raise UnserializableResult(command, objection)
 
@@ -82,8 +82,8 @@ class ResultEncoder:
     def _plain(self, value: Any) -> Any:
         """The value with its named tuples as dicts; the C encoder would silently make lists of them."""
         traits = _traits((value,))
-        if not traits.isdisjoint(_DOUBTFUL):
-            self._keys_in_doubt = True
+        if not traits.isdisjoint(_KEY_REPEATING_ROLES):
+            self._may_repeat_keys = True
         return _without_records(value) if "record" in traits else value
 
 

@@ -6,7 +6,7 @@ remote errors name.
 
 from typing import Any, Optional
 
-_LONGEST_CODE = 128
+_MAX_CODE_BYTES = 128
 
 
 class Error(Exception):
@@ -25,7 +25,7 @@ class Error(Exception):
 
     def __init__(self, code: str, message: str = "", data: Any = None) -> None:
         super().__init__(code, message, data)
-        self.code = valid_code(code)
+        self.code = validate_code(code)
         self.message = message
         self.data = data
 
@@ -33,12 +33,12 @@ class Error(Exception):
         return str(self.message or self.code)
 
 
-def valid_code(code: Any) -> str:
+def validate_code(code: Any) -> str:
     """The code of an Error as plain text; TypeError or ValueError if it cannot be one."""
     if not isinstance(code, str):
         raise TypeError(f"the code of an error is text, not {code!r}")
-    if not 0 < len(code.encode()) <= _LONGEST_CODE:
-        raise ValueError(f"the code of an error takes 1 to {_LONGEST_CODE} bytes in UTF-8: {code!r} does not")
+    if not 0 < len(code.encode()) <= _MAX_CODE_BYTES:
+        raise ValueError(f"the code of an error takes 1 to {_MAX_CODE_BYTES} bytes in UTF-8: {code!r} does not")
     return str.__str__(code)  # a member of an enumeration of texts is one, too
 
 

@@ -26,7 +26,7 @@ _JSON_TYPES = _SCALARS | _CONTAINERS
 _TEXT = frozenset((str,))
 
 # What is nested more deeply, perhaps because it contains itself, is left to those who go about it with care.
-_DEEPEST = 500
+_MAX_DEPTH = 500
 
 
 def plain_shape(value: Any) -> Optional[Tuple[int, bool]]:
@@ -54,7 +54,7 @@ def are_text(keys: Iterable[Any]) -> bool:
 def _nested_shape(value: Any) -> Optional[Tuple[int, bool]]:
     integers = False
     containers = [value]
-    for depth in range(1, _DEEPEST):
+    for depth in range(1, _MAX_DEPTH):
         mappings = [item for item in containers if type(item) is dict]
         arrays = [item for item in containers if type(item) is not dict]
         if not are_text(chain.from_iterable(mappings)):
@@ -83,7 +83,7 @@ LOWEST, HIGHEST = -(2**63), 2**64 - 1
 _VALUE_BYTES = 24
 _CONTAINER_BYTES = 56
 _MEMBER_BYTES = 40
-MOST_MEMORY_PER_BYTE = _CONTAINER_BYTES // len("[]")  # nothing makes more of less
+MAX_MEMORY_PER_BYTE = _CONTAINER_BYTES // len("[]")  # nothing makes more of less
 
 _DIGITS = bytes(ord("0") if code in b"-0123456789" else ord(" ") for code in range(256))
 _BIG = b"0" * 20  # digits, the first of which may be a minus
@@ -136,11 +136,11 @@ def repeats_key(text: bytes) -> bool:
     """Whether an object has two members of the same name."""
     repeated = []
 
-    def look(members: List[Tuple[str, Any]]) -> None:
+    def collect_repeated(members: List[Tuple[str, Any]]) -> None:
         if len(dict(members)) != len(members):
             repeated.append(True)
 
-    json.loads(text.decode(), object_pairs_hook=look)
+    json.loads(text.decode(), object_pairs_hook=collect_repeated)
     return bool(repeated)
 
 
@@ -167,7 +167,7 @@ def _memory(skeleton: bytes, string_bytes: int) -> int:
     )
 
 
-_LONGEST = 240
+_MAX_PLACE_LENGTH = 240
 
 
 def place(root: str, keys: Iterable[Any]) -> str:
@@ -177,7 +177,8 @@ def place(root: str, keys: Iterable[Any]) -> str:
 
 def shorten(text: str) -> str:
     """The text, or its two ends: keys may be of any length."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
+    half = _MAX_PLACE_LENGTH // 2
+    return text if len(text) <= _MAX_PLACE_LENGTH else f"{text[:half]}...{text[-half:]}"
 
 
 def _step(key: Any) -> str:
@@ -197,30 +198,32 @@ class Rules:
 
     def __init__(self, limits: Limits, name: str = "result") -> None:
         self.name = name
-        self._longest = min(limits.frame_bytes, limits.json_bytes)
+        self._length_limit = min(limits.frame_bytes, limits.json_bytes)
         self._depth = limits.json_depth - 1  # the message around the result is one level
         self._tree_bytes = limits.tree_bytes
         self._attachments = limits.attachments
         # A text of that length is small enough for the host's memory, whatever it holds.
-        self._light = (limits.tree_bytes - _ENVELOPE_BYTES) // MOST_MEMORY_PER_BYTE
+        self._safe_length = (limits.tree_bytes - _ENVELOPE_BYTES) // MAX_MEMORY_PER_BYTE
 
-    def clear(self, text: bytes, depth: int, integers: bool) -> bool:
-        """Whether there is no objection(), at a glance, to an encoded result of that plain_shape()."""
-        return depth <= self._depth and len(text) <= self._light and not (integers and may_have_big_integer(text))
+    def is_clear(self, text: bytes, depth: int, integers: bool) -> bool:
+        """Whether there is no objection, at a glance, to an encoded result of that plain_shape()."""
+        return depth <= self._depth and len(text) <= self._safe_length and not (integers and may_have_big_integer(text))
 
-    def objection(self, text: bytes, attachments: int, depth: Optional[int], keys_in_doubt: bool) -> Optional[str]:
+    def find_objection(
+        self, text: bytes, attachments: int, depth: Optional[int], may_repeat_keys: bool
+    ) -> Optional[str]:
         """What the host would not accept of an encoded result, if anything; the depth if it is known."""
-        if len(text) > self._longest:
+        if len(text) > self._length_limit:
             return None  # which is going to be objection enough
         if attachments > self._attachments:
             return f"{self.name} holds {attachments} attachments; the limit is {self._attachments}"
-        if len(text) + attachments > self._light:
-            around = _ENVELOPE_BYTES + _ATTACHMENT_BYTES * attachments
-            size, limit = around + memory(text, self._tree_bytes - around), self._tree_bytes
+        if len(text) + attachments > self._safe_length:
+            overhead = _ENVELOPE_BYTES + _ATTACHMENT_BYTES * attachments
+            size, limit = overhead + memory(text, self._tree_bytes - overhead), self._tree_bytes
             if size > limit:
                 return f"{self.name} takes {size} bytes of the host's memory; the limit is {limit} bytes"
-        too_deep = is_deeper(text, self._depth) if depth is None else depth > self._depth
-        if too_deep or (keys_in_doubt and repeats_key(text)) or has_big_integer(text):
+        is_too_deep = is_deeper(text, self._depth) if depth is None else depth > self._depth
+        if is_too_deep or (may_repeat_keys and repeats_key(text)) or has_big_integer(text):
             return _Search(self._depth, self.name).find(json.loads(text.decode(), object_pairs_hook=_Members))
         return None
 

@@ -3,10 +3,10 @@
 import json
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from .._process.diagnostics import message_of, type_name, user_traceback
+from .._process.diagnostics import error_text, type_name, user_traceback
 from .channel import frame_length
 from .conversion import ResultEncoder
-from .errors import CallError, Error, ResultTooLarge, UnserializableResult, valid_code
+from .errors import CallError, Error, ResultTooLarge, UnserializableResult, validate_code
 from .json_rules import Rules
 from .protocol import Limits
 
@@ -16,7 +16,7 @@ Answer = Tuple[Sequence[bytes], Sequence[memoryview]]
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() may be patched
 
 _ESCAPED_CHARACTER = 6  # bytes
-_AROUND_ERROR = 1024  # in the host's memory
+_ERROR_OVERHEAD = 1024  # in the host's memory
 _DATA = b',"data":'
 
 # What precedes the value; for the call's id and lengths().
@@ -30,9 +30,9 @@ class Answers:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._encoder = ResultEncoder(Rules(limits))
-        self._longest = min(limits.json_bytes, limits.frame_bytes - frame_length(()))
+        self._length_limit = min(limits.json_bytes, limits.frame_bytes - frame_length(()))
         # Text takes the host's memory by its bytes, and little is around it.
-        self._longest_error = min(self._longest, limits.tree_bytes - _AROUND_ERROR)
+        self._error_limit = min(self._length_limit, limits.tree_bytes - _ERROR_OVERHEAD)
 
     def result(self, call_id: int, command: str, value: Any) -> Answer:
         """What a command has returned; UnserializableResult or ResultTooLarge if the host would not accept it."""
@@ -44,39 +44,39 @@ class Answers:
 
     def _value(self, head: bytes, call_id: int, command: str, value: Any) -> Answer:
         text, attachments = self._encoder.encode(value, command)
-        body = head % (call_id, lengths(attachments) if attachments else b""), text, b"}"
-        if frame_length(body, attachments) > self._longest:
+        body = head % (call_id, attachment_lengths(attachments) if attachments else b""), text, b"}"
+        if frame_length(body, attachments) > self._length_limit:
             self._check_size(body, attachments, command)
         return body, attachments
 
     def error(self, call_id: int, error: BaseException) -> Answer:
         """What a command has raised, cut to what the host accepts. To convert the data of an Error may run user
         code; what that raises, unless it is an Exception, comes through."""
-        described = self._fitting(call_id, describe(error))
-        body = _error(call_id, described)
-        if "code" in described:
+        description = self._cut_to_fit(call_id, describe(error))
+        body = _error(call_id, description)
+        if "code" in description:
             data, obstacle = self._data(error, len(body))
             if data:
-                body = _error(call_id, described, data)
+                body = _error(call_id, description, data)
             elif obstacle:
-                described["message"] = with_remark(described["message"], f"its data is left out: {obstacle}")
-                body = _error(call_id, self._fitting(call_id, described))
+                description["message"] = with_remark(description["message"], f"its data is left out: {obstacle}")
+                body = _error(call_id, self._cut_to_fit(call_id, description))
         return (body,), ()
 
-    def _fitting(self, call_id: int, described: Dict[str, str]) -> Dict[str, str]:
+    def _cut_to_fit(self, call_id: int, description: Dict[str, str]) -> Dict[str, str]:
         """An error that is short enough for the host. Its code is never cut."""
-        if len(_error(call_id, described)) <= self._longest_error:
-            return described
-        bare = {**described, "type": "", "message": "", "traceback": ""}
-        most = (self._longest_error - len(_error(call_id, bare))) // (2 * _ESCAPED_CHARACTER)
-        return {**bare, "type": described["type"][:most], "message": described["message"][:most]}
+        if len(_error(call_id, description)) <= self._error_limit:
+            return description
+        minimum = {**description, "type": "", "message": "", "traceback": ""}
+        length = (self._error_limit - len(_error(call_id, minimum))) // (2 * _ESCAPED_CHARACTER)
+        return {**minimum, "type": description["type"][:length], "message": description["message"][:length]}
 
-    def _data(self, error: BaseException, around: int) -> Tuple[bytes, str]:
+    def _data(self, error: BaseException, overhead: int) -> Tuple[bytes, str]:
         """The data of an Error, if it has any, as JSON text; or what stops it from being sent. The message takes
         that many bytes without it."""
         limits = self._limits._replace(
             json_depth=self._limits.json_depth - 1,  # it is a level further in than a result
-            tree_bytes=self._limits.tree_bytes - around,
+            tree_bytes=self._limits.tree_bytes - overhead,
         )
         try:
             data = getattr(error, "data", None)
@@ -87,11 +87,11 @@ class Answers:
             return b"", refusal.reason
         except Exception as failure:  # of a to_dict(), say
             return b"", f"converting it raised {type_name(type(failure))}"
-        size = around + len(_DATA) + len(text)
+        size = overhead + len(_DATA) + len(text)
         if attachments:
             return b"", "it holds bytes, which only results can"
-        if size > self._longest:
-            return b"", f"with it the answer takes {size} bytes; the limit is {self._longest} bytes"
+        if size > self._length_limit:
+            return b"", f"with it the answer takes {size} bytes; the limit is {self._length_limit} bytes"
         return text, ""
 
     def _check_size(self, body: Sequence[bytes], attachments: Sequence[memoryview], command: str) -> None:
@@ -111,14 +111,14 @@ def encode(message: Union[Dict[str, Any], str]) -> bytes:
     return _encode(message).encode("utf-8", "replace")
 
 
-def _error(call_id: int, described: Dict[str, str], data: bytes = b"") -> bytes:
-    error = encode(described)
+def _error(call_id: int, description: Dict[str, str], data: bytes = b"") -> bytes:
+    error = encode(description)
     if data:
         error = error[:-1] + _DATA + data + b"}"
     return b'{"type":"error","id":%d,"error":%b}' % (call_id, error)
 
 
-def lengths(attachments: List[memoryview]) -> bytes:
+def attachment_lengths(attachments: List[memoryview]) -> bytes:
     """The member of a message that says how long its attachments are, if it has any."""
     if not attachments:
         return b""
@@ -135,36 +135,36 @@ _REMARK_LIMIT = 1024
 
 def describe(error: BaseException) -> Dict[str, str]:
     """The error object that the caller gets, but for the data of an Error."""
-    described = {
-        "type": _start(type_name(type(error)), _TYPE_LIMIT) or "?",  # type() makes classes without a name
-        "message": _start(message_of(error), _MESSAGE_LIMIT),
+    description = {
+        "type": _head(type_name(type(error)), _TYPE_LIMIT) or "?",  # type() makes classes without a name
+        "message": _head(error_text(error), _MESSAGE_LIMIT),
         "traceback": "",
     }
-    code = _code(error)
+    code = _error_code(error)
     if code is not None:
-        described["code"] = code
+        description["code"] = code
     elif not issubclass(type(error), CallError):
-        described["traceback"] = _end(user_traceback(error), _TRACEBACK_LIMIT)
-    return described
+        description["traceback"] = _tail(user_traceback(error), _TRACEBACK_LIMIT)
+    return description
 
 
 def with_remark(message: str, remark: str) -> str:
     """A message and, however long it is, what has to be said after it."""
-    remark = f" ({_start(remark, _REMARK_LIMIT)})"
-    return _start(message, _MESSAGE_LIMIT - len(remark.encode())) + remark
+    remark = f" ({_head(remark, _REMARK_LIMIT)})"
+    return _head(message, _MESSAGE_LIMIT - len(remark.encode())) + remark
 
 
-def _code(error: BaseException) -> Optional[str]:
+def _error_code(error: BaseException) -> Optional[str]:
     try:
-        return valid_code(getattr(error, "code", None)) if issubclass(type(error), Error) else None
+        return validate_code(getattr(error, "code", None)) if issubclass(type(error), Error) else None
     except BaseException:  # a subclass has spoilt it: an error like any other
         return None
 
 
-def _start(text: str, limit: int) -> str:
+def _head(text: str, limit: int) -> str:
     # A character has a byte or more. "replace" is for lone surrogates, "ignore" for the character cut in half.
     return text[:limit].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
-def _end(text: str, limit: int) -> str:
+def _tail(text: str, limit: int) -> str:
     return text[-limit:].encode("utf-8", "replace")[-limit:].decode("utf-8", "ignore")

@@ -23,7 +23,7 @@ class Limits(NamedTuple):
     tool_call_bytes: int = _NO_LIMIT  # of the frame of a tool call
 
     @classmethod
-    def told(cls, limits: Dict[str, Any]) -> "Limits":
+    def from_welcome(cls, limits: Dict[str, Any]) -> "Limits":
         """The limits in a welcome; KeyError or TypeError if they are malformed."""
         known = {name: limits[name] for name in cls._fields if name in limits}
         if not all(type(limit) is int for limit in known.values()):
@@ -32,7 +32,7 @@ class Limits(NamedTuple):
 
 
 # Those of a pool that is not told otherwise.
-LONGEST_MESSAGE = 128 * 1024
+MAX_MESSAGE_BYTES = 128 * 1024
 DEFAULT_LIMITS = Limits(
-    DEFAULT_FRAME_LIMIT, DEFAULT_FRAME_LIMIT, 512, 96 * 1024 * 1024, 65536, 16, LONGEST_MESSAGE, 8 * 1024 * 1024
+    DEFAULT_FRAME_LIMIT, DEFAULT_FRAME_LIMIT, 512, 96 * 1024 * 1024, 65536, 16, MAX_MESSAGE_BYTES, 8 * 1024 * 1024
 )

@@ -3,16 +3,16 @@
 import asyncio
 from typing import Any, AsyncGenerator, Awaitable, Callable, Generator, List, Optional, Tuple, Union, cast
 
-from .._process.exits import leave
+from .._process.exits import exit_forked_child
 from .._wire.channel import frame_length
 from .._wire.errors import Cancelled
 from .._wire.messages import Answer, Answers
-from .answering import Work, healthy
 from .call import Call
-from .command import ASYNC_GENERATOR, AWAITABLE, GENERATOR, kind_of
+from .command import ASYNC_GENERATOR, AWAITABLE, GENERATOR, value_kind
 from .loop_waits import LoopMailbox, LoopWindow
 from .pool_host import PoolHost
-from .streams import Collected
+from .responder import Work, health_answer
+from .streams import ChunkList
 
 AnyGenerator = Union["AsyncGenerator[Any, None]", "Generator[Any, None, Any]"]
 _Deliver = Callable[[Any], Awaitable[None]]
@@ -20,7 +20,7 @@ _Deliver = Callable[[Any], Awaitable[None]]
 
 async def drive_async(generator: AnyGenerator, deliver: _Deliver) -> Any:
     """Delivers what a generator yields; what it returns. It is closed whatever happens, so that it can clean up."""
-    if kind_of(generator) == GENERATOR:
+    if value_kind(generator) == GENERATOR:
         return await _drive_plain(cast("Generator[Any, None, Any]", generator), deliver)
     generator = cast("AsyncGenerator[Any, None]", generator)
     try:
@@ -44,16 +44,16 @@ async def _drive_plain(generator: "Generator[Any, None, Any]", deliver: _Deliver
 
 async def collect_async(generator: AnyGenerator, command: str) -> List[Any]:
     """What a generator yields, for a caller who wants one answer."""
-    collected = Collected(command)
+    chunks = ChunkList(command)
 
     async def add(value: Any) -> None:
-        collected.add(value)
+        chunks.add(value)
 
     await drive_async(generator, add)
-    return collected.values
+    return chunks.values
 
 
-class AsyncOutlet:
+class AsyncChunkSender:
     """Sends chunks to the consumer of a stream, no faster than it takes them. On the event loop."""
 
     def __init__(
@@ -84,22 +84,22 @@ class AsyncOutlet:
         self._end_if_cancelled()
 
     def _end_if_cancelled(self) -> None:
-        if self._window.was_raised:  # and the generator has gone on all the same
+        if self._window.has_raised:  # and the generator has gone on all the same
             raise asyncio.CancelledError
 
 
-async def do_async(
+async def execute_async(
     work: Work, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], Awaitable[None]]] = None
 ) -> Answer:
     """Work.do() for a command of the loop, and for calls that run no user code but a health check."""
     command = work.accept(call)
     if command is None:
-        return healthy(call, answers, None if work.health_check is None else await work.health_check.run_async())
+        return health_answer(call, answers, None if work.health_check is None else await work.health_check.run_async())
     try:
         value = command.function(**call.args)
-        while kind_of(value) == AWAITABLE:
+        while value_kind(value) == AWAITABLE:
             value = await value
-        if kind_of(value) in (GENERATOR, ASYNC_GENERATOR):
+        if value_kind(value) in (GENERATOR, ASYNC_GENERATOR):
             value = await (drive_async(value, send_chunk) if send_chunk else collect_async(value, command.name))
     except TypeError as error:
         mismatch = command.mismatch(error)
@@ -109,7 +109,7 @@ async def do_async(
     return answers.result(call.id, command.name, value)
 
 
-class AsyncAnswering:
+class AsyncResponder:
     """Does what calls ask for and makes their answers."""
 
     def __init__(self, work: Work, host: PoolHost) -> None:
@@ -117,32 +117,32 @@ class AsyncAnswering:
         self._host = host
         self._answers = Answers(host.limits)
 
-    async def answer_to(self, call: Call, window: LoopWindow) -> Answer:
+    async def respond(self, call: Call, window: LoopWindow) -> Answer:
         """The answer to a call. Only SystemExit comes through, and a forked child that comes back from user code ends
         here. Once it has been made there is nothing left to be cancelled."""
         try:
             window.begin()
             credit = call.credit
             if credit is None:
-                answer = await do_async(self._work, call, self._answers)
+                answer = await execute_async(self._work, call, self._answers)
             else:
                 answer = await self._stream(call, window, credit)
         except SystemExit:
             raise
         except BaseException as error:
             if self._host.is_gone:
-                leave(error)
+                exit_forked_child(error)
             answer = self._error(call, error)
         if self._host.is_gone:
-            leave()
+            exit_forked_child()
         return answer
 
     async def _stream(self, call: Call, window: LoopWindow, credit: Tuple[int, int]) -> Answer:
-        outlet = AsyncOutlet(call, window, credit, self._answers, self._host)
+        sender = AsyncChunkSender(call, window, credit, self._answers, self._host)
         try:
-            return await do_async(self._work, call, self._answers, outlet.send)
+            return await execute_async(self._work, call, self._answers, sender.send)
         finally:
-            outlet.close()
+            sender.close()
 
     def _error(self, call: Call, error: BaseException) -> Answer:
         if issubclass(type(error), asyncio.CancelledError) and call.cancelled():

@@ -3,14 +3,24 @@
 import time
 from typing import Any, Callable, List, Mapping, Optional, Tuple
 
-from .._process.exits import Terminate, leave
+from .._process.exits import Terminate, exit_forked_child
 from .._wire.errors import Cancelled, DeadlineExceeded, Error
 from .._wire.messages import Answer, Answers
 from .call import Call
-from .command import ASYNC_GENERATOR, AWAITABLE, DATA, GENERATOR, HEALTH_CHECK, Command, HealthCheck, find, kind_of
+from .command import (
+    ASYNC_GENERATOR,
+    AWAITABLE,
+    DATA,
+    GENERATOR,
+    HEALTH_CHECK,
+    Command,
+    HealthCheck,
+    find_command,
+    value_kind,
+)
 from .event_loop import EventLoop
 from .pool_host import PoolHost
-from .streams import Outlet, collect, drive
+from .streams import ChunkSender, collect, drive
 
 DEFAULT_CONCURRENCY = 100
 
@@ -52,7 +62,7 @@ class Work:
         """
         return command.is_async or (command.wraps_async and not self.thread_safe)
 
-    def do(self, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], None]] = None) -> Answer:
+    def execute(self, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], None]] = None) -> Answer:
         """Does what a call asks for and makes the answer; a CallError if it cannot, or what user code raises.
 
         What a command yields goes through `send_chunk`, if there is one, and is the answer if there is none.
@@ -60,11 +70,11 @@ class Work:
         command = self.accept(call)
         if command is None:
             check = self.health_check
-            return healthy(call, answers, check and check.run(lambda value: self._wait_for(value, call)))
+            return health_answer(call, answers, check and check.run(lambda value: self._wait_for(value, call)))
         try:
             value = command.function(**call.args)
             if type(value) not in DATA:
-                value = self._data_in(value, call, command, send_chunk)
+                value = self._resolve_value(value, call, command, send_chunk)
         except TypeError as error:
             mismatch = command.mismatch(error)
             if mismatch is None:
@@ -72,13 +82,13 @@ class Work:
             raise mismatch from error
         return answers.result(call.id, command.name, value)
 
-    def _data_in(
+    def _resolve_value(
         self, value: Any, call: Call, command: Command, send_chunk: Optional[Callable[[Any], None]]
     ) -> Any:
         """What a command's value comes to, which may have to be awaited, or iterated, or both."""
-        while kind_of(value) == AWAITABLE:
+        while value_kind(value) == AWAITABLE:
             value = self._wait_for(value, call)
-        kind = kind_of(value)
+        kind = value_kind(value)
         if kind == ASYNC_GENERATOR:
             from .loop_waits import iterate
 
@@ -98,12 +108,12 @@ class Work:
             raise DeadlineExceeded(f"the deadline of '{call.command}' passed before it started")
         if call.command == HEALTH_CHECK:
             return None
-        command = find(self.commands, call.command)
+        command = find_command(self.commands, call.command)
         command.check(call.args)
         return command
 
 
-def healthy(call: Call, answers: Answers, value: Any) -> Answer:
+def health_answer(call: Call, answers: Answers, value: Any) -> Answer:
     """The answer to a health check that has succeeded."""
     # Without a check it is an answer all the same: the worker still takes calls.
     try:
@@ -112,7 +122,7 @@ def healthy(call: Call, answers: Answers, value: Any) -> Answer:
         return answers.result(call.id, HEALTH_CHECK, None)
 
 
-class Answering:
+class Responder:
     """Does what calls ask for and makes their answers; for one thread."""
 
     def __init__(self, work: Work, host: PoolHost) -> None:
@@ -120,7 +130,7 @@ class Answering:
         self._host = host
         self._answers = Answers(host.limits)
 
-    def answer_to(self, call: Call) -> Answer:
+    def respond(self, call: Call) -> Answer:
         """The answer to a call, with its window open while user code runs. Only Terminate and SystemExit come through,
         and a forked child that comes back from user code ends here."""
         host, window = self._host, call.window
@@ -129,10 +139,10 @@ class Answering:
                 # Converting the result, or the data of an error, runs user code too: to_dict() and the like.
                 window.open(call.id)
                 credit = call.credit
-                answer = self._work.do(call, self._answers) if credit is None else self._stream(call, credit)
+                answer = self._work.execute(call, self._answers) if credit is None else self._stream(call, credit)
             except Error as error:
                 if host.is_gone:
-                    leave(error)
+                    exit_forked_child(error)
                 answer = self._answers.error(call.id, error)
             finally:
                 window.close()
@@ -140,17 +150,17 @@ class Answering:
             raise
         except BaseException as error:
             if host.is_gone:
-                leave(error)
+                exit_forked_child(error)
             if issubclass(type(error), Cancelled):  # which may have left things half done in there
                 self._answers = Answers(host.limits)
             answer = self._answers.error(call.id, error)
         if host.is_gone:
-            leave()
+            exit_forked_child()
         return answer
 
     def _stream(self, call: Call, credit: Tuple[int, int]) -> Answer:
-        outlet = Outlet(call, credit, self._answers, self._host.outbox.batch, self._host.credit)
+        sender = ChunkSender(call, credit, self._answers, self._host.outbox.batch, self._host.credit)
         try:
-            return self._work.do(call, self._answers, outlet.send)
+            return self._work.execute(call, self._answers, sender.send)
         finally:
-            outlet.close()
+            sender.close()
