@@ -2,6 +2,7 @@
 
 import importlib.util
 import signal
+import threading
 import unittest
 import unittest.mock
 
@@ -23,6 +24,7 @@ def step():
 @worker.on_stop
 def last(): os.write(2, b"stopped\\n")
 """
+STARTER = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else "_start_new_thread"
 HAS_GEVENT = importlib.util.find_spec("gevent") is not None
 
 # As gevent does it, but for coroutines that never run.
@@ -105,7 +107,7 @@ class LeftLibrary(HostCase):
             "def around(start):\n"
             "    return lambda *args, **named: start(*args, **named)\n"
             "_thread.start_new_thread = around(_thread.start_new_thread)\n"
-            "threading._start_new_thread = around(threading._start_new_thread)\n"
+            f"threading.{STARTER} = around(threading.{STARTER})\n"
             "threading.Thread.start = around(threading.Thread.start)\n"
         )
         for places in self.places(state):

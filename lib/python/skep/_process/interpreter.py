@@ -7,7 +7,7 @@ import sys
 import sysconfig
 import threading
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Tuple
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -21,40 +21,44 @@ __all__ = ["SimpleQueue", "replacement_of_threads", "socket", "threading_kind"]
 _PATIENCE = 5.0  # seconds for a thread to start
 
 
-# The SDK hears the host while a command runs, and interrupts it. That takes a thread that runs whatever the main thread does.
-# gevent and eventlet replace threads by coroutines, which run when the main thread waits and lets them.
-
-
-def replacement_of_threads() -> Optional[str]:
-    """Says why the SDK has no threads, and what to do about it; None if it has."""
-    for module, is_patched, cure in _LIBRARIES:
-        is_replaced = getattr(sys.modules.get(module), is_patched, None)
-        if callable(is_replaced) and any(map(is_replaced, ("_thread", "thread", "threading"))):
-            return _REPLACED.format(module.partition(".")[0]) + f": use {cure}, or do not patch"
-    # Debuggers replace these, too, by what starts a thread in the end: so the last word is that of a try.
-    starters = (_thread.start_new_thread, getattr(threading, _STARTER))
-    if all(isinstance(start, BuiltinFunctionType) for start in starters) or all(map(_starts_thread, starters)):
-        return None
-    return _REPLACED.format("a library") + " (_thread.start_new_thread starts none)"
-
-
+# The SDK needs a thread that runs whatever the main thread does: it hears the host while a command runs, and interrupts
+# the command. gevent and eventlet replace threads by coroutines, which run only while the main thread waits.
 _REPLACED = "{} has replaced threads by something else, and the SDK needs threads to hear its pool while a command runs"
 _LIBRARIES = (
     ("gevent.monkey", "is_module_patched", "monkey.patch_all(thread=False)"),
     ("eventlet.patcher", "is_monkey_patched", "eventlet.monkey_patch(thread=False)"),
 )
-_STARTER = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else "_start_new_thread"
+
+# How the threading module starts a thread, and the arguments besides the function: since Python 3.13 there are none.
+_HAS_JOINABLE_THREADS = hasattr(threading, "_start_joinable_thread")
+_STARTER = "_start_joinable_thread" if _HAS_JOINABLE_THREADS else "_start_new_thread"
+_STARTER_ARGUMENTS: Tuple[Any, ...] = () if _HAS_JOINABLE_THREADS else ((),)
 
 
-def _starts_thread(start: Any) -> bool:
-    """Whether it starts a thread that runs while this one does not let it."""
+def replacement_of_threads() -> Optional[str]:
+    """Returns why the SDK has no threads, and the remedy; None if threads are real."""
+    for module, predicate, remedy in _LIBRARIES:
+        is_replaced = getattr(sys.modules.get(module), predicate, None)
+        if callable(is_replaced) and any(map(is_replaced, ("_thread", "thread", "threading"))):
+            return _REPLACED.format(module.partition(".")[0]) + f": use {remedy}, or do not patch"
+    # Debuggers wrap these functions, and still start threads: trying them decides.
+    starters = ((_thread.start_new_thread, ((),)), (getattr(threading, _STARTER), _STARTER_ARGUMENTS))
+    if all(isinstance(start, BuiltinFunctionType) for start, _ in starters):
+        return None
+    if all(_starts_thread(start, arguments) for start, arguments in starters):
+        return None
+    return _REPLACED.format("a library") + " (_thread.start_new_thread starts none)"
+
+
+def _starts_thread(start: Any, arguments: Tuple[Any, ...]) -> bool:
+    """Returns true if a function starts a thread that runs while this thread keeps control."""
     threads: "SimpleQueue[str]" = SimpleQueue()
 
     def report() -> None:
         threads.put(os.readlink("/proc/thread-self"))
 
     try:
-        start(report) if start.__name__ == "_start_joinable_thread" else start(report, ())
+        start(report, *arguments)
         return threads.get(timeout=_PATIENCE) != os.readlink("/proc/thread-self")
     except Exception:
         return False
