@@ -1,4 +1,4 @@
-"""What `python3 -m skep` understands."""
+"""The command line of `python3 -m skep`."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ class _Host(threading.Thread):
         data, data_end = socket.socketpair()
         control, control_end = socket.socketpair()
         self._data, self._control = Channel.over_socket(data), Channel.over_socket(control)
-        for name in ("SKEP_WORKER", "SKEP_THREADS", "SKEP_THREAD_CHECKS"):  # where this runs inside a worker
+        for name in ("SKEP_WORKER", "SKEP_THREADS", "SKEP_THREAD_CHECKS"):  # in case this runs inside a worker
             os.environ.pop(name, None)
         os.environ.update(
             SKEP_PROTOCOL=str(PROTOCOL_VERSION),
@@ -50,7 +50,7 @@ class _Host(threading.Thread):
         self._data.send([encode(self._call)], self._attachments)
         self.answer = self._receive_answer()
         self._control.send([encode({"type": "shutdown", "grace_ms": 0})])
-        threading.Event().wait()  # for ever: a channel that closes early means that the host has died
+        threading.Event().wait()  # for ever: a closed channel would mean that the host has died
 
     def _receive_answer(self) -> Optional[Frame]:
         while True:
@@ -73,9 +73,9 @@ def call_once(
 ) -> NoReturn:
     """Runs the script that this process has become for one call, prints the result to stdout and exits.
 
-    What the script prints goes to stderr, and so does an error. Attachments of the result go to files whose
-    names begin with `save`, if that is given. Exit status: 1 if the call or a hook failed or run() was not
-    called, otherwise that of the script.
+    Errors and the output of the script go to stderr. Attachments of the result go to files whose names begin with
+    `save`, if it is given. Exit status: 1 if the call or a hook failed or run() was not called, otherwise the status
+    of the script.
     """
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -99,7 +99,7 @@ def call_once(
 
 
 def _run_to_its_end(source: bytes) -> Any:
-    """The status that the script exits with."""
+    """Runs the script and returns its exit status."""
     try:
         run_script(source)
     except SystemExit as end:
@@ -143,8 +143,8 @@ something that forwards these, such as `ssh -T` or `docker run -i`. What the scr
 
 
 def main() -> NoReturn:
-    """Does what the command line asks for and exits."""
-    # What argparse leaves over: arguments of a command that come after an option, or something wrong.
+    """Runs the action of the command line and exits."""
+    # The rest: arguments of a command that follow an option, or mistakes.
     options, rest = _parser().parse_known_args()
     sys.exit(options.run(options, rest))
 
@@ -194,7 +194,7 @@ def _serve(options: argparse.Namespace, rest: List[str]) -> int:
     os.environ.setdefault("SKEP_PROTOCOL", str(PROTOCOL_VERSION))
     os.environ["SKEP_TRANSPORT"] = "stdio"
     try:
-        connect()  # before the script can print anything among the frames
+        connect()  # before the script can print among the frames
     except ConnectError as error:
         print(f"skep: {error}", file=sys.stderr)
         return EXIT_NOT_STARTED_BY_POOL
@@ -204,7 +204,7 @@ def _serve(options: argparse.Namespace, rest: List[str]) -> int:
 
 def _read_script(parser: argparse.ArgumentParser, path: str) -> bytes:
     source = _read(parser, path)
-    if b"\0" in source:  # a zip archive, say
+    if b"\0" in source:  # such as a zip archive
         parser.error(f"{path} is not Python source: give the file that holds the worker's code")
     return source
 

@@ -1,4 +1,4 @@
-"""Calls without a pool: Worker.call(), and tools of the host that a unit test gives it."""
+"""Calls without a pool: Worker.call(), and the fake tools of unit tests."""
 
 import inspect
 import json
@@ -23,14 +23,14 @@ _fakes: Optional[Mapping[str, Callable[..., Any]]] = None
 
 @contextmanager
 def fake_tools(tools: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
-    """Stands in for the tools of the host while unit tests run commands with worker.call().
+    """Replaces the tools of the host in a block of a unit test, for commands that run by worker.call().
 
         with skep.fake_tools({"lookup_user": lambda id: {"name": "Ada"}}):
             assert worker.call("greet", user=42) == "Hello, Ada"
 
-    In the block skep.call_host() calls these functions, on the thread that asks. Arguments and results are converted as
-    on their way to a host and back. What a function raises is a skep.HostError with its type and message, unless it
-    is one already. For all threads; a block inside another one hides its tools.
+    In the block skep.call_host() calls these functions on its own thread. Arguments and results are converted as on the
+    way to a host and back. An error of a function becomes a skep.HostError with its type and message, unless it is one.
+    The block applies to all threads. A block inside another block hides the tools of the outer one.
     """
     global _fakes
     previous, _fakes = _fakes, tools
@@ -41,7 +41,7 @@ def fake_tools(tools: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
 
 
 class LocalHost(Host):
-    """Nobody at the other end."""
+    """The host of calls without a pool: its tools are the fakes."""
 
     correlation = "local-"
 
@@ -75,7 +75,7 @@ def _convert_result(name: str, value: Any) -> Any:
 def call_locally(
     work: Work, event_loop: EventLoop, command: str, args: Mapping[str, Any], attachments: Sequence[bytes]
 ) -> Any:
-    """The result as a host gets it, with `bytes` for attachments; what the command raises comes through."""
+    """Returns the result as a host gets it, with `bytes` for attachments. Raises the error of the command."""
     message = {"type": "call", "id": 1, "command": command, "args": decode(json.dumps(args, allow_nan=False).encode())}
     parts = [memoryview(memoryview(part).tobytes()) for part in attachments]
     call = Call(message, parts, LocalHost(), Window())

@@ -1,4 +1,4 @@
-"""What a worker's code logs by `logging`, as records of the host's log."""
+"""The handler that sends records of `logging` to the host's log."""
 
 import logging
 from typing import Any, Dict
@@ -11,15 +11,15 @@ _MAX_NAME_LENGTH = 64  # characters
 
 
 class Handler(logging.Handler):
-    """Hands records to the host's log, with their level, the logger's name and the correlation id of the running call.
+    """Sends records to the host's log, with level, logger's name and the correlation id of the running call.
 
-    The SDK adds one to the root logger when a worker starts to serve whose script has configured no logging. Others add
-    it where they want it: `logging.getLogger().addHandler(skep.logs.Handler())`. Like skep.emit() it waits for nobody.
+    The SDK adds a handler to the root logger if the script has configured no logging by the time that it serves. Other
+    scripts can add one: `logging.getLogger().addHandler(skep.logs.Handler())`. Like skep.emit() it never blocks.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Called by `logging`."""
-        if records.is_closed:  # in a forked child it goes where it would go without a host
+        """Sends a record. Called by `logging`."""
+        if records.is_closed:  # in a forked child the record goes where it would go without a host
             if logging.lastResort is not None and record.levelno >= logging.lastResort.level:
                 logging.lastResort.handle(record)
             return
@@ -39,7 +39,7 @@ def handle_unless_configured() -> None:
 
 
 def _encode_to_fit(message: Dict[str, Any], text: str) -> bytes:
-    """With as much of the text as there is room for: its end, where the exception is, before its beginning."""
+    """Returns the message with the text, cut to fit: more of its end, with the exception, than of its beginning."""
     body = b""
     for length in _LENGTHS:
         message["text"] = text if len(text) <= length else f"{text[: length // 4]} ... {text[-length * 3 // 4 :]}"

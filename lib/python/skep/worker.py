@@ -1,4 +1,4 @@
-"""The Worker: where a script registers its commands and hands over to the pool."""
+"""The Worker, by which a script registers its commands and serves its pool."""
 
 import os
 import sys
@@ -31,14 +31,14 @@ Hook = TypeVar("Hook", bound=Callable[[], Any])
 
 
 class Worker:
-    """The commands a script offers, and what to do before the first and after the last call.
+    """The commands of a script, its health check, and its hooks before the first and after the last call.
 
-    Create it before the script prints anything: where frames travel over stdin and stdout, this is what moves
-    them out of print()'s way.
+    Create it before the script prints anything: over stdin and stdout, the constructor moves the frames out of the way
+    of print().
 
-    `thread_safe=True` says that commands may run beside each other, in threads of one process: what a pool wants that
-    is configured with more than one thread per worker, and what a script needs that has async commands and plain ones.
-    `concurrency` says at how many async commands the worker may be at once, 1 or more.
+    `thread_safe=True` allows commands to run at once in threads of one process. A pool with more than one thread per
+    worker requires it, and so does a script with both async and plain commands.
+    `concurrency` limits the async commands at once, 1 or more.
     """
 
     def __init__(self, *, thread_safe: bool = False, concurrency: int = DEFAULT_CONCURRENCY) -> None:
@@ -61,7 +61,7 @@ class Worker:
             return
         try:
             self._connection = connect()
-        except ConnectError as error:  # no reason to fail yet: the module may just be imported, by a test say
+        except ConnectError as error:  # no failure yet: a test may import the module
             self._connect_error = str(error)
         else:
             self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
@@ -69,15 +69,15 @@ class Worker:
 
     @property
     def slot(self) -> Optional[str]:
-        """The worker's place in its pool, such as "default/0": what takes its place after its end has the same.
+        """The worker's place in its pool, such as "default/0". The next worker in this place has the same slot.
 
-        A name for what is to survive a crash, a checkpoint file say. None if no pool has started the script.
+        Use it to name things that survive a crash, such as a checkpoint file. None if no pool has started the script.
         """
         return self._slot
 
     @property
     def previous_exit(self) -> Optional[str]:
-        """How the worker before this one in its slot ended; to be read in an on_start hook or later.
+        """How the previous worker of the slot ended. Read it in an on_start hook or later.
 
         "segfault", "abort", "out_of_memory", "gpu" and "error" are its own doing, "clean" is exit code 0, also
         when the pool had asked or signalled it to stop, "killed_by_us" is the pool's doing, "killed_by_someone"
@@ -158,7 +158,7 @@ class Worker:
             for hook in self._due_start_hooks():
                 self._event_loop.run_hook(hook)
         except BaseException:
-            self._started = False  # the next call tries again
+            self._started = False  # the next call runs them again
             raise
         return call_locally(self._work(), self._event_loop, command, args, attachments)
 
@@ -193,7 +193,7 @@ class Worker:
             with conversation.interrupts.window():
                 if not all(self._run_hook(hook, conversation) for hook in self._due_start_hooks()):
                     sys.exit(EXIT_FAILED)
-            check_threads()  # again: a hook may import what replaces them
+            check_threads()  # again: a hook may import a library that replaces threads
             conversation.interrupts.restore()
             _capture_logs()
             try:
@@ -221,7 +221,7 @@ class Worker:
         return Work(self._commands, self._health_check, self._event_loop, self._thread_safe, self._concurrency)
 
     def _due_start_hooks(self) -> List[Callable[[], Any]]:
-        """All of them the first time, then none: they run once, and may themselves call()."""
+        """Returns the start hooks the first time, then none: they run once, and may use call()."""
         hooks = [] if self._started else self._start_hooks
         self._started = True
         return hooks
@@ -239,7 +239,7 @@ class Worker:
         return target
 
     def _run_hook(self, hook: Callable[[], Any], conversation: Conversation) -> bool:
-        """Whether the hook ran without an error; an error goes to stderr."""
+        """Runs a hook. Returns false after an error, which it writes to stderr."""
         try:
             self._event_loop.run_hook(hook)
         except BaseException as error:
@@ -255,7 +255,7 @@ class Worker:
 
 
 def _capture_logs() -> None:
-    if "logging" in sys.modules:  # else nothing is logged, and the import would take its time
+    if "logging" in sys.modules:  # else the script logs nothing, and the import is slow
         from .logs import handle_unless_configured
 
         handle_unless_configured()

@@ -1,1 +1,1 @@
-"""One call: what runs it, interrupts it, answers it, and what is said to the host meanwhile. Imports _wire and below."""
+"""One call: its command, window, interrupts, answer, stream, tools and telemetry. Above _wire."""

@@ -1,4 +1,4 @@
-"""From a call to its answer, on an event loop."""
+"""Responses to calls on an event loop."""
 
 import asyncio
 from typing import Any, AsyncGenerator, Awaitable, Callable, Generator, List, Optional, Tuple, Union, cast
@@ -19,7 +19,7 @@ _Deliver = Callable[[Any], Awaitable[None]]
 
 
 async def drive_async(generator: AnyGenerator, deliver: _Deliver) -> Any:
-    """Delivers what a generator yields; what it returns. It is closed whatever happens, so that it can clean up."""
+    """Delivers the values of a generator and returns its result. Closes it in any case, so that it can clean up."""
     if value_kind(generator) == GENERATOR:
         return await _drive_plain(cast("Generator[Any, None, Any]", generator), deliver)
     generator = cast("AsyncGenerator[Any, None]", generator)
@@ -43,7 +43,7 @@ async def _drive_plain(generator: "Generator[Any, None, Any]", deliver: _Deliver
 
 
 async def collect_async(generator: AnyGenerator, command: str) -> List[Any]:
-    """What a generator yields, for a caller who wants one answer."""
+    """Returns the values of a generator, for a call without a stream."""
     chunks = ChunkList(command)
 
     async def add(value: Any) -> None:
@@ -54,7 +54,7 @@ async def collect_async(generator: AnyGenerator, command: str) -> List[Any]:
 
 
 class AsyncChunkSender:
-    """Sends chunks to the consumer of a stream, no faster than it takes them. On the event loop."""
+    """Sends chunks to the consumer of a stream as its credit allows. For the event loop's thread."""
 
     def __init__(
         self, call: Call, window: LoopWindow, credit: Tuple[int, int], answers: Answers, host: PoolHost
@@ -68,30 +68,30 @@ class AsyncChunkSender:
         self._credit.begin(call.id, credit, self._mailbox)
 
     def close(self) -> None:
-        """The stream is over."""
+        """Ends the stream."""
         self._credit.finish(self._call.id)
 
     async def send(self, value: Any) -> None:
-        """Sends one chunk when the host has credit for it, and lets others have their turn."""
+        """Waits for credit, sends one chunk and yields to other tasks."""
         body, attachments = self._answers.chunk(self._call.id, self._call.command, value)
         size = frame_length(body, attachments) - frame_length(())
         while not self._credit.spend(self._call.id, size):
             self._batch.flush()
-            self._end_if_cancelled()  # rather than wait for credit that nobody is going to give
+            self._end_if_cancelled()  # the host gives a cancelled call no credit
             await self._mailbox.get()
         self._batch.add(body, attachments)
-        await asyncio.sleep(0)  # a generator that never waits must not keep the loop for itself
+        await asyncio.sleep(0)  # a generator that never waits must not keep the loop
         self._end_if_cancelled()
 
     def _end_if_cancelled(self) -> None:
-        if self._window.has_raised:  # and the generator has gone on all the same
+        if self._window.has_raised:  # the generator has swallowed the cancellation
             raise asyncio.CancelledError
 
 
 async def execute_async(
     work: Work, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], Awaitable[None]]] = None
 ) -> Answer:
-    """Work.do() for a command of the loop, and for calls that run no user code but a health check."""
+    """Work.execute() for a command of the loop, and for a health check."""
     command = work.accept(call)
     if command is None:
         return health_answer(call, answers, None if work.health_check is None else await work.health_check.run_async())
@@ -110,7 +110,7 @@ async def execute_async(
 
 
 class AsyncResponder:
-    """Does what calls ask for and makes their answers."""
+    """Runs the commands of calls and makes the answers."""
 
     def __init__(self, work: Work, host: PoolHost) -> None:
         self._work = work
@@ -118,8 +118,10 @@ class AsyncResponder:
         self._answers = Answers(host.limits)
 
     async def respond(self, call: Call, window: LoopWindow) -> Answer:
-        """The answer to a call. Only SystemExit comes through, and a forked child that comes back from user code ends
-        here. Once it has been made there is nothing left to be cancelled."""
+        """Returns the answer to a call. Raises SystemExit only. Ends a forked child that returns from user code.
+
+        Once the answer is made, nothing is left to cancel.
+        """
         try:
             window.begin()
             credit = call.credit

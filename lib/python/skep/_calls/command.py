@@ -1,4 +1,4 @@
-"""The functions of a script that are called for the host: commands and the health check, and what they return."""
+"""The functions of a script that the host calls, commands and the health check, and the kinds of their results."""
 
 import difflib
 import functools
@@ -11,7 +11,7 @@ from .._wire.json_rules import per_type
 
 
 def unwrap_function(kind: str, target: Any) -> Callable[..., Any]:
-    """What a decorator is given to register, without a staticmethod() around it; TypeError if it cannot be called."""
+    """Returns the function to register, without its staticmethod(). Raises TypeError if it is no function."""
     function = target.__func__ if isinstance(target, staticmethod) else target
     if not callable(function):
         raise TypeError(f"a {kind} is a function, not {function!r}")
@@ -19,10 +19,10 @@ def unwrap_function(kind: str, target: Any) -> Callable[..., Any]:
 
 
 def find_signature(kind: str, name: str, function: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of a function; TypeError if it has none to look at.
+    """Returns the signature of a function. Raises TypeError if the function has none.
 
-    The outermost function decides, since that is what is called: a wrapper may add arguments and provide others. The
-    signature of a wrapped function counts only where the wrapper is written in C and has none, as lru_cache().
+    The outermost function decides, since the SDK calls it: a wrapper may add arguments and provide others. The
+    signature of a wrapped function counts only if the wrapper is written in C and has none, as lru_cache().
     """
     try:
         try:
@@ -36,7 +36,7 @@ def find_signature(kind: str, name: str, function: Callable[..., Any]) -> inspec
 
 
 def wrapped_functions(function: Callable[..., Any]) -> List[Callable[..., Any]]:
-    """The functions behind a wrapper that functools.wraps() has made, the innermost last."""
+    """Returns the functions behind a wrapper that functools.wraps() has made, the innermost last."""
     functions: List[Callable[..., Any]] = []
     wrapped = _next_wrapped(function)
     while wrapped is not None and wrapped not in functions:
@@ -46,12 +46,12 @@ def wrapped_functions(function: Callable[..., Any]) -> List[Callable[..., Any]]:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether a function declares that it returns something to be awaited, or iterated by `async for`."""
+    """Returns true if a function declares that its result is to be awaited, or iterated by `async for`."""
     return _declares(inspect.iscoroutinefunction, function) or _declares(inspect.isasyncgenfunction, function)
 
 
 def is_generator(function: Callable[..., Any]) -> bool:
-    """Whether a function declares that calling it runs none of its code."""
+    """Returns true if a function declares that a call runs none of its code."""
     return _declares(inspect.isgeneratorfunction, function) or _declares(inspect.isasyncgenfunction, function)
 
 
@@ -73,12 +73,12 @@ def _outermost_signature(function: Callable[..., Any]) -> inspect.Signature:
     declared = getattr(function, "__signature__", None)
     wrapped = wrapped_functions(function)
     if declared is not None and any(getattr(each, "__signature__", None) is declared for each in wrapped):
-        function = _without_attributes(function)  # functools.wraps() has copied it: it says nothing about the wrapper
+        function = _without_attributes(function)  # functools.wraps() has copied the signature
     return inspect.signature(function, follow_wrapped=False)
 
 
 def _without_attributes(function: Any) -> Callable[..., Any]:
-    """A function without its attributes."""
+    """Returns a copy of a function without its attributes."""
     if isinstance(function, MethodType):
         return cast(Callable[..., Any], MethodType(_without_attributes(function.__func__), function.__self__))
     if inspect.isclass(function):
@@ -101,9 +101,9 @@ ASYNC_GENERATOR = "async generator"
 
 
 def value_kind(value: Any) -> str:
-    """AWAITABLE, GENERATOR, ASYNC_GENERATOR, or nothing for data. Objects count that behave like generators."""
+    """Returns AWAITABLE, GENERATOR, ASYNC_GENERATOR, or an empty text for data. Generator-like objects count."""
     kind = _type_kind(type(value))
-    # Those of types.coroutine() are of the type of generators.
+    # Awaitables of types.coroutine() have the type of generators.
     return AWAITABLE if kind == GENERATOR and inspect.isawaitable(value) else kind
 
 
@@ -117,7 +117,7 @@ def _type_kind(type_of_value: type) -> str:
 
 
 def refuse_generator(what: str, value: Any) -> Any:
-    """The value; TypeError for a generator: none of its code has run, which would look like success."""
+    """Returns the value. Raises TypeError for a generator: none of its code has run, which would look like success."""
     kind = value_kind(value)
     if kind in (GENERATOR, ASYNC_GENERATOR):
         article = "an" if kind == ASYNC_GENERATOR else "a"
@@ -126,7 +126,7 @@ def refuse_generator(what: str, value: Any) -> Any:
 
 
 class Command:
-    """A registered function, plain or async, and what it takes."""
+    """A registered function, plain or async, and its parameters."""
 
     __slots__ = (
         *("function", "name", "is_async", "wraps_async"),
@@ -155,13 +155,13 @@ class Command:
         self._signature = _signature_text(signature)
 
     def check(self, args: Dict[str, Any]) -> None:
-        """Raises InvalidArguments unless the function can be called with these arguments."""
+        """Raises InvalidArguments unless the function accepts these arguments."""
         names = args.keys()
         if not names >= self._required_names or not (self._takes_any or names <= self._parameter_names):
             raise InvalidArguments(self._mismatch(names))
 
     def mismatch(self, error: TypeError) -> Optional[InvalidArguments]:
-        """What an error says of the arguments, if a wrapper raised it that could not call what it wraps with them."""
+        """Returns the error for the caller if a wrapper could not pass the arguments to the function that it wraps."""
         if not self._wrapped_functions:
             return None
         function = self._wrapped_functions[-1]
@@ -185,7 +185,7 @@ class Command:
 
 
 def find_command(commands: Mapping[str, Command], name: str) -> Command:
-    """The command of that name, or UnknownCommand with what the caller may have meant."""
+    """Returns the command of a name. Raises UnknownCommand, with similar names, if there is none."""
     command = commands.get(name)
     if command is None:
         raise UnknownCommand(_unknown_command_text(name, sorted(commands)))
@@ -200,13 +200,13 @@ def _check_dispatch(name: str, function: Callable[..., Any]) -> None:
 
 
 def _signature_text(signature: inspect.Signature) -> str:
-    """The parameters without their types."""
+    """Returns the parameters of a signature without their types."""
     parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
     return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
 
 
 def _has_run(function: Callable[..., Any], error: BaseException) -> bool:
-    """Whether code of the function led to the error."""
+    """Returns true if code of the function is in the error's traceback."""
     entry, code = error.__traceback__, getattr(function, "__code__", None)
     while entry is not None and entry.tb_frame.f_code is not code:
         entry = entry.tb_next
@@ -226,13 +226,13 @@ def _argument_list(names: Iterable[str]) -> str:
     return ("arguments " if "," in text else "argument ") + text
 
 
-# What the host calls. Names with this prefix are the SDK's own; scripts register none of them.
+# The name by which the host calls the health check. Names with this prefix are reserved for the SDK.
 RESERVED_PREFIX = "skep."
 HEALTH_CHECK = RESERVED_PREFIX + "health_check"
 
 
 class HealthCheck:
-    """A registered function, plain or async, that looks whether the worker is well."""
+    """A registered function, plain or async, that checks whether the worker is healthy."""
 
     __slots__ = ("name", "is_async", "_function")
 
@@ -240,7 +240,7 @@ class HealthCheck:
         name = getattr(function, "__name__", None) or repr(function)
         signature = find_signature("health check", name, function)
         if is_generator(function):
-            # Calling it would run none of its code, and look like success.
+            # A call would run none of its code, and look like success.
             raise TypeError(f"health check '{name}' is a generator; health checks return what they find")
         for parameter in signature.parameters.values():
             if parameter.default is parameter.empty and parameter.kind not in (
@@ -256,12 +256,12 @@ class HealthCheck:
         self._function = function
 
     def run(self, wait: Callable[[Any], Any]) -> Any:
-        """What the function returns, `wait`ed for if it is to be awaited; Unhealthy if that is False."""
+        """Returns the function's result, passed to `wait` if it is awaitable. Raises Unhealthy if it is False."""
         value = self._function()
         return self._check_result(wait(value) if value_kind(value) == AWAITABLE else value)
 
     async def run_async(self) -> Any:
-        """The same on an event loop."""
+        """Returns the function's result on an event loop. Raises Unhealthy if it is False."""
         value = self._function()
         if value_kind(value) == AWAITABLE:
             value = await value

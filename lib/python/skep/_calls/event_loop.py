@@ -1,4 +1,4 @@
-"""The event loop that everything async of a worker runs on."""
+"""The event loop of a worker, for async commands, hooks and health checks."""
 
 import threading
 import weakref
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class EventLoop:
-    """A loop that comes to be when it is needed."""
+    """An event loop that is created on demand."""
 
     def __init__(self) -> None:
         self._loop: "Optional[asyncio.AbstractEventLoop]" = None
@@ -20,20 +20,20 @@ class EventLoop:
 
     @property
     def is_running(self) -> bool:
-        """Whether some thread runs it."""
+        """True if a thread runs the loop."""
         return self._loop is not None and self._loop.is_running()
 
     def get(self) -> "asyncio.AbstractEventLoop":
-        """The loop."""
+        """Returns the loop, and creates it if it is missing."""
         if self._loop is None:
-            import asyncio  # which takes longer to import than all of this
+            import asyncio  # here, because it takes longer to import than the SDK
 
             self._loop = asyncio.new_event_loop()
             weakref.finalize(self, _close, self._loop)
         return self._loop
 
     def get_running_or_own(self) -> "asyncio.AbstractEventLoop":
-        """The loop, if it runs or is for this thread to run; otherwise the one of this thread."""
+        """Returns the loop if it is running or belongs to this thread, otherwise a loop of this thread."""
         if self.is_running or self._thread == threading.get_ident():
             return self.get()
         if not hasattr(self._others, "event_loop"):
@@ -42,7 +42,7 @@ class EventLoop:
         return other.get()
 
     def run(self, awaitable: Awaitable[Any]) -> Any:
-        """What an awaitable returns, once it is through. Where no loop is running."""
+        """Runs the loop until an awaitable is done, and returns its result. Precondition: no loop is running."""
         return self.get().run_until_complete(awaitable)
 
     def run_hook(self, hook: Callable[[], Any]) -> None:
@@ -54,5 +54,5 @@ class EventLoop:
 
 
 def _close(loop: "asyncio.AbstractEventLoop") -> None:
-    if not loop.is_running():  # as at the end of the process, in a daemon thread
+    if not loop.is_running():  # at the end of the process a daemon thread may run it
         loop.close()

@@ -1,8 +1,8 @@
-"""Interrupts the main thread, for a cancelled call or SIGTERM, and only where that is harmless.
+"""Windows in which a call may be interrupted, and the interrupts of the main thread, for cancelled calls and SIGTERM.
 
-A signal handler runs on the main thread between any two bytecodes, so raising from it is safe only inside a
-window that the main thread opens: around user code, and around waiting for the next call. Outside a window
-the request is just noted, and found when the next window opens.
+A signal handler runs on the main thread between any two bytecodes. So it may raise only inside a window, which the main
+thread opens around user code and around waiting for the next call. Outside of a window the interrupt stays pending, and
+is raised when the next window opens.
 """
 
 import os
@@ -16,65 +16,62 @@ from .._wire.errors import Cancelled
 
 
 class Window:
-    """What a thread opens while its call may be interrupted there. This one stands for code that never is."""
+    """The window of a thread: open while its call may be interrupted. This base class never interrupts."""
 
-    thread = -1  # the one that it is about
-    may_block = True  # whether nobody but the call suffers from that
+    thread = -1  # the id of the thread that runs the call
+    may_block = True  # if true, blocking the thread delays this call only
 
-    # Called, on any thread and in signal handlers, when an interrupt is asked for. Set by whoever waits with the window
-    # closed, and reset afterwards.
+    # Callback for an interrupt, on any thread and in signal handlers. A thread that waits with the window closed sets
+    # it, and resets it afterwards.
     on_interrupt: Optional[Callable[[], None]] = None
 
     def open(self, call_id: int) -> None:
-        """Opens the window; raises what was asked for before. Pair it with close() in a try block that catches what
-        open() raises, too."""
+        """Opens the window. Raises a pending interrupt: call close() in a try block that includes open()."""
 
     def close(self) -> bool:
-        """Closes the window; whether it was open. Of a thread that is no main thread, this may be where the interrupt
-        arrives."""
+        """Closes the window. Returns true if it was open. In a call's thread, an interrupt may arrive here."""
         return False
 
     def is_cancelled(self, call_id: int) -> bool:
-        """Whether a call that is not answered has been cancelled."""
+        """Returns true if an unanswered call has been cancelled."""
         return False
 
     def is_interrupted(self, call_id: int) -> bool:
-        """Whether the call has been cancelled or is to end for another reason."""
+        """Returns true if the call has been cancelled or must end for another reason."""
         return self.is_cancelled(call_id)
 
     def wake_waiter(self) -> None:
-        """An interrupt is asked for: wakes whoever waits with the window closed."""
+        """Wakes a thread that waits with the window closed, because of an interrupt."""
         on_interrupt = self.on_interrupt
         if on_interrupt is not None:
             on_interrupt()
 
 
 class CallWindow(Window):
-    """The window of one call among several, which is interrupted once at most."""
+    """The window of one call among several. It is interrupted at most once."""
 
     def begin(self) -> None:
-        """The call begins where this is called; raises what was asked for before."""
+        """Binds the call to the calling thread or task. Raises a pending interrupt."""
 
     def interrupt(self, kind: Type[BaseException]) -> None:
-        """Ends the call where it is, with an exception of that class if possible. On any thread."""
+        """Interrupts the call, by an exception of this class if possible. Thread-safe."""
         raise NotImplementedError
 
 
-# Raising in the main thread while it is blocked in a system call takes a signal. A real-time one collides with
-# nothing: ordinary signals belong to user code and to Python, and libraries that use real-time signals take
-# them from either end of the range.
+# Interrupting a system call of the main thread takes a signal. A real-time signal collides with nothing: ordinary
+# signals belong to user code and to Python, and libraries take real-time signals from either end of the range.
 INTERRUPT_SIGNAL = signal.SIGRTMIN + 7
 
 
 class Interrupts(Window):
-    """Who has asked for what, and whether the main thread may be interrupted now."""
+    """The pending interrupts of the main thread, and its window."""
 
     def __init__(self) -> None:
-        self.is_stopping = False  # take no further call
-        self.on_terminate: Callable[[], None] = lambda: None  # called, perhaps twice, where there is no window to open
-        self._is_terminated = False  # and interrupt the one that runs
+        self.is_stopping = False  # if true, no further call is begun
+        self.on_terminate: Callable[[], None] = lambda: None  # for a profile without a window; may be called twice
+        self._is_terminated = False  # if true, the running call is interrupted
         self._is_installed = False
-        self._is_restoring = False  # of the handler of SIGTERM
+        self._is_restoring = False  # if true, the handler of SIGTERM is due for reinstallation
         self._is_open = False
         self._call_id: Optional[int] = None
         self._interrupted_call: Optional[int] = None
@@ -82,10 +79,10 @@ class Interrupts(Window):
         self._cancelled_ids: Set[int] = set()
         self.thread = threading.get_ident()
         self._wakeup, self._wakeup_sink = os.pipe()
-        self._fork_masks = threading.local()  # any thread may fork, and each has a signal mask of its own
+        self._fork_masks = threading.local()  # per thread: each thread has a signal mask, and may fork
 
     def install(self) -> None:
-        """Takes over SIGTERM and the interrupt signal; on the main thread only."""
+        """Installs handlers of SIGTERM and of the interrupt signal. On the main thread only."""
         os.set_blocking(self._wakeup_sink, False)
         signal.set_wakeup_fd(self._wakeup_sink, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, self._on_terminate)
@@ -94,17 +91,19 @@ class Interrupts(Window):
         self._is_installed = True
 
     def before_fork(self) -> None:
-        """Holds SIGTERM back while a child still has our handler: it would be lost on the child, and reported
-        to the worker through the wakeup descriptor that the two share."""
+        """Blocks SIGTERM while a child still has the handler.
+
+        The child would lose the signal, and the wakeup descriptor, which both share, would report it to the worker.
+        """
         self._fork_masks.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
     def after_fork_in_parent(self) -> None:
-        """Lets SIGTERM through again."""
+        """Unblocks SIGTERM."""
         signal.pthread_sigmask(signal.SIG_SETMASK, self._fork_masks.mask)
 
     def after_fork_in_child(self) -> None:
-        """Gives the child the signal handling of an ordinary process."""
-        if self._is_installed:  # not in a child of the child, which has what the child has made of it
+        """Resets the signal handling of the child to the defaults."""
+        if self._is_installed:  # false in a child of the child, which inherits the child's handling
             self._is_installed = self._is_open = False
             signal.set_wakeup_fd(-1)
             os.close(self._wakeup)
@@ -117,7 +116,7 @@ class Interrupts(Window):
 
     @contextmanager
     def window(self) -> Iterator[None]:
-        """Lets SIGTERM interrupt the block."""
+        """Opens the window for SIGTERM in a block."""
         try:
             self.open()
             yield
@@ -125,7 +124,7 @@ class Interrupts(Window):
             self.close()
 
     def open(self, call_id: Optional[int] = None) -> None:
-        """Opens the window, for a call or, without one, for waiting."""
+        """Opens the window, for a call, or without an id for waiting."""
         self._call_id = call_id
         self._is_open = True
         if self._is_terminated or self._cancelled_ids:
@@ -136,7 +135,7 @@ class Interrupts(Window):
         return was_open
 
     def finish(self, call_id: int) -> None:
-        """The call is answered; a cancel for it, or for an earlier one, means nothing any more."""
+        """Marks a call as answered. Later cancels of it, or of earlier calls, have no effect."""
         self._last_finished_id = call_id
         if self._cancelled_ids:
             self._cancelled_ids.discard(call_id)
@@ -154,7 +153,7 @@ class Interrupts(Window):
         if not self.is_due():
             return
         if self._is_terminated:
-            self._is_open = False  # what user code does while it unwinds is not interrupted again
+            self._is_open = False  # the unwinding of user code is not interrupted again
             raise Terminate
         self._interrupted_call = self._call_id
         raise Cancelled
@@ -162,7 +161,7 @@ class Interrupts(Window):
     # --- any thread
 
     def is_due(self) -> bool:
-        """Whether the main thread is to be interrupted, may be, and has not been yet."""
+        """Returns true if an interrupt is pending, the window is open, and the interrupt has not been raised yet."""
         return self._is_open and (
             self._is_terminated or (self._call_id in self._cancelled_ids and self._call_id != self._interrupted_call)
         )
@@ -174,9 +173,9 @@ class Interrupts(Window):
         return self._is_terminated or call_id in self._cancelled_ids
 
     def cancel(self, call_id: int) -> None:
-        """Cancels a call that runs or is still to come; one that is finished is past caring."""
+        """Cancels a running or a future call. No effect on a finished call."""
         self._cancelled_ids.add(call_id)
-        if call_id <= self._last_finished_id:  # looked at after adding: finish() may run in between
+        if call_id <= self._last_finished_id:  # checked after adding: finish() may run in between
             self._cancelled_ids.discard(call_id)
             return
         self.wake_waiter()
@@ -184,17 +183,17 @@ class Interrupts(Window):
             self.interrupt()
 
     def interrupt(self) -> None:
-        """Makes the main thread look at what is due, also out of a blocking system call.
+        """Makes the main thread raise a due interrupt, also out of a blocking system call.
 
-        A signal that lands just before the main thread enters a system call does not get it out of there, so
-        this is repeated for as long as the interrupt is_due().
+        A signal that arrives just before a system call does not interrupt it. So the caller repeats this while the
+        interrupt is_due().
         """
         signal.pthread_kill(self.thread, INTERRUPT_SIGNAL)
 
     def restore(self) -> None:
-        """Has the main thread take over SIGTERM again, if user code has left it ignored or at its default.
+        """Reinstalls the handler of SIGTERM on the main thread if user code has left it ignored or at its default.
 
-        asyncio does so where code adds a handler and removes it. A handler of the user's own stays.
+        asyncio leaves the default when code adds a handler and removes it. A handler of user code stays.
         """
         if self._is_installed and signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN):
             self._is_restoring = True
@@ -202,7 +201,7 @@ class Interrupts(Window):
 
     @property
     def wakeup(self) -> int:
-        """A descriptor that becomes readable on signals, even if the main thread is about to block."""
+        """A descriptor that becomes readable on signals, even while the main thread is about to block."""
         return self._wakeup
 
     def on_wakeup(self) -> None:

@@ -1,4 +1,4 @@
-"""Who waits for what happens on an event loop. Imports asyncio, hence only where that is needed."""
+"""Waits on an event loop: of tasks, tool calls, and plain commands. Imports asyncio: import this module on demand."""
 
 import asyncio
 import contextvars
@@ -13,7 +13,7 @@ from .tools import Request, Tools, result_value
 
 
 class LoopMailbox:
-    """A queue that only the running loop takes from. Create it there."""
+    """A queue that the running loop reads. Create it on the loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -23,16 +23,16 @@ class LoopMailbox:
         """Adds an item, on any thread."""
         try:
             self._loop.call_soon_threadsafe(self._items.put_nowait, item)
-        except RuntimeError:  # the loop is closed: nobody waits
+        except RuntimeError:  # the loop is closed, and with it all waits
             pass
 
     async def get(self) -> Any:
-        """Waits for the next item and takes it."""
+        """Waits for the next item and returns it."""
         return await self._items.get()
 
 
 class LoopWindow(CallWindow):
-    """The task of one call. It may be cancelled wherever it waits, and that is never in the SDK's own code."""
+    """The window of a call that a task runs. A cancelled task gets its CancelledError where it waits."""
 
     may_block = False
 
@@ -41,10 +41,10 @@ class LoopWindow(CallWindow):
         self._loop = loop
         self._task: "Optional[asyncio.Task[Any]]" = None
         self._is_cancelled = False
-        self.has_raised = False  # where the task waited
+        self.has_raised = False  # true once the task was cancelled where it waited
 
     def begin(self) -> None:
-        """The running task is at the call; Cancelled if that is not wanted any more."""
+        """Binds the call to the running task. Raises Cancelled if the call is cancelled already."""
         if self._is_cancelled:
             raise Cancelled
         self._task = asyncio.current_task()
@@ -67,7 +67,7 @@ class LoopWindow(CallWindow):
 
 
 async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
-    """What a tool returns. The loop goes on meanwhile."""
+    """Calls a tool and returns its result. The loop runs on meanwhile."""
     answers = LoopMailbox()
     request = Request(call, name, timeout, answers)
     request.cancellation = asyncio.CancelledError
@@ -80,7 +80,7 @@ async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[floa
                 item = await asyncio.wait_for(answers.get(), request.wait_time())
             except asyncio.TimeoutError:
                 raise request.timeout_error() from None
-            if call.cancelled():  # which wait_for() forgets, before Python 3.12, where an answer comes at the same moment
+            if call.cancelled():  # before Python 3.12, wait_for() loses a cancellation that an answer coincides with
                 raise request.cancellation()
             with uninterrupted(call):
                 if tools.handle_item(request, item):
@@ -91,10 +91,10 @@ async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[floa
 
 
 def wait_for(awaitable: Awaitable[Any], call: Call, event_loop: EventLoop, is_cleanup: bool = False) -> Any:
-    """What an awaitable returns, awaited by a task, which is cancelled when the call is, unless it cleans up. On the
-    call's thread.
+    """Runs an awaitable as a task, and returns its result. For the thread of the call.
 
-    The task runs on the worker's loop; in a thread beside the main thread, while that loop does not run, on one of its own.
+    Cancels the task when the call is cancelled, unless the task cleans up. The task runs on the worker's loop; in a
+    thread beside the main thread, while the worker's loop does not run, on a loop of the thread.
     """
     with uninterrupted(call):
         kind = _OtherLoopTask if event_loop.is_running else _OwnLoopTask
@@ -108,7 +108,7 @@ def wait_for(awaitable: Awaitable[Any], call: Call, event_loop: EventLoop, is_cl
 
 
 def iterate(generator: "AsyncGenerator[Any, None]", call: Call, event_loop: EventLoop) -> Iterator[Any]:
-    """The values of an async generator, each of which is waited for."""
+    """Yields the values of an async generator, and waits for each."""
     try:
         while True:
             try:
@@ -121,7 +121,7 @@ def iterate(generator: "AsyncGenerator[Any, None]", call: Call, event_loop: Even
 
 
 class _AwaitedTask:
-    """A task and the thread that waits for its end."""
+    """A task, and the thread that waits for its end."""
 
     def __init__(self, awaitable: Awaitable[Any], call: Call, loop: asyncio.AbstractEventLoop) -> None:
         self._awaitable = awaitable
@@ -132,19 +132,19 @@ class _AwaitedTask:
         self._has_begun = False
 
     def run_cancellable(self) -> Any:
-        """Waits; returns or raises what the awaitable does, which sees a cancellation where it waits."""
+        """Waits for the awaitable, and cancels it if the call is cancelled. Returns its result or raises its error."""
         window = self._call.window
         window.on_interrupt = self._cancel_if_interrupted
         try:
-            self._cancel_if_interrupted()  # for an interrupt from before
+            self._cancel_if_interrupted()  # for an earlier interrupt
             return self.run()
         finally:
             window.on_interrupt = None
             if not self._has_begun and isinstance(self._awaitable, Coroutine):
-                self._awaitable.close()  # or Python would warn that nobody has awaited it
+                self._awaitable.close()  # Python warns of a coroutine that was never awaited
 
     def run(self) -> Any:
-        """The same without cancellation."""
+        """Waits for the awaitable without cancellation. Returns its result or raises its error."""
         raise NotImplementedError
 
     async def _await(self) -> Any:
@@ -152,7 +152,7 @@ class _AwaitedTask:
         return await self._awaitable
 
     def _cancel_if_interrupted(self) -> None:
-        """On any thread, and in signal handlers."""
+        """Cancels the task if the call is interrupted. On any thread, and in signal handlers."""
         if not self._is_cancelled and self._call.window.is_interrupted(self._call.id):
             self._is_cancelled = True
             self._loop.call_soon_threadsafe(self._cancel)
@@ -163,7 +163,7 @@ class _AwaitedTask:
 
 
 class _OwnLoopTask(_AwaitedTask):
-    """The loop runs on this thread, for as long as this takes."""
+    """A task of a loop that this thread runs until the task is done."""
 
     def run(self) -> Any:
         self._task = self._loop.create_task(self._await())
@@ -171,7 +171,7 @@ class _OwnLoopTask(_AwaitedTask):
 
 
 class _OtherLoopTask(_AwaitedTask):
-    """The loop runs on another thread."""
+    """A task of a loop that another thread runs."""
 
     def run(self) -> Any:
         results: "SimpleQueue[asyncio.Task[Any]]" = SimpleQueue()
@@ -181,7 +181,7 @@ class _OtherLoopTask(_AwaitedTask):
                 return await self._await(), None
             except asyncio.CancelledError:
                 raise
-            except BaseException as error:  # SystemExit is for the thread of the call, not for the loop
+            except BaseException as error:  # SystemExit belongs to the call's thread, not to the loop
                 return None, error
 
         def start() -> None:

@@ -1,4 +1,4 @@
-"""What a worker says over its channels about calls, from whichever thread: messages, chunks in batches, progress."""
+"""Messages to the host from any thread: about calls, chunks in batches, progress reports."""
 
 import threading
 import time
@@ -11,28 +11,27 @@ from .._wire.messages import Answer, encode
 from .._wire.protocol import Limits
 from .call import Call, uninterrupted
 
-_BATCH_PAUSE = 0.001  # seconds; who yields less often than that is never kept waiting
-_MAX_BATCH_BYTES = 4 * 1024  # bytes
+_BATCH_PAUSE = 0.001  # seconds; chunks at longer intervals are sent at once
+_MAX_BATCH_BYTES = 4 * 1024
 
 
 class Batch:
-    """Frames on their way to the host. Who adds and flushes has its interrupts closed.
+    """A batch of frames for the host. Callers have their windows closed.
 
-    What is added within a millisecond of the last write waits for the next one: a thread writes it when that
-    millisecond is over, even if the generator waits or computes then. Only that millisecond's chunks are lost by
-    a crash.
+    A frame that is added within a millisecond of the last write waits for the next write, which a thread does when the
+    millisecond is over, even while the generator waits or computes. A crash loses the chunks of one millisecond.
     """
 
     def __init__(self, channel: Channel, lock: threading.Lock) -> None:
         self._channel = channel
-        self._wakeup = threading.Condition(lock)  # the one of all that is sent
+        self._wakeup = threading.Condition(lock)  # on the lock of the channel
         self._frames: List[Sequence[bytes]] = []
         self._size = 0
         self._last_write = 0.0
         self._has_thread = False
 
     def add(self, body: Sequence[bytes], attachments: Sequence[memoryview]) -> None:
-        """Sends a message, now or in a moment."""
+        """Sends a message, at once or with the next write."""
         size = frame_length(body, attachments)
         with self._wakeup:
             is_full = self._size + size > _MAX_BATCH_BYTES
@@ -46,12 +45,12 @@ class Batch:
                 self._schedule_write()
 
     def flush(self) -> None:
-        """Sends what has not been sent."""
+        """Writes the batch."""
         with self._wakeup:
             self.write()
 
     def write(self) -> None:
-        """The same for who has the lock."""
+        """Writes the batch. Precondition: the caller holds the lock."""
         if self._frames:
             frames, self._frames, self._size = self._frames, [], 0
             self._channel.send_all_of(frames)
@@ -79,10 +78,10 @@ class Batch:
 
 
 class Outbox:
-    """Sends one message at a time, and none about a call that has been answered.
+    """Sends one message at a time, and no message about an answered call.
 
-    On the thread that runs a call, its window is closed: an interrupt would leave half a frame behind. Whoever sends
-    has the lock.
+    The thread of a call calls these functions with its window closed: an interrupt would leave half a frame behind. The
+    sender holds the lock.
     """
 
     def __init__(self, channel: Channel) -> None:
@@ -91,19 +90,19 @@ class Outbox:
         self._renew()
 
     def close(self) -> None:
-        """In a forked child: what was in progress in other threads is not going to end there."""
+        """Renews the lock in a forked child, where other threads never release it. Later messages are not sent."""
         self.is_closed = True
         self._renew()
 
     def send(self, body: bytes) -> None:
-        """Sends a message that is about no call."""
+        """Sends a message that belongs to no call."""
         with self.lock:
             self._channel.send((body,))
 
     def send_for_call(self, call: Call, message: Callable[[], Optional[Answer]], wait: bool = True) -> bool:
-        """Sends a message about a call, which is made when its turn has come; None is sent as nothing.
+        """Sends a message about a call. Calls `message` for it with the lock held; None means no message.
 
-        Returns whether that was possible: the call may be over, or, without `wait`, something else just being sent.
+        Returns false if the call is over, or, without `wait`, if another message is being sent.
         """
         lock = self.lock
         if self.is_closed or not lock.acquire(wait):
@@ -123,24 +122,24 @@ class Outbox:
         self.batch = Batch(self._channel, self.lock)
 
 
-_REPORT_PAUSE = 0.02  # seconds between two messages; who reports more often is answered from memory
+_REPORT_PAUSE = 0.02  # seconds between two messages
 _MAX_TEXT_LENGTH = 1024  # characters
 
 
 class Progress:
-    """Sends the newest report of each call: at once, or else when the pause after the last message is over."""
+    """Sends the newest report of each call: at once, or when the pause after the last message is over."""
 
     def __init__(self, outbox: Outbox, limits: Limits) -> None:
         self._outbox = outbox
         self._limits = limits
         self.reports: Dict[Call, Tuple[float, str]] = {}
         self._is_pausing = False
-        self._next_time = 0.0  # when the next message may be sent, if no thread sees to the pauses
-        self._pauses: "SimpleQueue[None]" = SimpleQueue()  # an item for each pause that a thread has to see to
+        self._next_time = 0.0  # of a message, if no thread runs the pauses
+        self._pauses: "SimpleQueue[None]" = SimpleQueue()  # an item for each pause
         self._has_thread = False
 
     def report(self, call: Call, fraction: float, text: str) -> None:
-        """Takes a report; no message, if the call is over."""
+        """Stores a report, and sends it unless a pause is running. No effect once the call is over."""
         if call.is_over or self._outbox.is_closed:
             return
         self.reports[call] = (fraction, text)
@@ -150,7 +149,7 @@ class Progress:
                 self._begin_pause()
 
     def flush(self, call: Call) -> None:
-        """Sends what has not been sent; with the window of the call closed."""
+        """Sends the unsent report of a call. Precondition: the window of the call is closed."""
         if call in self.reports:
             self._send(call)
 
@@ -159,7 +158,7 @@ class Progress:
             self.reports.pop(call, None)
 
     def _message(self, call: Call) -> Optional[Answer]:
-        """Taken when it is sent, so that no other thread sends an older one after it."""
+        """Returns the newest report. Called with the lock held, so that no thread sends an older report later."""
         report = self.reports.pop(call, None)
         if report is None:
             return None
@@ -188,7 +187,7 @@ class Progress:
         while True:
             self._pauses.get()
             time.sleep(_REPORT_PAUSE)
-            self._is_pausing = False  # before it looks: what is reported from now on sends itself
+            self._is_pausing = False  # first: later reports send themselves
             self._send_all()
 
     def _send_all(self) -> None:

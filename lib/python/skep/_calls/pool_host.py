@@ -1,4 +1,4 @@
-"""The pool that has started this worker, as its calls see it."""
+"""The pool that has started this worker, as the host of its calls."""
 
 import sys
 import time
@@ -15,18 +15,18 @@ from .streams import Credit
 from .telemetry import records
 from .tools import Tools
 
-_NO_LIMIT = sys.maxsize  # what an older host allows, which gives no more calls than the hello says
+_NO_LIMIT = sys.maxsize  # for an older host, which keeps to the capacity of the hello
 
 
 class PoolHost(Host):
-    """What all calls share of what is said to the host, and of what it says."""
+    """The messages to the host, and from the host, that all calls share."""
 
     limits: Limits
     tools: Tools
     _progress: Progress
 
     def __init__(self, connection: Connection) -> None:
-        self.is_gone = False  # as it is for a child that user code has forked
+        self.is_gone = False  # true in a forked child
         self._data = connection.data
         self.outbox = Outbox(connection.data)
         is_one = connection.control is connection.data
@@ -34,10 +34,10 @@ class PoolHost(Host):
         self.credit = Credit()
         self.previous_exit: Optional[str] = None
         self.capacity = _NO_LIMIT  # calls at once
-        self.interrupt: Callable[[int], None]  # cancels a call where it runs, or is going to
+        self.interrupt: Callable[[int], None]  # cancels a running or a future call
 
     def accept_welcome(self, message: Dict[str, Any]) -> None:
-        """Takes what the host tells of itself; ProtocolError if that is malformed."""
+        """Reads the host's welcome. Raises ProtocolError if it is malformed."""
         self.welcomed = time.monotonic()
         try:
             if message["type"] != "welcome":
@@ -50,23 +50,23 @@ class PoolHost(Host):
             raise ProtocolError(f"the welcome is malformed: {error!r}") from error
         if message.get("records") is True:
             records.connect(self.control_outbox.send, self.limits)
-        else:  # an older host, which takes none
+        else:  # an older host accepts no records
             records.close()
         self._progress = Progress(self.outbox, self.limits)
         self.tools = Tools(self.outbox, self._progress, self.limits, self.cancel)
 
     def cancel(self, call_id: int) -> None:
-        """Nobody waits for that call any more. On the thread that listens to the host."""
+        """Cancels a call. On the thread that listens to the host."""
         self.interrupt(call_id)
         self.wake(call_id)
 
     def wake(self, call_id: int) -> None:
-        """Has whoever waits for the host, on behalf of that call, look what has happened to it."""
+        """Wakes the threads and tasks of a call that wait for the host."""
         self.credit.wake(call_id)
         self.tools.wake(call_id)
 
     def answer(self, call: Call, answer: Answer) -> None:
-        """Sends the answer to a call, and what goes before it; from then on nothing is said about the call."""
+        """Sends the unsent report and chunks of a call, and its answer. No message about the call follows."""
         if self._progress.reports:
             self._progress.flush(call)
         outbox, (body, attachments) = self.outbox, answer
@@ -82,7 +82,7 @@ class PoolHost(Host):
             self.tools.finish(call)
 
     def close(self) -> None:
-        """In a forked child."""
+        """Closes the messages in a forked child."""
         self.is_gone = True
         self.outbox.close()
         self.control_outbox.close()
@@ -97,7 +97,7 @@ class PoolHost(Host):
 
     async def call_tool_async(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
         self._check_presence(name)
-        from .loop_waits import call_async  # with asyncio, which is there where this runs
+        from .loop_waits import call_async  # asyncio is imported where this runs
 
         return await call_async(self.tools, call, name, timeout, args)
 

@@ -1,4 +1,4 @@
-"""From a call to its answer, where both are made on one thread."""
+"""Responses to calls on one thread."""
 
 import time
 from typing import Any, Callable, List, Mapping, Optional, Tuple
@@ -26,7 +26,7 @@ DEFAULT_CONCURRENCY = 100
 
 
 class Work:
-    """The commands of a worker and its health check, and what its script says of how they may run."""
+    """The commands of a worker, its health check, and how the script allows them to run."""
 
     __slots__ = ("commands", "health_check", "event_loop", "thread_safe", "concurrency")
 
@@ -41,31 +41,31 @@ class Work:
         self.commands = commands
         self.health_check = health_check
         self.event_loop = event_loop
-        self.thread_safe = thread_safe  # whether commands may run beside each other
-        self.concurrency = concurrency  # how many async ones at once
+        self.thread_safe = thread_safe  # if true, commands may run in several threads
+        self.concurrency = concurrency  # async commands at once
 
     @property
     def is_async(self) -> bool:
-        """Whether there is something for an event loop to do."""
+        """True if a command or the health check needs an event loop."""
         has_check = self.health_check is not None and self.health_check.is_async
         return has_check or any(command.is_async for command in self.commands.values())
 
     @property
     def plain_commands(self) -> List[str]:
-        """The names of those that are no async functions and do not wrap one."""
+        """The names of the commands that are no async functions and wrap none."""
         return [name for name, command in self.commands.items() if not (command.is_async or command.wraps_async)]
 
     def is_for_loop(self, command: Command) -> bool:
-        """Whether a command is called on the event loop, where there is one, and not in a thread beside it.
+        """Returns true if a command runs on the event loop and not in a thread beside it.
 
-        A plain function that wraps an async one may be a thread's or the loop's: the loop's, if there are to be no threads.
+        A plain function that wraps an async one can run in both. It runs on the loop if the script allows no threads.
         """
         return command.is_async or (command.wraps_async and not self.thread_safe)
 
     def execute(self, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], None]] = None) -> Answer:
-        """Does what a call asks for and makes the answer; a CallError if it cannot, or what user code raises.
+        """Runs the command of a call, and returns the answer. Raises a CallError, or the error of user code.
 
-        What a command yields goes through `send_chunk`, if there is one, and is the answer if there is none.
+        Passes the values that a command yields to `send_chunk`; without `send_chunk` they are the answer.
         """
         command = self.accept(call)
         if command is None:
@@ -85,7 +85,7 @@ class Work:
     def _resolve_value(
         self, value: Any, call: Call, command: Command, send_chunk: Optional[Callable[[Any], None]]
     ) -> Any:
-        """What a command's value comes to, which may have to be awaited, or iterated, or both."""
+        """Returns the data of a command's value, which may have to be awaited, or iterated, or both."""
         while value_kind(value) == AWAITABLE:
             value = self._wait_for(value, call)
         kind = value_kind(value)
@@ -98,12 +98,12 @@ class Work:
         return value
 
     def _wait_for(self, value: Any, call: Call) -> Any:
-        from .loop_waits import wait_for  # with asyncio, which takes longer to import than all of this
+        from .loop_waits import wait_for  # with asyncio, which is slow to import
 
         return wait_for(value, call, self.event_loop)
 
     def accept(self, call: Call) -> Optional[Command]:
-        """The command that a call is for, None for the health check."""
+        """Returns the command of a call, None for the health check. Raises a CallError if the call is invalid."""
         if call.deadline is not None and call.deadline <= time.monotonic():
             raise DeadlineExceeded(f"the deadline of '{call.command}' passed before it started")
         if call.command == HEALTH_CHECK:
@@ -114,16 +114,16 @@ class Work:
 
 
 def health_answer(call: Call, answers: Answers, value: Any) -> Answer:
-    """The answer to a health check that has succeeded."""
-    # Without a check it is an answer all the same: the worker still takes calls.
+    """Returns the answer to a successful health check."""
+    # The answer of a worker without a check is useful, too: it shows that the worker answers calls.
     try:
         return answers.result(call.id, HEALTH_CHECK, value)
-    except Exception:  # the worker is well; what the check has to say beyond that is not worth a failure
+    except Exception:  # the worker is healthy, whatever the value is
         return answers.result(call.id, HEALTH_CHECK, None)
 
 
 class Responder:
-    """Does what calls ask for and makes their answers; for one thread."""
+    """Runs the commands of calls and makes the answers. For one thread."""
 
     def __init__(self, work: Work, host: PoolHost) -> None:
         self._work = work
@@ -131,8 +131,10 @@ class Responder:
         self._answers = Answers(host.limits)
 
     def respond(self, call: Call) -> Answer:
-        """The answer to a call, with its window open while user code runs. Only Terminate and SystemExit come through,
-        and a forked child that comes back from user code ends here."""
+        """Returns the answer to a call. The window of the call is open while user code runs.
+
+        Raises Terminate and SystemExit only. Ends a forked child that returns from user code.
+        """
         host, window = self._host, call.window
         try:
             try:
@@ -151,7 +153,7 @@ class Responder:
         except BaseException as error:
             if host.is_gone:
                 exit_forked_child(error)
-            if issubclass(type(error), Cancelled):  # which may have left things half done in there
+            if issubclass(type(error), Cancelled):  # the encoder may be in the middle of a value
                 self._answers = Answers(host.limits)
             answer = self._answers.error(call.id, error)
         if host.is_gone:

@@ -1,4 +1,4 @@
-"""The streams of commands that yield: where the values go, and how far they may run ahead of their consumer."""
+"""Streams of commands that yield: chunks for the consumer, and the credit that bounds them."""
 
 import functools
 import threading
@@ -13,13 +13,13 @@ from .outbox import Batch
 
 
 class Mailbox(Protocol):
-    """Where somebody waits for what other threads put in."""
+    """A queue in which a thread or a task waits for items."""
 
     def put(self, item: Any) -> None: ...
 
 
 class Account:
-    """What one call may still send, as chunks and bytes; its mailbox gets something when there is reason to look."""
+    """The credit of one stream, in chunks and bytes. Its mailbox gets an item when the credit or the call changes."""
 
     def __init__(self, credit: Tuple[int, int], mailbox: Mailbox) -> None:
         self.chunks, self.bytes = credit
@@ -27,14 +27,14 @@ class Account:
 
     @property
     def is_short(self) -> bool:
-        """Whether nothing more may be sent."""
+        """True if no chunk may be sent."""
         return self.chunks <= 0 or self.bytes <= 0
 
 
 class Credit:
-    """The accounts of all streams of this worker.
+    """The credit accounts of all streams of this worker.
 
-    Who spends has its interrupts closed; the host grants more through the thread that listens to it.
+    The spending thread has its window closed. The thread that listens to the host grants credit.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Credit:
         self._accounts[call_id] = Account(credit, mailbox)
 
     def spend(self, call_id: int, size: int) -> bool:
-        """Pays for a chunk of so many bytes; False if nothing is left."""
+        """Spends credit on a chunk of `size` bytes. Returns false if no credit is left."""
         with self._lock:
             account = self._accounts[call_id]
             if account.is_short:
@@ -56,7 +56,7 @@ class Credit:
             return True
 
     def grant(self, call_id: int, credit: Tuple[int, int]) -> None:
-        """Adds to an account, if it is open. On any thread."""
+        """Adds credit to an account, if it is open. Thread-safe."""
         with self._lock:
             account = self._accounts.get(call_id)
             if account is None:
@@ -68,7 +68,7 @@ class Credit:
             account.mailbox.put(None)
 
     def wake(self, call_id: int) -> None:
-        """Has whoever waits for more look what has happened to the call."""
+        """Wakes the thread or task that waits for credit."""
         account = self._accounts.get(call_id)
         if account is not None:
             account.mailbox.put(None)
@@ -78,7 +78,7 @@ class Credit:
         del self._accounts[call_id]
 
     def close(self) -> None:
-        """In a forked child: what was in progress in other threads is not going to end there."""
+        """Renews the lock in a forked child, where other threads never release it."""
         self._lock = threading.Lock()
 
 
@@ -86,14 +86,14 @@ _MAX_CHUNKS = 10_000
 
 
 class ChunkList:
-    """A list that does not grow for ever."""
+    """The values of a command that yields without a stream. Bounded."""
 
     def __init__(self, command: str) -> None:
         self.values: List[Any] = []
         self._command = command
 
     def add(self, value: Any) -> None:
-        """Appends a value; ResultTooLarge if there are too many."""
+        """Appends a value. Raises ResultTooLarge if there are too many."""
         if len(self.values) == _MAX_CHUNKS:
             raise ResultTooLarge(f"'{self._command}' yields more than {_MAX_CHUNKS} values; call it as a stream")
         self.values.append(value)
@@ -103,9 +103,9 @@ _EMPTY_FRAME = frame_length(())
 
 
 def drive(generator: "Generator[Any, None, Any]", deliver: Callable[[Any], None]) -> Any:
-    """Delivers what a generator yields; what it returns. It is closed whatever happens, so that it can clean up.
+    """Delivers the values of a generator and returns its result. Closes it in any case, so that it can clean up.
 
-    A cancellation is raised where the generator is, as in any other command.
+    Raises a cancellation inside the generator, as in any other command.
     """
     advance: Callable[[], Any] = generator.__next__
     try:
@@ -124,14 +124,14 @@ def drive(generator: "Generator[Any, None, Any]", deliver: Callable[[Any], None]
 
 
 def collect(generator: "Generator[Any, None, Any]", command: str) -> List[Any]:
-    """What a generator yields, for a caller who wants one answer."""
+    """Returns the values of a generator, for a call without a stream."""
     chunks = ChunkList(command)
     drive(generator, chunks.add)
     return chunks.values
 
 
 class ChunkSender:
-    """Sends chunks to the consumer of a stream, no faster than it takes them."""
+    """Sends chunks to the consumer of a stream as its credit allows."""
 
     def __init__(self, call: Call, credit: Tuple[int, int], answers: Answers, batch: Batch, account: Credit) -> None:
         self._call = call
@@ -142,11 +142,11 @@ class ChunkSender:
         self._credit.begin(call.id, credit, self._mailbox)
 
     def close(self) -> None:
-        """The stream is over."""
+        """Ends the stream."""
         self._credit.finish(self._call.id)
 
     def send(self, value: Any) -> None:
-        """Sends one chunk when the host has credit for it. Interrupted only while it waits for that."""
+        """Waits for credit and sends one chunk. Interrupted only while it waits."""
         call, window = self._call, self._call.window
         body, attachments = self._answers.chunk(call.id, call.command, value)
         size = frame_length(body, attachments) - _EMPTY_FRAME
@@ -154,7 +154,7 @@ class ChunkSender:
         while not self._credit.spend(call.id, size):
             self._batch.flush()
             window.open(call.id)
-            self._end_if_cancelled()  # rather than wait for credit that nobody is going to give
+            self._end_if_cancelled()  # the host gives a cancelled call no credit
             self._mailbox.get()
             window.close()
         self._batch.add(body, attachments)
@@ -162,5 +162,5 @@ class ChunkSender:
         self._end_if_cancelled()
 
     def _end_if_cancelled(self) -> None:
-        if self._call.cancelled():  # and the generator has gone on all the same
+        if self._call.cancelled():  # the generator has swallowed the cancellation
             raise Cancelled

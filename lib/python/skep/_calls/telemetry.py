@@ -1,4 +1,4 @@
-"""What a worker's code tells of itself: events, log records and spans of traces, on their way to the host."""
+"""Telemetry of a worker's code: events, spans of traces, and the records that carry them and log lines to the host."""
 
 import math
 import os
@@ -17,12 +17,12 @@ from .._wire.protocol import Limits
 from .call import current
 
 _MAX_QUEUED = 1024  # records
-MAX_RECORD_BYTES = 16 * 1024  # bytes, of one record
-_BYTES_OF_TREE = 28  # in the host's memory, of each byte of JSON, at most
+MAX_RECORD_BYTES = 16 * 1024  # of one record
+_BYTES_OF_TREE = 28  # the highest cost of a byte of JSON in the host's memory
 
 
 class Records:
-    """Keeps what was told, up to a limit, until a thread of its own has sent it: whoever tells waits for nobody."""
+    """A bounded queue of records, which a thread sends. put() never blocks."""
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -31,31 +31,31 @@ class Records:
         self._thread: Optional[threading.Thread] = None
 
     def connect(self, send: Callable[[bytes], None], limits: Limits) -> None:
-        """There is a host now, to whom `say` sends: it gets what was told before, too."""
+        """Starts the thread, which sends queued and later records by `send`."""
         limit = min(MAX_RECORD_BYTES, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
         thread = threading.Thread(target=self._send_all, args=(send, limit), name="skep-records", daemon=True)
         try:
-            thread.start()  # now, and on the main thread: whoever tells may be in a signal handler
+            thread.start()  # here, on the main thread: put() may run in a signal handler
         except RuntimeError:  # there are too many threads
             self.close()
         else:
             self._thread = thread
 
     def put(self, record: bytes) -> None:
-        """Takes a record on, or drops and counts it. On any thread, and within signal handlers and finalizers."""
+        """Enqueues a record, or drops and counts it. On any thread, and in signal handlers and finalizers."""
         if self.is_closed or len(record) > MAX_RECORD_BYTES or self._queue.qsize() >= _MAX_QUEUED:
             self.dropped += 1
             return
         self._queue.put(record)
 
     def finish(self, seconds: float) -> None:
-        """Waits until what was told so far has been sent, for so long at most."""
+        """Waits until the records so far have been sent, for at most `seconds`."""
         if self._thread is not None and not self.is_closed:
             self._queue.put(None)
             self._thread.join(seconds)
 
     def close(self) -> None:
-        """Nobody takes records: it is a forked child, or the host is too old."""
+        """Drops all later records: in a forked child, or if the host is too old."""
         self.is_closed = True
 
     def _send_all(self, send: Callable[[bytes], None], limit: int) -> None:
@@ -77,10 +77,10 @@ _ANY_VERSION = re.compile("(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{
 
 
 def traceparent() -> Optional[str]:
-    """The header "traceparent" for requests that the call makes to other services, so that its trace goes on there.
+    """Returns the header "traceparent" for requests to other services, by which the trace of the call goes on there.
 
-    It names the skep.span() that the code is in, or else the call; None in a call that is in no trace, and outside of one.
-    A header "tracestate" that belongs to it is in skep.current().metadata.
+    The header names the current skep.span(), or the call if there is none. Returns None in a call without a trace and
+    outside of a call. The matching header "tracestate" is in skep.current().metadata.
     """
     try:
         call = current()
@@ -91,7 +91,7 @@ def traceparent() -> Optional[str]:
 
 
 class TracedSpan:
-    """A span of a call's trace, from now on."""
+    """A span of a call's trace. It starts with the construction."""
 
     def __init__(self, call: Any, trace: str, parent: str, flags: str) -> None:
         self.call = call
@@ -100,23 +100,23 @@ class TracedSpan:
         self._fields = {"trace": trace, "id": self.id, "parent": parent, "start_us": max(0, int(time.time() * 1e6))}
 
     def message(self, outcome: str, seconds: float) -> Dict[str, Any]:
-        """What the host is told of it, with how it ended, and after how many seconds."""
+        """Returns the span as a member of a message, with its outcome and its duration."""
         return {**self._fields, "outcome": outcome, "time_us": int(seconds * 1e6)}
 
 
-# The span that the code is in: a thread of another call may inherit it.
+# The current span. A thread of another call may inherit it.
 _context_span: "ContextVar[Optional[TracedSpan]]" = ContextVar("skep.span", default=None)
 
 
 def current_span(call: Any) -> Optional[TracedSpan]:
-    """The span that the code is in, if there is one in that call."""
+    """Returns the current span, None if there is none or if it belongs to another call."""
     block = _context_span.get()
     return block if block is not None and block.call is call else None
 
 
 @contextmanager
 def trace_block() -> Iterator[Optional[TracedSpan]]:
-    """A span around a block of code, within what the code is in already; None if that is in no trace that is recorded."""
+    """Makes a span around a block, inside the current span or call. None if their trace is not recorded."""
     parent = _FORM.fullmatch(traceparent() or "")
     if parent is None or int(parent[3], 16) % 2 == 0:
         yield None
@@ -132,7 +132,7 @@ def trace_block() -> Iterator[Optional[TracedSpan]]:
 def _reset(token: Any) -> None:
     try:
         _context_span.reset(token)
-    except ValueError:  # left in another context than it was entered in, as a generator may be
+    except ValueError:  # a generator may end in another context than it began in
         _context_span.set(None)
 
 
@@ -140,7 +140,7 @@ def _header(value: Any) -> Optional[str]:
     return value if isinstance(value, str) and _ANY_VERSION.fullmatch(value) else None
 
 
-_MAX_NAME_BYTES = 256  # bytes
+_MAX_NAME_BYTES = 256
 _MAX_MEMBERS = 64
 
 Number = Union[int, float]
@@ -149,16 +149,16 @@ Number = Union[int, float]
 def emit(
     name: str, measurements: Optional[Mapping[str, Number]] = None, metadata: Optional[Mapping[str, Any]] = None
 ) -> None:
-    """Tells the host of something; whoever listens to its events there gets it as `worker.emitted`.
+    """Emits an event, which subscribers of the host's events get as `worker.emitted`.
 
         skep.emit("model.loaded", {"duration_ms": 812, "bytes": 2_000_000}, {"model": "small"})
 
-    Measurements are finite numbers, metadata texts, numbers, bools and None; what is of another type becomes its str().
-    The event carries the correlation id of the call that is running, if one is. May be used at any time, before
-    worker.run() too, on any thread, and waits for nobody: at most 1024 events wait to be sent; what does not fit, or is
-    longer than 16 KiB, is dropped and counted, and the host told how many were. Raises ValueError or TypeError for a name
-    that is no text of 1 to 256 bytes, for measurements that are no finite numbers, and for more than 64 of them or of the
-    metadata.
+    Measurements are finite numbers. Metadata are texts, numbers, bools and None; other values become their str(). The
+    event carries the correlation id of the running call, if there is one. May be called at any time, also before
+    worker.run(). Returns at once: at most 1024 events are queued; events beyond that, and events longer than 16 KiB,
+    are dropped and counted, and the host gets the count.
+    Raises ValueError or TypeError for a name that is no text of 1 to 256 bytes, for measurements that are no finite
+    numbers, and for more than 64 measurements or metadata. Thread-safe.
     """
     _emit(name, measurements, metadata, None)
 
@@ -188,13 +188,13 @@ def _emit(
 
 @contextmanager
 def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[None]:
-    """Tells, by emit(), how long a block of code has taken and how it ended.
+    """Emits an event with the duration and the outcome of a block of code.
 
         with skep.span("tokenize", {"model": "small"}):
             ...
 
-    The measurement is `duration_ms`; to the metadata comes `outcome`: "ok", or the type of the exception, which goes on.
-    In a call that is traced the block is a span of its trace, within the one that it is in.
+    The measurement is `duration_ms`. The metadata gets `outcome`: "ok", or the type of the exception, which propagates.
+    In a traced call the block is a span of the call's trace, inside the current span.
     """
     start = time.monotonic()
     outcome = "ok"
@@ -211,7 +211,7 @@ def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[No
 
 
 def add_correlation_id(message: Dict[str, Any]) -> None:
-    """That of the call that is running here, if one is."""
+    """Adds the correlation id of the running call, if there is one."""
     try:
         message["correlation_id"] = current().correlation_id
     except RuntimeError:  # none is
@@ -237,5 +237,5 @@ def _plain(value: Any) -> Any:
 
 
 def _fits(value: int) -> bool:
-    """Whether it is an integer for the host, too."""
+    """Returns true if the integer is in the host's range."""
     return -(2**63) <= value < 2**64

@@ -1,4 +1,4 @@
-"""Calls in the other direction: what commands ask their host for."""
+"""Tool calls: requests of commands to their host."""
 
 import queue
 import threading
@@ -19,14 +19,14 @@ from .streams import Mailbox
 from .telemetry import current_span
 
 CANCELLED = "skep.Cancelled"
-_MAX_NAME_BYTES = 256  # bytes
+_MAX_NAME_BYTES = 256
 _HIGHEST_NUMBER = 2**63 - 1
 
 
 class Request:
-    """A tool call: what is asked, for how long, and where the answer is awaited.
+    """A tool call: its tool, arguments, timeout, and the mailbox of its thread or task.
 
-    Into its mailbox come a Frame, which is the result, an exception, which is what to raise, and None: send it now.
+    The mailbox gets a Frame, the result; an exception to raise; or None when it is the request's turn to be sent.
     """
 
     def __init__(self, call: Call, name: str, timeout: Optional[float], mailbox: Mailbox) -> None:
@@ -37,7 +37,7 @@ class Request:
         self.call = call
         self.name = name
         self.mailbox = mailbox
-        self.cancellation: Type[BaseException] = Cancelled  # what is raised when the call is cancelled
+        self.cancellation: Type[BaseException] = Cancelled  # the error of a cancelled call
         self.number = 0  # until it is sent
         self._span = current_span(call)
         self._timeout = timeout
@@ -46,7 +46,7 @@ class Request:
         self._deadline = time.monotonic() + min(waits) if waits else None
 
     def encode(self, args: Mapping[str, Any], limits: Limits) -> None:
-        """Makes the arguments ready to be sent; ValueError if there is no way, or the host would not take them."""
+        """Encodes the arguments. Raises ValueError if they cannot be sent, or the host would refuse them."""
         encoded_name = encode(self.name)
         if len(encoded_name) > _MAX_NAME_BYTES:
             raise ValueError(f"there is no tool '{self.name[:_MAX_NAME_BYTES]}...': names are shorter")
@@ -61,26 +61,26 @@ class Request:
             raise _refusal(self.name, f"with them the message takes {size} bytes; the limit is {limit} bytes")
 
     def message(self, number: int) -> Answer:
-        """The message that asks it, under that number."""
+        """Returns the message with this number."""
         lengths = attachment_lengths(self._attachments)
         head = b'{"type":"tool_call","id":%d,"tool_call":%d%b' % (self.call.id, number, lengths)
         return (head, self._tail, self._text, b"}"), self._attachments
 
     def wait_time(self) -> Optional[float]:
-        """Seconds that are left to wait, None for as long as it takes."""
+        """Returns the seconds until the deadline, None without a deadline."""
         if self._deadline is None:
             return None
         return min(max(0.0, self._deadline - time.monotonic()), threading.TIMEOUT_MAX)
 
     def timeout_error(self) -> TimeoutError:
-        """The error when nothing is left."""
+        """Returns the error for a passed deadline."""
         is_own_timeout = self._timeout is not None and (self._remaining is None or self._timeout < self._remaining)
         limit_text = f"within {self._timeout} s" if is_own_timeout else "before the deadline of the call"
         return TimeoutError(f"tool '{self.name}' has not answered {limit_text}")
 
 
 def encode_args(tool: str, args: Mapping[str, Any], limits: Limits) -> Tuple[bytes, List[memoryview]]:
-    """Arguments as JSON text and attachments; ValueError if there is no way, or the host would not take them."""
+    """Returns arguments as JSON text and attachments. Raises ValueError if they cannot be sent."""
     try:
         return ResultEncoder(Rules(limits, "args")).encode(args, tool)
     except UnserializableResult as refusal:
@@ -92,7 +92,7 @@ def _refusal(tool: str, reason: str) -> ValueError:
 
 
 def host_error(error: Dict[str, Any]) -> HostError:
-    """What a tool_error tells; KeyError or TypeError if it is malformed."""
+    """Returns the error of a tool_error message. Raises KeyError or TypeError if it is malformed."""
     kind, message = error["type"], error["message"]
     if type(kind) is not str or type(message) is not str:
         raise TypeError("the type and message of an error are text")
@@ -100,7 +100,7 @@ def host_error(error: Dict[str, Any]) -> HostError:
 
 
 def result_value(result: Frame) -> Any:
-    """What a tool has returned, with its attachments in their places; all of them as a list where it has none."""
+    """Returns a tool's result with attachments in their places; the list of attachments if the result is null."""
     value, attachments = result.message["value"], result.attachments
     if not attachments:
         return value
@@ -108,7 +108,7 @@ def result_value(result: Frame) -> Any:
 
 
 class _Account:
-    """The requests of one call that nobody has answered. Those beyond the host's limit wait until one is."""
+    """The unanswered requests of one call. Requests beyond the host's limit are queued until one is answered."""
 
     def __init__(self, room: int) -> None:
         self.free = room
@@ -117,9 +117,9 @@ class _Account:
 
 
 class Tools:
-    """Sends requests and hands the answers to who has asked, on any thread.
+    """Sends requests, and hands the answers to their mailboxes. Thread-safe.
 
-    The thread that listens to the host takes only the lock of the accounts, which nobody keeps while sending.
+    The thread that listens to the host acquires only the lock of the accounts, which is never held while sending.
     """
 
     def __init__(self, outbox: Outbox, progress: Progress, limits: Limits, cancel: Callable[[int], None]) -> None:
@@ -133,12 +133,12 @@ class Tools:
         self._lock = threading.Lock()
 
     def call(self, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
-        """What a tool returns, on a thread that may block."""
+        """Calls a tool and returns its result. On a thread that may block."""
         answers: "SimpleQueue[Any]" = SimpleQueue()
         request = Request(call, name, timeout, answers)
         request.encode(args, self.limits)
         window = thread_window(call)
-        was_open = window.close()  # it is not, in a coroutine that a plain command waits for
+        was_open = window.close()  # closed already in a coroutine that a plain command waits for
         try:
             self.submit(request)
             while True:
@@ -159,7 +159,7 @@ class Tools:
     # --- the thread that listens to the host
 
     def deliver(self, frame: Frame) -> None:
-        """Takes an answer of the host; one that nobody waits for any more is ignored."""
+        """Hands an answer of the host to its request. Ignores an answer to a withdrawn request."""
         message = frame.message
         item: Any = frame
         if message["type"] == "tool_error":
@@ -176,17 +176,17 @@ class Tools:
         request.mailbox.put(item)
 
     def wake(self, call_id: int) -> None:
-        """Ends the waiting for a call that has been cancelled."""
+        """Ends the waits of a cancelled call."""
         with self._lock:
             account = self.accounts.get(call_id)
             requests = list(account.requests) if account else []
         for request in requests:
             request.mailbox.put(request.cancellation())
 
-    # --- the thread that answers the call, or that has asked; with the window closed
+    # --- the thread that answers the call, or that has made the request; with the window closed
 
     def finish(self, call: Call) -> None:
-        """The call is answered, and so are its requests. Threads of it that still wait get an error."""
+        """Ends the requests of an answered call. Threads that still wait get an error."""
         with self._lock:
             account = self.accounts.pop(call.id, None)
         for request in account.requests if account else ():
@@ -194,9 +194,9 @@ class Tools:
             request.mailbox.put(_call_over_error(request))
 
     def submit(self, request: Request) -> None:
-        """Sends a request, or keeps it until there is room."""
+        """Sends a request, or queues it until there is room. Raises its cancellation if the call is cancelled."""
         call = request.call
-        if call.cancelled():  # the host would answer nothing else
+        if call.cancelled():  # the host would answer the same
             raise request.cancellation()
         with self._lock:
             account = self.accounts.setdefault(call.id, _Account(self.limits.tool_calls))
@@ -206,13 +206,13 @@ class Tools:
                 account.free -= 1
             else:
                 account.queue.append(request)
-        if call.cancelled():  # perhaps before wake() could see it
+        if call.cancelled():  # it may have been cancelled before wake() could see the request
             raise request.cancellation()
         if has_room:
             self._send(request)
 
     def handle_item(self, request: Request, item: Any) -> bool:
-        """Whether what its mailbox had for a request is the result; otherwise raises it, or sends the request now."""
+        """Returns true for an item that is the result. Raises an error, and sends the request at its turn."""
         if isinstance(item, BaseException):
             raise item
         if item is None:
@@ -223,7 +223,7 @@ class Tools:
         self._progress.flush(request.call)
 
         def message() -> Any:
-            # Numbered as it is sent: the host wants numbers to rise.
+            # Numbered under the lock: numbers must rise in the order of sending.
             self._last_number = request.number = self._last_number + 1
             self._pending[request.number] = request
             return request.message(request.number)
@@ -232,7 +232,7 @@ class Tools:
             raise _call_over_error(request)
 
     def withdraw(self, request: Request) -> None:
-        """Nobody waits for the request any more. If it was sent, it takes its room until the host has answered it."""
+        """Withdraws a request. A request that was sent keeps its place until the host has answered it."""
         with self._lock:
             account = self.accounts.get(request.call.id)
             if account is None or request not in account.requests:
@@ -241,9 +241,9 @@ class Tools:
                 account.queue.remove(request)
                 account.requests.remove(request)
                 return
-        if request.call.is_over:  # and nobody has closed the account, if it was opened too late
+        if request.call.is_over:  # and finish() has missed an account that was opened later
             self.accounts.pop(request.call.id, None)
-        elif request.number == 0:  # it was its turn
+        elif request.number == 0:  # it had a place
             self._make_room(request)
 
     def _make_room(self, request: Request) -> None:

@@ -1,1 +1,1 @@
-"""The process and the interpreter that a worker runs in. Imports nothing else of the SDK."""
+"""The process of a worker and its interpreter: script, stderr, threads, exits. The lowest layer of the SDK."""

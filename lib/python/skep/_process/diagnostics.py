@@ -1,4 +1,4 @@
-"""What the SDK writes on stderr: its own sentences, tracebacks of errors, the stacks of all threads."""
+"""Output of the SDK on stderr: sentences, tracebacks of errors, the stacks of all threads."""
 
 import contextlib
 import json
@@ -10,16 +10,16 @@ import traceback
 from types import TracebackType
 from typing import Callable, Iterator, Optional
 
-_STDERR = 2  # for when user code has replaced sys.stderr, closed it, or set it to None
+_STDERR = 2  # the fallback for a sys.stderr that user code has replaced, closed or set to None
 
-# Controls but for tabs and newlines, marks of direction, separators, annotations: those that the host escapes.
+# The characters that the host escapes: controls but tabs and newlines, direction marks, separators, annotations.
 _HARMFUL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]"
 )
 
 
 def write_to_stderr(text: str) -> None:
-    """Writes to sys.stderr, or to the descriptor if that is None, closed or broken."""
+    """Writes to sys.stderr, or to descriptor 2 if sys.stderr is None, closed or broken."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -29,24 +29,24 @@ def write_to_stderr(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """A text of somebody else's as a terminal may show it; what is escaped in JSON text stays the same JSON."""
+    """Escapes the characters that could change a terminal. JSON text stays equivalent JSON."""
     return _HARMFUL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__))
 
-# Frames from here lead to user code: the SDK itself, and the JSON encoder that calls a result's to_dict().
+# Frames in these folders lead to user code: the SDK, and the JSON encoder, which calls to_dict() of a result.
 _OUTER_FOLDERS = tuple(path + os.sep for path in (PACKAGE_FOLDER, os.path.dirname(json.__file__)))
 
-# As type has them, whatever the metaclass says.
+# The attributes as type defines them, whatever a metaclass defines.
 _MODULE: Callable[[type], object] = vars(type)["__module__"].__get__
 _QUALIFIED_NAME: Callable[[type], object] = vars(type)["__qualname__"].__get__
 
 
 def type_name(kind: type) -> str:
-    """`Name` for builtins and the worker script itself, `module.Name` for everything else.
+    """Returns `Name` for builtins and classes of the worker script, `module.Name` for all other classes.
 
-    A metaclass or a class may put anything in the place of the two names, or raise an error when they are read.
+    A metaclass or a class may replace the two names by anything, or raise an error when they are read.
     """
     module, name = (_name_text(read, kind) for read in (_MODULE, _QUALIFIED_NAME))
     return name if module in ("", "builtins", "__main__") else f"{module}.{name}"
@@ -58,7 +58,7 @@ def _name_text(read: Callable[[type], object], kind: type) -> str:
 
 
 def user_frames(error: BaseException) -> Optional[TracebackType]:
-    """The traceback of an exception without the frames of the SDK it starts with."""
+    """Returns the traceback of an exception without the leading frames of the SDK."""
     entry = error.__traceback__
     while entry is not None and entry.tb_frame.f_code.co_filename.startswith(_OUTER_FOLDERS):
         entry = entry.tb_next
@@ -66,18 +66,18 @@ def user_frames(error: BaseException) -> Optional[TracebackType]:
 
 
 def user_traceback(error: BaseException) -> str:
-    """The user_frames() as Python prints a traceback."""
+    """Returns user_frames() in the format of Python's tracebacks."""
     frames = user_frames(error)
     try:
         lines = traceback.format_exception(type(error), error, frames)
-    except BaseException:  # it is asked for more than it has: a __getattr__ of its own, say, or a SyntaxError of odd parts
+    except BaseException:  # a __getattr__ that fails, a SyntaxError of odd parts
         last = f"{type_name(type(error))}: {error_text(error)}\n"
         lines = ["Traceback (most recent call last):\n", *_places(frames), last]
     return "".join(lines)
 
 
 def _places(entry: Optional[TracebackType]) -> Iterator[str]:
-    """The frames without their source, which user code may keep from being read."""
+    """Yields the frames without source lines: user code may keep them from being read."""
     while entry is not None:
         code = entry.tb_frame.f_code
         yield f'  File "{code.co_filename}", line {entry.tb_lineno}, in {code.co_name}\n'
@@ -85,7 +85,7 @@ def _places(entry: Optional[TracebackType]) -> Iterator[str]:
 
 
 def show_traceback(error: BaseException) -> None:
-    """Prints user_traceback() where Python prints that of an error nobody catches."""
+    """Writes user_traceback() to stderr, as Python does with an uncaught error."""
     write_to_stderr(user_traceback(error))
 
 
@@ -97,10 +97,10 @@ def error_text(error: BaseException) -> str:
 
 
 def dump_on_signal() -> Optional[int]:
-    """Has a signal print the stacks of all threads to stderr; returns which, None if there is none to be had.
+    """Makes a signal write the stacks of all threads to stderr. Returns the signal, None if none is free.
 
-    It is SIGUSR2, or SIGUSR1 if that is taken. faulthandler's handler is C code that needs no GIL. Forked
-    children inherit it, and may set what they like; a program that is executed starts without it.
+    The signal is SIGUSR2, or SIGUSR1 if SIGUSR2 is in use. The handler of faulthandler is C code and needs no GIL.
+    Forked children inherit the handler and may replace it; executed programs start without it.
     """
     try:
         import faulthandler
@@ -109,14 +109,16 @@ def dump_on_signal() -> Optional[int]:
             if _is_free(number):
                 faulthandler.register(number, file=_STDERR, all_threads=True, chain=False)
                 return int(number)
-    except Exception:  # whatever it is that this platform lacks, a worker can do without
+    except Exception:  # a worker works without stacks on a platform that lacks them
         pass
     return None
 
 
 def _is_free(number: int) -> bool:
-    """Whether nobody handles or ignores the signal. The kernel is asked, too: the signal module does not know
-    of what C code has installed, and faulthandler is C code."""
+    """Returns true if the signal is at its default.
+
+    Asks the kernel, too: the signal module misses handlers that C code has installed, and faulthandler is C code.
+    """
     if signal.getsignal(number) != signal.SIG_DFL:
         return False
     with open("/proc/self/status", "rb") as status:

@@ -1,4 +1,4 @@
-"""How the process of a worker ends, and with which exit status."""
+"""Ends of a worker's process, and their exit statuses."""
 
 import contextlib
 import os
@@ -16,31 +16,34 @@ EXIT_UNSUITABLE = 78
 
 
 class Terminate(BaseException):
-    """SIGTERM has arrived: leave user code and stop."""
+    """Raised in user code when SIGTERM has arrived."""
 
 
-_has_guard = False  # whether the host's guard ends what this process has started
+_has_guard = False  # if true, the host's guard kills the process group
 
 
 def set_guard(has_guard: bool) -> None:
-    """Says whether the host's guard ends what this process has started."""
+    """Sets whether the host's guard kills the processes that this process has started."""
     global _has_guard
     _has_guard = has_guard
 
 
 def exit_without_host() -> NoReturn:
-    """The host is gone: ends this process at once, from any thread. Over stdio, which may come from another machine, it
-    takes along what it has started; over sockets the host's guard ends that a moment later."""
+    """Ends this process at once, from any thread, because the host is gone.
+
+    Over stdio, where the host may be on another machine, kills the process group as well. Over sockets the host's guard
+    kills the group a moment later.
+    """
     if not _has_guard and os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(EXIT_HOST_GONE)
 
 
 def exit_forked_child(error: Optional[BaseException] = None) -> NoReturn:
-    """Ends a forked child that comes back from user code, perhaps with an error, as Python would.
+    """Ends a forked child that returns from user code, or leaves it by an error, with the status that Python would use.
 
-    At once: what is still to happen in the conversation, in the script and atexit is the worker's own affair. An event
-    loop that the child closed would hear nothing any more in the worker, as they share what it waits with.
+    Ends the child at once: the rest of the conversation, of the script and atexit belong to the worker. The child must
+    not close an event loop, whose selector it shares with the worker: the worker's loop would hear nothing any more.
     """
     status = 1
     try:
@@ -51,14 +54,14 @@ def exit_forked_child(error: Optional[BaseException] = None) -> NoReturn:
         else:
             show_traceback(error)
         for stream in filter(None, (sys.stdout, sys.stderr)):
-            with contextlib.suppress(Exception):  # it may be closed, or something of the user's
+            with contextlib.suppress(Exception):  # the stream may be closed, or replaced by user code
                 stream.flush()
     finally:
         os._exit(status)
 
 
 def _status(code: object) -> int:
-    """What sys.exit(code) ends a process with; says what is no number."""
+    """Returns the exit status of sys.exit(code); writes a code that is no number to stderr."""
     if code is None:
         return 0
     if isinstance(code, int):
@@ -68,11 +71,11 @@ def _status(code: object) -> int:
 
 
 def exit_for_protocol_error(error: Exception) -> NoReturn:
-    """Ends the worker from a thread that is not the main one: user code may be busy there for any time."""
+    """Ends the worker from a thread beside the main thread, which user code may keep busy for any time."""
     report_protocol_error(error)
     os._exit(EXIT_PROTOCOL_ERROR)
 
 
 def report_protocol_error(error: Exception) -> None:
-    """Says on stderr why the worker gives up."""
+    """Writes the reason why the worker ends to stderr."""
     write_to_stderr(f"skep: the host broke the protocol: {printable(str(error))}\n")

@@ -1,4 +1,4 @@
-"""What the SDK needs of the interpreter: queue and socket in C, and real threads."""
+"""Features of the interpreter that libraries replace: the queue and the socket in C, and threads."""
 
 import _thread
 import importlib
@@ -18,7 +18,7 @@ else:
 
 __all__ = ["SimpleQueue", "replacement_of_threads", "socket", "threading_kind"]
 
-_PATIENCE = 5.0  # seconds for a thread to start
+_PATIENCE = 5.0  # seconds until a thread counts as not started
 
 
 # The SDK needs a thread that runs whatever the main thread does: it hears the host while a command runs, and interrupts
@@ -65,9 +65,9 @@ def _starts_thread(start: Any, arguments: Tuple[Any, ...]) -> bool:
 
 
 def threading_kind() -> str:
-    """What hello says of it: nothing for an interpreter with a GIL."""
+    """Returns the remark of the hello about a free-threaded interpreter; empty for an interpreter with a GIL."""
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return ""
-    # It comes back when a module is imported that cannot do without.
+    # The GIL returns with the import of a module that needs it.
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     return " (free-threaded build, with its GIL on)" if has_gil else " (free-threaded)"

@@ -1,4 +1,4 @@
-"""The worker's script: how it is run, imported again by multiprocessing, and missed at its end."""
+"""The worker's script: its name, its run, its import by multiprocessing, and its end without worker.run()."""
 
 import atexit
 import builtins
@@ -12,15 +12,15 @@ from .diagnostics import user_frames, write_to_stderr
 
 
 def script_name() -> str:
-    """What to call the worker's script."""
+    """Returns the file name of the worker's script, for messages."""
     arguments = getattr(sys, "argv", None)
     return os.path.basename(arguments[0] if arguments else "") or "this script"
 
 
 def become_script(path: str, arguments: Sequence[str]) -> None:
-    """Makes this process look like that of the script."""
+    """Makes this process look like the process of `python3 SCRIPT ARGUMENT...`."""
     sys.argv[:] = [path, *arguments]
-    if not getattr(sys.flags, "safe_path", sys.flags.isolated):  # with these, Python adds no folder of its own
+    if not getattr(sys.flags, "safe_path", sys.flags.isolated):  # with these flags, Python adds no folder
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     main = ModuleType("__main__")
     main.__file__ = os.path.abspath(path) if sys.version_info >= (3, 9) else path
@@ -29,9 +29,9 @@ def become_script(path: str, arguments: Sequence[str]) -> None:
 
 
 def run_script(source: bytes) -> None:
-    """Runs the script that this process has become; returns when it comes to its end.
+    """Runs the script that this process has become, until its end.
 
-    An Exception that it does not catch goes where Python lets it go, and ends in SystemExit with status 1.
+    Passes an uncaught Exception to sys.excepthook, then raises SystemExit with status 1.
     """
     main = sys.modules["__main__"]
     try:
@@ -46,20 +46,20 @@ _is_missing = True
 
 
 def expect_run() -> None:
-    """From now on the end of the script is looked at, in this process alone and not in forked children."""
+    """Registers the check at the end of the script. Forked children do not check."""
     script = _script_frame()
     if script is not None:
         atexit.register(_check_end, script, os.getpid())
 
 
 def confirm_run() -> None:
-    """The script is as it should be."""
+    """Records that the script has called worker.run()."""
     global _is_missing
     _is_missing = False
 
 
 def report_missing_run() -> bool:
-    """Says on stderr that the call is missing, and returns whether that was so. It is said once."""
+    """Writes to stderr, once, that the script has not called worker.run(). Returns true if it wrote that."""
     if not _is_missing:
         return False
     confirm_run()
@@ -69,7 +69,7 @@ def report_missing_run() -> bool:
 
 
 def _script_frame() -> Optional[FrameType]:
-    """What runs the script, from its first line to its last; None if it is not Python code that runs it."""
+    """Returns the frame that runs the script from first line to last; None if the script is not run by Python code."""
     main = vars(sys.modules["__main__"])
     frame: Optional[FrameType] = sys._getframe()
     while frame is not None and not (frame.f_globals is main and frame.f_code.co_name == "<module>"):
@@ -83,17 +83,16 @@ def _check_end(script: FrameType, process: int) -> None:
 
 
 def _has_returned(script: FrameType) -> bool:
-    """Whether a frame has ended with a return, and not with an exception or sys.exit(): scripts that end with
-    these have said why."""
+    """Returns true if a frame has ended with a return: an exception or sys.exit() is a reason of its own."""
     last = script.f_code.co_code[script.f_lasti]
     return dis.opname[last].startswith("RETURN_")
 
 
 class _FailingAtExit:
-    """stderr, but for the last flush of an interpreter that ends.
+    """stderr, with a last flush that fails.
 
-    This makes Python exit with status 120. Nothing else changes the status so late and yet lets the other atexit
-    handlers run and files be flushed: sys.exit() is ignored then, and os._exit() loses output.
+    The failure makes Python exit with status 120. Nothing else changes the status so late while other atexit handlers
+    run and files are flushed: Python ignores sys.exit() by then, and os._exit() loses output.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -108,17 +107,17 @@ class _FailingAtExit:
             raise OSError("worker.run() was not called")
 
 
-_NAME_IN_CHILD = "__mp_main__"  # of the script in such a child, and in the server that forks such children
+_NAME_IN_CHILD = "__mp_main__"  # in children of multiprocessing, and in its fork server
 
-# Why such a child cannot serve.
+# The reason why such a child cannot serve.
 NO_POOL = (
-    "multiprocessing started this process inside a skep worker, and only the worker itself has a pool: call worker.run() "
-    "under `if __name__ == '__main__':` alone"
+    "multiprocessing started this process inside a skep worker, and only the worker itself has a pool: call "
+    "worker.run() under `if __name__ == '__main__':` alone"
 )
 
 
 def is_multiprocessing_import() -> bool:
-    """Whether the code that runs is called by the import of the script in a child."""
+    """Returns true if multiprocessing is importing the script in a child, and this call comes from that import."""
     frame: Optional[FrameType] = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == _NAME_IN_CHILD:
@@ -128,7 +127,7 @@ def is_multiprocessing_import() -> bool:
 
 
 def warn_of_missing_guard() -> None:
-    """Says on stderr what the script should have."""
+    """Writes to stderr that the script needs a guard around worker.run()."""
     script = script_name()
     write_to_stderr(
         f"skep: multiprocessing imports {script} in a child, where worker.run() does nothing: keep the call under "

@@ -1,1 +1,1 @@
-"""How a worker serves: its conversation with the host, calls one by one, in threads, on a loop. Imports _calls and below."""
+"""The ways of a worker to serve: calls one by one, in threads, on an event loop. Above _calls."""

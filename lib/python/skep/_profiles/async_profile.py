@@ -1,6 +1,6 @@
-"""Many calls at once: async commands on one event loop, and plain ones on threads beside it.
+"""Many calls at once: async commands on one event loop, and plain commands on threads beside it.
 
-The loop runs on the main thread. Another thread takes the calls from the host.
+The loop runs on the main thread. Another thread receives the calls.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ from .thread_profile import UNWIND_SECONDS, CallThreads, ThreadWindow
 
 
 class CallQueue:
-    """Has calls begin in the order in which they come, the later ones when earlier ones have ended. On any thread."""
+    """Begins calls in the order of their arrival, up to a capacity; later calls when earlier ones end. Thread-safe."""
 
     def __init__(self, capacity: int, begin: Callable[[Call], None]) -> None:
         self._free_places = capacity
-        self._begin = begin  # called by one thread at a time
+        self._begin = begin  # called with the lock held
         self._calls: Deque[Call] = deque()
         self._lock = threading.Lock()
 
     def put(self, call: Call) -> None:
-        """A call more."""
+        """Begins a call, or queues it."""
         with self._lock:
             if self._free_places == 0:
                 self._calls.append(call)
@@ -41,7 +41,7 @@ class CallQueue:
             self._begin(call)
 
     def release(self) -> None:
-        """A call that had begun has ended."""
+        """Releases the place of a call that has ended."""
         with self._lock:
             if self._calls:
                 self._begin(self._calls.popleft())
@@ -50,7 +50,7 @@ class CallQueue:
 
 
 class AsyncProfile(ConcurrentProfile):
-    """What a worker does that has async commands."""
+    """The profile of a worker with async commands."""
 
     def __init__(self, *args: Any, event_loop: EventLoop) -> None:
         super().__init__(*args)
@@ -67,7 +67,7 @@ class AsyncProfile(ConcurrentProfile):
     def serve(self) -> None:
         self._responder = AsyncResponder(self.work, self.host)
         self._queue = CallQueue(self.capacity, self._begin)
-        # Of each call: it may be begun by the task of another one, whose variables are none of its business.
+        # The context of each call. The task of another call may begin it, whose variables it must not inherit.
         self._context = contextvars.copy_context()
         self._interrupts.on_terminate = lambda: self._schedule(self._terminate)
         threading.Thread(target=self._receive_calls, name="skep-calls", daemon=True).start()
@@ -88,7 +88,7 @@ class AsyncProfile(ConcurrentProfile):
             self._schedule(self._finish_if_idle)
 
     def _join_threads(self, timeout: Optional[float] = None) -> None:
-        """Waits for the calls of threads. The loop goes on meanwhile: these may wait for tasks of it."""
+        """Waits for the calls in threads. The loop runs on meanwhile: the calls may wait for its tasks."""
         done: "asyncio.Future[None]" = self._loop.create_future()
 
         def join() -> None:
@@ -97,7 +97,7 @@ class AsyncProfile(ConcurrentProfile):
 
         try:
             threading.Thread(target=join, name="skep-join", daemon=True).start()
-        except RuntimeError:  # there are too many threads: calls that wait for the loop wait in vain
+        except RuntimeError:  # too many threads: calls that wait for the loop wait in vain
             join()
         self._loop.run_until_complete(done)
 
@@ -112,7 +112,7 @@ class AsyncProfile(ConcurrentProfile):
         self._interrupts.is_stopping = True
         self._schedule(self._finish_serving)
 
-    # --- the thread that takes the calls
+    # --- the thread that receives the calls
 
     def _receive_calls(self) -> None:
         try:
@@ -122,7 +122,7 @@ class AsyncProfile(ConcurrentProfile):
                     self._enqueue(Call(frame.message, frame.attachments, self.host, Window()))
                 elif not self._interrupts.is_stopping:
                     exit_without_host()
-                del frame  # which may be large, and the next one may be long in coming
+                del frame  # a frame may be large, and the next one far away
         except OSError:
             exit_without_host()
         except ProtocolError as error:
@@ -148,7 +148,7 @@ class AsyncProfile(ConcurrentProfile):
         else:
             try:
                 self._threads.put(call)
-            except RuntimeError as error:  # there are too many threads
+            except RuntimeError as error:  # too many threads
                 self._schedule(self.fail, call, error)
 
     # --- the loop
@@ -159,7 +159,7 @@ class AsyncProfile(ConcurrentProfile):
         answer = self._answer(call, window)
         try:
             task = self._loop.create_task(answer)
-        except Exception as error:  # of a task factory that the script has set
+        except Exception as error:  # the script may have set a task factory
             answer.close()
             self.fail(call, error)
             return

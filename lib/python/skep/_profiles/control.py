@@ -1,4 +1,4 @@
-"""What the host may ask for besides calls, and the thread that listens for it."""
+"""The host's messages besides calls, and the thread that listens for them."""
 
 import select
 import threading
@@ -16,7 +16,7 @@ _REPEAT_INTERRUPT_MS = 50
 
 
 class Control:
-    """Acts on what the host says besides calls."""
+    """Handles the host's messages besides calls."""
 
     def __init__(self, connection: Connection, interrupts: Interrupts, host: PoolHost, profile: Profile) -> None:
         self._connection = connection
@@ -26,7 +26,7 @@ class Control:
         self._profile = profile
 
     def handle(self, frame: Frame) -> None:
-        """Does what one message asks for; ProtocolError if it is none of ours."""
+        """Handles one message. Raises ProtocolError if it is malformed or unknown."""
         message = frame.message
         kind = message.get("type")
         try:
@@ -47,11 +47,11 @@ class Control:
                 self._connection.stop_receiving()
             else:
                 raise ProtocolError(f"a message of unknown type {kind!r}")
-        except (KeyError, TypeError, OverflowError) as error:  # the last of an infinity such as 1e400
+        except (KeyError, TypeError, OverflowError) as error:  # OverflowError: an infinity such as 1e400
             raise ProtocolError(f"a {kind} message is malformed: {error!r}") from error
 
     def start_listening(self) -> None:
-        """Listens on a thread of its own, so that it works while user code is busy."""
+        """Starts the listening thread, which works while user code is busy."""
         threading.Thread(target=self._listen, name="skep-control", daemon=True).start()
 
     def _listen(self) -> None:
@@ -63,14 +63,14 @@ class Control:
                 if frame is None:
                     exit_without_host()
                 self.handle(frame)
-                del frame  # which may be large, and the next one may be long in coming
+                del frame  # a frame may be large, and the next one far away
         except OSError:
             exit_without_host()
         except ProtocolError as error:
             exit_for_protocol_error(error)
 
     def _wait(self) -> None:
-        """Blocks until the channel is readable, and sees to interrupts meanwhile."""
+        """Waits until the channel is readable. Repeats due interrupts meanwhile."""
         interrupts = self._interrupts
         poll = select.poll()
         poll.register(self._connection.control_fd, select.POLLIN)

@@ -1,4 +1,4 @@
-"""One worker's conversation with its host: handshake, then calls until one of the two ends it."""
+"""The conversation of a worker with its host: the choice of a profile, the handshake, then calls until the end."""
 
 import os
 from typing import Any, Dict, Iterable, List
@@ -20,7 +20,7 @@ from .thread_checks import ThreadChecks
 
 
 class Unsuitable(Exception):
-    """The script cannot do what its pool wants of it."""
+    """Raised if the script cannot serve as its pool's configuration requires."""
 
 
 def check_threads() -> None:
@@ -33,7 +33,7 @@ def check_threads() -> None:
 def choose_profile(
     work: Work, event_loop: EventLoop, connection: Connection, interrupts: Interrupts, host: PoolHost
 ) -> Profile:
-    """The profile for that work; Unsuitable says why there is none."""
+    """Returns the profile for the work. Raises Unsuitable if there is none."""
     threads = _parse_threads(connection.threads)
     if threads > 1 and not work.thread_safe:
         raise Unsuitable(
@@ -48,11 +48,11 @@ def choose_profile(
                 "threads beside the event loop. If they may, create the worker by skep.Worker(thread_safe=True); "
                 "otherwise make them async, too"
             )
-        from .async_profile import AsyncProfile  # with asyncio, which takes longer to import than all of this
+        from .async_profile import AsyncProfile  # with asyncio, which is slow to import
 
         return AsyncProfile(connection, work, interrupts, host, work.concurrency, event_loop=event_loop)
     if threads > 1:
-        from .thread_profile import ThreadProfile  # with ctypes, which takes its time as well
+        from .thread_profile import ThreadProfile  # with ctypes, which is slow to import, too
 
         return ThreadProfile(connection, work, interrupts, host, threads)
     return ProcessProfile(connection, work, interrupts, host)
@@ -64,11 +64,11 @@ def _parse_threads(text: str) -> int:
     return int(text)
 
 
-_HELLO_OVERHEAD = 8 * 1024  # bytes of a hello, at most
+_HELLO_OVERHEAD = 8 * 1024  # bytes of a hello besides the names
 
 
 def _fitting_names(commands: Iterable[str]) -> List[str]:
-    """The first ones, as many as a hello has room for: the host uses them in its texts only."""
+    """Returns as many names as a hello has room for. The host uses them in texts only."""
     names, room = [], MAX_MESSAGE_BYTES - _HELLO_OVERHEAD
     for each in commands:
         room -= len(encode(each)) + 1
@@ -79,7 +79,7 @@ def _fitting_names(commands: Iterable[str]) -> List[str]:
 
 
 class Conversation:
-    """Does the work of a worker for whoever is at the other end of a connection; Unsuitable if it cannot."""
+    """Serves the host at the other end of a connection. The constructor raises Unsuitable if the script cannot."""
 
     def __init__(self, connection: Connection, work: Work, event_loop: EventLoop) -> None:
         self.interrupts = Interrupts()
@@ -90,7 +90,7 @@ class Conversation:
         self.host.interrupt = self._profile.cancel
 
     def greet(self) -> None:
-        """Says hello and waits for the host's welcome; from then on SIGTERM and the host are listened to."""
+        """Sends the hello, waits for the welcome, and starts listening to SIGTERM and the host."""
         self.interrupts.install()
         os.register_at_fork(
             before=self.interrupts.before_fork,
@@ -113,7 +113,7 @@ class Conversation:
         Control(connection, self.interrupts, self.host, self._profile).start_listening()
 
     def serve(self) -> None:
-        """Tells the host that the worker is ready and answers calls until it is asked to stop."""
+        """Sends ready, and answers calls until the worker is asked to stop."""
         if self._connection.thread_checks in ("report", "strict"):
             self._begin_thread_checks(self._connection.thread_checks == "strict")
         try:
@@ -124,7 +124,7 @@ class Conversation:
             exit_without_host()
 
     def _begin_thread_checks(self, strict: bool) -> None:
-        """Begins to watch, if calls of the worker meet in threads."""
+        """Begins the checks if calls of the worker run in several threads."""
         profile = self._profile
         if isinstance(profile, ConcurrentProfile) and self._work.thread_safe and profile.capacity > 1:
             profile.checks = ThreadChecks(strict)
@@ -150,7 +150,7 @@ class Conversation:
         return hello
 
     def _release_in_child(self) -> None:
-        # A forked child that outlives the worker must not keep the host from noticing that the worker died.
+        # A forked child that outlives the worker must not hide the worker's death from the host.
         self._connection.close()
         self.host.close()
         self.interrupts.after_fork_in_child()

@@ -1,4 +1,4 @@
-"""Notices user code that blocks the event loop while other calls wait, and says where."""
+"""Reports of user code that blocks the event loop while other calls wait."""
 
 import asyncio
 import os
@@ -13,13 +13,13 @@ from .._process.diagnostics import PACKAGE_FOLDER, write_to_stderr
 from .._process.interpreter import SimpleQueue
 
 _BLOCK_LIMIT = 1.0  # seconds
-_PAUSE = 0.5  # seconds between two looks
-# Frames up to the last one from here lead to user code.
+_PAUSE = 0.5  # seconds between two beats
+# The frames of user code come after the last frame of these files.
 _OUTER = (PACKAGE_FOLDER + os.sep, asyncio.events.__file__)
 
 
 class LoopWatch:
-    """A thread that has the loop answer now and then, as long as there is more than one call."""
+    """A thread that expects regular beats of the loop while there is more than one call."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, calls: Sized) -> None:
         self._loop = loop
@@ -31,7 +31,7 @@ class LoopWatch:
         self._has_begun = False
 
     def notice_call(self) -> None:
-        """There is a call more. On one thread only."""
+        """Starts the beats if there is more than one call. On one thread only."""
         if len(self._calls) > 1 and not self._is_due.is_set():
             self._is_due.set()
             if not self._has_begun:
@@ -57,7 +57,7 @@ class LoopWatch:
                 time.sleep(_PAUSE)
                 if len(self._calls) < 2:
                     self._is_due.clear()
-                    if len(self._calls) > 1:  # one came in between and saw no reason to wake us
+                    if len(self._calls) > 1:  # a call that came in between found the event set
                         self._is_due.set()
         except RuntimeError:  # the loop is closed
             pass

@@ -1,4 +1,4 @@
-"""How a worker is at its calls: one after the other, or several at once."""
+"""Profiles: the ways in which a worker runs its calls, one at a time or several at once."""
 
 import threading
 from typing import Dict, List, Optional, Set, Tuple, Type
@@ -16,20 +16,20 @@ from .thread_checks import ThreadChecks
 
 
 class Profile:
-    """Takes calls as they come and sees to it that each is answered once."""
+    """Receives calls and answers each of them once."""
 
     capacity = 1  # calls at once
 
     def __init__(self, connection: Connection, work: Work, interrupts: Interrupts, host: PoolHost) -> None:
         self.in_flight = 0
-        self.completed = 0  # health checks are work, but not work done for anybody: they do not count
+        self.completed = 0  # health checks do not count
         self._connection = connection
         self._work = work
         self._interrupts = interrupts
         self._host = host
 
     def limit_capacity(self, capacity: int) -> None:
-        """The host wants no more calls than that to be begun at once. Before serve()."""
+        """Limits the calls at once, as the host asks for. Precondition: before serve()."""
         self.capacity = min(self.capacity, capacity)
 
     def serve(self) -> None:
@@ -37,12 +37,12 @@ class Profile:
         raise NotImplementedError
 
     def cancel(self, call_id: int) -> None:
-        """Cancels a call that runs or is still to come; one that is over is past caring. On any thread."""
+        """Cancels a running or a future call. No effect on a finished call. Thread-safe."""
         raise NotImplementedError
 
 
 class ProcessProfile(Profile):
-    """What a worker does that knows nothing of others."""
+    """The profile of a worker with one call at a time, which runs on the main thread."""
 
     def serve(self) -> None:
         interrupts, receive = self._interrupts, self._connection.receive
@@ -57,7 +57,7 @@ class ProcessProfile(Profile):
                 self._answer(Call(frame.message, frame.attachments, self._host, interrupts), responder)
             elif not interrupts.is_stopping:
                 exit_without_host()
-            del frame  # which may be large, and the next one may be long in coming
+            del frame  # a frame may be large, and the next one far away
 
     def cancel(self, call_id: int) -> None:
         self._interrupts.cancel(call_id)
@@ -75,22 +75,22 @@ class ProcessProfile(Profile):
 
 
 class RunningCalls:
-    """The calls that have come and are not answered yet, and what does them. On any thread.
+    """The unanswered calls and their windows. Thread-safe.
 
-    The host may cancel a call before it comes and after its end. The ids of calls rise in the order in which they come.
+    The host may cancel a call before its arrival and after its end. The ids of calls rise in the order of arrival.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: Dict[int, CallWindow] = {}
         self._last_id = 0
-        self._cancelled_ids: Set[int] = set()  # of those that are still to come
+        self._cancelled_ids: Set[int] = set()  # of future calls
 
     def __len__(self) -> int:
         return len(self._calls)
 
     def add(self, call_id: int, window: CallWindow) -> bool:
-        """Takes a call; whether it is cancelled already."""
+        """Adds a call. Returns true if it is cancelled already."""
         with self._lock:
             self._calls[call_id] = window
             self._last_id = call_id
@@ -99,25 +99,25 @@ class RunningCalls:
             return is_cancelled
 
     def remove(self, call_id: int) -> None:
-        """The call is about to be answered."""
+        """Removes a call, which is about to be answered."""
         with self._lock:
             del self._calls[call_id]
 
     def cancel(self, call_id: int) -> Optional[CallWindow]:
-        """What does the call that is to be cancelled; remembered if the call is still to come."""
+        """Returns the window of a call, for its cancellation. Records the cancellation of a future call."""
         with self._lock:
             if call_id > self._last_id:
                 self._cancelled_ids.add(call_id)
             return self._calls.get(call_id)
 
     def windows(self) -> List[Tuple[int, CallWindow]]:
-        """All of them."""
+        """Returns the ids and windows of all calls."""
         with self._lock:
             return list(self._calls.items())
 
 
 class ConcurrentProfile(Profile):
-    """Keeps account of the calls. Its methods may be called on any thread."""
+    """The base of profiles with several calls at once: counts calls and answers them. Thread-safe."""
 
     def __init__(
         self, connection: Connection, work: Work, interrupts: Interrupts, host: PoolHost, capacity: int
@@ -127,12 +127,12 @@ class ConcurrentProfile(Profile):
         self.host = host
         self.work = work
         self.calls = RunningCalls()
-        self.checks: "Optional[ThreadChecks]" = None  # what watches over the threads, if the pool wants that
+        self.checks: "Optional[ThreadChecks]" = None  # with thread_safety_checks
         self._lock = threading.Lock()
 
     @property
     def is_stopping(self) -> bool:
-        """Whether calls that have not begun are left alone."""
+        """True if no further call is begun."""
         return self._interrupts.is_stopping
 
     def cancel(self, call_id: int) -> None:
@@ -141,12 +141,12 @@ class ConcurrentProfile(Profile):
             window.interrupt(Cancelled)
 
     def admit(self, call: Call, window: CallWindow) -> None:
-        """A call has come, and is going to have its turn."""
+        """Admits a call, before its turn. Interrupts it if it is cancelled already."""
         if self.calls.add(call.id, window):
             window.interrupt(Cancelled)
 
     def begin(self) -> None:
-        """A call has its turn."""
+        """Counts a call that begins."""
         with self._lock:
             self.in_flight += 1
 
@@ -160,12 +160,12 @@ class ConcurrentProfile(Profile):
         self.host.answer(call, answer)
 
     def fail(self, call: Call, error: BaseException) -> None:
-        """Answers a call that cannot be done."""
+        """Answers a call that cannot begin, with an error."""
         self.begin()
         self.finish(call, Answers(self.host.limits).error(call.id, error))
 
     def interrupt_all(self, kind: Type[BaseException]) -> None:
-        """Interrupts what runs, and what waits for the host."""
+        """Interrupts all calls, and their waits for the host."""
         for call_id, window in self.calls.windows():
             window.interrupt(kind)
             self.host.wake(call_id)

@@ -18,14 +18,14 @@ SPECIAL = ("call", "len", "contains", "iter", "next", "getitem", "setitem", "del
 
 
 def guard(thing: Guarded) -> Guarded:
-    """An object that passes everything on to another one, but to one thread at a time.
+    """Wraps an object so that one thread at a time may use it.
 
         model = skep.guard(load_model())
 
-    A thread that calls a method, calls the object or uses it as a container, while another thread is inside of such a
-    use, gets a RuntimeError with the stacks of both: the worker is not as thread-safe as it says. A thread may use
-    the object from inside its own methods. Attributes that are no methods are passed on unguarded, operators not at
-    all. For tests, and for the first days: a use costs about a microsecond more.
+    A use is a call of a method, a call of the object, or its use as a container. A use during another thread's use
+    raises RuntimeError with the stacks of both threads: the worker is less thread-safe than it says. A thread may use
+    the object from inside its own methods. Attributes that are no methods are unguarded, and operators are missing. For
+    tests, and for the first days: a use costs about a microsecond more.
     """
     return cast(Guarded, _Guard(thing))
 
@@ -68,7 +68,7 @@ def _use(guard: _Guard, name: str, function: Callable[..., Any], /, *args: Any, 
 
 
 def both_stacks(what: str, other: Optional[threading.Thread]) -> str:
-    """That this thread uses something while another one is at it, and where the two are."""
+    """Returns the report that this thread uses something during another thread's use, with both stacks."""
     this = threading.current_thread()
     lines = [f"{this.name} uses {what}", *_stack(this)]
     if other is not None:

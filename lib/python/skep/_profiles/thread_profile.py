@@ -1,4 +1,4 @@
-"""Several calls at once, each on a thread; the main thread takes them from the host."""
+"""Several calls at once, each on a thread. The main thread receives them."""
 
 import threading
 import time
@@ -20,17 +20,17 @@ try:
     set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
     set_async_exception.argtypes = (ctypes.c_ulong, ctypes.py_object)
     no_exception = ctypes.py_object()
-except (ImportError, AttributeError):  # calls are interrupted only where they wait for the host
+except (ImportError, AttributeError):  # interrupts arrive only in waits for the host
     set_async_exception = None
 
 
 class ThreadWindow(CallWindow):
-    """Where one call may be interrupted, once, on the thread that runs it.
+    """The window of a call on a thread. The call is interrupted at most once.
 
-    Python can raise an exception in another thread, between any two bytecodes from now on. So that it never hits the
-    SDK's own code, or the next call, two race for a right that exists once per open window: the interrupting thread has to
-    take it first, and the closing thread takes it away. If the closing thread comes too late, it waits for the exception,
-    which is then at hand, and discards it if it has not been raised by then.
+    Python can raise an exception in another thread, between any two later bytecodes. The exception must hit neither the
+    SDK's own code nor the next call. So an open window has one right to raise: the interrupting thread acquires it, and
+    the closing thread removes it. A closing thread that comes too late waits for the exception, which is at hand then,
+    and discards it if it has not been raised.
 
     A thread in a blocking system call is interrupted when it comes back from there.
     """
@@ -40,7 +40,7 @@ class ThreadWindow(CallWindow):
         self._is_open = False
         self._has_raised = False
         self._right: List[None] = []
-        self._lock = threading.Lock()  # between those who interrupt
+        self._lock = threading.Lock()  # between interrupting threads
         self._raises: "SimpleQueue[None]" = SimpleQueue()
 
     # --- the thread that runs the call
@@ -61,7 +61,7 @@ class ThreadWindow(CallWindow):
     def close(self) -> bool:
         if not self._is_open:
             return False
-        self._is_open = False  # first: if the exception is raised in here, there is nothing left to be done
+        self._is_open = False  # first: an exception that is raised in here ends the closing
         try:
             self._right.pop()
         except IndexError:
@@ -94,30 +94,30 @@ class ThreadWindow(CallWindow):
 
 
 class CallThreads:
-    """Does calls on threads, of which there are as many as there have been calls at once, up to a limit."""
+    """A pool of threads for calls, which grows with the calls at once, up to the capacity."""
 
     def __init__(self, profile: ConcurrentProfile, exit: Callable[[SystemExit], None]) -> None:
         self._profile = profile
-        self._exit = exit  # what is done when a command wants to end the process
+        self._exit = exit  # called when a command exits the process
         self._calls: "SimpleQueue[Optional[Call]]" = SimpleQueue()
         self._ends: "SimpleQueue[None]" = SimpleQueue()
         self._thread_count = 0
         self._lock = threading.Lock()
-        self._idle = 0  # threads without a call; less than 0: calls that wait for a thread
+        self._idle = 0  # threads without a call; negative: calls without a thread
 
     def put(self, call: Call) -> None:
-        """Has a call done; RuntimeError if there is no thread and none can be started. By one thread at a time."""
+        """Runs a call on a thread. Raises RuntimeError if no thread can be started. By one thread at a time."""
         if not self._reserve_thread():
             self._start()
         self._calls.put(call)
 
     def close(self) -> None:
-        """There are no more calls. Those that have not begun are left alone."""
+        """Ends the threads after their calls. Queued calls do not begin."""
         for _ in range(self._thread_count):
             self._calls.put(None)
 
     def join(self, timeout: Optional[float] = None) -> None:
-        """Waits for all threads to end, some seconds at most; daemon threads do not keep the process from its end."""
+        """Waits until all threads have ended, for at most `timeout` seconds. They are daemons."""
         end = None if timeout is None else time.monotonic() + timeout
         try:
             while self._thread_count:
@@ -127,12 +127,12 @@ class CallThreads:
             pass
 
     def _reserve_thread(self) -> bool:
-        """Whether a thread is idle, or there are to be no more threads."""
+        """Counts a call. Returns true if a thread is idle, or if there are as many threads as allowed."""
         self._count(-1)
         return self._idle >= 0 or self._thread_count == self._profile.capacity
 
     def _start(self) -> None:
-        """A thread more. If the process cannot have it, the call waits for another one."""
+        """Starts a thread. If the process cannot have it, the call waits for another thread."""
         self._thread_count += 1
         try:
             threading.Thread(target=self._run, name=f"skep-call-{self._thread_count}", daemon=True).start()
@@ -178,11 +178,11 @@ class CallThreads:
         self._profile.finish(call, answer)
 
 
-UNWIND_SECONDS = 1.0  # seconds that terminated calls have to clean up
+UNWIND_SECONDS = 1.0  # for terminated calls to clean up
 
 
 class ThreadProfile(ConcurrentProfile):
-    """What a worker does whose commands may run beside each other."""
+    """The profile of a worker whose commands may run in several threads."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -213,12 +213,12 @@ class ThreadProfile(ConcurrentProfile):
                 self.admit(call, window)
                 try:
                     self._threads.put(call)
-                except RuntimeError as error:  # there are too many threads
+                except RuntimeError as error:  # too many threads
                     self.fail(call, error)
                 del call, window
             elif not self._interrupts.is_stopping:
                 exit_without_host()
-            del frame  # which may be large, and the next one may be long in coming
+            del frame  # a frame may be large, and the next one far away
 
     def _end(self, exit: SystemExit) -> None:
         self._exit = exit

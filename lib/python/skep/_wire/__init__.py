@@ -1,1 +1,1 @@
-"""What travels between host and worker: frames, JSON, limits, errors, messages. Imports _process."""
+"""The wire between host and worker: frames, JSON, limits, errors, messages. Above _process."""

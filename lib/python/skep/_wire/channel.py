@@ -18,13 +18,13 @@ from .json_text import decode
 from .protocol import DEFAULT_FRAME_LIMIT
 
 _HEADER = struct.Struct(">II")
-_BUFFER_SIZE = 256 * 1024  # of which the kernel gives only what is used
+_BUFFER_SIZE = 256 * 1024  # the kernel provides only the pages in use
 _SMALL_FRAME = 4 * 1024
-_HUGE_BUFFER = 32 * 1024 * 1024  # malloc keeps none of that for the next time
+_HUGE_BUFFER = 32 * 1024 * 1024  # malloc returns blocks of this size to the kernel
 _JSON_LENGTH_SIZE = 4
-_MAX_PARTS = 512  # of one system call; the kernel takes 1024
+_MAX_PARTS = 512  # per system call; the kernel takes 1024
 
-# Of a frame: its header, its JSON or a piece of that, or an attachment.
+# A part of a frame: its header, its JSON or a piece of its JSON, or an attachment.
 Part = Union[bytes, memoryview]
 
 
@@ -35,19 +35,22 @@ class Frame(NamedTuple):
     attachments: Sequence[memoryview]
 
 
-# As Frame(...), but at the speed of C. Any: typing does not know a tuple's __new__ for what it is.
+# Frame(...) at the speed of C. Any: typing does not know the __new__ of a tuple.
 _new_frame: Any = functools.partial(tuple.__new__, Frame)
 
 
 def frame_length(body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> int:
-    """What the length field of a frame with these parts holds; frame limits are about this number."""
+    """Returns the length field of a frame with these parts, which frame limits apply to."""
     length = _JSON_LENGTH_SIZE + sum(map(len, body))
     return length + sum(map(len, attachments)) if attachments else length
 
 
 def _memory(size: int) -> memoryview:
-    """Memory to receive into. A lot of it comes without being filled with zeros, and in huge pages if the kernel has any:
-    to get it would take longer than to receive what goes there."""
+    """Returns memory to receive into.
+
+    A large block comes without zeros written to it, and in huge pages where the kernel has some: otherwise the
+    allocation would take longer than the receiving.
+    """
     if size <= _HUGE_BUFFER:
         return memoryview(bytearray(size))
     block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -57,7 +60,7 @@ def _memory(size: int) -> memoryview:
 
 
 def _send_parts(stream: socket.socket, parts: Sequence[Part]) -> None:
-    """Sends all parts, with one system call if the socket takes them."""
+    """Sends all parts, by one system call if the socket takes them at once."""
     sent = stream.sendmsg(parts[:_MAX_PARTS])
     for part in parts:
         if sent < len(part):
@@ -85,12 +88,12 @@ class Channel:
 
     @classmethod
     def over_socket(cls, stream: socket.socket) -> "Channel":
-        """A channel over one end of a socket pair."""
+        """Returns a channel over one end of a socket pair."""
         return cls(stream.recv_into, stream.sendall, functools.partial(_send_parts, stream))
 
     @classmethod
     def over_files(cls, source: FileIO, sink: FileIO) -> "Channel":
-        """A channel that reads frames from one unbuffered file and writes them to another."""
+        """Returns a channel that reads frames from one unbuffered file and writes frames to another."""
 
         def write_all(data: Any) -> None:
             rest = memoryview(data)
@@ -105,11 +108,11 @@ class Channel:
 
     @property
     def has_input(self) -> bool:
-        """Whether bytes already received wait in the buffer, where no poll() can see them."""
+        """True if the buffer holds received bytes, which poll() cannot see."""
         return self._start != self._end
 
     def receive(self) -> Optional[Frame]:
-        """The next frame, or None when the other side has closed the stream."""
+        """Returns the next frame, None after the other side has closed the stream."""
         while True:
             available = self._end - self._start
             size = _HEADER.size
@@ -128,7 +131,7 @@ class Channel:
             self._end += count
 
     def send(self, body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> None:
-        """Sends a JSON object, already encoded and perhaps in parts, and its attachments."""
+        """Sends a JSON object, encoded and possibly in parts, and its attachments."""
         json_length = sum(map(len, body))
         length = _JSON_LENGTH_SIZE + json_length
         if attachments:
@@ -136,7 +139,7 @@ class Channel:
         parts = (_HEADER.pack(length, json_length), *body, *attachments)
         if length <= _SMALL_FRAME:
             self._send_all(b"".join(parts))
-        else:  # which must not be copied once more
+        else:  # a large frame is not copied once more
             self._send_parts(parts)
 
     def send_all_of(self, bodies: Sequence[Sequence[bytes]]) -> None:
@@ -165,7 +168,7 @@ class Channel:
             self._start = self._end = 0
         else:
             self._start = frame_end
-        # Attachments are views of the buffer and take it with them; a buffer grown for one frame is let go.
+        # Attachments are views of the buffer and keep it. A buffer that was grown for one frame is released.
         if attachments or len(self._view) > _BUFFER_SIZE:
             self._renew_buffer(_BUFFER_SIZE)
         frame: Frame = _new_frame((message, attachments))

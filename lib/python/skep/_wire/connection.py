@@ -1,4 +1,4 @@
-"""What the pool hands a worker it starts: descriptors to talk over, and a token to prove who it is."""
+"""The connection that a pool hands to a worker: descriptors for the channels, and a token as proof of identity."""
 
 import functools
 import io
@@ -15,13 +15,14 @@ from .protocol import PROTOCOL_VERSION
 
 
 class ConnectError(Exception):
-    """The script was not started by a pool, or by one this SDK does not understand."""
+    """Raised if no pool has started the script, or a pool with another protocol."""
 
 
 class Connection:
-    """The channels to the host: `data` for calls and all that the worker says of them, `control` for the rest.
+    """The channels to the host: `data` for calls and the worker's messages about calls, `control` for the rest.
 
-    Both are the same on the stdio transport. Who listens to it puts the calls into `calls`, which is None otherwise.
+    On the stdio transport both are one channel, and the listening thread puts the calls into `calls`; over sockets
+    `calls` is None.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Connection:
         calls: "Optional[SimpleQueue[Optional[Frame]]]" = None,
     ) -> None:
         self._is_used = False
-        self.threads = os.environ.get("SKEP_THREADS", "1")  # now: user code may change the environment later
+        self.threads = os.environ.get("SKEP_THREADS", "1")  # read here: user code may change the environment later
         self.thread_checks = os.environ.get("SKEP_THREAD_CHECKS", "")
         self.token = token
         self.data = data
@@ -43,18 +44,18 @@ class Connection:
         self.control_fd = control_fd
         self.calls = calls
         self.receive = data.receive if calls is None else cast(Callable[[], Optional[Frame]], calls.get)
-        self.stop_receiving = stop_receiving  # a blocked receive() then returns None
+        self.stop_receiving = stop_receiving  # makes a blocked receive() return None
         self.close = close
 
     def begin_serving(self) -> bool:
-        """False from the second time on: a pool talks to one worker."""
+        """Returns true the first time only: a pool talks to one worker."""
         is_first, self._is_used = not self._is_used, True
         return is_first
 
 
 @functools.lru_cache(maxsize=None)
 def connect() -> Connection:
-    """Takes what the pool has handed to this process. Two workers in one script share it."""
+    """Returns the connection that the pool has handed to this process. Two workers in one script share it."""
     script = script_name()
     if "SKEP_PROTOCOL" not in os.environ:
         raise ConnectError(
@@ -66,13 +67,12 @@ def connect() -> Connection:
             f"{script} was started by a pool that speaks protocol {os.environ['SKEP_PROTOCOL']}, but this "
             f"version of the Python package skep speaks protocol {PROTOCOL_VERSION}."
         )
-    # Taken out of the environment, so that a child of this worker is never mistaken for the worker. Over stdio there is
-    # no token.
+    # Removed from the environment, so that no child of this worker is mistaken for the worker. Stdio has no token.
     transport, token = os.environ.pop("SKEP_TRANSPORT", None), os.environ.pop("SKEP_TOKEN", None)
     if token is None and transport != "stdio":
         raise ConnectError(
-            f"{script} was started inside a skep worker, not by a pool (SKEP_TOKEN is missing). Keep worker.run() under "
-            "`if __name__ == '__main__':`, where only the worker comes by."
+            f"{script} was started inside a skep worker, not by a pool (SKEP_TOKEN is missing). Keep worker.run() "
+            "under `if __name__ == '__main__':`, where only the worker comes by."
         )
     try:
         open_channels = {"stdio": _over_stdio, "socket": _over_sockets}[transport or ""]
@@ -109,7 +109,7 @@ def _open_socket(descriptor: int) -> socket:
 
 
 def _over_stdio(token: str) -> Connection:
-    # The frames get descriptors of their own; what the script prints and reads must not touch them.
+    # Frames get descriptors of their own: the script's input and output must not touch them.
     source, sink = io.FileIO(os.dup(0), "rb"), io.FileIO(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -126,7 +126,7 @@ def _over_stdio(token: str) -> Connection:
 
 
 def _flush_every_line() -> None:
-    """Makes what the script prints arrive at the host in time, although its output is a pipe."""
+    """Makes the script's output reach the host line by line, although the output is a pipe."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not stream.closed:  # else user code has replaced it
             stream.reconfigure(line_buffering=True)

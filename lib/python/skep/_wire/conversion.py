@@ -1,8 +1,8 @@
-"""Turns what a command returns, and the data of an Error, into JSON and attachments.
+"""Conversion of results, and of the data of an Error, to JSON and attachments, and of placeholders to attachments.
 
-The common result, made of plain JSON types, costs one C-level encode and a few C-level looks at its types and
-its text. Only what that encoder does not know comes to the conversions here, and only a result that it or the
-host refuses is walked through in Python, to name the value at fault.
+The common result, made of plain JSON types, costs one encode in C and a few passes in C over its types and its text.
+The conversions here serve the types that the encoder in C does not know. Python code walks only through a result that
+the encoder or the host refuses, to name the value at fault.
 """
 
 import dataclasses
@@ -27,13 +27,13 @@ _CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((pathlib.PurePath, uuid.UUID, decimal.Decimal), str),
 )
 _LEAVES = frozenset(("leaf",))
-# Where two keys may become the same text: what _asdict() and the items() of a special dict return is unknown.
+# Roles in which two keys may become the same text: _asdict() and items() of a special dict may return anything.
 _KEY_REPEATING_ROLES = frozenset(("record", "special dict", "odd keys"))
 _ADVICE = "; return JSON types or give the type a to_dict()"
 
 
 class ResultEncoder:
-    """Encodes one value at a time, as the rules of the host want it; without rules, as JSON allows it."""
+    """Encodes one value at a time by the rules of the host; without rules, by the rules of JSON."""
 
     def __init__(self, rules: Optional[Rules] = None) -> None:
         self._rules = rules
@@ -43,7 +43,7 @@ class ResultEncoder:
         self._json = Encoder(self._convert)
 
     def encode(self, value: Any, command: str) -> Tuple[bytes, List[memoryview]]:
-        """The result of a command as JSON text and attachments; UnserializableResult if there is no way."""
+        """Returns a command's result as JSON text and attachments. Raises UnserializableResult if it cannot be sent."""
         try:
             shape = plain_shape(value)
             if shape is None:
@@ -57,14 +57,14 @@ class ResultEncoder:
         except (TypeError, ValueError, RecursionError) as error:
             refusal = error
         finally:
-            # Nothing of the result may stay here: a view of a bytearray keeps it from being resized.
+            # Releases the result: a view of a bytearray would keep the bytearray from being resized.
             self._attachments = []
             self._may_repeat_keys = False
-        # Out here, so that a to_dict() that fails again on the second visit is reported as just that.
+        # Outside of the handler, so that a to_dict() that fails again is reported as such.
         try:
             reason = explain(value, refusal, self._name)
         finally:
-            del refusal  # its traceback leads back here: a circle that would keep the result
+            del refusal  # its traceback refers to this frame: a cycle that would keep the result
         raise UnserializableResult(command, reason)
 
     def _check(self, text: bytes, depth: Optional[int], command: str) -> None:
@@ -80,7 +80,7 @@ class ResultEncoder:
         return self._plain(converter(type(value))(value))
 
     def _plain(self, value: Any) -> Any:
-        """The value with its named tuples as dicts; the C encoder would silently make lists of them."""
+        """Returns the value with dicts for named tuples, which the encoder in C would make lists of."""
         traits = _traits((value,))
         if not traits.isdisjoint(_KEY_REPEATING_ROLES):
             self._may_repeat_keys = True
@@ -97,8 +97,8 @@ def _role(kind: type) -> str:
 
 
 def _traits(values: Iterable[Any]) -> Set[str]:
-    """The roles of values and of all in them, and "odd keys" where a dict has some."""
-    # Two passes of C speed over the types; Python code runs per container, not per value.
+    """Returns the roles of values and of all values in them, and "odd keys" if a dict has keys that are no text."""
+    # Two passes in C over the types: Python code runs per container, not per value.
     traits = set(map(_role, set(map(type, values))))
     if traits == _LEAVES:
         return traits
@@ -124,13 +124,13 @@ def _without_records(value: Any) -> Any:
 
 def _contiguous(data: Any) -> memoryview:
     view = memoryview(data)
-    # cast() insists on a contiguous view without empty dimensions
+    # cast() requires a contiguous view without empty dimensions.
     return view.cast("B") if view.c_contiguous and view.nbytes else memoryview(view.tobytes())
 
 
 @per_type
 def converter(kind: type) -> Callable[[Any], Any]:
-    """How values of a type become JSON, one level deep; TypeError if there is no way."""
+    """Returns the conversion of a type's values to JSON, one level deep. Raises TypeError if there is none."""
     if dataclasses.is_dataclass(kind):
         names = [field.name for field in dataclasses.fields(kind)]
         return lambda value: {name: getattr(value, name) for name in names}
@@ -144,7 +144,7 @@ def converter(kind: type) -> Callable[[Any], Any]:
 
 
 def explain(value: Any, error: Exception, name: str) -> str:
-    """What stops a value from being sent, and where in it that is."""
+    """Returns the reason why a value cannot be sent, with the place in the value."""
     path: List[Any] = []
     try:
         obstacle = _find_obstacle(value, path, set())
@@ -156,7 +156,7 @@ def explain(value: Any, error: Exception, name: str) -> str:
 
 
 def _find_obstacle(value: Any, path: List[Any], parents: Set[int]) -> Optional[str]:
-    """The first thing JSON cannot hold, as a format with {place}; `path` then leads to it."""
+    """Returns the first obstacle as a format with {place}, None if there is none. `path` then leads to the obstacle."""
     kind = type(value)
     if isinstance(value, (str, int, float, type(None))):
         return _scalar_obstacle(value)
@@ -196,7 +196,7 @@ def _scalar_obstacle(value: Any) -> Optional[str]:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return "string at {place} is not Unicode text (it holds a lone surrogate); return bytes instead"
-    except ValueError as error:  # an integer of more digits than Python is willing to print
+    except ValueError as error:  # an integer of more digits than Python prints
         return f"number at {{place}}: {error}"
     return None
 
@@ -212,7 +212,7 @@ def _key_obstacle(mapping: Dict[Any, Any]) -> Optional[str]:
 
 
 def with_attachments(value: Any, attachments: Sequence[Any]) -> Any:
-    """The value with each placeholder replaced by its attachment."""
+    """Returns the value with attachments in the places of their placeholders, such as {"$attachment": 0}."""
     if type(value) is list:
         return [with_attachments(item, attachments) for item in value]
     if type(value) is not dict:

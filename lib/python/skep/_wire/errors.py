@@ -1,7 +1,6 @@
-"""What can go wrong with a call.
+"""Errors of calls.
 
-The public ones claim to be of the module `skep`: that is where user code finds them, and what tracebacks and
-remote errors name.
+The public classes name `skep` as their module: user code finds them there, and tracebacks and remote errors name it.
 """
 
 from typing import Any, Optional
@@ -10,7 +9,7 @@ _MAX_CODE_BYTES = 128
 
 
 class Error(Exception):
-    """Raised by user code to say that the caller is at fault, not the worker.
+    """Raised by user code to blame the caller and not the worker.
 
         raise skep.Error("bad_image", "not an image", data={"size": 3})
 
@@ -34,19 +33,19 @@ class Error(Exception):
 
 
 def validate_code(code: Any) -> str:
-    """The code of an Error as plain text; TypeError or ValueError if it cannot be one."""
+    """Returns the code of an Error as plain text. Raises TypeError or ValueError for an invalid code."""
     if not isinstance(code, str):
         raise TypeError(f"the code of an error is text, not {code!r}")
     if not 0 < len(code.encode()) <= _MAX_CODE_BYTES:
         raise ValueError(f"the code of an error takes 1 to {_MAX_CODE_BYTES} bytes in UTF-8: {code!r} does not")
-    return str.__str__(code)  # a member of an enumeration of texts is one, too
+    return str.__str__(code)  # a member of an enumeration of texts is a str, too
 
 
 class Cancelled(BaseException):
     """Raised inside a command when its caller has cancelled the call.
 
-    A BaseException, so that `except Exception` in user code does not swallow it. Clean up and let it pass; a
-    command that catches it and returns has answered all the same.
+    A BaseException, so that `except Exception` in user code does not swallow it. Clean up and let it pass; a command
+    that catches it and returns has answered the call.
     """
 
     __module__ = "skep"
@@ -55,8 +54,8 @@ class Cancelled(BaseException):
 class HostError(Exception):
     """Raised by skep.call_host() when the host answers with an error.
 
-    `type` and `message` are always there: "skep.UnknownTool" where the host has no such tool. `code` and `data` are
-    those that the tool has given, or None.
+    `type` and `message` are always set; the type is "skep.UnknownTool" if the host has no such tool. `code` and `data`
+    come from the tool, or are None.
     """
 
     __module__ = "skep"
@@ -73,7 +72,7 @@ class HostError(Exception):
 
 
 class CallError(Exception):
-    """What the SDK itself answers a call with. The message says it all: no traceback travels."""
+    """Base of the errors by which the SDK itself answers a call. They travel without a traceback."""
 
 
 class UnknownCommand(CallError):
@@ -95,7 +94,7 @@ class DeadlineExceeded(CallError):
 
 
 class UnserializableResult(CallError):
-    """What a command has returned cannot be sent: `reason` says why, and where in it."""
+    """The result of a command cannot be sent; `reason` says why, with the place in the result."""
 
     __module__ = "skep"
 
@@ -109,13 +108,13 @@ class UnserializableResult(CallError):
 
 
 class ResultTooLarge(CallError):
-    """What a command has returned takes a longer frame than the host accepts."""
+    """The result of a command takes a longer frame than the host accepts."""
 
     __module__ = "skep"
 
 
 class Unhealthy(CallError):
-    """The health check has found that the worker is not well."""
+    """The health check returned False."""
 
     __module__ = "skep"
 

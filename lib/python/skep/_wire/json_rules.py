@@ -1,7 +1,7 @@
-"""What the host accepts of a result beyond its being JSON. The host kills a worker that sends anything else.
+"""Rules of the host for results, beyond the rules of JSON. The host kills a worker that breaks them.
 
-Usual results pass with a few passes of C speed over their types and their text, which has no white space, and escapes
-only what JSON wants escaped. Only a result that is refused is walked through in Python, to name the place at fault.
+A usual result costs a few passes in C over its types and over its text, which has no white space and no escapes but
+the necessary ones. Python code walks only through a result that breaks a rule, to name the place at fault.
 """
 
 import functools
@@ -16,7 +16,7 @@ _Fact = TypeVar("_Fact")
 
 
 def per_type(function: Callable[[type], _Fact]) -> Callable[[type], _Fact]:
-    """lru_cache() of what a function says of types; alone it would hide from type checkers what that is."""
+    """lru_cache() for a function of a type, with the return type for type checkers."""
     return functools.lru_cache(maxsize=1024)(function)
 
 
@@ -25,13 +25,16 @@ _CONTAINERS = frozenset((dict, list, tuple))
 _JSON_TYPES = _SCALARS | _CONTAINERS
 _TEXT = frozenset((str,))
 
-# What is nested more deeply, perhaps because it contains itself, is left to those who go about it with care.
+# A value that is nested more deeply, as one that contains itself is, is left to slower and more careful code.
 _MAX_DEPTH = 500
 
 
 def plain_shape(value: Any) -> Optional[Tuple[int, bool]]:
-    """How deep a value is and whether integers are in it; None unless it is made of the plain JSON types alone
-    and all its keys are text, as what most commands return. A scalar has depth 0, [] has 1."""
+    """Returns the depth of a value and whether it holds integers.
+
+    Returns None unless the value is made of plain JSON types and all keys are text, as most results are. A scalar has
+    depth 0, [] has depth 1.
+    """
     kind = type(value)
     if kind in _SCALARS:
         return 0, kind is int
@@ -47,7 +50,7 @@ def plain_shape(value: Any) -> Optional[Tuple[int, bool]]:
 
 
 def are_text(keys: Iterable[Any]) -> bool:
-    """Whether all keys are of type str itself; only others can differ and yet become the same text."""
+    """Returns true if all keys are of type str itself. Other keys may differ and still become the same text."""
     return _TEXT.issuperset(map(type, keys))
 
 
@@ -66,7 +69,7 @@ def _nested_shape(value: Any) -> Optional[Tuple[int, bool]]:
         if not kinds <= _JSON_TYPES:
             return None
         containers = [item for item in _members(mappings, arrays) if type(item) in _CONTAINERS]
-        # Each one once: what occurs many times, or contains itself, must not multiply from level to level.
+        # Each container once: a container that occurs often, or contains itself, must not multiply at each level.
         if len(set(map(id, containers))) != len(containers):
             containers = list({id(item): item for item in containers}.values())
     return None
@@ -76,14 +79,14 @@ def _members(mappings: List[Dict[Any, Any]], arrays: List[Any]) -> Iterator[Any]
     return chain(chain.from_iterable(map(dict.values, mappings)), chain.from_iterable(arrays))
 
 
-# What the host can hold of an integer.
+# The range of the host's integers.
 LOWEST, HIGHEST = -(2**63), 2**64 - 1
 
-# What the host's memory takes, by the protocol; a string or a key takes its UTF-8 bytes in addition.
+# The cost of values in the host's memory, by the protocol. A string or a key takes its UTF-8 bytes in addition.
 _VALUE_BYTES = 24
 _CONTAINER_BYTES = 56
 _MEMBER_BYTES = 40
-MAX_MEMORY_PER_BYTE = _CONTAINER_BYTES // len("[]")  # nothing makes more of less
+MAX_MEMORY_PER_BYTE = _CONTAINER_BYTES // len("[]")  # [] has the highest cost per byte
 
 _DIGITS = bytes(ord("0") if code in b"-0123456789" else ord(" ") for code in range(256))
 _BIG = b"0" * 20  # digits, the first of which may be a minus
@@ -97,8 +100,8 @@ _NEITHER_BRACKETS_NOR_QUOTES = bytes(code for code in range(256) if code not in 
 
 
 def memory(text: bytes, limit: int) -> int:
-    """What the host's memory takes for a text, exactly if that is beyond the limit."""
-    # Whatever strings hold can only add to what is counted.
+    """Returns the cost of a text in the host's memory: an upper bound up to the limit, exact beyond it."""
+    # Counting the content of strings can only add to the cost.
     bound = _memory(text, len(text))
     if bound <= limit:
         return bound
@@ -108,7 +111,7 @@ def memory(text: bytes, limit: int) -> int:
 
 
 def is_deeper(text: bytes, limit: int) -> bool:
-    """Whether arrays and objects are nested more deeply than that."""
+    """Returns true if arrays and objects are nested more deeply than the limit."""
     if text.count(b"[") + text.count(b"{") <= limit:
         return False
     brackets = _unescaped(text).translate(_SQUARE, _NEITHER_BRACKETS_NOR_QUOTES)
@@ -119,21 +122,21 @@ def is_deeper(text: bytes, limit: int) -> bool:
 
 
 def may_have_big_integer(text: bytes) -> bool:
-    """Whether anything looks like an integer that the host cannot hold, even if it is none."""
+    """Returns false if no integer can be outside the host's range; true may be a false alarm."""
     if len(text) > _LONG and text[::_SAMPLING].translate(_DIGITS).find(b"00") < 0:
         return False
     return text.translate(_DIGITS).find(_BIG) >= 0
 
 
 def has_big_integer(text: bytes) -> bool:
-    """Whether there is an integer that the host cannot hold."""
+    """Returns true if an integer is outside the host's range."""
     if not may_have_big_integer(text):
         return False
     return any(not LOWEST <= int(found) <= HIGHEST for found in _LONG_INTEGER.findall(_skeleton(text)))
 
 
 def repeats_key(text: bytes) -> bool:
-    """Whether an object has two members of the same name."""
+    """Returns true if an object has two members of the same name."""
     repeated = []
 
     def collect_repeated(members: List[Tuple[str, Any]]) -> None:
@@ -145,14 +148,14 @@ def repeats_key(text: bytes) -> bool:
 
 
 def _unescaped(text: bytes) -> bytes:
-    """The text with a byte, if any, for each escaped character, and without a quote that does not end a string."""
+    """Returns the text with at most a byte for each escaped character. The only quotes left start or end a string."""
     if b"\\" not in text:
         return text
     return text.replace(b"\\\\", b".").replace(b'\\"', b".")
 
 
 def _skeleton(text: bytes) -> bytes:
-    """The text with a lone quote for each string."""
+    """Returns the text with a lone quote for each string."""
     return _STRING.sub(b'"', _unescaped(text))
 
 
@@ -171,12 +174,12 @@ _MAX_PLACE_LENGTH = 240
 
 
 def place(root: str, keys: Iterable[Any]) -> str:
-    """The place that keys and indices lead to, from a root of that name."""
+    """Returns the name of a place in a value for messages, such as `result.items[3]`, from the root's name."""
     return shorten(root + "".join(map(_step, keys)))
 
 
 def shorten(text: str) -> str:
-    """The text, or its two ends: keys may be of any length."""
+    """Returns the text, or its two ends if it is long: keys may be of any length."""
     half = _MAX_PLACE_LENGTH // 2
     return text if len(text) <= _MAX_PLACE_LENGTH else f"{text[:half]}...{text[-half:]}"
 
@@ -185,36 +188,39 @@ def _step(key: Any) -> str:
     return f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]"
 
 
-# In the host's memory.
+# Costs in the host's memory.
 _ENVELOPE_BYTES = 1024
 _ATTACHMENT_BYTES = 24
 
 
 class Rules:
-    """The rules of a host with these limits; how long a result may be shows only once it is in its frame.
+    """The rules of a host with these limits, except for the length of the frame, which is known later.
 
-    What they are for has a name, by which objections call it.
+    `name` is the name of the value in objections.
     """
 
     def __init__(self, limits: Limits, name: str = "result") -> None:
         self.name = name
         self._length_limit = min(limits.frame_bytes, limits.json_bytes)
-        self._depth = limits.json_depth - 1  # the message around the result is one level
+        self._depth = limits.json_depth - 1  # the message is a level above the result
         self._tree_bytes = limits.tree_bytes
         self._attachments = limits.attachments
-        # A text of that length is small enough for the host's memory, whatever it holds.
+        # A text of this length fits into the host's memory whatever it holds.
         self._safe_length = (limits.tree_bytes - _ENVELOPE_BYTES) // MAX_MEMORY_PER_BYTE
 
     def is_clear(self, text: bytes, depth: int, integers: bool) -> bool:
-        """Whether there is no objection, at a glance, to an encoded result of that plain_shape()."""
+        """Returns true if a result with this plain_shape() keeps the rules by a quick check. False decides nothing."""
         return depth <= self._depth and len(text) <= self._safe_length and not (integers and may_have_big_integer(text))
 
     def find_objection(
         self, text: bytes, attachments: int, depth: Optional[int], may_repeat_keys: bool
     ) -> Optional[str]:
-        """What the host would not accept of an encoded result, if anything; the depth if it is known."""
+        """Returns the reason why the host would refuse an encoded result, None if it accepts it.
+
+        `depth` is None if it is unknown.
+        """
         if len(text) > self._length_limit:
-            return None  # which is going to be objection enough
+            return None  # the check of the frame's length refuses it
         if attachments > self._attachments:
             return f"{self.name} holds {attachments} attachments; the limit is {self._attachments}"
         if len(text) + attachments > self._safe_length:
@@ -229,11 +235,11 @@ class Rules:
 
 
 class _Members(List[Any]):
-    """A decoded object, with the members as they come."""
+    """A decoded object: its members in order, with repeated keys."""
 
 
 class _Search:
-    """A way through a decoded result to the first value that breaks a rule."""
+    """Walks through a decoded result to the first value that breaks a rule."""
 
     def __init__(self, depth: int, name: str) -> None:
         self._depth = depth
@@ -241,7 +247,7 @@ class _Search:
         self._path: List[Any] = []
 
     def find(self, value: Any) -> Optional[str]:
-        """What is wrong with a value or something in it."""
+        """Returns the objection to a value or to a value in it, None if there is none."""
         if type(value) is int and not LOWEST <= value <= HIGHEST:
             return f"integer at {self._place()} is not within -2**63 ... 2**64-1; return a string instead"
         if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""JSON as the protocol wants it: UTF-8, no NaN, no Infinity. With orjson where the user has it installed."""
+"""JSON text by the protocol: UTF-8, no NaN, no Infinity. Uses orjson where it is installed."""
 
 import importlib
 import json
@@ -6,15 +6,15 @@ from typing import Any, Callable, Dict, Union
 
 orjson: Any
 try:
-    orjson = importlib.import_module("orjson")  # no statement, so that type checkers need not find it
+    orjson = importlib.import_module("orjson")  # no import statement: type checkers need not find orjson
 
     _ONLY_JSON_TYPES = (
         orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
     )
-except (ImportError, AttributeError):  # not there, or too old
+except (ImportError, AttributeError):  # not installed, or too old
     orjson = None
 
-# A shorter text is not worth a look before it is encoded.
+# For a shorter text, an inspection before the encoding does not pay.
 _LONG = 256
 _NEEDS_NO_ESCAPE = bytes(code for code in range(0x20, 0x100) if code not in b'"\\')
 _ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t"))
@@ -25,7 +25,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-# Any: typing does not know what the json module has in C.
+# Any: typing does not know the C functions of the json module.
 _decoder: Any = json.JSONDecoder(parse_constant=_refuse_constant)
 _scan = _decoder.scan_once
 
@@ -36,36 +36,36 @@ def _decode(data: Union[bytes, memoryview]) -> Any:
         value, end = _scan(text, 0)
     except StopIteration:
         end = -1
-    # White space around the value, and errors, are for the whole decoder.
+    # The whole decoder handles white space around the value, and errors.
     return value if end == len(text) else _decoder.decode(text)
 
 
 _encoding: Any = json.encoder  # as above
 _escape: Callable[[str], str] = _encoding.encode_basestring  # text, with its quotes
 
-# Takes what is JSON and nothing else, as _decode does.
+# Decodes JSON. Raises ValueError for everything else.
 decode: Callable[[Union[bytes, memoryview]], Any] = orjson.loads if orjson else _decode
 
 
 class Encoder:
-    """Encodes values; what JSON does not know goes through `convert` first.
+    """Encodes values. Values of types that JSON lacks go through `convert` first.
 
-    Raises ValueError or TypeError for what cannot be sent.
+    Raises ValueError or TypeError for a value that cannot be sent.
     """
 
     def __init__(self, convert: Callable[[Any], Any]) -> None:
-        # Circular structures end in RecursionError, so the bookkeeping that finds them earlier is not worth it.
+        # A circular structure ends in RecursionError: finding it earlier is not worth the bookkeeping.
         encoder = json.JSONEncoder(
             ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"), default=convert
         )
         self._to_text = _without_setup(encoder, convert)
 
     def encode_any(self, value: Any) -> bytes:
-        """A value that may hold what `convert` is for, as JSON text."""
+        """Returns a value as JSON text. The value may hold values for `convert`."""
         return self._to_text(value).encode()
 
     def encode(self, value: Any) -> bytes:
-        """A value of JSON types alone, exactly those and not types derived from them, as JSON text."""
+        """Returns a value of JSON types as JSON text: of exactly these types, not of types derived from them."""
         kind = type(value)
         if kind is str:
             return self._encode_text(value)
@@ -77,7 +77,7 @@ class Encoder:
         return self.encode_any(value)
 
     def _encode_text(self, text: str) -> bytes:
-        """A long text takes a fifth of the time this way, as most of its characters stand for themselves."""
+        """Encodes a long text in a fifth of the time, as most of its characters need no escape."""
         if len(text) < _LONG:
             return _escape(text).encode()
         data = text.encode()
@@ -92,9 +92,9 @@ class Encoder:
     def _encode_with_orjson(self, value: Any) -> bytes:
         try:
             data: bytes = orjson.dumps(value, option=_ONLY_JSON_TYPES)
-        except TypeError:  # it is not only of JSON types
+        except TypeError:  # the value is not of JSON types alone
             return self.encode_any(value)
-        # orjson writes null for NaN, which is to be refused.
+        # orjson writes null for NaN, which the SDK refuses.
         return data if b"null" not in data else self.encode_any(value)
 
 
@@ -105,10 +105,10 @@ def _holds_long_text(mapping: Dict[Any, Any]) -> bool:
 
 
 def _without_setup(encoder: json.JSONEncoder, convert: Callable[[Any], Any]) -> Callable[[Any], str]:
-    """Its encode(), but without making a new C encoder each time."""
+    """Returns encode() of an encoder that keeps its C encoder instead of making one for each value."""
     make, escape = _encoding.c_make_encoder, _encoding.c_encode_basestring
     try:
         encode = make(None, convert, escape, None, ":", ",", False, False, False)
-    except TypeError:  # not CPython, where they are None, or a Python in which they have changed
+    except TypeError:  # no CPython, which has these functions, or a changed one
         return encoder.encode
     return lambda value: "".join(encode(value, 0))

@@ -1,4 +1,4 @@
-"""The messages a worker sends, and how they keep to the limits of its host."""
+"""The messages of a worker, within the limits of its host."""
 
 import json
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -10,7 +10,7 @@ from .errors import CallError, Error, ResultTooLarge, UnserializableResult, vali
 from .json_rules import Rules
 from .protocol import Limits
 
-# The JSON object, perhaps in parts, and the attachments.
+# The JSON object, possibly in parts, and the attachments.
 Answer = Tuple[Sequence[bytes], Sequence[memoryview]]
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps() may be patched
@@ -19,7 +19,7 @@ _ESCAPED_CHARACTER = 6  # bytes
 _ERROR_OVERHEAD = 1024  # in the host's memory
 _DATA = b',"data":'
 
-# What precedes the value; for the call's id and lengths().
+# The text before the value, with places for the call's id and for attachment_lengths().
 _RESULT = b'{"type":"result","id":%d%b,"value":'
 _CHUNK = b'{"type":"chunk","id":%d%b,"value":'
 
@@ -31,15 +31,15 @@ class Answers:
         self._limits = limits
         self._encoder = ResultEncoder(Rules(limits))
         self._length_limit = min(limits.json_bytes, limits.frame_bytes - frame_length(()))
-        # Text takes the host's memory by its bytes, and little is around it.
+        # The cost of a text in the host's memory is its bytes and little more.
         self._error_limit = min(self._length_limit, limits.tree_bytes - _ERROR_OVERHEAD)
 
     def result(self, call_id: int, command: str, value: Any) -> Answer:
-        """What a command has returned; UnserializableResult or ResultTooLarge if the host would not accept it."""
+        """Returns the answer with a result. Raises UnserializableResult or ResultTooLarge if the host refuses it."""
         return self._value(_RESULT, call_id, command, value)
 
     def chunk(self, call_id: int, command: str, value: Any) -> Answer:
-        """The same for what it has yielded."""
+        """Returns the message with a value that a command has yielded. Raises the errors of result()."""
         return self._value(_CHUNK, call_id, command, value)
 
     def _value(self, head: bytes, call_id: int, command: str, value: Any) -> Answer:
@@ -50,8 +50,10 @@ class Answers:
         return body, attachments
 
     def error(self, call_id: int, error: BaseException) -> Answer:
-        """What a command has raised, cut to what the host accepts. To convert the data of an Error may run user
-        code; what that raises, unless it is an Exception, comes through."""
+        """Returns the answer with an error, cut to the limits of the host.
+
+        Converting the data of an Error may run user code. Raises what that code raises unless it is an Exception.
+        """
         description = self._cut_to_fit(call_id, describe(error))
         body = _error(call_id, description)
         if "code" in description:
@@ -64,7 +66,7 @@ class Answers:
         return (body,), ()
 
     def _cut_to_fit(self, call_id: int, description: Dict[str, str]) -> Dict[str, str]:
-        """An error that is short enough for the host. Its code is never cut."""
+        """Returns an error description that is short enough for the host. The code is never cut."""
         if len(_error(call_id, description)) <= self._error_limit:
             return description
         minimum = {**description, "type": "", "message": "", "traceback": ""}
@@ -72,10 +74,12 @@ class Answers:
         return {**minimum, "type": description["type"][:length], "message": description["message"][:length]}
 
     def _data(self, error: BaseException, overhead: int) -> Tuple[bytes, str]:
-        """The data of an Error, if it has any, as JSON text; or what stops it from being sent. The message takes
-        that many bytes without it."""
+        """Returns the data of an Error as JSON text, if it has any, and the reason why the data cannot be sent.
+
+        `overhead` is the size of the message without the data.
+        """
         limits = self._limits._replace(
-            json_depth=self._limits.json_depth - 1,  # it is a level further in than a result
+            json_depth=self._limits.json_depth - 1,  # data is a level deeper than a result
             tree_bytes=self._limits.tree_bytes - overhead,
         )
         try:
@@ -106,8 +110,8 @@ class Answers:
 
 
 def encode(message: Union[Dict[str, Any], str]) -> bytes:
-    """A message, or a part of one, that may hold any text."""
-    # "replace": exception messages and command names may hold lone surrogates, which are not JSON
+    """Returns a message, or a part of one, as JSON text. It may hold any text."""
+    # "replace": exception messages and command names may hold lone surrogates, which JSON cannot hold.
     return _encode(message).encode("utf-8", "replace")
 
 
@@ -119,14 +123,14 @@ def _error(call_id: int, description: Dict[str, str], data: bytes = b"") -> byte
 
 
 def attachment_lengths(attachments: List[memoryview]) -> bytes:
-    """The member of a message that says how long its attachments are, if it has any."""
+    """Returns the member of a message with the lengths of its attachments; nothing if there are none."""
     if not attachments:
         return b""
     return b',"attachments":[%b]' % ",".join(str(len(part)) for part in attachments).encode()
 
 
-# An exception may carry any amount of text; what travels is bounded, in bytes of UTF-8, as at the host. The start
-# of a message says most, and the end of a traceback.
+# Limits of an error's texts, in bytes of UTF-8, as at the host: an exception may carry any amount of text. The start of
+# a message says most, and the end of a traceback.
 _TYPE_LIMIT = 256
 _MESSAGE_LIMIT = 64 * 1024
 _TRACEBACK_LIMIT = 256 * 1024
@@ -134,9 +138,9 @@ _REMARK_LIMIT = 1024
 
 
 def describe(error: BaseException) -> Dict[str, str]:
-    """The error object that the caller gets, but for the data of an Error."""
+    """Returns the error object for the caller, without the data of an Error."""
     description = {
-        "type": _head(type_name(type(error)), _TYPE_LIMIT) or "?",  # type() makes classes without a name
+        "type": _head(type_name(type(error)), _TYPE_LIMIT) or "?",  # type() can make a class without a name
         "message": _head(error_text(error), _MESSAGE_LIMIT),
         "traceback": "",
     }
@@ -149,7 +153,7 @@ def describe(error: BaseException) -> Dict[str, str]:
 
 
 def with_remark(message: str, remark: str) -> str:
-    """A message and, however long it is, what has to be said after it."""
+    """Returns a message, cut if it is long, and the remark."""
     remark = f" ({_head(remark, _REMARK_LIMIT)})"
     return _head(message, _MESSAGE_LIMIT - len(remark.encode())) + remark
 
@@ -157,12 +161,12 @@ def with_remark(message: str, remark: str) -> str:
 def _error_code(error: BaseException) -> Optional[str]:
     try:
         return validate_code(getattr(error, "code", None)) if issubclass(type(error), Error) else None
-    except BaseException:  # a subclass has spoilt it: an error like any other
+    except BaseException:  # a subclass has broken `code`: an error like any other
         return None
 
 
 def _head(text: str, limit: int) -> str:
-    # A character has a byte or more. "replace" is for lone surrogates, "ignore" for the character cut in half.
+    # A character takes a byte or more. "replace" is for lone surrogates, "ignore" for a character cut in half.
     return text[:limit].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
