@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 import subprocess
 import sys
 import time
@@ -381,8 +382,10 @@ class Async(HostCase):
         self.host.tell({"type": "shutdown", "grace_ms": 1000})
         status, _, stderr = self.host.finish()
         self.assertEqual(status, 0)
-        self.assertEqual(stderr.count("skep: the event loop has been blocked for 1 s"), 1)
-        self.assertRegex(stderr, r'It is here:\n  File ".*script.py", line \d+, in block\n')
+        self.assertIn("skep: the event loop has been blocked for 1 s", stderr)
+        # A machine that stands still may cause reports of other places.
+        places = re.findall(r'It is here:\n  File ".*script.py", line \d+, in block\n', stderr)
+        self.assertEqual(len(places), 1, stderr)
 
     def test_a_loop_that_is_busy_alone_harms_nobody(self):
         self.start_async()
