@@ -313,12 +313,14 @@ bool oracle::was_to_be_replaced(const sim_worker& which) const {
     return which.terminated || which.killed || which.reset_failed || was_overdue(which);
 }
 
-/// Whether its own health check may have condemned it: a MemoryError counts as a failure of it.
-/// Whether it may keep a free place for a probe: one that is doubted, or one with a check of its own that is due.
+/// Whether it may keep a free place for a probe: a worker that is doubted, one with a check of its own that is due, or one
+/// that a user has probed.
 bool oracle::may_await_probe(const sim_worker& which) const {
-    return which.plan().has_probe && (which.plan().own_probe || config_.health_check.error_streak > 0);
+    return which.plan().has_probe &&
+           (which.plan().own_probe || is_probe_asked_ || config_.health_check.error_streak > 0);
 }
 
+/// Whether its own health check may have condemned it: a MemoryError counts as a failure of it.
 bool oracle::was_sick(const sim_worker& which) const {
     return which.errors_seen > 0 && which.plan().has_probe;
 }

@@ -72,6 +72,7 @@ public:
     void on_wait_ended(std::uint64_t number) { waits_.erase(number); }
 
     // What users are told of a worker that they ask about.
+    void on_probe_asked() { is_probe_asked_ = true; }
     void on_probed(const probe_result& found);
     void on_pong(const worker_id& of, duration took);
     void on_end_told(const worker_id& of, const worker_exit& told);
@@ -336,6 +337,7 @@ private:
     std::optional<time_point> start_asked_;
     std::optional<shutdown_report> report_;            ///< not compared yet
     std::map<worker_id, time_point> vacant_since_;     ///< by the one to come
+    bool is_probe_asked_ = false;                      ///< by a user
     std::map<worker_id, std::uint64_t> overdue_;       ///< for a probe: calls answered by then
     idle_workers idle_;                                ///< while calls wait
     std::map<worker_id, std::uint64_t> known_leaving_; ///< seen so, and at which step

@@ -478,12 +478,14 @@ void users::inspect(duration when) {
 }
 
 asio::awaitable<void> users::probe(pool& of, worker_id which) {
+    oracle_.on_probe_asked();
     auto probing = of.probe(which);
     const probe_result found = co_await std::move(probing);
     oracle_.on_probed(found);
 }
 
 asio::awaitable<void> users::probe_all(pool& of) {
+    oracle_.on_probe_asked();
     auto probing = of.probe();
     const std::vector<probe_result> found = co_await std::move(probing);
     for (const auto& each : found) {
