@@ -24,11 +24,11 @@ enum class errc {
     pool_saturated, ///< the wait queue is full: the call was refused at once
     queue_timeout,  ///< no worker became free for as long as the call might wait; says if some take no calls
     no_worker, ///< likewise, and when that time, or the call's own, was over none was up; with the last cause
-    timeout,   ///< the call's timeout or deadline passed, whoever noticed it
-    cancelled, ///< the caller cancelled the operation
-    worker_lost,       ///< the worker died, froze or broke the protocol while it had the call
-    remote_error,      ///< the worker's code raised an exception: see error_info::remote_*
-    unknown_command,   ///< the worker has no command of that name; the text says which ones it has
+    timeout, ///< the call's timeout or deadline passed, whoever noticed it; or a ping() had no answer in time
+    cancelled,    ///< the caller cancelled the operation
+    worker_lost,  ///< the worker died, froze or broke the protocol while it had the call
+    remote_error, ///< the worker's code raised an exception: see error_info::remote_*
+    unknown_command, ///< the worker has no such command (the text lists its commands), or no health check to probe
     invalid_arguments, ///< the command does not take these arguments; the text says which ones it takes
     invalid_request,  ///< the request cannot be encoded (arguments that are no object, NaN); nothing was sent
     frame_too_large,  ///< the request's encoding exceeds the frame limit; nothing was sent

@@ -173,7 +173,7 @@ struct output_options {
 /// How grave a message is; `off` is above all of them.
 enum class log_level { debug, info, warning, error, off };
 
-/// What Python workers do about two threads in one object of the script at once.
+/// The reaction of Python workers to two threads that are in methods of one object of the script at the same time.
 enum class thread_checks {
     off,
     report, ///< write it to stderr, once for each pair of methods

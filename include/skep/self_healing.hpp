@@ -24,8 +24,8 @@ using health_probe =
 /// Whether a worker does its job. A failure takes it out of rotation (degraded), the next success puts it back,
 /// `failures` in a row remove and replace it. A worker with a health check of its own (the script's, `command` or
 /// `probe`) is probed once the interval is over, under load as well: as soon as it has a place free, between two calls and
-/// never behind one. The result of a call is as good as a check that only shows that the worker answers, and puts it off;
-/// an exception never is. Probes of a pool take turns, and are spread over the interval: a call does not wait for one while
+/// never behind one. A check that only shows that the worker answers is put off by the result of a call, and by no
+/// exception. Probes of a pool take turns, and are spread over the interval: a call does not wait for one while
 /// another worker could be had.
 struct health_check_options {
     bool enabled = true;                               ///< whether workers are probed at all

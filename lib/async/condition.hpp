@@ -12,8 +12,6 @@
 #include <boost/intrusive/list.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <utility>
-
 namespace skep {
 
 /// Lets coroutines wait until something has changed, and then look at the facts themselves. On one strand.
@@ -23,10 +21,7 @@ public:
 
     /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. There is none in
     /// between if the facts are looked at right before.
-    asio::awaitable<void> wait() {
-        auto waiting = wait_until(time_point::max());
-        co_await std::move(waiting);
-    }
+    asio::awaitable<void> wait() { return wait_until(time_point::max()); }
 
     /// The same, or when the deadline has passed.
     asio::awaitable<void> wait_until(time_point deadline) {

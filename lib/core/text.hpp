@@ -48,7 +48,7 @@ inline bool is_name(std::string_view text) noexcept {
            std::all_of(text.begin(), text.end(), is_allowed);
 }
 
-/// What an exception says of itself; never empty.
+/// The message of an exception; never empty.
 inline std::string text_of(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);

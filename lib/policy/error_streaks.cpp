@@ -12,7 +12,7 @@ namespace {
 // Names of commands come from callers. With more windows, all is begun anew.
 constexpr std::size_t most_windows = 1'000'000;
 
-// A worker's last calls, in multiples of the limit, but not too few: what it did long ago says little.
+// The last calls that a worker is judged by, in multiples of the limit, but not too few.
 constexpr std::uint64_t limits_in_window = 16;
 constexpr std::uint64_t shortest_window = 128;
 
@@ -42,11 +42,11 @@ error_streaks::tally& error_streaks::tally_of(const std::string& command) {
     return tallies_[command];
 }
 
-error_streaks::window& error_streaks::window_of(tally& of, std::uint32_t slot) {
-    if (slot >= of.of.size()) {
-        of.of.resize(slot + 1);
+error_streaks::window& error_streaks::window_of(tally& all, std::uint32_t slot) {
+    if (slot >= all.windows.size()) {
+        all.windows.resize(slot + 1);
     }
-    return of.of[slot];
+    return all.windows[slot];
 }
 
 error_streaks::slot_record& error_streaks::record_of(std::uint32_t slot) {
@@ -63,20 +63,20 @@ void error_streaks::started(std::uint32_t slot) {
 
 void error_streaks::begin_windows(std::uint32_t slot) noexcept {
     for (auto& [command, each] : tallies_) {
-        if (slot < each.of.size()) {
-            each.of[slot] = {};
+        if (slot < each.windows.size()) {
+            each.windows[slot] = {};
         }
     }
 }
 
-error_streaks::window& error_streaks::count_call(tally& of, std::uint32_t slot) const {
-    auto& mine = window_of(of, slot);
-    if (mine.mine.calls == 0 || mine.mine.calls >= span_) {
-        mine = {{}, of.all, mine.row};
+error_streaks::window& error_streaks::count_call(tally& all, std::uint32_t slot) const {
+    auto& window = window_of(all, slot);
+    if (window.own.calls == 0 || window.own.calls >= span_) {
+        window = {{}, all.total, window.row};
     }
-    ++of.all.calls;
-    ++mine.mine.calls;
-    return mine;
+    ++all.total.calls;
+    ++window.own.calls;
+    return window;
 }
 
 void error_streaks::succeeded(std::uint32_t slot, const std::string& command) {
@@ -96,12 +96,12 @@ streak_verdict error_streaks::failed(std::uint32_t slot, const std::string& comm
         return streak_verdict::none;
     }
     auto& all = tally_of(command);
-    auto& mine = count_call(all, slot);
-    ++all.all.failures;
-    ++mine.mine.failures;
-    ++mine.row;
+    auto& window = count_call(all, slot);
+    ++all.total.failures;
+    ++window.own.failures;
+    ++window.row;
     auto& record = record_of(slot);
-    const auto of_row = mine.row % limit_ == 0 ? streak_verdict::streak : streak_verdict::none;
+    const auto of_row = window.row % limit_ == 0 ? streak_verdict::streak : streak_verdict::none;
     const bool is_looked_into = ++record.failures % limit_ == 0 && record.marked != mark::convicted;
     if (!is_looked_into || !does_much_worse(slot)) {
         return of_row;
@@ -112,25 +112,26 @@ streak_verdict error_streaks::failed(std::uint32_t slot, const std::string& comm
     return is_first ? streak_verdict::suspect : streak_verdict::convict;
 }
 
-/// Than its siblings would have done at the same calls, and by more than chance explains. What they failed of one more
-/// call is taken to be a failure, so that few calls prove little.
+/// Whether the worker fails many more calls than its siblings would fail of the same commands, and more than chance
+/// explains. The siblings are taken to have made two more calls and failed one of them, so that few calls prove little.
 bool error_streaks::does_much_worse(std::uint32_t slot) const noexcept {
     double failures = 0;
     double expected = 0;
     double variance = 1;
     double siblings_calls = 0;
     for (const auto& [command, each] : tallies_) {
-        if (slot >= each.of.size()) {
+        if (slot >= each.windows.size()) {
             continue;
         }
-        const auto& mine = each.of[slot];
-        const auto calls = static_cast<double>(mine.mine.calls);
-        const auto others = static_cast<double>(each.all.calls - mine.all_before.calls) - calls;
+        const auto& window = each.windows[slot];
+        const auto calls = static_cast<double>(window.own.calls);
+        const auto others = static_cast<double>(each.total.calls - window.total_before.calls) - calls;
         if (calls == 0 || others == 0) {
             continue;
         }
-        const auto failed = static_cast<double>(mine.mine.failures);
-        const auto others_failed = static_cast<double>(each.all.failures - mine.all_before.failures) - failed;
+        const auto failed = static_cast<double>(window.own.failures);
+        const auto others_failed =
+            static_cast<double>(each.total.failures - window.total_before.failures) - failed;
         const auto rate = (others_failed + 1) / (others + 2);
         failures += failed;
         expected += calls * rate;

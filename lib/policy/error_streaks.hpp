@@ -11,7 +11,7 @@
 
 namespace skep {
 
-/// What a failed call says of its worker.
+/// The verdict on a worker after one more of its calls has failed.
 enum class streak_verdict {
     none,
     streak,  ///< so many of its calls of the command in a row have failed
@@ -41,15 +41,15 @@ private:
         std::uint64_t calls = 0;
         std::uint64_t failures = 0;
     };
-    /// What a slot has done of a command lately, and what all together had done of it as that began.
+    /// The last calls of one command in a slot, and the calls of all slots before them.
     struct window {
-        count mine;
-        count all_before;
+        count own;
+        count total_before;
         std::size_t row = 0; ///< failures since the last success
     };
     struct tally {
-        count all;
-        std::vector<window> of; ///< by slot
+        count total;
+        std::vector<window> windows; ///< by slot
     };
     enum class mark : std::uint8_t { none, suspected, convicted };
     struct slot_record {
@@ -59,9 +59,9 @@ private:
     };
 
     tally& tally_of(const std::string& command);
-    static window& window_of(tally& of, std::uint32_t slot);
+    static window& window_of(tally& all, std::uint32_t slot);
     slot_record& record_of(std::uint32_t slot);
-    window& count_call(tally& of, std::uint32_t slot) const;
+    window& count_call(tally& all, std::uint32_t slot) const;
     bool does_much_worse(std::uint32_t slot) const noexcept;
     void begin_windows(std::uint32_t slot) noexcept;
 

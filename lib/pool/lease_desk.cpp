@@ -102,16 +102,14 @@ void lease_desk::refuse(lease_claim& refused, affinity_step why, const worker* h
     error_info info;
     info.worker = home != nullptr ? std::optional(home->id()) : refused.options.worker();
     auto code = errc::unknown_worker;
-    if (!refused.options.worker()) {
-        code = errc::session_worker_unavailable;
-        info.detail = worker_is_gone;
-    }
     if (why == affinity_step::refuse_as_busy) {
         code = errc::worker_busy;
-        info.detail.clear();
     } else if (why == affinity_step::refuse_as_too_many) {
         code = errc::session_quota_exceeded;
         info.detail = user_.why_too_many();
+    } else if (!refused.options.worker()) {
+        code = errc::session_worker_unavailable;
+        info.detail = worker_is_gone;
     }
     end_wait(refused, code, std::move(info));
 }

@@ -90,19 +90,17 @@ worker* placement::pick_by(scheduler& chooser, const claim& claimant,
     const auto view = claimant.view();
     passed_over_.clear();
     worker* best = nullptr;
-    auto slot = chooser.pick(view);
-    while (slot && best == nullptr) {
+    while (const auto slot = chooser.pick(view)) {
         auto* const offered = in_slot(*slot);
         const bool would_do = offered != nullptr && (offered->*accepts)();
         if (would_do && !waiting_.has_older_for(*slot, claimant)) {
             best = offered;
-            continue;
+            break;
         }
         if (would_do) {
             passed_over_.push_back(offered);
         }
         chooser.withdraw(*slot);
-        slot = chooser.pick(view);
     }
     for (auto* const each : passed_over_) {
         refresh(*each);

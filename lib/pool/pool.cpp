@@ -34,30 +34,25 @@ asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
     co_return std::monostate();
 }
 
-/// Something that a running pool is asked for; `body(core)` is the coroutine that finds it out.
+/// Runs the coroutine `body(core)` on the strand of a pool that is running, and returns its result.
 template <class T, class Body>
-asio::awaitable<T> inquire(core_ptr core, Body body) {
+asio::awaitable<T> run_in_running(core_ptr core, Body body) {
     core->refuse_if_forked();
     const auto in_changes = [](pool_core& target) -> task_group& { return target.waits().changes(); };
     auto checked = [body = std::move(body)](pool_core& target) {
         target.require_running();
         return body(target);
     };
-    auto asking = wait_on_strand<T>(std::move(core), in_changes, std::move(checked));
-    T answer = co_await std::move(asking);
-    co_return answer;
+    auto running = wait_on_strand<T>(std::move(core), in_changes, std::move(checked));
+    T result = co_await std::move(running);
+    co_return result;
 }
 
 /// A change of a pool that is running; `body(core)` is the coroutine that makes it.
 template <class Body>
 asio::awaitable<void> change(core_ptr core, Body body) {
-    core->refuse_if_forked();
-    const auto in_changes = [](pool_core& target) -> task_group& { return target.waits().changes(); };
-    auto checked = [body = std::move(body)](pool_core& target) {
-        target.require_running();
-        return done(body(target));
-    };
-    auto changing = wait_on_strand<std::monostate>(std::move(core), in_changes, std::move(checked));
+    auto changing = run_in_running<std::monostate>(
+        std::move(core), [body = std::move(body)](pool_core& target) { return done(body(target)); });
     co_await std::move(changing);
 }
 
@@ -229,17 +224,17 @@ asio::awaitable<shutdown_report> pool::shutdown() {
 }
 
 asio::awaitable<probe_result> pool::probe(worker_id id) {
-    return inquire<probe_result>(
+    return run_in_running<probe_result>(
         core_, [id = std::move(id)](pool_core& target) { return target.inspecting().probe(id); });
 }
 
 asio::awaitable<std::vector<probe_result>> pool::probe() {
-    return inquire<std::vector<probe_result>>(
+    return run_in_running<std::vector<probe_result>>(
         core_, [](pool_core& target) { return target.inspecting().probe_all(); });
 }
 
 asio::awaitable<duration> pool::ping(worker_id id) {
-    return inquire<duration>(
+    return run_in_running<duration>(
         core_, [id = std::move(id)](pool_core& target) { return target.inspecting().ping(id); });
 }
 

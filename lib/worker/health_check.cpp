@@ -95,12 +95,10 @@ bool health_check::is_wanted() const noexcept {
 
 asio::awaitable<void> health_check::probe_and_judge() {
     const auto begun = context_.now();
-    at_probe_ = true;
     asked_ = false;
     ++begun_probes_;
     value_ = nullptr;
     const std::string complaint = co_await probe();
-    at_probe_ = false;
     ++ended_probes_;
     last_ = {patient_.id(), context_.present().wall, context_.now() - begun, complaint.empty(),
              complaint,     std::move(value_)};

@@ -59,7 +59,7 @@ public:
     void failed_call(const error_message& error, time_point now);
 
     /// A routine probe of it is under way.
-    bool is_at_probe() const noexcept { return at_probe_ && is_well(); }
+    bool is_at_probe() const noexcept { return begun_probes_ != ended_probes_ && is_well(); }
 
     /// The worker has a probe that it has not answered.
     bool is_probing() const noexcept { return unanswered_ != nullptr; }
@@ -85,7 +85,6 @@ private:
     std::string command_;
     bool own_ = false;
     bool begun_ = false;
-    bool at_probe_ = false;
     bool asked_ = false; ///< for a probe, by the user
     std::uint64_t begun_probes_ = 0;
     std::uint64_t ended_probes_ = 0;

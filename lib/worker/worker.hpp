@@ -303,6 +303,7 @@ private:
     void collect();
     asio::awaitable<void> beat();
     void ping();
+    void send_ping(std::uint64_t number);
 
     moment at() const { return around_.context.present(); }
     void tell(decltype(worker_event::fact) fact);

@@ -228,7 +228,11 @@ void worker::ping() {
                 errc::heartbeat_lost});
         return;
     }
-    append_ping(link_->control().outbox().text(), verdict.ping);
+    send_ping(verdict.ping);
+}
+
+void worker::send_ping(std::uint64_t number) {
+    append_ping(link_->control().outbox().text(), number);
     link_->control().flush();
     around_.context.tell<events::ping_sent>([&] { return events::ping_sent{id_}; });
 }
@@ -239,9 +243,7 @@ std::uint64_t worker::ping_now() {
         heartbeat_.emplace(around_.config.heartbeat, now);
     }
     tally_.awaited_pong = heartbeat_->add_ping(now);
-    append_ping(link_->control().outbox().text(), tally_.awaited_pong);
-    link_->control().flush();
-    around_.context.tell<events::ping_sent>([&] { return events::ping_sent{id_}; });
+    send_ping(tally_.awaited_pong);
     return tally_.awaited_pong;
 }
 

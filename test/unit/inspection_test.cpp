@@ -3,7 +3,7 @@
 
 // What a user has looked at in a worker: probes and pings on demand, and how it ended.
 
-#include "support/fake_runtime.hpp"
+#include "support/probed_pool.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -13,16 +13,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A pool whose workers have a health check.
-class inspected_pool : public manual_pool {
+/// A pool whose user looks into its workers.
+class inspected_pool : public probed_pool {
 public:
-    explicit inspected_pool(pool_config config) : manual_pool(std::move(config)) {
-        runtime().on_start = [](fake_worker& fresh) {
-            fresh.has_health_check = true;
-            fresh.shake_hands();
-        };
-        BOOST_REQUIRE(start()->value);
-    }
+    using probed_pool::probed_pool;
 
     std::shared_ptr<outcome<bool>> probe(std::uint32_t slot, std::vector<probe_result>& into) {
         return begin(probe_into(worker_status_of(slot).id, into));
@@ -56,18 +50,12 @@ private:
     }
 };
 
-pool_config calm_config(std::size_t workers = 1) {
-    auto config = fake_config(workers);
-    config.heartbeat.enabled = false;
-    return config;
-}
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(inspection_test)
 
 BOOST_AUTO_TEST_CASE(a_probe_on_demand_tells_what_the_check_returned_and_is_kept) {
-    inspected_pool pool(calm_config());
+    inspected_pool pool(quiet_config());
     BOOST_TEST(!pool.worker_status_of(0).last_probe);
     std::vector<probe_result> found;
     const auto asked = pool.probe(0, found);
@@ -86,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_probe_on_demand_tells_what_the_check_returned_and_is_kept
 }
 
 BOOST_AUTO_TEST_CASE(it_comes_between_two_calls_and_may_fail) {
-    inspected_pool pool(calm_config());
+    inspected_pool pool(quiet_config());
     const auto call = pool.execute(request("work"));
     const auto next = pool.execute(request("next"));
     std::vector<probe_result> found;
@@ -104,7 +92,7 @@ BOOST_AUTO_TEST_CASE(it_comes_between_two_calls_and_may_fail) {
 }
 
 BOOST_AUTO_TEST_CASE(all_are_probed_at_the_same_time) {
-    inspected_pool pool(calm_config(3));
+    inspected_pool pool(quiet_config(3));
     std::vector<probe_result> found;
     const auto asked = pool.probe_all(found);
     for (std::size_t index = 0; index < 3; ++index) {
@@ -118,7 +106,7 @@ BOOST_AUTO_TEST_CASE(all_are_probed_at_the_same_time) {
 }
 
 BOOST_AUTO_TEST_CASE(one_that_has_no_check_cannot_be_probed) {
-    running_pool pool(calm_config());
+    running_pool pool(quiet_config());
     const auto asked = pool.begin([](skep::pool& target, worker_id id) -> asio::awaitable<void> {
         auto asking = target.probe(std::move(id));
         co_await std::move(asking);
@@ -127,7 +115,7 @@ BOOST_AUTO_TEST_CASE(one_that_has_no_check_cannot_be_probed) {
 }
 
 BOOST_AUTO_TEST_CASE(a_probe_of_one_that_leaves_ends) {
-    inspected_pool pool(calm_config());
+    inspected_pool pool(quiet_config());
     std::vector<probe_result> found;
     const auto asked = pool.probe(0, found);
     crash_worker(pool, 0);
@@ -137,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_probe_of_one_that_leaves_ends) {
 
 BOOST_AUTO_TEST_CASE(a_ping_takes_as_long_as_its_answer_with_a_heartbeat_and_without) {
     for (const bool has_heartbeat : {false, true}) {
-        auto config = calm_config();
+        auto config = quiet_config();
         config.heartbeat.enabled = has_heartbeat;
         inspected_pool pool(config);
         pool.worker(0).answers_pings = false;
@@ -153,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_ping_takes_as_long_as_its_answer_with_a_heartbeat_and_wit
 }
 
 BOOST_AUTO_TEST_CASE(a_ping_without_an_answer_ends_in_time_and_changes_nothing) {
-    auto config = calm_config();
+    auto config = quiet_config();
     config.heartbeat.timeout = 10s;
     inspected_pool pool(config);
     pool.worker(0).answers_pings = false;
@@ -171,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_ping_without_an_answer_ends_in_time_and_changes_nothing) 
 }
 
 BOOST_AUTO_TEST_CASE(a_suspended_worker_is_probed_once_it_is_resumed_and_left_out_of_the_probe_of_all) {
-    inspected_pool pool(calm_config(2));
+    inspected_pool pool(quiet_config(2));
     pool.begin(pool.facade().suspend(pool.worker_status_of(0).id));
     pool.settle();
     BOOST_REQUIRE((pool.worker_status_of(0).state == worker_state::suspended));
@@ -194,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_suspended_worker_is_probed_once_it_is_resumed_and_left_ou
 }
 
 BOOST_AUTO_TEST_CASE(a_large_result_of_a_check_is_not_kept) {
-    inspected_pool pool(calm_config());
+    inspected_pool pool(quiet_config());
     for (const std::size_t length : {16'000, 17'000}) {
         std::vector<probe_result> found;
         const auto asked = pool.probe(0, found);
@@ -208,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_large_result_of_a_check_is_not_kept) {
 }
 
 BOOST_AUTO_TEST_CASE(a_probe_asked_for_during_another_is_one_of_its_own) {
-    inspected_pool pool(calm_config());
+    inspected_pool pool(quiet_config());
     std::vector<probe_result> first;
     std::vector<probe_result> second;
     const auto one = pool.probe(0, first);
@@ -225,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_probe_asked_for_during_another_is_one_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cancelled_wait_leaves_the_probe_and_the_pool_as_they_are) {
-    inspected_pool pool(calm_config());
+    inspected_pool pool(quiet_config());
     std::vector<probe_result> found;
     const auto asked = pool.probe(0, found);
     asked->cancel.emit(asio::cancellation_type::terminal);
@@ -238,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_wait_leaves_the_probe_and_the_pool_as_they_are)
 }
 
 BOOST_AUTO_TEST_CASE(how_a_worker_ended_is_told_once_it_has_and_later_too) {
-    inspected_pool pool(calm_config());
+    inspected_pool pool(quiet_config());
     pool.warm_up();
     const auto id = pool.worker_status_of(0).id;
     std::optional<worker_exit> end;
