@@ -29,32 +29,33 @@ void deadline_watch::set(claim& watched, time_point due) {
     }
 }
 
-asio::awaitable<void> deadline_watch::run() {
-    for (;;) {
-        const int told = tell_due(context_.now());
-        if (told == most_per_turn) {
-            co_await asio::post(context_.executor, asio::use_awaitable);
-            continue;
-        }
+asio::awaitable<void> deadline_watch::wait() {
+    bool is_due = heap_.earliest() <= context_.now();
+    if (is_due) {
+        co_await asio::post(context_.executor, asio::use_awaitable);
+    }
+    while (!is_due) {
         armed_ = heap_.earliest();
         moved_.close();
-        co_await moved_.wait_until(armed_);
+        is_due = !co_await moved_.wait_until(armed_);
     }
 }
 
-int deadline_watch::tell_due(time_point now) {
-    int told = 0;
-    while (auto* const node = told < most_per_turn ? heap_.pop_due(now) : nullptr) {
+void deadline_watch::tell_due(const supply_outlook& supply, const event_queue& happened) {
+    const auto now = context_.now();
+    for (int told = 0; told < most_per_turn && happened.empty(); ++told) {
+        auto* const node = heap_.pop_due(now);
+        if (node == nullptr) {
+            return;
+        }
         const claim_ptr due(static_cast<claim*>(node));
         try {
-            due->holder->on_due(*due);
+            due->holder->on_due(*due, supply);
         } catch (...) { // out of memory: its time will come again
             heap_.set(*due, now + before_next_attempt);
             throw;
         }
-        ++told;
     }
-    return told;
 }
 
 } // namespace skep

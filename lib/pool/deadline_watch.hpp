@@ -7,6 +7,7 @@
 #include "policy/deadline_heap.hpp"
 #include "runtime/pool_context.hpp"
 #include "worker/claim.hpp"
+#include "worker/worker_event.hpp"
 
 namespace skep {
 
@@ -22,12 +23,13 @@ public:
     void reserve_one() { heap_.reserve_one(); }
     void remove(claim& watched) noexcept { heap_.remove(watched); }
 
-    /// Tells those whose time has come, until it is cancelled.
-    asio::awaitable<void> run();
+    /// Returns when the time of a claim has come; others get their turn before.
+    asio::awaitable<void> wait();
+
+    /// Tells those whose time has come: a turn's worth, or until something has happened that comes before the next.
+    void tell_due(const supply_outlook& supply, const event_queue& happened);
 
 private:
-    int tell_due(time_point now);
-
     const pool_context& context_;
     deadline_heap heap_;
     gate moved_;

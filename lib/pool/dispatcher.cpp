@@ -27,25 +27,23 @@ error_info info_of(const error& refusal) noexcept {
 
 } // namespace
 
-dispatcher::dispatcher(const pool_context& context, const pool_config& config, dispatcher_events& events,
-                       const pool_log& log)
-    : config_(config),
-      context_(context),
-      events_(events),
-      placement_(config, queue_, log),
-      sessions_(config.affinity),
-      deadlines_(context),
-      leases_(config, context, placement_, queue_, deadlines_, events, *this, log),
-      losses_(config, context),
-      figures_(config.metrics),
-      drained_(context.executor),
-      has_sessions_(context.executor) {}
+dispatcher::dispatcher(const worker_surroundings& around, const pool_log& log)
+    : config_(around.config),
+      context_(around.context),
+      room_(around, log),
+      sessions_(around, room_.queue(), room_.places()),
+      losses_(config_, context_),
+      figures_(config_.metrics),
+      drained_(context_.executor) {}
 
-void dispatcher::submit(call& fresh, admission_facts&& pool) {
+void dispatcher::submit(call& fresh, admission_facts&& pool, bool may_grow) {
     ++counters_.submitted;
     try {
         take_on(fresh, pool);
-        counters_.waited += fresh.state == call_state::queued ? 1 : 0;
+        if (fresh.state == call_state::queued) {
+            ++counters_.waited;
+            refuse_if_circle(fresh, may_grow);
+        }
     } catch (const std::exception& problem) { // out of memory
         if (fresh.state != call_state::done) {
             fail_unsent(fresh, problem.what());
@@ -53,23 +51,28 @@ void dispatcher::submit(call& fresh, admission_facts&& pool) {
     }
 }
 
+void dispatcher::refuse(call& fresh, errc code, error_info cause) {
+    ++counters_.submitted;
+    receive(fresh);
+    fresh.refusal ? refuse_unsendable(fresh) : fail(fresh, code, std::move(cause));
+}
+
 void dispatcher::take_on(call& fresh, admission_facts& pool) {
     receive(fresh);
     if (fresh.refusal) {
-        refuse(fresh);
+        refuse_unsendable(fresh);
         return;
     }
     pool.is_expired = fresh.deadline <= fresh.submitted;
     pool.is_poisonous = losses_.is_poison(fresh, fresh.submitted);
     if (const auto refusal = refusal_of(pool)) {
-        const bool is_the_pools = !pool.is_expired && !pool.is_poisonous;
-        fail(fresh, *refusal, is_the_pools ? events_.cause_of_refusal() : error_info());
+        fail(fresh, *refusal);
         return;
     }
     place(fresh);
 }
 
-void dispatcher::refuse(call& unsendable) {
+void dispatcher::refuse_unsendable(call& unsendable) {
     try {
         std::rethrow_exception(std::exchange(unsendable.refusal, nullptr));
     } catch (const error& refusal) {
@@ -116,24 +119,46 @@ void dispatcher::receive(call& fresh) noexcept {
 
 void dispatcher::place(call& fresh) {
     if (auto* const lease = lease_of(fresh)) {
-        leases_.place(fresh, *lease);
+        place_in_lease(fresh, *lease);
         return;
     }
     fresh.has_session() ? settle_in_session(fresh, nullptr) : place_anywhere(fresh);
 }
 
 void dispatcher::place_anywhere(call& fresh) {
-    // Who wants a whole worker waits where a call could go, as does what cannot be pipelined: they are not overtaken.
-    const bool is_first = queue_.is_common_empty();
-    const bool has_to_wait = !is_first && queue_.front().wants_whole_worker;
-    auto* const free = has_to_wait ? nullptr : placement_.pick(fresh, is_first);
+    auto* const free = room_.place_for(fresh);
     free != nullptr ? dispatch(fresh, *free, fresh.submitted) : queue_up(fresh);
 }
 
+void dispatcher::place_in_lease(call& fresh, lease_claim& with) {
+    if (with.state == lease_state::lost) {
+        refuse_in_lease(fresh, with, errc::worker_lost, "the leased worker had ended before the call");
+    } else if (with.state != lease_state::held) {
+        refuse_in_lease(fresh, with, errc::invalid_request, "the lease was given back before the call");
+    } else if (with.waiting.empty() && with.can_begin_call()) {
+        begin(fresh, with, fresh.submitted);
+    } else if (with.is_full_until(fresh)) {
+        refuse_in_lease(fresh, with, errc::tool_cycle,
+                        "it would wait for ever, for a place of its own lease: " + trail_of(fresh));
+    } else if (may_use_lease(fresh, with, false)) {
+        queue_up(fresh);
+    }
+}
+
+void dispatcher::refuse_in_lease(call& refused, const lease_claim& with, errc code, std::string why) {
+    error_info info;
+    info.worker = with.of;
+    info.detail = std::move(why);
+    fail(refused, code, std::move(info));
+}
+
 void dispatcher::queue_up(call& fresh) {
+    const auto* const lease = lease_of(fresh);
     const bool has_place = false;
-    if (admit(has_place, queue_.size(), config_.queue.limit) == admission::queue) {
+    if (admit(has_place, room_.waiting_with(fresh), config_.queue.limit) == admission::queue) {
         enqueue(fresh, false, fresh.submitted);
+    } else if (lease != nullptr) {
+        refuse_in_lease(fresh, *lease, errc::pool_saturated, {});
     } else {
         fail(fresh, errc::pool_saturated);
     }
@@ -141,17 +166,14 @@ void dispatcher::queue_up(call& fresh) {
 
 void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
     const auto limit = waiting.req.queue_timeout().value_or(config_.queue.timeout);
-    deadlines_.set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
+    room_.deadlines().set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
     waiting.state = call_state::queued;
-    at_front ? queue_.push_front(&waiting) : queue_.push_back(&waiting);
-    tell_enqueued(context_, config_.name, waiting, queue_.size());
-    if (queue_.common_size() == 1) {
-        events_.on_waiting();
+    if (auto* const lease = lease_of(waiting)) {
+        room_.join(waiting, *lease);
+    } else {
+        at_front ? room_.join_first(waiting) : room_.join(waiting);
     }
-    const bool may_be_helped = !waiting.slot && events_.may_get_more_workers();
-    if (outer_of(waiting) != nullptr && !may_be_helped) {
-        is_refused_as_circle(waiting);
-    }
+    tell_enqueued(context_, config_.name, waiting, room_.waiting_with(waiting));
 }
 
 bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
@@ -166,15 +188,23 @@ bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
 
 void dispatcher::refuse_circles() {
     bool may_be_more = true;
-    while (may_be_more && !events_.may_get_more_workers()) { // first: it takes no look at the whole queue
+    while (may_be_more) {
         auto* const newest = newest_made_by_tool();
         may_be_more = newest != nullptr && is_refused_as_circle(*newest);
     }
 }
 
+/// What waits for one worker is not helped by others.
+void dispatcher::refuse_if_circle(call& waiting, bool may_grow) {
+    const bool may_be_helped = waiting.is_leased() || (may_grow && !waiting.slot);
+    if (outer_of(waiting) != nullptr && !may_be_helped) {
+        is_refused_as_circle(waiting);
+    }
+}
+
 call* dispatcher::newest_made_by_tool() {
     call* newest = nullptr;
-    queue_.for_each([&](claim& each) {
+    room_.queue().for_each([&](claim& each) {
         auto* const waiting = each.as_call();
         newest = waiting != nullptr && outer_of(*waiting) != nullptr ? waiting : newest;
     });
@@ -184,7 +214,7 @@ call* dispatcher::newest_made_by_tool() {
 bool dispatcher::is_refused_as_circle(call& made_by_tool) {
     error_info info;
     try {
-        if (!waits_for_itself(made_by_tool, queue_, placement_)) {
+        if (!waits_for_itself(made_by_tool, room_.queue(), room_.places())) {
             return false;
         }
         info.detail = "it would wait for ever: " + trail_of(made_by_tool);
@@ -198,20 +228,15 @@ bool dispatcher::is_refused_as_circle(call& made_by_tool) {
 /// What has waited behind a call that could not be pipelined may be.
 void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
     const bool has_held_up_others = !waiting.is_pipelinable;
-    const auto slot = waiting.slot;
     fail(waiting, code, std::move(info));
-    if (!has_held_up_others) {
-        return;
+    if (has_held_up_others) {
+        room_.serve_all();
     }
-    if (slot) {
-        serve_slot(*slot);
-    }
-    serve_all();
 }
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
     if (next.state == call_state::queued) {
-        tell_dequeued(context_, config_.name, next, waiting_with(next));
+        tell_dequeued(context_, config_.name, next, room_.waiting_with(next));
     }
     next.state = call_state::running;
     next.at = &to;
@@ -220,66 +245,29 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
     ++next.attempts;
     running_.begin(next);
     try {
-        deadlines_.reserve_one();
+        room_.deadlines().reserve_one();
         if (next.has_session()) {
-            bind_session(next, to, now);
+            sessions_.bind(next, to);
         }
         to.assign(next, now);
         if (next.stream != nullptr) {
             next.stream->heard = now;
         }
-        deadlines_.set(next, next_look(next));
+        room_.deadlines().set(next, next_look(next));
         tell_started(context_, next);
     } catch (const std::exception& problem) {
         fail_unsent(next, problem.what());
     }
-    placement_.refresh(to);
+    room_.refresh(to);
     if (next.state == call_state::running) {
         next.sink->on_sent();
     }
 }
 
-void dispatcher::on_granted(claim& granted, worker& place, time_point now) {
+/// It has just been taken out of the queue.
+void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
     auto& next = static_cast<call&>(granted);
-    next.has_session() ? settle_in_session(next, &place) : dispatch(next, place, now);
-}
-
-void dispatcher::enlist(worker& fresh) {
-    placement_.enlist(fresh);
-    serve(fresh);
-}
-
-/// The permit goes straight from the worker that became free to whoever has waited longest.
-void dispatcher::serve(worker& place) {
-    leases_.serve(place);
-    const auto slot = place.id().slot;
-    auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);
-    bool has_held_up_others = false;
-    while (next != nullptr && placement::has_room(place, *next)) {
-        const auto granted = queue_.remove(*next);
-        has_held_up_others |= !granted->is_pipelinable;
-        granted->holder->on_granted(*granted, place, context_.now());
-        next = queue_.next_for(slot);
-    }
-    placement_.refresh(place);
-    if (has_held_up_others) {
-        serve_all();
-    }
-}
-
-void dispatcher::serve_slot(std::uint32_t slot) {
-    if (auto* const place = placement_.in_slot(slot)) {
-        serve(*place);
-    }
-}
-
-void dispatcher::serve_all() {
-    auto* free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
-    while (free != nullptr) {
-        const auto granted = queue_.remove(queue_.front());
-        granted->holder->on_granted(*granted, *free, context_.now());
-        free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
-    }
+    next.has_session() || place == nullptr ? settle_in_session(next, place) : dispatch(next, *place, now);
 }
 
 void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
@@ -296,22 +284,107 @@ void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
     }
 }
 
-void dispatcher::begin_reset(call& fresh, worker& at) {
+void dispatcher::begin_reset(call& fresh, const lease_claim& with) {
     ++counters_.submitted;
     receive(fresh);
-    begin(fresh, at, fresh.submitted);
+    begin(fresh, with, fresh.submitted);
 }
 
-void dispatcher::begin(call& next, worker& at, time_point now) {
-    if (may_use_lease(next, at, true)) {
-        dispatch(next, at, now);
+void dispatcher::begin(call& next, const lease_claim& with, time_point now) {
+    if (may_use_lease(next, with, true)) {
+        dispatch(next, *with.at, now);
     }
 }
 
-call* dispatcher::running_call_of(const lease_claim& lease) {
-    call* found = nullptr;
-    running_.for_each([&](call& each) { found = lease_of(each) == &lease ? &each : found; });
-    return found;
+void dispatcher::remove(worker& gone) {
+    sessions_.known().left(gone);
+    room_.remove(gone);
+}
+
+bool dispatcher::forget_session(const std::string& session, std::optional<time_point> unused_since) {
+    auto& known = sessions_.known();
+    if (unused_since && !known.is_unused(session, *unused_since)) {
+        return false;
+    }
+    auto* const former = sessions_.home_of(session);
+    const bool was_known = known.forget(session);
+    if (former != nullptr) {
+        room_.reroute(former->id().slot);
+    }
+    return was_known;
+}
+
+bool dispatcher::bind_session(const std::string& session, worker& to, affinity_mode mode) {
+    auto* const former = sessions_.home_of(session);
+    const bool is_bound = sessions_.bind(session, to, mode);
+    if (is_bound && former != nullptr) {
+        room_.reroute(former->id().slot);
+    }
+    return is_bound;
+}
+
+/// `next` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
+void dispatcher::settle_in_session(call& next, worker* place) {
+    const call_ptr keep(&next);
+    try {
+        const auto taken = sessions_.route_of(next);
+        next.slot.reset(); // it waits for that one no more
+        const auto now = context_.now();
+        switch (taken.step) {
+        case affinity_step::anywhere:
+            place != nullptr ? dispatch(next, *place, now) : go_anywhere(next);
+            break;
+        case affinity_step::go_home: dispatch(next, *taken.home, now); break;
+        case affinity_step::wait_for_home: wait_for(next, *taken.home); break;
+        default: refuse_in_session(next, taken); break;
+        }
+    } catch (const std::exception& problem) { // out of memory
+        if (next.state == call_state::running || next.state == call_state::done) {
+            throw;
+        }
+        next.state = call_state::fresh;
+        fail_unsent(next, problem.what());
+    }
+}
+
+/// False if the call has failed, as its session is another worker's, or may not wait for a place at this one.
+bool dispatcher::may_use_lease(call& next, const lease_claim& with, bool has_place) {
+    if (!next.has_session()) {
+        return true;
+    }
+    const auto taken = sessions_.route_in_lease(next, with, has_place);
+    if (is_refusal(taken.step)) {
+        refuse_in_session(next, taken);
+    }
+    return !is_refusal(taken.step);
+}
+
+void dispatcher::go_anywhere(call& next) {
+    next.state == call_state::fresh ? place_anywhere(next) : room_.rejoin(next);
+}
+
+void dispatcher::wait_for(call& next, worker& home) {
+    next.slot = home.id().slot;
+    if (next.state == call_state::fresh) {
+        queue_up(next);
+        return;
+    }
+    room_.rejoin(next);
+    if (outer_of(next) != nullptr) {
+        is_refused_as_circle(next);
+    }
+}
+
+void dispatcher::refuse_in_session(call& refused, const route& taken) {
+    refused.state = call_state::fresh; // it is in no list
+    const auto* const lease = lease_of(refused);
+    const bool is_foreign = lease != nullptr && taken.home != nullptr && lease->at != taken.home;
+    auto [code, info] = sessions_.why_refused(taken, is_foreign);
+    const bool may_have_begun = refused.attempts > 0; // before it was to be made once more
+    if (code == errc::session_worker_unavailable && may_have_begun) {
+        code = errc::worker_lost;
+    }
+    fail(refused, code, std::move(info));
 }
 
 } // namespace skep

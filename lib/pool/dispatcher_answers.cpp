@@ -47,8 +47,8 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
     note_end(answered, now, std::nullopt);
     take_out(answered, now);
     try {
-        serve(sender); // first: the worker is to idle as little as may be
-    } catch (...) {    // out of memory, which is not this caller's affair
+        room_.serve(sender); // first: the worker is to idle as little as may be
+    } catch (...) {          // out of memory, which is not this caller's affair
         answered.sink->put_answer(std::move(given));
         throw;
     }
@@ -91,24 +91,24 @@ void dispatcher::on_remote_error(worker& sender, call& answered, error_message& 
         is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
     auto info = remote_failure(sender, answered, answer);
     fail(answered, code, std::move(info));
-    serve(sender);
+    room_.serve(sender);
 }
 
 /// An answer to a call that was given up: dropped, but its worker is free again.
 void dispatcher::settle_late(worker& sender, call& answered) {
     ++counters_.late_answers;
     answered.state = call_state::done;
-    end_session_use(answered, context_.now());
-    deadlines_.remove(answered);
-    serve(sender);
+    sessions_.end_use(answered);
+    room_.deadlines().remove(answered);
+    room_.serve(sender);
 }
 
 void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
         lost.state = call_state::done;
-        end_session_use(lost, context_.now());
-        deadlines_.remove(lost);
+        sessions_.end_use(lost);
+        room_.deadlines().remove(lost);
         if (notice.may_have_begun && notice.is_to_blame && !was_overdue(gone)) {
             losses_.blame(lost, context_.now());
         }
@@ -118,7 +118,7 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
         give_back(gone, notice);
     } catch (const std::exception&) { // out of memory: it will be failed in a moment
         lost.state = call_state::stranded;
-        deadlines_.set(lost, context_.now() + before_next_attempt);
+        room_.deadlines().set(lost, context_.now() + before_next_attempt);
     }
 }
 
@@ -127,7 +127,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     const auto now = context_.now();
     auto info = gone.describe();
     const error cause(errc::worker_lost, info); // before anything is decided, as it takes memory
-    const bool is_lost_in_session = is_lost_to_session(lost);
+    const bool is_lost_in_session = lost.has_session() && sessions_.is_lost(lost);
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
     const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
@@ -147,7 +147,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
         return;
     }
-    deadlines_.reserve_one();
+    room_.deadlines().reserve_one();
     context_.tell<events::request_retried>([&] {
         return events::request_retried{gone.id(), lost.req.command(), gone.correlation_id_of(lost),
                                        verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
@@ -168,7 +168,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
 void dispatcher::delay(call& lost, duration wait) {
     lost.state = call_state::delayed;
     delayed_.push_back(&lost);
-    deadlines_.set(lost, std::min(lost.deadline, context_.now() + wait));
+    room_.deadlines().set(lost, std::min(lost.deadline, context_.now() + wait));
 }
 
 } // namespace skep

@@ -46,6 +46,15 @@ struct lease_claim final : claim {
         }
     }
 
+    /// Its calls that the worker has.
+    std::size_t calls_at_worker() const noexcept;
+
+    /// Whether the worker can take another of its calls.
+    bool can_begin_call() const noexcept;
+
+    /// Whether calls that can only end after `inner` hold all of its places.
+    bool is_full_until(const call& inner) const noexcept;
+
     /// Lets checkout() return.
     void answer() { resume_waiting(caller); }
 
@@ -55,13 +64,11 @@ struct lease_claim final : claim {
     checkout_options options;
     std::source_location where;
     lease_state state = lease_state::fresh;
-    bool uses_session = false; ///< the pool counts it as a use of its session
-    worker* at = nullptr;      ///< null unless it has one that serves
-    worker_id of;              ///< for the user too, once checkout() has returned
-    std::size_t places = 0;    ///< of the worker
-    time_point granted;        ///< when it was handed over
-    claim_list<call> waiting;  ///< its calls that wait for each other
-    call_ptr reset;            ///< to be run at its return; null if there is none, or no more
+    worker_id of;             ///< for the user too, once checkout() has returned
+    std::size_t places = 0;   ///< of the worker
+    time_point granted;       ///< when it was handed over
+    claim_list<call> waiting; ///< its calls that wait for each other
+    call_ptr reset;           ///< to be run at its return; null if there is none, or no more
     suspended_caller caller;
     suspended_caller closer;
     claim_failure failure;                 ///< of checkout(); for the user, once it was resumed

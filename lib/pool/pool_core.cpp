@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "policy/remote_error.hpp"
 #include "pool/next_attempt.hpp"
+#include "pool/tool_cycle.hpp"
 #include "process/usable_cpus.hpp"
 
 #include <boost/asio/cancellation_state.hpp>
@@ -59,7 +60,8 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       events_([this] { wake_for_events(); }, [this] { apply_events(); }),
       around_{context_, config_, *runtime_, *this, events_, tools_, {}},
       changed_(context_.executor),
-      dispatcher_(context_, config_, *this, log_),
+      dispatcher_(around_, log_),
+      leases_(around_, dispatcher_, log_),
       roster_(context_, config_),
       supervisor_(around_, log_, roster_, changed_),
       suspension_(config_, roster_, changed_),
@@ -67,7 +69,6 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       autoscaler_(around_, dispatcher_, roster_, suspension_, log_, std::move(of_manager.share)),
       hooks_(context_, config_, log_),
       streaks_(config_.health_check.error_streak),
-      touches_(context_.executor, config_.sessions),
       supply_(make_group("a pool task failed")),
       demand_(make_group("a pool task failed")),
       phases_(make_group("a start or shutdown failed")),
@@ -122,14 +123,25 @@ void pool_core::refuse_if_forked() const {
 
 void pool_core::check_out(lease_claim& fresh) {
     events_.settle();
-    dispatcher_.leases().check_out(fresh, facts_of_admission());
+    std::optional<route_refusal> refusal;
+    if (const auto code = refusal_of(facts_of_admission())) {
+        refusal.emplace(route_refusal{*code, cause_of_refusal()});
+    }
+    leases_.check_out(fresh, refusal);
+    note_waiting();
 }
 
 void pool_core::submit(call& fresh) {
     events_.settle();
     auto facts = facts_of_admission();
     facts.is_part_of_another = dispatcher_.is_part_of_running_call(fresh);
-    dispatcher_.submit(fresh, std::move(facts));
+    if (const auto refusal = refusal_of(facts)) {
+        dispatcher_.refuse(fresh, *refusal, cause_of_refusal());
+        return;
+    }
+    const bool may_grow = outer_of(fresh) != nullptr && may_get_more_workers();
+    dispatcher_.submit(fresh, std::move(facts), may_grow);
+    note_waiting();
 }
 
 void pool_core::take_chunks(call& from, stream_credit taken) {
@@ -137,11 +149,47 @@ void pool_core::take_chunks(call& from, stream_credit taken) {
     dispatcher_.take_chunks(from, taken);
 }
 
+/// What has brought the pool into a state in which it refuses calls, as far as there is memory for it.
 error_info pool_core::cause_of_refusal() const {
-    if (const auto* const failed = failed_start()) {
-        return failed->info();
+    try {
+        if (const auto* const failed = failed_start()) {
+            return failed->info();
+        }
+        return phase_ == pool_phase::running ? last_cause() : error_info();
+    } catch (const std::bad_alloc&) {
+        return {};
     }
-    return phase_ == pool_phase::running ? last_cause() : error_info();
+}
+
+/// Acts on deadlines until it is cancelled. All that has happened before comes first.
+asio::awaitable<void> pool_core::watch_deadlines() {
+    auto& deadlines = dispatcher_.room().deadlines();
+    for (;;) {
+        co_await deadlines.wait();
+        events_.settle();
+        deadlines.tell_due({shortage(), may_get_more_workers()}, events_);
+        for (const auto& each : dispatcher_.take_timed_out()) {
+            note_failed_call(*each.at, *each.given_up, "timeout");
+        }
+        note_waiting();
+    }
+}
+
+/// Workers that were to come may not: tools' calls that have waited for them may wait for each other alone.
+void pool_core::refuse_circles() {
+    if (!may_get_more_workers()) {
+        dispatcher_.refuse_circles();
+    }
+}
+
+std::size_t pool_core::fail_queue(errc code, const error_info& info) {
+    leases_.refuse_checkouts(code, info); // calls are left
+    return dispatcher_.fail_queue(code, info);
+}
+
+std::size_t pool_core::abort_all(errc code) {
+    leases_.refuse_checkouts(code);
+    return dispatcher_.abort_all(code);
 }
 
 asio::awaitable<shutdown_report> pool_core::shutdown() {
@@ -158,7 +206,7 @@ void pool_core::abandon() {
     hurry_ = true;
     begin_shutdown();
     if (phase_ == pool_phase::stopping) {
-        report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
+        report_.calls_aborted += abort_all(errc::shutting_down);
         supervisor_.stop_all(stop_stage::kill);
     }
 }
@@ -199,13 +247,14 @@ asio::awaitable<void> pool_core::run_shutdown() {
     co_await starts_.join();
     supply_.cancel();
     supervisor_.end_launch();
-    dispatcher_.refuse_checkouts(errc::shutting_down); // they would have no calls
+    leases_.refuse_checkouts(errc::shutting_down); // they would have no calls
+    dispatcher_.room().serve_all();
     const auto before = dispatcher_.queued() + dispatcher_.in_flight();
     give_up_queue_if_hopeless();
     if (!hurry_) {
         co_await dispatcher_.drain(began + config_.stop.drain_timeout);
     }
-    report_.calls_aborted += dispatcher_.abort_all(errc::shutting_down);
+    report_.calls_aborted += abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);
     co_await take_down(hurry_ ? stop_stage::kill : stop_stage::ask);
     stragglers_.cancel();
@@ -224,7 +273,7 @@ asio::awaitable<void> pool_core::run_shutdown() {
 /// A pool that shuts down starts no workers and ends no suspension: what those it has will not take, nobody will.
 void pool_core::give_up_queue_if_hopeless() {
     if (phase_ == pool_phase::stopping && !suspension_.will_serve()) {
-        report_.calls_aborted += dispatcher_.fail_queue(errc::shutting_down, {});
+        report_.calls_aborted += fail_queue(errc::shutting_down, {});
     }
 }
 
@@ -285,7 +334,7 @@ asio::awaitable<void> pool_core::take_down(stop_stage first) {
     supply_.cancel();
     supervisor_.end_launch();
     waits_.changes().cancel();
-    touches_.cancel();
+    dispatcher_.sessions().cancel_touches();
     supervisor_.stop_all(first);
     while (!roster_.is_empty()) {
         supervisor_.progress().close();
@@ -306,11 +355,11 @@ pool_status pool_core::status() {
     result.phase = phase_;
     result.queued = dispatcher_.queued();
     result.in_flight = dispatcher_.in_flight();
-    result.leases = dispatcher_.leases().size();
-    result.sessions = dispatcher_.session_count();
+    result.leases = leases_.size();
+    result.sessions = dispatcher_.sessions().known().bound();
     const auto now = context_.now();
-    result.oldest_wait =
-        dispatcher_.is_queue_empty() ? duration::zero() : duration(now - dispatcher_.oldest());
+    auto& waiting = dispatcher_.room().queue();
+    result.oldest_wait = waiting.empty() ? duration::zero() : duration(now - waiting.oldest().submitted);
     result.retry_tokens = dispatcher_.retry_tokens();
     result.counters = dispatcher_.counters();
     autoscaler_.count(result.counters);
@@ -450,10 +499,6 @@ void pool_core::note_failed_call(worker& at, const call& failed, const std::stri
     } else if (at.health().can_probe()) {
         at.report({failure_kind::error_streak, std::move(story)});
     }
-}
-
-void pool_core::on_overdue(worker& at) {
-    at.report({failure_kind::call_overdue, "it is still at a call given up cancel_grace ago"});
 }
 
 void pool_core::require_running() {

@@ -12,8 +12,8 @@
 #include "pool/call_tracing.hpp"
 #include "pool/dispatcher.hpp"
 #include "pool/inspection.hpp"
+#include "pool/lease_desk.hpp"
 #include "pool/pool_hooks.hpp"
-#include "pool/session_touches.hpp"
 #include "pool/supervisor.hpp"
 #include "pool/suspension.hpp"
 #include "pool/user_waits.hpp"
@@ -49,8 +49,7 @@ struct pool_membership {
 class pool_core final : public std::enable_shared_from_this<pool_core>,
                         public context_bound,
                         public session_observer,
-                        private answer_handler,
-                        private dispatcher_events {
+                        private answer_handler {
 public:
     pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime,
               pool_membership of_manager = {});
@@ -75,7 +74,7 @@ public:
     void submit(call& fresh);
     void take_chunks(call& from, stream_credit taken);
     void check_out(lease_claim& fresh);
-    lease_desk& leases() noexcept { return dispatcher_.leases(); }
+    lease_desk& leases() noexcept { return leases_; }
     void cancel(call& given_up, asio::cancellation_type type) { dispatcher_.cancel(given_up, type); }
 
     // What users wait for. Each is a coroutine that ends when it is done, or throws; cancelling ends the wait only.
@@ -166,16 +165,22 @@ private:
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
     bool may_be_probed(const worker& one) const noexcept override { return roster_.may_be_probed(one); }
 
-    void settle() override { events_.settle(); }
-    void on_overdue(worker& at) override;
-    void on_timeout(worker& at, const call& given_up) override { note_failed_call(at, given_up, "timeout"); }
     void note_failed_call(worker& at, const call& failed, const std::string& how);
-    error_info cause_of_refusal() const override;
-    std::string shortage() const override;
-    void on_waiting() override { autoscaler_.on_waiting(); }
-    void on_session_used(const std::string& session, const worker& by) override;
+    error_info cause_of_refusal() const;
+    std::string shortage() const;
+    asio::awaitable<void> watch_deadlines();
+    void refuse_circles();
+    std::size_t fail_queue(errc code, const error_info& info);
+    std::size_t abort_all(errc code);
+
+    /// To be called after whatever may have callers wait.
+    void note_waiting() {
+        if (dispatcher_.next_for_any() != nullptr) {
+            autoscaler_.on_waiting();
+        }
+    }
     void forget_session_soon(const std::string& id, std::optional<time_point> expired) noexcept;
-    bool may_get_more_workers() const override {
+    bool may_get_more_workers() const {
         const bool grows = roster_.out_of_rotation() > 0 || autoscaler_.may_grow();
         return roster_.starting() > 0 || (phase_ != pool_phase::stopping && grows);
     }
@@ -209,6 +214,7 @@ private:
     worker_surroundings around_;
     condition changed_; ///< the phase, or something about a worker
     dispatcher dispatcher_;
+    lease_desk leases_;
     roster roster_;
     supervisor supervisor_;
     suspension suspension_;
@@ -216,7 +222,6 @@ private:
     autoscaler autoscaler_;
     pool_hooks hooks_;
     error_streaks streaks_;
-    session_touches touches_;
     task_group supply_;     ///< what has workers started and replaced, until the shutdown begins
     task_group demand_;     ///< the deadlines, until it ends
     task_group phases_;     ///< start and shutdown

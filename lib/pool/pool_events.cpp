@@ -66,12 +66,12 @@ void pool_core::apply(worker& subject, const came_up&) {
         subject.suspend();
     }
     if (subject.life().is_in_service()) {
-        dispatcher_.enlist(subject);
+        dispatcher_.room().enlist(subject);
     }
 }
 
 void pool_core::apply(worker& subject, const room_changed&) {
-    dispatcher_.serve(subject);
+    dispatcher_.room().serve(subject);
 }
 
 void pool_core::apply(worker& subject, const went_wrong& fact) {
@@ -130,14 +130,16 @@ void pool_core::apply(worker& subject, const left_service&) {
     dispatcher_.remove(subject);
     supervisor_.on_left_service(subject);
     give_up_queue_if_hopeless();
-    dispatcher_.refuse_circles();
+    refuse_circles();
 }
 
 void pool_core::apply(worker& subject, const calls_lost&) {
     while (const auto notice = subject.take_lost_call()) {
         dispatcher_.on_call_lost(subject, *notice);
     }
-    dispatcher_.serve_all();
+    dispatcher_.room().serve_all();
+    refuse_circles();
+    note_waiting();
     give_up_queue_if_hopeless(); // they may have come back to a queue that nobody serves any more
 }
 
@@ -145,9 +147,9 @@ void pool_core::apply(worker& subject, const ended&) {
     record_end(subject);
     supervisor_.on_ended(subject);
     give_up_queue_if_hopeless();
-    dispatcher_.refuse_circles();
+    refuse_circles();
     if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
-        dispatcher_.fail_queue(errc::unavailable, last_cause());
+        fail_queue(errc::unavailable, last_cause());
     }
 }
 

@@ -31,20 +31,15 @@ void pool_core::forget_session_soon(const std::string& id, std::optional<time_po
     try {
         asio::post(context_.executor, [weak = weak_from_this(), id, expired] {
             if (const auto self = weak.lock()) {
-                expired ? self->dispatcher_.forget_unused_session(id, *expired)
-                        : static_cast<void>(self->dispatcher_.forget_session(id));
+                self->dispatcher_.forget_session(id, expired);
             }
         });
     } catch (const std::exception&) {}
 }
 
-void pool_core::on_session_used(const std::string& session, const worker& by) {
-    touches_.add(shared_from_this(), session, by.id());
-}
-
 std::optional<session_binding> pool_core::session_worker(const std::string& id) {
     events_.settle();
-    auto known = dispatcher_.session_worker(id);
+    auto known = dispatcher_.sessions().known().binding_of(id, context_.now());
     if (known) {
         known->worker.pool = config_.name;
         const auto* const found = roster_.find_anywhere(known->worker);
@@ -62,7 +57,7 @@ void pool_core::bind_session(const std::string& id, const worker_id& to, std::op
     }
     if (!dispatcher_.bind_session(id, *found, mode.value_or(config_.affinity.mode))) {
         error_info info;
-        info.detail = dispatcher_.why_too_many();
+        info.detail = dispatcher_.sessions().why_too_many();
         throw failure(errc::session_quota_exceeded, std::move(info));
     }
 }

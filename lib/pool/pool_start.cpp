@@ -65,8 +65,8 @@ asio::awaitable<void> pool_core::bring_up() {
     around_.owner = shared_from_this();
     supervisor_.reset();
     suspension_.reset();
-    run_in(demand_, [this] { return dispatcher_.watch_deadlines(); });
-    run_in(demand_, [this] { return dispatcher_.expire_sessions(); });
+    run_in(demand_, [this] { return watch_deadlines(); });
+    run_in(demand_, [this] { return dispatcher_.sessions().expire(); });
     const bool is_prepared = co_await prepare();
     if (is_prepared) {
         co_await launch_until_ready();
@@ -116,7 +116,7 @@ asio::awaitable<void> pool_core::undo_start() {
     const auto came_up = roster_.ready();
     const auto& cause = start_->undone_for.emplace(start_failure(came_up)).info();
     dispatcher_.abort_running(errc::start_failed, cause);
-    dispatcher_.fail_queue(errc::start_failed, cause);
+    fail_queue(errc::start_failed, cause);
     co_await take_down(stop_stage::ask);
     auto problem = start_failure(came_up); // only now is known how all of them ended
     start_->undone_for.reset();

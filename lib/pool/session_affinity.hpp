@@ -19,13 +19,10 @@
 
 namespace skep {
 
-// Why the worker of a session is not available.
+/// Why the worker of a session is not available.
 inline constexpr auto worker_is_gone = "it is gone, and with it what it knew of the session; begin anew: "
                                        "co_await pool.forget_session(id), or another "
                                        "session; affinity_mode::hint does by itself";
-inline constexpr auto worker_is_elsewhere =
-    "it is another worker than the lease's; make the call without the lease, or in a lease of "
-    "checkout_options::session(id)";
 
 /// Knows which worker serves which session: of as many sessions as affinity_options::limit allows. Every operation is O(1),
 /// but for the dropping of sessions that have expired; so is the end of a worker, however many sessions it has served. On

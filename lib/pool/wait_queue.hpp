@@ -46,6 +46,11 @@ public:
                by_slot_[slot].front().order < other.order;
     }
 
+    /// Whether no claim that came before `other` waits for a place in `slot`.
+    bool is_next_for(std::uint32_t slot, const claim& other) const noexcept {
+        return !has_older_for(slot, other) && (common_.empty() || common_.front().order > other.order);
+    }
+
     /// The first of those that any worker will do for; there must be one.
     claim& front() noexcept { return common_.front(); }
 

@@ -108,12 +108,10 @@ struct call : claim {
     patient_deadline overdue;        ///< once abandoned: when the worker is to be done with it
     stream_flow* stream = nullptr;   ///< null if it has one answer
     std::unique_ptr<call_ties> ties; ///< null for most
-    worker* at = nullptr;
-    std::uint64_t id = 0; ///< on the connection of `at`
+    std::uint64_t id = 0;            ///< on the connection of `at`
     int attempts = 0;
     call_state state = call_state::fresh;
-    bool uses_session = false; ///< the pool counts it as a use of its session
-    bool is_private = false;   ///< a probe, or a part of a warm-up: the pool does not know of it
+    bool is_private = false; ///< a probe, or a part of a warm-up: the pool does not know of it
 };
 
 using call_ptr = boost::intrusive_ptr<call>;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 
 namespace skep {
 
@@ -20,14 +21,23 @@ class worker;
 struct claim;
 struct call;
 
+/// What the pool says of its workers to those who wait.
+struct supply_outlook {
+    std::string shortage;  ///< why there are fewer than there should be; empty if there are not
+    bool may_grow = false; ///< there will be more soon, or may be for the sake of calls that wait
+};
+
 /// Whose claim it is: learns what becomes of it.
 class claim_holder {
 public:
-    /// `place` has room for it: it waits no more.
-    virtual void on_granted(claim& granted, worker& place, time_point now) = 0;
+    /// It waits no more: `place` has room for it, or, if that is null, its way to a worker is to be looked for anew.
+    virtual void on_granted(claim& granted, worker* place, time_point now) = 0;
 
     /// The time it was last entered for in the deadlines has come.
-    virtual void on_due(claim& due) = 0;
+    virtual void on_due(claim& due, const supply_outlook& supply) = 0;
+
+    /// The worker that it keeps places of has changed, or takes no calls any more.
+    virtual void on_changed(claim&, bool /* has_left */) {}
 
 protected:
     ~claim_holder() = default;
@@ -47,11 +57,13 @@ struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_
     virtual void forget() noexcept = 0;
 
     claim_holder* holder = nullptr;
+    worker* at = nullptr; ///< that it has a place of
     time_point submitted;
     std::optional<std::uint32_t> slot; ///< the only one that will do; any does if empty
     std::int64_t order =
         std::numeric_limits<std::int64_t>::max(); ///< its place in the wait queue; at first after all
     bool is_pipelinable = true;                   ///< false: what it would lie behind may wait for it
+    bool uses_session = false;                    ///< the pool counts it as a use of its session
     bool wants_whole_worker = false;              ///< all places of one worker
 };
 

@@ -18,11 +18,11 @@ BOOST_AUTO_TEST_SUITE(dispatching)
 
 namespace {
 
-class dispatch_bench final : public bench_with_workers, private dispatcher_events {
+class dispatch_bench final : public bench_with_workers {
 public:
     explicit dispatch_bench(pool_config what = fake_config())
-        : bench_with_workers(std::move(what)), calls(surroundings, config, *this, log) {
-        loops_.spawn(nullptr, calls.watch_deadlines());
+        : bench_with_workers(std::move(what)), calls(around, log) {
+        loops_.spawn(nullptr, watch_deadlines());
     }
     ~dispatch_bench() {
         calls.abort_all(errc::shutting_down);
@@ -33,7 +33,7 @@ public:
 
     kept_ptr submit(request what, admission_facts facts = {}) {
         kept_ptr fresh(new kept_call(std::move(what)));
-        calls.submit(*fresh, std::move(facts));
+        calls.submit(*fresh, std::move(facts), false);
         manual_context::settle();
         return fresh;
     }
@@ -45,23 +45,24 @@ public:
     }
 
     dispatcher calls;
-    int began_to_wait = 0;
     int overdue = 0;
 
 private:
     void on_event(const worker_event& event) override {
         auto& subject = *event.subject;
         if (std::holds_alternative<came_up>(event.fact)) {
-            calls.enlist(subject);
+            calls.room().enlist(subject);
         } else if (std::holds_alternative<room_changed>(event.fact)) {
-            calls.serve(subject);
+            calls.room().serve(subject);
+        } else if (const auto* const failed = std::get_if<went_wrong>(&event.fact)) {
+            overdue += failed->kind == failure_kind::call_overdue ? 1 : 0;
         } else if (std::holds_alternative<left_service>(event.fact)) {
             calls.remove(subject);
         } else if (std::holds_alternative<calls_lost>(event.fact)) {
             while (const auto notice = subject.take_lost_call()) {
                 calls.on_call_lost(subject, *notice);
             }
-            calls.serve_all();
+            calls.room().serve_all();
         }
     }
     void on_result(worker& sender, call& answered, result_message& answer, time_point now) override {
@@ -74,14 +75,15 @@ private:
     void on_answer_lost(worker&, call&) override {}
     void on_log(const worker&, const log_message&) noexcept override {}
     void on_begun_in_vain(call& begun) override { calls.on_begun_in_vain(begun); }
-    void on_overdue(worker&) override { ++overdue; }
-    void on_timeout(worker&, const call&) override {}
-    void settle() override { events.settle(); }
-    error_info cause_of_refusal() const override { return {}; }
-    std::string shortage() const override { return {}; }
-    void on_session_used(const std::string&, const worker&) override {}
-    void on_waiting() override { ++began_to_wait; }
-    bool may_get_more_workers() const override { return false; }
+
+    asio::awaitable<void> watch_deadlines() {
+        auto& deadlines = calls.room().deadlines();
+        for (;;) {
+            co_await deadlines.wait();
+            events.settle();
+            deadlines.tell_due({}, events);
+        }
+    }
 
     task_group loops_{surroundings.executor, [](std::exception_ptr) {}};
 };
@@ -93,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_call_goes_to_a_free_worker_at_once) {
     bench.launch();
     const auto call = bench.submit();
     BOOST_TEST(bench.calls.in_flight() == 1u);
-    BOOST_TEST(bench.began_to_wait == 0);
+    BOOST_TEST(bench.calls.next_for_any() == nullptr);
     bench.answer();
     BOOST_TEST(call->answer.has_value());
     BOOST_TEST(call->woken == 1);
@@ -105,7 +107,7 @@ BOOST_AUTO_TEST_CASE(calls_wait_in_order_for_whoever_comes_up_or_becomes_free) {
     const auto first = bench.submit("first");
     const auto second = bench.submit("second");
     BOOST_TEST(bench.calls.queued() == 2u);
-    BOOST_TEST(bench.began_to_wait == 1);
+    BOOST_TEST(bench.calls.next_for_any() == first.get());
     bench.launch();
     BOOST_TEST(bench.calls.queued() == 1u);
     bench.answer();
@@ -210,7 +212,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_session_stay_in_order_when_another_one_is_forgot
     bench.submit("busy");
     kept_ptr first(new kept_call(request("first").session("mine")));
     first->is_pipelinable = false; // as those that a tool makes
-    bench.calls.submit(*first, {});
+    bench.calls.submit(*first, {}, false);
     const auto second = bench.submit(request("second").session("mine"));
     BOOST_TEST(bench.calls.forget_session("another"));
     BOOST_TEST(bench.calls.queued() == 2u);

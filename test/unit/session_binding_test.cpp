@@ -442,6 +442,18 @@ BOOST_AUTO_TEST_CASE(a_call_that_came_before_a_checkout_that_insists_is_not_held
     BOOST_TEST((pool.worker(0).take_calls().empty() && !insists->done));
 }
 
+BOOST_AUTO_TEST_CASE(a_call_of_a_session_goes_on_when_the_checkout_before_it_gives_up) {
+    binding_pool pool(behind_whole_worker::config(1));
+    pool.bind(0, "s", by_queue);
+    const auto held = pool.checkout(checkout_options().one_place());
+    const auto whole = pool.checkout(); // of any worker
+    const auto strict = pool.execute(request("strict").session("s").affinity(by_queue));
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    whole->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    BOOST_TEST((pool.serve(0) == "strict" && strict->value));
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_pipelined_past_a_checkout_that_insists) {
     auto config = bound_config(by_hint, 1);
     config.pipeline_depth = 1;
