@@ -6,9 +6,9 @@
 #include "async/gate.hpp"
 #include "policy/scaler.hpp"
 #include "policy/worker_budget.hpp"
-#include "pool/dispatcher.hpp"
-#include "pool/sizing.hpp"
-#include "pool/suspension.hpp"
+#include "pool/demand/dispatcher.hpp"
+#include "pool/supply/sizing.hpp"
+#include "pool/supply/suspension.hpp"
 #include "telemetry/log.hpp"
 
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include "pool/call_operations.hpp"
 
-#include "pool/call_ties.hpp"
+#include "call/call_ties.hpp"
 
 #include <boost/asio/this_coro.hpp>
 

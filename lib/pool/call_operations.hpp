@@ -3,9 +3,9 @@
 
 #pragma once
 
+#include "call/unary_call.hpp"
 #include "pool/operation.hpp"
 #include "pool/stream_reader.hpp"
-#include "pool/unary_call.hpp"
 
 namespace skep {
 

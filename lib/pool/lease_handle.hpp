@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "pool/lease_claim.hpp"
+#include "pool/demand/lease_claim.hpp"
 #include "pool/operation.hpp"
 #include <skep/lease.hpp>
 

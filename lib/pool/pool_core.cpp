@@ -6,8 +6,8 @@
 #include "async/pause.hpp"
 #include "core/text.hpp"
 #include "policy/remote_error.hpp"
-#include "pool/next_attempt.hpp"
-#include "pool/tool_cycle.hpp"
+#include "pool/demand/next_attempt.hpp"
+#include "pool/demand/tool_cycle.hpp"
 #include "process/usable_cpus.hpp"
 
 #include <boost/asio/cancellation_state.hpp>

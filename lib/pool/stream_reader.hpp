@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "pool/call_ties.hpp"
-#include "pool/stream_call.hpp"
+#include "call/call_ties.hpp"
+#include "call/stream_call.hpp"
 #include <skep/reply_stream.hpp>
 
 #include <memory>

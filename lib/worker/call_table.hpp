@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "worker/call.hpp"
+#include "call/call.hpp"
 
 #include <boost/circular_buffer.hpp>
 

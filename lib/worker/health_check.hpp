@@ -4,10 +4,10 @@
 #pragma once
 
 #include "async/guest_group.hpp"
+#include "call/call.hpp"
 #include "policy/health_monitor.hpp"
 #include "runtime/pool_context.hpp"
 #include "wire/worker_messages.hpp"
-#include "worker/call.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
 

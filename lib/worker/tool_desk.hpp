@@ -4,9 +4,9 @@
 #pragma once
 
 #include "async/gate.hpp"
+#include "call/call.hpp"
 #include "core/tool_table.hpp"
 #include "runtime/pool_context.hpp"
-#include "worker/call.hpp"
 #include "worker/channel.hpp"
 #include <skep/pool_config.hpp>
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "pool/claim_list.hpp"
-#include "worker/call.hpp"
+#include "call/call.hpp"
+#include "call/claim_list.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -3,7 +3,7 @@
 
 // Calls and workers, without a pool: nobody starts or replaces a worker here.
 
-#include "pool/dispatcher.hpp"
+#include "pool/demand/dispatcher.hpp"
 #include "support/worker_bench.hpp"
 
 #include <boost/test/unit_test.hpp>

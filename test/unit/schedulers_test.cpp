@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "pool/slot_bitmap.hpp"
-#include "pool/slot_list.hpp"
+#include "pool/demand/slot_bitmap.hpp"
+#include "pool/demand/slot_list.hpp"
 #include <skep/scheduler.hpp>
 
 #include <boost/test/unit_test.hpp>

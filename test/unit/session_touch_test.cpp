@@ -3,7 +3,7 @@
 
 // Backends of sessions that are silent, or that lie.
 
-#include "pool/session_touches.hpp"
+#include "pool/demand/session_touches.hpp"
 #include "support/allocations.hpp"
 #include "support/complete.hpp"
 #include "support/fake_runtime.hpp"

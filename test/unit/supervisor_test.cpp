@@ -3,8 +3,8 @@
 
 // Slots and their workers, without a pool: nobody makes calls here.
 
-#include "pool/sizing.hpp"
-#include "pool/supervisor.hpp"
+#include "pool/supply/sizing.hpp"
+#include "pool/supply/supervisor.hpp"
 #include "support/worker_bench.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,0 +1,33 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "call/claim_failure.hpp"
+
+#include <new>
+#include <utility>
+
+namespace skep {
+
+claim_failure::claim_failure(skep::errc code, error_info&& info) noexcept : code_(code) {
+    try {
+        told_ = std::make_shared<error::story>(std::move(info));
+    } catch (const std::bad_alloc&) {}
+}
+
+error claim_failure::to_error() const {
+    try {
+        return told_ ? error(told_, code_) : error(code_, error_info());
+    } catch (const std::bad_alloc&) {
+        return {code_, error_info()};
+    }
+}
+
+std::exception_ptr claim_failure::to_exception() const noexcept {
+    try {
+        return std::make_exception_ptr(to_error());
+    } catch (const std::bad_alloc&) {
+        return std::current_exception();
+    }
+}
+
+} // namespace skep

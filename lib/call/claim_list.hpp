@@ -1,0 +1,68 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "call/claim.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+
+namespace skep {
+
+/// Claims of one kind in order. The claims themselves are the links, so that adding, taking and removing any of them is
+/// O(1) and allocates nothing. Holds a reference to each.
+template <class Claim>
+class claim_list {
+public:
+    using pointer = boost::intrusive_ptr<Claim>;
+
+    claim_list() = default;
+    ~claim_list() {
+        while (!list_.empty()) {
+            pop_front();
+        }
+    }
+    claim_list(claim_list&&) noexcept = default;
+    claim_list& operator=(claim_list&&) = delete;
+
+    bool empty() const noexcept { return list_.empty(); }
+    std::size_t size() const noexcept { return list_.size(); }
+
+    /// `function` may take the claim that it is given out of the list, and no other.
+    template <class Function>
+    void for_each(Function&& function) {
+        for (auto at = list_.begin(); at != list_.end();) {
+            auto& each = static_cast<Claim&>(*at++);
+            function(each);
+        }
+    }
+
+    Claim& front() noexcept { return static_cast<Claim&>(list_.front()); }
+    const Claim& front() const noexcept { return static_cast<const Claim&>(list_.front()); }
+
+    void push_back(pointer added) noexcept { list_.push_back(*added.detach()); }
+    void push_front(pointer added) noexcept { list_.push_front(*added.detach()); }
+    pointer pop_front() noexcept { return remove(front()); }
+
+    /// Before those of a higher order.
+    void insert(pointer added) noexcept {
+        auto next = list_.empty() || list_.back().order < added->order ? list_.end() : list_.begin();
+        while (next != list_.end() && next->order < added->order) {
+            ++next;
+        }
+        list_.insert(next, *added.detach());
+    }
+
+    /// `removed` must be in this list.
+    pointer remove(Claim& removed) noexcept {
+        list_.erase(list_.iterator_to(removed));
+        return {&removed, false};
+    }
+
+private:
+    boost::intrusive::list<claim> list_;
+};
+
+} // namespace skep

@@ -1,0 +1,166 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/suspended_caller.hpp"
+#include "call/call.hpp"
+#include "runtime/pool_context.hpp"
+#include <skep/reply_stream.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace skep {
+
+/// A chunk, and what it takes off the credit.
+struct arrival {
+    chunk piece;
+    std::int64_t bytes;
+};
+
+/// What a stream's consumer has been given, and is alone with until it waits again.
+struct delivery {
+    std::list<arrival> chunks;
+    stream_credit size;         ///< of the chunks, those included that were taken out
+    bool is_last = false;       ///< nothing comes after them
+    bool was_cancelled = false; ///< the consumer's wait
+};
+
+/// A call whose answer comes in chunks. They are handed to the consumer in portions, each the size of half a window at
+/// most: while it is at one, the worker goes on. On the strand, but for what the consumer has been given.
+class stream_call final : public call, private call_sink {
+public:
+    stream_call(request&& what, strand executor, stream_credit window, duration idle_timeout)
+        : call(std::move(what), static_cast<call_sink*>(this)),
+          executor_(std::move(executor)),
+          flow_{stream_window(window), idle_timeout, {}} {
+        stream = &flow_;
+    }
+
+    const strand& executor() const noexcept { return executor_; }
+
+    /// Who waits until a worker has the call, or it has failed. Before anything else.
+    void attach(suspended_caller&& opener) noexcept { opener_ = std::move(opener); }
+
+    /// For the opener, after it has been resumed. Throws what the call has failed with.
+    void check_opened() const {
+        if (failed_to_open_) {
+            throw_failure();
+        }
+    }
+
+    /// The consumer is through with its portion: it waits for the next one.
+    void wait(suspended_caller&& reader) {
+        reader_ = std::move(reader);
+        given_ = {};
+        hand_over();
+    }
+
+    /// It waits no more.
+    void cancel_wait() {
+        if (reader_) {
+            given_.was_cancelled = true;
+            resume(std::move(reader_));
+        }
+    }
+
+    /// The pool has ended without a word, with its execution context.
+    bool is_forgotten() const noexcept { return is_forgotten_; }
+
+    /// The consumer's portion.
+    delivery& given() noexcept { return given_; }
+
+    /// For the consumer, once it has been given all.
+    const reply& answer() const noexcept { return answer_; }
+    bool has_failed() const noexcept { return bool(failure_); }
+    [[noreturn]] void throw_failure() const { throw failure_.to_error(); }
+
+private:
+    void put_answer(reply&& answer) override {
+        answer_ = std::move(answer);
+        end();
+    }
+    void put_failure(claim_failure&& failure) override {
+        failure_ = std::move(failure);
+        end();
+    }
+
+    void on_sent() override {
+        if (opener_) {
+            resume(std::move(opener_));
+        }
+    }
+
+    void put_chunk(chunk piece, std::size_t bytes) override {
+        arrived_.push_back({std::move(piece), static_cast<std::int64_t>(bytes)});
+        hand_over_soon();
+    }
+
+    void end() {
+        is_over_ = true;
+        if (opener_) {
+            failed_to_open_ = true;
+            resume(std::move(opener_));
+        }
+        hand_over();
+    }
+
+    void forget() noexcept override {
+        is_forgotten_ = true;
+        opener_ = {};
+        reader_ = {};
+    }
+
+    /// At the end of this turn of the strand, so that chunks which came together wake the consumer once.
+    void hand_over_soon() {
+        if (!reader_ || is_scheduled_) {
+            return;
+        }
+        const boost::intrusive_ptr<stream_call> self(this);
+        try {
+            asio::post(executor_, [self] {
+                self->is_scheduled_ = false;
+                self->hand_over();
+            });
+            is_scheduled_ = true;
+        } catch (const std::bad_alloc&) {
+            hand_over();
+        }
+    }
+
+    void hand_over() {
+        if (!reader_ || (arrived_.empty() && !is_over_)) {
+            return;
+        }
+        const auto most = (flow_.window.size().chunks + 1) / 2;
+        while (!arrived_.empty() && given_.size.chunks < most) {
+            ++given_.size.chunks;
+            given_.size.bytes += arrived_.front().bytes;
+            given_.chunks.splice(given_.chunks.end(), arrived_, arrived_.begin()); // takes no memory
+        }
+        given_.is_last = is_over_ && arrived_.empty();
+        resume(std::move(reader_));
+    }
+
+    strand executor_;
+    stream_flow flow_;
+    suspended_caller opener_;
+    suspended_caller reader_;
+    std::list<arrival> arrived_;
+    delivery given_;
+    reply answer_;
+    claim_failure failure_;
+    bool is_over_ = false;
+    bool is_scheduled_ = false;
+    bool failed_to_open_ = false;
+    bool is_forgotten_ = false;
+};
+
+} // namespace skep

@@ -1,0 +1,116 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/call_tracing.hpp"
+
+#include "core/text.hpp"
+#include "core/trace_context.hpp"
+#include "pool/demand/call_events.hpp"
+
+#include <chrono>
+#include <limits>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+std::optional<trace_context> parent_in(const boost::json::object& metadata) {
+    const auto* const header = metadata.if_contains(traceparent_key);
+    return header != nullptr && header->is_string() ? parse_traceparent(header->get_string()) : std::nullopt;
+}
+
+/// The ids are evenly spread.
+bool is_in(double share, std::uint64_t id) noexcept {
+    constexpr double all = static_cast<double>(std::numeric_limits<std::uint64_t>::max());
+    return static_cast<double>(id) < share * all || share >= 1;
+}
+
+/// What both spans of a call have.
+events::span common_of(const std::string& pool, const call& over, const std::optional<errc>& code) {
+    events::span span;
+    span.pool = pool;
+    span.what = to_utf8(over.req.command());
+    span.trace_id = over.ties->trace->trace_id;
+    span.outcome = code ? std::string(to_string(*code)) : "ok";
+    span.correlation_id = to_utf8(correlation_id_of(over));
+    if (over.state == call_state::running) {
+        span.worker = over.at->id();
+    }
+    return span;
+}
+
+void set_times(events::span& span, std::chrono::system_clock::time_point end, duration time) {
+    span.start_time = end - std::chrono::duration_cast<std::chrono::microseconds>(time);
+    span.time = time;
+}
+
+events::span span_of_call(events::span common, const call& over, const time_spent& times) {
+    common.kind = "client";
+    common.span_id = over.ties->trace->call_id;
+    common.parent_id = over.ties->trace->parent_id;
+    common.attributes["queue_ms"] = std::chrono::duration<double, std::milli>(times.queue_time).count();
+    common.attributes["attempts"] = over.attempts;
+    if (over.has_session()) {
+        common.attributes["session"] = to_utf8(over.req.session());
+    }
+    return common;
+}
+
+events::span span_of_run(events::span common, const call& over) {
+    common.kind = "server";
+    common.span_id = over.ties->trace->run_id;
+    common.parent_id = over.ties->trace->call_id;
+    return common;
+}
+
+} // namespace
+
+void begin_trace(call& fresh, const pool_context& context, double share) {
+    if (!context.make_span_id || !context.events || !context.events->wants<events::span>()) {
+        return;
+    }
+    auto parent = parent_in(fresh.req.metadata());
+    if (parent && !parent->is_sampled) {
+        return;
+    }
+    const auto chance = context.make_span_id();
+    trace_context place;
+    place.span_id = to_span_id(chance);
+    place.is_sampled = parent || is_in(share, chance);
+    place.trace_id =
+        parent ? std::move(parent->trace_id) : to_span_id(context.make_span_id()) + place.span_id;
+    if (place.is_sampled) {
+        auto trace = std::make_unique<call_trace>();
+        trace->trace_id = place.trace_id;
+        trace->parent_id = parent ? std::move(parent->span_id) : std::string();
+        trace->call_id = to_span_id(context.make_span_id());
+        trace->run_id = place.span_id;
+        if (!fresh.ties) {
+            fresh.ties = std::make_unique<call_ties>();
+        }
+        fresh.ties->trace = std::move(trace);
+    }
+    fresh.place_in_trace(to_traceparent(place), !parent);
+}
+
+void tell_spans(const pool_context& context, const std::string& pool, const call& over,
+                const time_spent& times, const std::optional<errc>& code) noexcept {
+    if (!over.ties || !over.ties->trace) {
+        return;
+    }
+    const auto end = context.wall_now();
+    const auto tell = [&](duration time, auto make) {
+        context.tell<events::span>([&] {
+            auto span = make(common_of(pool, over, code));
+            set_times(span, end, time);
+            return span;
+        });
+    };
+    if (times.run_time) {
+        tell(*times.run_time, [&](events::span span) { return span_of_run(std::move(span), over); });
+    }
+    tell(times.total_time, [&](events::span span) { return span_of_call(std::move(span), over, times); });
+}
+
+} // namespace skep

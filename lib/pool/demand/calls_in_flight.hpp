@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "call/call.hpp"
+#include "call/claim_list.hpp"
+
+namespace skep {
+
+/// The calls that workers have, and the time that workers have spent at calls.
+class calls_in_flight {
+public:
+    std::size_t size() const noexcept { return calls_.size(); }
+    bool empty() const noexcept { return calls_.empty(); }
+    call& front() noexcept { return calls_.front(); }
+
+    void begin(call& sent) noexcept { calls_.push_back(call_ptr(&sent)); }
+
+    /// However it ends, its worker was busy with it.
+    void end(call& over, time_point now) noexcept {
+        work_done_ += now - over.dispatched;
+        calls_.remove(over);
+    }
+
+    /// In total, what is under way included.
+    duration work_done(time_point now) noexcept {
+        auto total = work_done_;
+        calls_.for_each([&](const call& each) { total += now - each.dispatched; });
+        return total;
+    }
+
+    template <class Function>
+    void for_each(Function&& function) {
+        calls_.for_each(function);
+    }
+
+private:
+    claim_list<call> calls_;
+    duration work_done_{};
+};
+
+} // namespace skep

@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/deadline_watch.hpp"
+
+#include "pool/demand/next_attempt.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace skep {
+
+namespace {
+
+// After this many deadlines others get their turn: a storm of them must not block the strand.
+constexpr int most_per_turn = 256;
+
+} // namespace
+
+void deadline_watch::set(claim& watched, time_point due) {
+    if (due == time_point::max()) {
+        heap_.remove(watched);
+        return;
+    }
+    heap_.set(watched, due);
+    if (due < armed_) {
+        armed_ = due;
+        moved_.open();
+    }
+}
+
+asio::awaitable<void> deadline_watch::wait() {
+    bool is_due = heap_.earliest() <= context_.now();
+    if (is_due) {
+        co_await asio::post(context_.executor, asio::use_awaitable);
+    }
+    while (!is_due) {
+        armed_ = heap_.earliest();
+        moved_.close();
+        is_due = !co_await moved_.wait_until(armed_);
+    }
+}
+
+void deadline_watch::tell_due(const supply_outlook& supply, const event_queue& happened) {
+    const auto now = context_.now();
+    for (int told = 0; told < most_per_turn && happened.empty(); ++told) {
+        auto* const node = heap_.pop_due(now);
+        if (node == nullptr) {
+            return;
+        }
+        const claim_ptr due(static_cast<claim*>(node));
+        try {
+            due->holder->on_due(*due, supply);
+        } catch (...) { // out of memory: its time will come again
+            heap_.set(*due, now + before_next_attempt);
+            throw;
+        }
+    }
+}
+
+} // namespace skep

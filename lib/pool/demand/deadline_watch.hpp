@@ -1,0 +1,39 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/gate.hpp"
+#include "call/claim.hpp"
+#include "policy/deadline_heap.hpp"
+#include "runtime/pool_context.hpp"
+#include "worker/worker_event.hpp"
+
+namespace skep {
+
+/// The deadlines of all claims of a pool, served by one coroutine. On the pool's strand.
+class deadline_watch {
+public:
+    explicit deadline_watch(const pool_context& context) : context_(context), moved_(context.executor) {}
+
+    /// Has `watched` told at `due`, and not before; never, if that is time_point::max(). It stays where it is meanwhile.
+    void set(claim& watched, time_point due);
+
+    /// Makes room, so that set() cannot fail.
+    void reserve_one() { heap_.reserve_one(); }
+    void remove(claim& watched) noexcept { heap_.remove(watched); }
+
+    /// Returns when the time of a claim has come; others get their turn before.
+    asio::awaitable<void> wait();
+
+    /// Tells those whose time has come: a turn's worth, or until something has happened that comes before the next.
+    void tell_due(const supply_outlook& supply, const event_queue& happened);
+
+private:
+    const pool_context& context_;
+    deadline_heap heap_;
+    gate moved_;
+    time_point armed_ = time_point::max(); ///< when it will look next
+};
+
+} // namespace skep

@@ -1,0 +1,390 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/dispatcher.hpp"
+
+#include "core/clock.hpp"
+#include "pool/demand/call_events.hpp"
+#include "pool/demand/tool_cycle.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+/// As far as there is memory for it.
+error_info info_of(const error& refusal) noexcept {
+    try {
+        return refusal.info();
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
+}
+
+} // namespace
+
+dispatcher::dispatcher(const worker_surroundings& around, const pool_log& log)
+    : config_(around.config),
+      context_(around.context),
+      room_(around, log),
+      sessions_(around, room_.queue(), room_.places()),
+      losses_(config_, context_),
+      figures_(config_.metrics),
+      drained_(context_.executor) {}
+
+void dispatcher::submit(call& fresh, admission_facts&& pool, bool may_grow) {
+    ++counters_.submitted;
+    try {
+        take_on(fresh, pool);
+        if (fresh.state == call_state::queued) {
+            ++counters_.waited;
+            refuse_if_circle(fresh, may_grow);
+        }
+    } catch (const std::exception& problem) { // out of memory
+        if (fresh.state != call_state::done) {
+            fail_unsent(fresh, problem.what());
+        }
+    }
+}
+
+void dispatcher::refuse(call& fresh, errc code, error_info cause) {
+    ++counters_.submitted;
+    receive(fresh);
+    fresh.refusal ? refuse_unsendable(fresh) : fail(fresh, code, std::move(cause));
+}
+
+void dispatcher::take_on(call& fresh, admission_facts& pool) {
+    receive(fresh);
+    if (fresh.refusal) {
+        refuse_unsendable(fresh);
+        return;
+    }
+    pool.is_expired = fresh.deadline <= fresh.submitted;
+    pool.is_poisonous = losses_.is_poison(fresh, fresh.submitted);
+    if (const auto refusal = refusal_of(pool)) {
+        fail(fresh, *refusal);
+        return;
+    }
+    place(fresh);
+}
+
+void dispatcher::refuse_unsendable(call& unsendable) {
+    try {
+        std::rethrow_exception(std::exchange(unsendable.refusal, nullptr));
+    } catch (const error& refusal) {
+        fail(unsendable, refusal.errc(), info_of(refusal));
+    } catch (const std::exception& problem) {
+        fail_unsent(unsendable, problem.what());
+    } catch (...) {
+        fail_unsent(unsendable, "a handler of it could not be copied");
+    }
+}
+
+/// What the configuration says of its command, where the request says nothing.
+void dispatcher::apply_command_options(call& fresh) const noexcept {
+    const auto found = config_.commands.find(fresh.req.command());
+    if (found == config_.commands.end()) {
+        return;
+    }
+    const auto& options = found->second;
+    if (options.timeout && !fresh.req.timeout()) {
+        fresh.req.timeout(*options.timeout);
+    }
+    if (options.queue_timeout && !fresh.req.queue_timeout()) {
+        fresh.req.queue_timeout(*options.queue_timeout);
+    }
+    if (options.idempotent && !fresh.req.has_idempotent()) {
+        fresh.req.idempotent(*options.idempotent);
+    }
+    if (options.idle_timeout && fresh.stream != nullptr && !fresh.req.idle_timeout()) {
+        fresh.stream->idle_timeout = *options.idle_timeout;
+    }
+}
+
+/// From now on its time runs.
+void dispatcher::receive(call& fresh) noexcept {
+    fresh.holder = this;
+    fresh.submitted = context_.now();
+    if (!config_.commands.empty()) {
+        apply_command_options(fresh);
+    }
+    const auto default_timeout = fresh.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
+    fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
+                              after_limit(fresh.submitted, fresh.req.timeout().value_or(default_timeout)));
+}
+
+void dispatcher::place(call& fresh) {
+    if (auto* const lease = lease_of(fresh)) {
+        place_in_lease(fresh, *lease);
+        return;
+    }
+    fresh.has_session() ? settle_in_session(fresh, nullptr) : place_anywhere(fresh);
+}
+
+void dispatcher::place_anywhere(call& fresh) {
+    auto* const free = room_.place_for(fresh);
+    free != nullptr ? dispatch(fresh, *free, fresh.submitted) : queue_up(fresh);
+}
+
+void dispatcher::place_in_lease(call& fresh, lease_claim& with) {
+    if (with.state == lease_state::lost) {
+        refuse_in_lease(fresh, with, errc::worker_lost, "the leased worker had ended before the call");
+    } else if (with.state != lease_state::held) {
+        refuse_in_lease(fresh, with, errc::invalid_request, "the lease was given back before the call");
+    } else if (with.waiting.empty() && with.can_begin_call()) {
+        begin(fresh, with, fresh.submitted);
+    } else if (with.is_full_until(fresh)) {
+        refuse_in_lease(fresh, with, errc::tool_cycle,
+                        "it would wait for ever, for a place of its own lease: " + trail_of(fresh));
+    } else if (may_use_lease(fresh, with, false)) {
+        queue_up(fresh);
+    }
+}
+
+void dispatcher::refuse_in_lease(call& refused, const lease_claim& with, errc code, std::string why) {
+    error_info info;
+    info.worker = with.of;
+    info.detail = std::move(why);
+    fail(refused, code, std::move(info));
+}
+
+void dispatcher::queue_up(call& fresh) {
+    const auto* const lease = lease_of(fresh);
+    const bool has_place = false;
+    if (admit(has_place, room_.waiting_with(fresh), config_.queue.limit) == admission::queue) {
+        enqueue(fresh, false, fresh.submitted);
+    } else if (lease != nullptr) {
+        refuse_in_lease(fresh, *lease, errc::pool_saturated, {});
+    } else {
+        fail(fresh, errc::pool_saturated);
+    }
+}
+
+void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
+    const auto limit = waiting.req.queue_timeout().value_or(config_.queue.timeout);
+    room_.deadlines().set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
+    waiting.state = call_state::queued;
+    if (auto* const lease = lease_of(waiting)) {
+        room_.join(waiting, *lease);
+    } else {
+        at_front ? room_.join_first(waiting) : room_.join(waiting);
+    }
+    tell_enqueued(context_, config_.name, waiting, room_.waiting_with(waiting));
+}
+
+bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
+    for (const auto* outer = outer_of(fresh); outer != nullptr; outer = outer_of(*outer)) {
+        if (outer->holder == this &&
+            outer->state == call_state::running) { // only of its own it knows the state
+            return true;
+        }
+    }
+    return false;
+}
+
+void dispatcher::refuse_circles() {
+    bool may_be_more = true;
+    while (may_be_more) {
+        auto* const newest = newest_made_by_tool();
+        may_be_more = newest != nullptr && is_refused_as_circle(*newest);
+    }
+}
+
+/// What waits for one worker is not helped by others.
+void dispatcher::refuse_if_circle(call& waiting, bool may_grow) {
+    const bool may_be_helped = waiting.is_leased() || (may_grow && !waiting.slot);
+    if (outer_of(waiting) != nullptr && !may_be_helped) {
+        is_refused_as_circle(waiting);
+    }
+}
+
+call* dispatcher::newest_made_by_tool() {
+    call* newest = nullptr;
+    room_.queue().for_each([&](claim& each) {
+        auto* const waiting = each.as_call();
+        newest = waiting != nullptr && outer_of(*waiting) != nullptr ? waiting : newest;
+    });
+    return newest;
+}
+
+bool dispatcher::is_refused_as_circle(call& made_by_tool) {
+    error_info info;
+    try {
+        if (!waits_for_itself(made_by_tool, room_.queue(), room_.places())) {
+            return false;
+        }
+        info.detail = "it would wait for ever: " + trail_of(made_by_tool);
+    } catch (const std::bad_alloc&) { // it waits, and ends by its timeouts
+        return false;
+    }
+    leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
+    return true;
+}
+
+/// What has waited behind a call that could not be pipelined may be.
+void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
+    const bool has_held_up_others = !waiting.is_pipelinable;
+    fail(waiting, code, std::move(info));
+    if (has_held_up_others) {
+        room_.serve_all();
+    }
+}
+
+void dispatcher::dispatch(call& next, worker& to, time_point now) {
+    if (next.state == call_state::queued) {
+        tell_dequeued(context_, config_.name, next, room_.waiting_with(next));
+    }
+    next.state = call_state::running;
+    next.at = &to;
+    next.id = 0; // none yet
+    next.dispatched = now;
+    ++next.attempts;
+    running_.begin(next);
+    try {
+        room_.deadlines().reserve_one();
+        if (next.has_session()) {
+            sessions_.bind(next, to);
+        }
+        to.assign(next, now);
+        if (next.stream != nullptr) {
+            next.stream->heard = now;
+        }
+        room_.deadlines().set(next, next_look(next));
+        tell_started(context_, next);
+    } catch (const std::exception& problem) {
+        fail_unsent(next, problem.what());
+    }
+    room_.refresh(to);
+    if (next.state == call_state::running) {
+        next.sink->on_sent();
+    }
+}
+
+/// It has just been taken out of the queue.
+void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
+    auto& next = static_cast<call&>(granted);
+    next.has_session() || place == nullptr ? settle_in_session(next, place) : dispatch(next, *place, now);
+}
+
+void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
+    switch (given_up.state) {
+    case call_state::queued: leave_queue(given_up, errc::cancelled); break;
+    case call_state::delayed:
+    case call_state::stranded: fail(given_up, errc::cancelled); break;
+    case call_state::running:
+        if (type != asio::cancellation_type::total) {
+            abandon(given_up, errc::cancelled);
+        }
+        break;
+    default: break;
+    }
+}
+
+void dispatcher::begin_reset(call& fresh, const lease_claim& with) {
+    ++counters_.submitted;
+    receive(fresh);
+    begin(fresh, with, fresh.submitted);
+}
+
+void dispatcher::begin(call& next, const lease_claim& with, time_point now) {
+    if (may_use_lease(next, with, true)) {
+        dispatch(next, *with.at, now);
+    }
+}
+
+void dispatcher::remove(worker& gone) {
+    sessions_.known().left(gone);
+    room_.remove(gone);
+}
+
+bool dispatcher::forget_session(const std::string& session, std::optional<time_point> unused_since) {
+    auto& known = sessions_.known();
+    if (unused_since && !known.is_unused(session, *unused_since)) {
+        return false;
+    }
+    auto* const former = sessions_.home_of(session);
+    const bool was_known = known.forget(session);
+    if (former != nullptr) {
+        room_.reroute(former->id().slot);
+    }
+    return was_known;
+}
+
+bool dispatcher::bind_session(const std::string& session, worker& to, affinity_mode mode) {
+    auto* const former = sessions_.home_of(session);
+    const bool is_bound = sessions_.bind(session, to, mode);
+    if (is_bound && former != nullptr) {
+        room_.reroute(former->id().slot);
+    }
+    return is_bound;
+}
+
+/// `next` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
+void dispatcher::settle_in_session(call& next, worker* place) {
+    const call_ptr keep(&next);
+    try {
+        const auto taken = sessions_.route_of(next);
+        next.slot.reset(); // it waits for that one no more
+        const auto now = context_.now();
+        switch (taken.step) {
+        case affinity_step::anywhere:
+            place != nullptr ? dispatch(next, *place, now) : go_anywhere(next);
+            break;
+        case affinity_step::go_home: dispatch(next, *taken.home, now); break;
+        case affinity_step::wait_for_home: wait_for(next, *taken.home); break;
+        default: refuse_in_session(next, taken); break;
+        }
+    } catch (const std::exception& problem) { // out of memory
+        if (next.state == call_state::running || next.state == call_state::done) {
+            throw;
+        }
+        next.state = call_state::fresh;
+        fail_unsent(next, problem.what());
+    }
+}
+
+/// False if the call has failed, as its session is another worker's, or may not wait for a place at this one.
+bool dispatcher::may_use_lease(call& next, const lease_claim& with, bool has_place) {
+    if (!next.has_session()) {
+        return true;
+    }
+    const auto taken = sessions_.route_in_lease(next, with, has_place);
+    if (is_refusal(taken.step)) {
+        refuse_in_session(next, taken);
+    }
+    return !is_refusal(taken.step);
+}
+
+void dispatcher::go_anywhere(call& next) {
+    next.state == call_state::fresh ? place_anywhere(next) : room_.rejoin(next);
+}
+
+void dispatcher::wait_for(call& next, worker& home) {
+    next.slot = home.id().slot;
+    if (next.state == call_state::fresh) {
+        queue_up(next);
+        return;
+    }
+    room_.rejoin(next);
+    if (outer_of(next) != nullptr) {
+        is_refused_as_circle(next);
+    }
+}
+
+void dispatcher::refuse_in_session(call& refused, const route& taken) {
+    refused.state = call_state::fresh; // it is in no list
+    const auto* const lease = lease_of(refused);
+    const bool is_foreign = lease != nullptr && taken.home != nullptr && lease->at != taken.home;
+    auto [code, info] = sessions_.why_refused(taken, is_foreign);
+    const bool may_have_begun = refused.attempts > 0; // before it was to be made once more
+    if (code == errc::session_worker_unavailable && may_have_begun) {
+        code = errc::worker_lost;
+    }
+    fail(refused, code, std::move(info));
+}
+
+} // namespace skep

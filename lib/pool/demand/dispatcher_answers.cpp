@@ -1,0 +1,174 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// What a dispatcher does with what comes of calls at workers.
+
+#include "policy/remote_error.hpp"
+#include "pool/demand/call_events.hpp"
+#include "pool/demand/dispatcher.hpp"
+#include "pool/demand/next_attempt.hpp"
+#include "worker/answers.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+/// Of a call that was lost with its worker, and may have begun there: what its caller can do about it. What takes too much
+/// memory would take it from the next worker, too.
+const char* why_not_again(const call& lost, const worker& gone, bool may_go_elsewhere, bool budget_is_spent) {
+    return budget_is_spent              ? "; not retried, as too many calls were of late"
+           : gone.life().has_outgrown() ? "; raise recycle.hard_memory if the call needs that much"
+           : !may_go_elsewhere          ? "; it is bound to that worker"
+           : !lost.req.idempotent()     ? "; mark the request idempotent if it may be sent again"
+           : lost.stream != nullptr && lost.stream->has_begun
+               ? "; it is not sent again, as a chunk had arrived"
+               : "; it is not sent again, as all of retry.attempts are used up";
+}
+
+/// Whether the pool has ended it because of a call that its caller had given up: that it crashes then may be for that.
+bool was_overdue(const worker& gone) {
+    const auto& why = gone.life().why_failed();
+    return why && why->kind == failure_kind::call_overdue;
+}
+
+} // namespace
+
+void dispatcher::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
+    if (answered.state != call_state::running) {
+        settle_late(sender, answered);
+        return;
+    }
+    const call_ptr keep(&answered);
+    auto given = reply_to(answered, sender, answer, now);
+    ++counters_.succeeded;
+    losses_.succeeded();
+    note_end(answered, now, std::nullopt);
+    take_out(answered, now);
+    try {
+        room_.serve(sender); // first: the worker is to idle as little as may be
+    } catch (...) {          // out of memory, which is not this caller's affair
+        answered.sink->put_answer(std::move(given));
+        throw;
+    }
+    answered.sink->put_answer(std::move(given));
+}
+
+void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
+    if (receiver.state != call_state::running) {
+        return; // nobody waits for it
+    }
+    receiver.stream->has_begun = true;
+    receiver.stream->heard = context_.now();
+    context_.tell<events::stream_chunk>([&] {
+        return events::stream_chunk{receiver.at->id(), receiver.req.command(), correlation_id_of(receiver),
+                                    piece.bytes};
+    });
+    receiver.sink->put_chunk({std::move(piece.value), std::move(piece.attachments)}, piece.bytes);
+}
+
+void dispatcher::take_chunks(call& from, stream_credit taken) {
+    auto& window = from.stream->window;
+    const bool was_exhausted = window.is_exhausted();
+    window.take(taken);
+    if (from.state != call_state::running) {
+        return;
+    }
+    if (const auto more = window.grant()) {
+        from.stream->heard = was_exhausted ? context_.now() : from.stream->heard;
+        from.at->grant(from, *more);
+    }
+}
+
+void dispatcher::on_remote_error(worker& sender, call& answered, error_message& answer) {
+    if (answered.state != call_state::running) {
+        settle_late(sender, answered);
+        return;
+    }
+    const bool is_late = answered.deadline <= context_.now();
+    const auto code =
+        is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
+    auto info = remote_failure(sender, answered, answer);
+    fail(answered, code, std::move(info));
+    room_.serve(sender);
+}
+
+/// An answer to a call that was given up: dropped, but its worker is free again.
+void dispatcher::settle_late(worker& sender, call& answered) {
+    ++counters_.late_answers;
+    answered.state = call_state::done;
+    sessions_.end_use(answered);
+    room_.deadlines().remove(answered);
+    room_.serve(sender);
+}
+
+void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
+    auto& lost = *notice.lost;
+    if (lost.state != call_state::running) {
+        lost.state = call_state::done;
+        sessions_.end_use(lost);
+        room_.deadlines().remove(lost);
+        if (notice.may_have_begun && notice.is_to_blame && !was_overdue(gone)) {
+            losses_.blame(lost, context_.now());
+        }
+        return;
+    }
+    try {
+        give_back(gone, notice);
+    } catch (const std::exception&) { // out of memory: it will be failed in a moment
+        lost.state = call_state::stranded;
+        room_.deadlines().set(lost, context_.now() + before_next_attempt);
+    }
+}
+
+void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
+    auto& lost = *notice.lost;
+    const auto now = context_.now();
+    auto info = gone.describe();
+    const error cause(errc::worker_lost, info); // before anything is decided, as it takes memory
+    const bool is_lost_in_session = lost.has_session() && sessions_.is_lost(lost);
+    const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
+    const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
+    if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
+        counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
+        const bool refused = verdict.fate == call_fate::refuse;
+        info.detail += refused ? "" : why_not_again(lost, gone, may_go_elsewhere, verdict.budget_is_spent);
+        fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
+        return;
+    }
+    if (lost.is_leased()) {
+        fail(lost, errc::worker_lost, std::move(info));
+        return;
+    }
+    if (is_lost_in_session) {
+        const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at another worker, before
+        info.detail += may_have_begun ? "" : std::string(info.detail.empty() ? "" : ": ") + worker_is_gone;
+        fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
+        return;
+    }
+    room_.deadlines().reserve_one();
+    context_.tell<events::request_retried>([&] {
+        return events::request_retried{gone.id(), lost.req.command(), gone.correlation_id_of(lost),
+                                       verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
+                                       lost.attempts};
+    });
+    running_.end(lost, now);
+    ++counters_.retried;
+    if (verdict.fate == call_fate::resend) {
+        --lost.attempts;
+    }
+    if (verdict.fate == call_fate::retry && verdict.wait > duration::zero()) {
+        delay(lost, verdict.wait);
+    } else {
+        enqueue(lost, true, now);
+    }
+}
+
+void dispatcher::delay(call& lost, duration wait) {
+    lost.state = call_state::delayed;
+    delayed_.push_back(&lost);
+    room_.deadlines().set(lost, std::min(lost.deadline, context_.now() + wait));
+}
+
+} // namespace skep

@@ -1,0 +1,29 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/lease_claim.hpp"
+
+#include "pool/demand/tool_cycle.hpp"
+
+namespace skep {
+
+std::size_t lease_claim::calls_at_worker() const noexcept {
+    std::size_t count = 0;
+    at->for_each_call([&](const call& each) { count += lease_of(each) == this ? 1 : 0; });
+    return count;
+}
+
+/// A probe of the worker's health may be in its place for a moment.
+bool lease_claim::can_begin_call() const noexcept {
+    return at->takes_calls() && at->load() < at->capacity() && calls_at_worker() < places;
+}
+
+bool lease_claim::is_full_until(const call& inner) const noexcept {
+    std::size_t held = 0;
+    for (const auto* outer = outer_of(inner); outer != nullptr; outer = outer_of(*outer)) {
+        held += lease_of(*outer) == this ? 1 : 0;
+    }
+    return held >= places;
+}
+
+} // namespace skep

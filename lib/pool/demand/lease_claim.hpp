@@ -1,0 +1,94 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/suspended_caller.hpp"
+#include "call/call.hpp"
+#include "call/claim_list.hpp"
+#include <skep/lease.hpp>
+
+#include <atomic>
+#include <memory>
+#include <source_location>
+#include <utility>
+
+namespace skep {
+
+/// Where a lease is on its way.
+enum class lease_state : std::uint8_t {
+    fresh,    ///< not yet seen by the pool
+    queued,   ///< waits for a worker
+    draining, ///< has one, which is still at the calls of others
+    held,
+    returning, ///< its last calls end, and the worker is reset
+    lost,      ///< its worker is gone
+    over
+};
+
+/// One lease, from checkout() to its return. On the strand, but for what is said otherwise.
+struct lease_claim final : claim {
+    lease_claim(checkout_options what, const std::source_location& place)
+        : options(std::move(what)), where(place) {
+        is_pipelinable = false;
+        wants_whole_worker = !options.wants_one_place();
+    }
+
+    claim_view view() const noexcept override { return {}; }
+
+    void forget() noexcept override {
+        is_forgotten = true;
+        caller = {};
+        closer = {};
+        while (!waiting.empty()) {
+            const auto each = waiting.pop_front();
+            each->forget();
+        }
+    }
+
+    /// Its calls that the worker has.
+    std::size_t calls_at_worker() const noexcept;
+
+    /// Whether the worker can take another of its calls.
+    bool can_begin_call() const noexcept;
+
+    /// Whether calls that can only end after `inner` hold all of its places.
+    bool is_full_until(const call& inner) const noexcept;
+
+    /// Lets checkout() return.
+    void answer() { resume_waiting(caller); }
+
+    /// Lets close() return.
+    void answer_closer() { resume_waiting(closer); }
+
+    checkout_options options;
+    std::source_location where;
+    lease_state state = lease_state::fresh;
+    worker_id of;             ///< for the user too, once checkout() has returned
+    std::size_t places = 0;   ///< of the worker
+    time_point granted;       ///< when it was handed over
+    claim_list<call> waiting; ///< its calls that wait for each other
+    call_ptr reset;           ///< to be run at its return; null if there is none, or no more
+    suspended_caller caller;
+    suspended_caller closer;
+    claim_failure failure;                 ///< of checkout(); for the user, once it was resumed
+    bool was_close_cancelled = false;      ///< for the user, once close() was resumed
+    std::atomic<bool> is_dropped{false};   ///< nobody has it any more; from any thread
+    std::atomic<bool> is_forgotten{false}; ///< the execution context is gone; from any thread
+
+private:
+    static void resume_waiting(suspended_caller& who) {
+        if (who) {
+            resume(std::move(who));
+        }
+    }
+};
+
+using lease_ptr = boost::intrusive_ptr<lease_claim>;
+
+/// Null if the call is not made with a lease.
+inline lease_claim* lease_of(const call& made) noexcept {
+    return made.ties && made.ties->lease ? static_cast<lease_claim*>(made.ties->lease.get()) : nullptr;
+}
+
+} // namespace skep

@@ -1,0 +1,349 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/lease_desk.hpp"
+
+#include "core/clock.hpp"
+#include "core/duration_text.hpp"
+#include "pool/demand/call_events.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace skep {
+
+lease_desk::lease_desk(const worker_surroundings& around, dispatcher& calls, const pool_log& log)
+    : config_(around.config),
+      context_(around.context),
+      calls_(calls),
+      room_(calls.room()),
+      sessions_(calls.sessions()),
+      log_(log) {}
+
+void lease_desk::check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal) {
+    const lease_ptr keep(&fresh);
+    fresh.holder = this;
+    fresh.submitted = context_.now();
+    try {
+        refusal ? end_wait(fresh, refusal->code, refusal->info) : find_place(fresh);
+    } catch (const std::exception&) { // out of memory
+        if (fresh.state != lease_state::fresh) {
+            throw;
+        }
+        end_wait(fresh, refusal ? refusal->code : errc::invalid_request, {});
+    }
+}
+
+void lease_desk::find_place(lease_claim& fresh) {
+    fresh.of.pool = config_.name;
+    const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
+    room_.deadlines().set(fresh, after_limit(fresh.submitted, limit));
+    settle(fresh, nullptr);
+}
+
+void lease_desk::on_granted(claim& granted, worker* place, time_point) {
+    settle(static_cast<lease_claim&>(granted), place);
+}
+
+/// `wanting` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
+void lease_desk::settle(lease_claim& wanting, worker* place) {
+    const lease_ptr keep(&wanting);
+    try {
+        const auto taken = sessions_.route_of(wanting);
+        wanting.slot.reset(); // it waits for that one no more
+        switch (taken.step) {
+        case affinity_step::anywhere: go_anywhere(wanting, place); break;
+        case affinity_step::go_home: reserve(wanting, *taken.home); break;
+        case affinity_step::wait_for_home:
+            wanting.slot = taken.home->id().slot;
+            wait(wanting);
+            break;
+        default: refuse(wanting, taken); break;
+        }
+    } catch (const std::exception&) { // out of memory
+        if (wanting.state != lease_state::fresh && wanting.state != lease_state::queued) {
+            throw;
+        }
+        wanting.state = lease_state::fresh; // it is in no list
+        end_wait(wanting, errc::invalid_request, {});
+    }
+}
+
+void lease_desk::go_anywhere(lease_claim& wanting, worker* place) {
+    if (wanting.state == lease_state::fresh) {
+        place = room_.place_for(wanting);
+    }
+    place != nullptr ? reserve(wanting, *place) : wait(wanting);
+}
+
+void lease_desk::wait(lease_claim& wanting) {
+    if (wanting.state != lease_state::fresh) {
+        room_.rejoin(wanting);
+        return;
+    }
+    const auto waiting = room_.queue().size();
+    if (waiting >= config_.queue.limit) {
+        tell_saturated(context_, config_, waiting);
+        end_wait(wanting, errc::pool_saturated, {});
+        return;
+    }
+    room_.join(wanting);
+    wanting.state = lease_state::queued;
+}
+
+void lease_desk::refuse(lease_claim& refused, const route& taken) {
+    refused.state = lease_state::fresh; // it is in no list
+    auto [code, info] = sessions_.why_refused(taken, false);
+    if (refused.options.worker() && code == errc::session_worker_unavailable) {
+        code = errc::unknown_worker;
+        info.worker = refused.options.worker();
+        info.detail.clear();
+    }
+    end_wait(refused, code, std::move(info));
+}
+
+/// From now on the worker takes no calls of others, in these places.
+void lease_desk::reserve(lease_claim& granted, worker& place) {
+    const lease_ptr keep(&granted);
+    sessions_.bind(granted, place);
+    granted.of.slot = place.id().slot;
+    granted.of.generation = place.id().generation;
+    granted.at = &place;
+    granted.places = granted.wants_whole_worker ? place.capacity() : 1;
+    place.reserve(granted.places);
+    granted.state = lease_state::draining;
+    room_.leases().push_back(keep);
+    room_.refresh(place);
+    look(granted);
+}
+
+void lease_desk::on_changed(claim& changed, bool has_left) {
+    auto& lease = static_cast<lease_claim&>(changed);
+    has_left ? lose(lease) : look(lease);
+}
+
+/// Does what can be done for it now.
+void lease_desk::look(lease_claim& lease) {
+    if (lease.is_dropped && lease.state == lease_state::held) { // there was no memory to say so
+        give_back(lease);
+        return;
+    }
+    switch (lease.state) {
+    case lease_state::draining:
+        if (!lease.wants_whole_worker || lease.at->common_load() == 0) {
+            hand_over(lease);
+        }
+        break;
+    case lease_state::held: begin_calls(lease); break;
+    case lease_state::returning: end_return(lease); break;
+    default: break;
+    }
+}
+
+void lease_desk::hand_over(lease_claim& granted) {
+    granted.state = lease_state::held;
+    granted.granted = context_.now();
+    room_.deadlines().remove(granted);
+    const auto limit = granted.options.leak_threshold().value_or(config_.lease.leak_threshold);
+    try {
+        room_.deadlines().set(granted, after_limit(context_.now(), limit));
+    } catch (const std::bad_alloc&) {} // a leak would not be noticed
+    granted.answer();
+}
+
+void lease_desk::begin_calls(lease_claim& lease) {
+    while (lease.state == lease_state::held && !lease.waiting.empty() && lease.can_begin_call()) {
+        const auto next = room_.next_of(lease);
+        calls_.begin(*next, lease, context_.now());
+    }
+}
+
+void lease_desk::cancel(lease_claim& given_up) {
+    if (given_up.state == lease_state::queued || given_up.state == lease_state::draining) {
+        leave(given_up, errc::cancelled, {});
+    }
+}
+
+void lease_desk::give_back(lease_claim& lease) {
+    const lease_ptr keep(&lease);
+    switch (lease.state) {
+    case lease_state::held:
+        lease.state = lease_state::returning;
+        room_.deadlines().remove(lease);
+        end_calls(lease);
+        end_return(lease);
+        break;
+    case lease_state::lost: // its worker may still be at calls
+        end_calls(lease);
+        end(lease);
+        break;
+    default: cancel(lease); break;
+    }
+    if (lease.state != lease_state::returning) {
+        lease.answer_closer();
+    }
+}
+
+void lease_desk::cancel_close(lease_claim& lease) {
+    lease.was_close_cancelled = static_cast<bool>(lease.closer);
+    lease.answer_closer();
+}
+
+/// Those that wait, and those that its worker has.
+void lease_desk::end_calls(lease_claim& lease) {
+    calls_.fail_waiting_in(lease, errc::cancelled, {});
+    calls_.abandon_running_in(lease, errc::cancelled);
+}
+
+/// Once its calls have ended: has its worker reset, and lets go of it.
+void lease_desk::end_return(lease_claim& lease) {
+    if (lease.state != lease_state::returning || lease.calls_at_worker() > 0) {
+        return;
+    }
+    const bool can_be_reset = !lease.at->life().is(obstacle::leaving);
+    if (!lease.reset || !can_be_reset) {
+        release(lease);
+    } else if (lease.can_begin_call()) { // else it can in a while, or its worker leaves
+        const auto reset = std::move(lease.reset);
+        reset->ties->lease = &lease;
+        calls_.begin_reset(*reset, lease);
+    }
+}
+
+void lease_desk::on_reset_failed(lease_claim& lease, const std::string& why) {
+    if (lease.at != nullptr) {
+        lease.at->retire({retirement::kind::unwell, "the reset command of a lease failed: " + why});
+    }
+}
+
+/// Others may have its worker.
+void lease_desk::release(lease_claim& lease) {
+    const lease_ptr keep(&lease);
+    auto& place = *lease.at;
+    place.release(lease.places);
+    lease.at = nullptr;
+    end(lease);
+    lease.answer_closer();
+    room_.refresh(place);
+    room_.serve(place);
+}
+
+/// It is in the list of leases.
+void lease_desk::end(lease_claim& over) {
+    over.state = lease_state::over;
+    sessions_.end_use(over);
+    over.reset.reset();
+    room_.deadlines().remove(over);
+    room_.leases().remove(over);
+}
+
+void lease_desk::lose(lease_claim& lease) {
+    const lease_ptr keep(&lease);
+    error_info info;
+    lease.at = nullptr;
+    switch (lease.state) {
+    case lease_state::draining:
+        room_.leases().remove(lease);
+        lease.state = lease_state::queued;
+        room_.join_first(lease); // which is its place in the order from now on
+        room_.leave(lease);
+        settle(lease, nullptr);
+        break;
+    case lease_state::held:
+        lease.state = lease_state::lost;
+        sessions_.end_use(lease);
+        lease.reset.reset();
+        room_.deadlines().remove(lease);
+        if (!lease.waiting.empty()) {
+            info.detail = "the leased worker ended";
+            calls_.fail_waiting_in(lease, errc::worker_lost, info);
+        }
+        break;
+    default:
+        end(lease);
+        lease.answer_closer();
+        break;
+    }
+}
+
+/// The checkout fails.
+void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
+    const lease_ptr keep(&waiting);
+    const auto was = waiting.state;
+    try {
+        info.pool = config_.name;
+        info.command = "checkout";
+        info.queue_depth = room_.queue().size();
+        info.wait_time = context_.now() - waiting.submitted;
+    } catch (const std::bad_alloc&) { // it tells less
+    }
+    waiting.failure = {code, std::move(info)};
+    room_.deadlines().remove(waiting);
+    sessions_.end_use(waiting);
+    waiting.reset.reset();
+    auto* const place = std::exchange(waiting.at, nullptr);
+    if (was == lease_state::queued) {
+        room_.leave(waiting);
+    } else if (was == lease_state::draining) {
+        room_.leases().remove(waiting);
+        place->release(waiting.places);
+        room_.refresh(*place);
+    }
+    waiting.state = lease_state::over;
+    waiting.answer();
+}
+
+/// It has held up others.
+void lease_desk::leave(lease_claim& waiting, errc code, error_info info) {
+    end_wait(waiting, code, std::move(info));
+    room_.serve_all();
+}
+
+void lease_desk::on_due(claim& due, const supply_outlook& supply) {
+    auto& late = static_cast<lease_claim&>(due);
+    if (late.state == lease_state::queued || late.state == lease_state::draining) {
+        fail_waiting(late, supply);
+    } else if (late.state == lease_state::held) {
+        late.is_dropped ? give_back(late) : warn_of_leak(late);
+    }
+}
+
+void lease_desk::fail_waiting(lease_claim& late, const supply_outlook& supply) {
+    error_info info;
+    info.detail = supply.shortage;
+    const auto code = room_.places().is_any_up() ? errc::queue_timeout : errc::no_worker;
+    if (code == errc::queue_timeout && info.detail.empty()) {
+        info.detail = late.slot ? "the worker that it insists on was busy; raise "
+                                : "no worker could be spared; raise workers, ";
+        info.detail += "queue.timeout or the checkout's queue_timeout";
+    }
+    leave(late, code, std::move(info));
+}
+
+void lease_desk::warn_of_leak(const lease_claim& held) const {
+    context_.tell<events::lease_leaked>([&] {
+        return events::lease_leaked{held.of, context_.now() - held.granted, held.where.file_name(),
+                                    held.where.line(), held.where.function_name()};
+    });
+    log_(log_level::warning, [&] {
+        const auto limit = held.options.leak_threshold().value_or(config_.lease.leak_threshold);
+        return "a lease of " + to_string(held.of) + " has been held for " + in_milliseconds(limit) +
+               " and may have leaked; checked out at " + held.where.file_name() + ":" +
+               std::to_string(held.where.line()) + " in " + held.where.function_name();
+    });
+}
+
+void lease_desk::refuse_checkouts(errc code, const error_info& info) {
+    room_.queue().for_each([&](claim& each) {
+        if (each.as_call() == nullptr) {
+            end_wait(static_cast<lease_claim&>(each), code, info);
+        }
+    });
+    room_.leases().for_each([&](lease_claim& each) {
+        if (each.state == lease_state::draining) {
+            end_wait(each, code, info);
+        }
+    });
+}
+
+} // namespace skep

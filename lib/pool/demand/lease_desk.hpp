@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/demand/dispatcher.hpp"
+#include "telemetry/log.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace skep {
+
+/// The leases of a pool, from checkout to return. A lease waits in the queue like a call; a worker that it is granted
+/// takes no calls of others, and is handed over once it is done with those it has. On the pool's strand.
+class lease_desk final : private claim_holder {
+public:
+    lease_desk(const worker_surroundings& around, dispatcher& calls, const pool_log& log);
+
+    /// Takes a checkout on, unless `refusal` says why not.
+    void check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal);
+
+    /// Whoever was to have it waits no more.
+    void cancel(lease_claim& given_up);
+
+    /// Its holder does not want it any more: its calls are cancelled, and its worker is reset.
+    void give_back(lease_claim& lease);
+    void cancel_close(lease_claim& lease);
+
+    /// The reset command of the lease has failed.
+    void on_reset_failed(lease_claim& lease, const std::string& why);
+
+    /// Ends the wait of every checkout. Those that have waited behind them are not served.
+    void refuse_checkouts(errc code, const error_info& info = {});
+
+    std::size_t size() const noexcept { return room_.leases().size(); }
+
+private:
+    void on_granted(claim& granted, worker* place, time_point now) override;
+    void on_due(claim& due, const supply_outlook& supply) override;
+    void on_changed(claim& changed, bool has_left) override;
+
+    void find_place(lease_claim& fresh);
+    void settle(lease_claim& wanting, worker* place);
+    void go_anywhere(lease_claim& wanting, worker* place);
+    void wait(lease_claim& wanting);
+    void refuse(lease_claim& refused, const route& taken);
+    void reserve(lease_claim& granted, worker& place);
+    void look(lease_claim& lease);
+    void hand_over(lease_claim& granted);
+    void begin_calls(lease_claim& lease);
+    void end_calls(lease_claim& lease);
+    void end_return(lease_claim& lease);
+    void release(lease_claim& lease);
+    void lose(lease_claim& lease);
+    void end_wait(lease_claim& waiting, errc code, error_info info);
+    void leave(lease_claim& waiting, errc code, error_info info);
+    void fail_waiting(lease_claim& late, const supply_outlook& supply);
+    void warn_of_leak(const lease_claim& held) const;
+    void end(lease_claim& over);
+
+    const pool_config& config_;
+    const pool_context& context_;
+    dispatcher& calls_;
+    waiting_room& room_;
+    session_router& sessions_;
+    const pool_log& log_;
+};
+
+} // namespace skep

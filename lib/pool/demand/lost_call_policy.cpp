@@ -1,0 +1,72 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/lost_call_policy.hpp"
+
+#include "worker/worker.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+// A single worker that dies must not use up the budget.
+retry_options with_room_for_one_loss(retry_options options, std::size_t capacity) {
+    constexpr std::size_t of_calls_in_flight = 4;
+    options.budget = options.budget == 0 ? 0 : std::max(options.budget, of_calls_in_flight * capacity);
+    return options;
+}
+
+} // namespace
+
+lost_call_policy::lost_call_policy(const pool_config& config, const pool_context& context)
+    : budget_(with_room_for_one_loss(config.retry, config.capacity)),
+      poison_(config.crash_barrier),
+      poison_crashes_(config.crash_barrier.poison_crashes),
+      context_(context) {
+    policy_.attempts(config.retry.attempts).backoff(config.retry.backoff).jitter(config.retry.jitter);
+}
+
+lost_call_policy::verdict lost_call_policy::judge(const lost_call_notice& notice, bool may_go_elsewhere,
+                                                  const error& cause, time_point now) {
+    const auto& lost = *notice.lost;
+    lost_call facts;
+    facts.may_have_begun = notice.may_have_begun;
+    facts.idempotent =
+        may_go_elsewhere && lost.req.idempotent() && (lost.stream == nullptr || !lost.stream->has_begun);
+    if (notice.may_have_begun && notice.is_to_blame && poison_crashes_ > 0) {
+        facts.poisonous = crashes_of(lost, now) >= poison_crashes_;
+    }
+    const auto wait = policy_.wait_after(lost.attempts, cause, context_.random());
+    facts.within_attempts = wait.has_value();
+    const bool would_retry = recover_call(facts) == call_fate::retry;
+    facts.within_budget = !would_retry || budget_.spend();
+    return {recover_call(facts), wait.value_or(duration::zero()), !facts.within_budget};
+}
+
+bool lost_call_policy::is_poison(const call& suspect, time_point now) {
+    const bool may_be =
+        poison_.refuses_any() && !suspect.is_leased() && poison_.may_refuse(outline_of(suspect.req));
+    return may_be && poison_.is_poison(input_of(suspect), now);
+}
+
+void lost_call_policy::blame(const call& given_up, time_point now) {
+    if (poison_crashes_ > 0) {
+        crashes_of(given_up, now);
+    }
+}
+
+/// Of workers, on that input; this one included. A lease has had one worker only.
+int lost_call_policy::crashes_of(const call& lost, time_point now) {
+    return lost.is_leased() ? 1 : poison_.blame(input_of(lost), now);
+}
+
+poison_list::input lost_call_policy::input_of(const call& of) {
+    if (!secret_) {
+        secret_ = keyed_digest::key_from(context_.make_token());
+    }
+    return {outline_of(of.req), digest_of(of.body, of.req, *secret_)};
+}
+
+} // namespace skep

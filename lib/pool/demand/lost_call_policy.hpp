@@ -1,0 +1,55 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "call/call.hpp"
+#include "policy/poison.hpp"
+#include "policy/recovery.hpp"
+#include "policy/retry_budget.hpp"
+#include "runtime/pool_context.hpp"
+#include <skep/pool_config.hpp>
+#include <skep/retry_policy.hpp>
+
+#include <optional>
+
+namespace skep {
+
+struct lost_call_notice;
+
+/// What becomes of a call that was lost with its worker, and of inputs that workers crash on.
+class lost_call_policy {
+public:
+    struct verdict {
+        call_fate fate;
+        duration wait{};              ///< before the retry
+        bool budget_is_spent = false; ///< which alone stands against a retry
+    };
+
+    lost_call_policy(const pool_config& config, const pool_context& context);
+
+    /// One that may not go elsewhere is not retried, and takes nothing of the budget.
+    verdict judge(const lost_call_notice& notice, bool may_go_elsewhere, const error& cause, time_point now);
+
+    /// The worker that was at it has crashed, though its caller had given it up.
+    void blame(const call& given_up, time_point now);
+
+    /// Whether workers crashed on that input of that session. What a lease's calls did is the lease's affair, which has
+    /// ended with its worker.
+    bool is_poison(const call& suspect, time_point now);
+    void succeeded() noexcept { budget_.succeeded(); }
+    double tokens() const noexcept { return budget_.tokens(); }
+
+private:
+    int crashes_of(const call& lost, time_point now);
+    poison_list::input input_of(const call& of);
+
+    retry_policy policy_;
+    retry_budget budget_;
+    poison_list poison_;
+    int poison_crashes_;
+    std::optional<keyed_digest::key> secret_; ///< once an input was blamed
+    const pool_context& context_;
+};
+
+} // namespace skep

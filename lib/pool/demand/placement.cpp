@@ -1,0 +1,121 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/placement.hpp"
+
+#include "pool/demand/guarded_scheduler.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+std::unique_ptr<scheduler> scheduler_of(const pool_config& config, const pool_log& log) {
+    if (config.custom_scheduler) {
+        return std::make_unique<guarded_scheduler>(config.custom_scheduler, log);
+    }
+    return make_scheduler(config.schedule);
+}
+
+} // namespace
+
+placement::placement(const pool_config& config, const wait_queue& waiting, const pool_log& log)
+    : config_(config),
+      waiting_(waiting),
+      free_(scheduler_of(config, log)),
+      pipelined_(make_scheduler(scheduling::least_loaded)) {}
+
+void placement::enlist(worker& fresh) {
+    const auto slot = fresh.id().slot;
+    if (slot >= workers_.size()) {
+        passed_over_.reserve(slot + 1);
+        workers_.resize(slot + 1);
+    }
+    workers_[slot] = &fresh;
+    refresh(fresh);
+}
+
+void placement::remove(worker& gone) {
+    const auto slot = gone.id().slot;
+    if (in_slot(slot) == &gone) { // else it is another's by now
+        workers_[slot] = nullptr;
+        free_->withdraw(slot);
+        pipelined_->withdraw(slot);
+    }
+}
+
+void placement::refresh(worker& changed) {
+    const auto slot = changed.id().slot;
+    if (in_slot(slot) != &changed) {
+        return;
+    }
+    const auto tell = [&](scheduler& who, bool takes) {
+        takes ? who.offer(slot, changed.load()) : who.withdraw(slot);
+    };
+    tell(*free_, changed.accepts_call());
+    if (config_.pipeline_depth > 0) {
+        tell(*pipelined_, changed.accepts_pipelined_call());
+    }
+}
+
+worker* placement::pick(const claim& claimant, bool may_be_pipelined) {
+    if (claimant.slot) {
+        auto* const only = in_slot(*claimant.slot);
+        return only != nullptr && has_room(*only, claimant) ? only : nullptr;
+    }
+    if (claimant.wants_whole_worker) {
+        return pick_whole(claimant);
+    }
+    auto* const free = pick_by(*free_, claimant, &worker::accepts_call);
+    return free != nullptr || !claimant.is_pipelinable || !may_be_pipelined
+               ? free
+               : pick_by(*pipelined_, claimant, &worker::accepts_pipelined_call);
+}
+
+/// The one that will be done with what it has soonest, as far as can be told.
+worker* placement::pick_whole(const claim& claimant) const noexcept {
+    worker* best = nullptr;
+    for (auto* const each : workers_) {
+        const bool would_do = each != nullptr && has_room(*each, claimant) &&
+                              !waiting_.has_older_for(each->id().slot, claimant);
+        best = would_do && (best == nullptr || each->load() < best->load()) ? each : best;
+    }
+    return best;
+}
+
+/// One that has just left service may still be on offer. One that an older claim waits for alone stays on offer to others.
+worker* placement::pick_by(scheduler& chooser, const claim& claimant,
+                           bool (worker::*accepts)() const noexcept) {
+    const auto view = claimant.view();
+    passed_over_.clear();
+    worker* best = nullptr;
+    while (const auto slot = chooser.pick(view)) {
+        auto* const offered = in_slot(*slot);
+        const bool would_do = offered != nullptr && (offered->*accepts)();
+        if (would_do && !waiting_.has_older_for(*slot, claimant)) {
+            best = offered;
+            break;
+        }
+        if (would_do) {
+            passed_over_.push_back(offered);
+        }
+        chooser.withdraw(*slot);
+    }
+    for (auto* const each : passed_over_) {
+        refresh(*each);
+    }
+    return best;
+}
+
+worker* placement::find(const worker_id& id) const noexcept {
+    auto* const found = in_slot(id.slot);
+    const bool is_it = found != nullptr && found->id() == id && !found->life().is(obstacle::leaving);
+    return is_it ? found : nullptr;
+}
+
+bool placement::is_any_up() const noexcept {
+    return std::any_of(workers_.begin(), workers_.end(), [](const worker* each) { return each != nullptr; });
+}
+
+} // namespace skep

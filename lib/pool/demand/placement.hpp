@@ -1,0 +1,74 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/demand/wait_queue.hpp"
+#include "telemetry/log.hpp"
+#include "worker/worker.hpp"
+#include <skep/pool_config.hpp>
+#include <skep/scheduler.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace skep {
+
+/// Knows which workers have room, and finds a place for a claim. A worker is found for a claim only while no older claim
+/// waits for that worker alone: the claims that a worker would do for are served there in the order of their arrival. On
+/// the pool's strand.
+class placement {
+public:
+    /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
+    placement(const pool_config& config, const wait_queue& waiting, const pool_log& log);
+
+    /// The worker can take calls from now on, or no more.
+    void enlist(worker& fresh);
+    void remove(worker& gone);
+
+    /// What it can take may have changed.
+    void refresh(worker& changed);
+
+    /// Nothing if no worker that would do has room. `may_be_pipelined`: to one that is at capacity, if the claim is such.
+    worker* pick(const claim& claimant, bool may_be_pipelined = true);
+
+    bool is_any_up() const noexcept;
+
+    /// The worker that serves in that slot; null if none does.
+    worker* in_slot(std::uint32_t slot) const noexcept {
+        return slot < workers_.size() ? workers_[slot] : nullptr;
+    }
+    std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(workers_.size()); }
+
+    /// Null if that worker does not serve, or is on its way out.
+    worker* find(const worker_id& id) const noexcept;
+
+    static bool has_room(const worker& place, const claim& claimant) noexcept {
+        if (claimant.wants_whole_worker) {
+            return place.accepts_call() && !place.is_leased();
+        }
+        return place.accepts_call() || (claimant.is_pipelinable && place.accepts_pipelined_call());
+    }
+
+    template <class Function>
+    void for_each_worker(Function&& function) const {
+        for (const auto* each : workers_) {
+            if (each != nullptr) {
+                function(*each);
+            }
+        }
+    }
+
+private:
+    worker* pick_whole(const claim& claimant) const noexcept;
+    worker* pick_by(scheduler& chooser, const claim& claimant, bool (worker::*accepts)() const noexcept);
+
+    const pool_config& config_;
+    const wait_queue& waiting_;
+    std::unique_ptr<scheduler> free_;      ///< workers that can begin a call now
+    std::unique_ptr<scheduler> pipelined_; ///< workers at capacity that a call can be pipelined to
+    std::vector<worker*> workers_;         ///< in service, by slot
+    std::vector<worker*> passed_over_;     ///< in pick_by(): offered, but not for this claim
+};
+
+} // namespace skep

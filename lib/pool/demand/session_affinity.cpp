@@ -1,0 +1,219 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/session_affinity.hpp"
+
+#include "core/clock.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+/// Takes well below a millisecond.
+constexpr int expired_per_turn = 1000;
+
+bool moves_its_sessions(const worker& gone, affinity_on_recycle rule) {
+    const auto& why = gone.life().why_retired();
+    const bool is_planned =
+        why && (why->what == retirement::kind::recycle || why->what == retirement::kind::surplus);
+    return is_planned && rule == affinity_on_recycle::move;
+}
+
+} // namespace
+
+session_affinity::home session_affinity::home_of(const std::string& session, time_point now) {
+    const auto found = find(session, now);
+    if (found == bonds_.end() || !found->second.to) {
+        return {};
+    }
+    auto* const at = found->second.to->at;
+    return {at, at == nullptr};
+}
+
+/// What is still known of it.
+session_affinity::bonds::iterator session_affinity::find(const std::string& session, time_point now) {
+    const auto found = bonds_.find(session);
+    if (found == bonds_.end() || !found->second.to) {
+        return found;
+    }
+    auto& known = found->second;
+    auto* const at = known.to->at;
+    if (at != nullptr && at->life().is(obstacle::leaving)) { // the pool will be told in a moment
+        left(*at);
+    }
+    if (known.to->has_moved_on || (known.calls == 0 && has_expired(known, now))) {
+        drop(found);
+        return bonds_.find(session);
+    }
+    return found;
+}
+
+bool session_affinity::begin_use(const std::string& session, time_point now) {
+    auto found = find(session, now);
+    if (found == bonds_.end()) {
+        if (bonds_.size() >= options_.limit && !make_room(now)) {
+            return false;
+        }
+        found = bonds_.try_emplace(session).first;
+        found->second.session = &found->first;
+    } else if (found->second.calls == 0) {
+        auto& list = idle(found->second);
+        list.erase(list.iterator_to(found->second));
+    }
+    ++found->second.calls;
+    return true;
+}
+
+void session_affinity::end_use(const std::string& session, time_point now) noexcept {
+    const auto found = bonds_.find(session);
+    auto& known = found->second;
+    if (--known.calls > 0) {
+        return;
+    }
+    if (!known.to) {
+        bonds_.erase(found);
+        return;
+    }
+    known.used = now;
+    idle(known).push_back(known);
+}
+
+/// One goes that has expired, or a hint, which nobody relies on.
+bool session_affinity::make_room(time_point now) {
+    if (is_front_expired(idle_strict_, now)) {
+        drop(idle_strict_.front());
+    } else if (!idle_hints_.empty()) {
+        drop(idle_hints_.front());
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool session_affinity::bind(const std::string& session, affinity_mode mode, worker& to) {
+    const auto& serving = incarnation_of(to);
+    auto& bound = bonds_.find(session)->second;
+    const bool has_changed = bound.to != serving;
+    const bool is_strict = mode != affinity_mode::hint;
+    if (has_changed && bound.is_strict && !is_strict && !bound.to->has_moved_on) {
+        return false; // one call goes elsewhere: a session that is strictly bound stays bound, or lost
+    }
+    if (has_changed) {
+        detach(bound);
+        bound.to = serving;
+        ++bound_;
+        to.add_session();
+    }
+    if (!bound.is_strict && is_strict) {
+        bound.is_strict = true;
+        to.bind_session();
+    }
+    return !has_changed;
+}
+
+std::optional<session_binding> session_affinity::binding_of(const std::string& session, time_point now) {
+    const auto found = find(session, now);
+    if (found == bonds_.end() || !found->second.to) {
+        return std::nullopt;
+    }
+    const auto& known = found->second;
+    session_binding result;
+    result.worker.slot = known.to->slot;
+    result.worker.generation = known.to->generation;
+    result.is_strict = known.is_strict;
+    result.is_lost = known.to->at == nullptr;
+    result.calls = known.calls;
+    result.idle = known.calls > 0 ? duration::zero() : duration(now - known.used);
+    return result;
+}
+
+void session_affinity::left(const worker& gone) {
+    const auto found = serving_.find(&gone);
+    if (found != serving_.end()) {
+        found->second->at->lose_sessions();
+        found->second->at = nullptr;
+        found->second->has_moved_on = moves_its_sessions(gone, options_.on_recycle);
+        serving_.erase(found);
+    }
+}
+
+bool session_affinity::is_unused(const std::string& session, time_point since) const {
+    const auto found = bonds_.find(session);
+    return found != bonds_.end() && found->second.used < since && found->second.calls == 0;
+}
+
+bool session_affinity::forget(const std::string& session) {
+    const auto found = bonds_.find(session);
+    if (found == bonds_.end() || !found->second.to) {
+        return false;
+    }
+    drop(found);
+    return true;
+}
+
+void session_affinity::drop_expired(time_point now) {
+    for (auto* const list : {&idle_hints_, &idle_strict_}) {
+        for (int i = 0; i < expired_per_turn && is_front_expired(*list, now); ++i) {
+            drop(list->front());
+        }
+    }
+}
+
+time_point session_affinity::next_expiry() const noexcept {
+    auto next = time_point::max();
+    for (const auto* const list : {&idle_hints_, &idle_strict_}) {
+        next = list->empty() ? next : std::min(next, after_limit(list->front().used, options_.ttl));
+    }
+    return next;
+}
+
+const session_affinity::incarnation_ptr& session_affinity::incarnation_of(worker& serving) {
+    auto& known = serving_[&serving];
+    if (!known) {
+        known = new incarnation;
+        known->at = &serving;
+        known->slot = serving.id().slot;
+        known->generation = serving.id().generation;
+    }
+    return known;
+}
+
+void session_affinity::release(bond& loosened) noexcept {
+    if (std::exchange(loosened.is_strict, false) && loosened.to->at != nullptr) {
+        loosened.to->at->release_session();
+    }
+}
+
+/// No worker is known to serve it any more.
+void session_affinity::detach(bond& loosened) noexcept {
+    release(loosened);
+    if (!loosened.to) {
+        return;
+    }
+    if (loosened.to->at != nullptr) {
+        loosened.to->at->remove_session();
+    }
+    loosened.to.reset();
+    --bound_;
+}
+
+/// Of a session that is in use it is known only that it is: its next call may go to any worker.
+void session_affinity::drop(bonds::iterator dropped) noexcept {
+    auto& bound = dropped->second;
+    if (bound.calls == 0) {
+        auto& list = idle(bound);
+        list.erase(list.iterator_to(bound));
+    }
+    detach(bound);
+    if (bound.calls == 0) {
+        bonds_.erase(dropped);
+    }
+}
+
+bool session_affinity::has_expired(const bond& what, time_point now) const noexcept {
+    return after_limit(what.used, options_.ttl) < now;
+}
+
+} // namespace skep

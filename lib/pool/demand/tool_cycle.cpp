@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/tool_cycle.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+namespace skep {
+
+namespace {
+
+using call_set = std::unordered_set<const call*>;
+
+/// The calls that cannot end before those do which wait: for the worker in a slot, or for any.
+call_set stuck_behind(wait_queue& waiting, std::optional<std::uint32_t> slot) {
+    call_set stuck;
+    waiting.for_each([&](claim& each) {
+        const auto* const inner = each.as_call();
+        const bool counts = inner != nullptr && (!slot || each.slot == slot);
+        const auto* outer = counts ? outer_of(*inner) : nullptr;
+        for (; outer != nullptr; outer = outer_of(*outer)) {
+            stuck.insert(outer);
+        }
+    });
+    return stuck;
+}
+
+} // namespace
+
+bool waits_for_itself(const call& made_by_tool, wait_queue& waiting, const placement& places) {
+    const auto slot = made_by_tool.slot;
+    const auto stuck = stuck_behind(waiting, slot);
+    std::size_t all = 0;
+    std::size_t held = 0;
+    places.for_each_worker([&](const worker& each) {
+        if (slot && each.id().slot != *slot) {
+            return;
+        }
+        std::size_t stuck_there = 0;
+        each.for_each_call([&](const call& its) {
+            stuck_there += its.state == call_state::running ? stuck.count(&its) : 0;
+        });
+        all += each.capacity();
+        held += std::min(stuck_there, each.capacity());
+    });
+    return all > 0 && held == all;
+}
+
+std::string trail_of(const call& made_by_tool) {
+    std::string trail = made_by_tool.req.command();
+    const auto* inner = &made_by_tool;
+    for (const auto* outer = outer_of(*inner); outer != nullptr; outer = outer_of(*inner)) {
+        trail.insert(0, outer->req.command() + " -> tool " + inner->ties->within->tool + " -> ");
+        inner = outer;
+    }
+    return trail;
+}
+
+} // namespace skep

@@ -1,0 +1,66 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/wait_queue.hpp"
+
+namespace skep {
+
+void wait_queue::push_back(claim_ptr added) {
+    auto& list = list_of(*added);
+    added->order = last_++;
+    list.push_back(std::move(added));
+    ++size_;
+}
+
+void wait_queue::push_front(claim_ptr added) {
+    auto& list = list_of(*added);
+    added->order = --first_;
+    list.push_front(std::move(added));
+    ++size_;
+}
+
+claim_ptr wait_queue::remove(claim& removed) noexcept {
+    --size_;
+    return list_of(removed).remove(removed);
+}
+
+void wait_queue::put_back(claim_ptr removed) {
+    auto& list = list_of(*removed);
+    list.insert(std::move(removed));
+    ++size_;
+}
+
+claim* wait_queue::first_bound_to(std::uint32_t slot) noexcept {
+    return slot < by_slot_.size() && !by_slot_[slot].empty() ? &by_slot_[slot].front() : nullptr;
+}
+
+claim* wait_queue::next_for(std::uint32_t slot) noexcept {
+    claim* const own = first_bound_to(slot);
+    claim* const common = common_.empty() ? nullptr : &common_.front();
+    if (own == nullptr || common == nullptr) {
+        return own != nullptr ? own : common;
+    }
+    return own->order < common->order ? own : common;
+}
+
+claim& wait_queue::oldest() noexcept {
+    list* best = common_.empty() ? nullptr : &common_;
+    for (auto& each : by_slot_) {
+        if (!each.empty() && (best == nullptr || each.front().order < best->front().order)) {
+            best = &each;
+        }
+    }
+    return best->front();
+}
+
+wait_queue::list& wait_queue::list_of(const claim& waiting) {
+    if (!waiting.slot) {
+        return common_;
+    }
+    while (*waiting.slot >= by_slot_.size()) {
+        by_slot_.emplace_back();
+    }
+    return by_slot_[*waiting.slot];
+}
+
+} // namespace skep

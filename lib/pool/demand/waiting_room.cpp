@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/waiting_room.hpp"
+
+namespace skep {
+
+void waiting_room::enlist(worker& fresh) {
+    placement_.enlist(fresh);
+    serve(fresh);
+}
+
+void waiting_room::remove(worker& gone) {
+    placement_.remove(gone);
+    tell_leases_of(gone, true);
+    reroute(gone.id().slot);
+}
+
+/// A lease that is told may take itself out of the list.
+void waiting_room::tell_leases_of(const worker& changed, bool has_left) {
+    for (auto left = leases_.size(); left > 0 && !leases_.empty(); --left) {
+        const auto next = leases_.pop_front();
+        leases_.push_back(next);
+        if (next->at == &changed) {
+            next->holder->on_changed(*next, has_left);
+        }
+    }
+}
+
+void waiting_room::reroute(std::uint32_t slot) {
+    claim_list<claim> waiting;
+    while (auto* const next = queue_.first_bound_to(slot)) {
+        waiting.push_back(queue_.remove(*next));
+    }
+    while (!waiting.empty()) {
+        const auto next = waiting.pop_front();
+        next->holder->on_granted(*next, nullptr, context_.now());
+    }
+    serve_all();
+}
+
+/// The permit goes straight from the worker that became free to whoever has waited longest.
+void waiting_room::serve(worker& place) {
+    if (place.is_leased()) {
+        tell_leases_of(place, false);
+    }
+    const auto slot = place.id().slot;
+    auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);
+    bool has_held_up_others = false;
+    while (next != nullptr && placement::has_room(place, *next)) {
+        const auto granted = queue_.remove(*next);
+        has_held_up_others |= !granted->is_pipelinable;
+        granted->holder->on_granted(*granted, &place, context_.now());
+        next = queue_.next_for(slot);
+    }
+    placement_.refresh(place);
+    if (has_held_up_others) {
+        serve_all();
+    }
+}
+
+void waiting_room::serve_all() {
+    auto* free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
+    while (free != nullptr) {
+        const auto granted = queue_.remove(queue_.front());
+        granted->holder->on_granted(*granted, free, context_.now());
+        free = queue_.is_common_empty() ? nullptr : placement_.pick(queue_.front());
+    }
+    const auto slots = queue_.size() > queue_.common_size() ? placement_.slots() : 0;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+        auto* const place = queue_.first_bound_to(slot) != nullptr ? placement_.in_slot(slot) : nullptr;
+        if (place != nullptr) {
+            serve(*place);
+        }
+    }
+}
+
+/// Who wants a whole worker waits where a call could go, as does what cannot be pipelined: they are not overtaken.
+worker* waiting_room::place_for(const claim& fresh) {
+    const bool is_first = queue_.is_common_empty();
+    const bool has_to_wait = !is_first && queue_.front().wants_whole_worker;
+    return has_to_wait ? nullptr : placement_.pick(fresh, is_first);
+}
+
+void waiting_room::join(call& waiting, lease_claim& with) {
+    with.waiting.push_back(&waiting);
+    ++waiting_for_leases_;
+}
+
+call_ptr waiting_room::next_of(lease_claim& with) {
+    --waiting_for_leases_;
+    return with.waiting.pop_front();
+}
+
+void waiting_room::leave(call& waiting) noexcept {
+    if (auto* const lease = lease_of(waiting)) {
+        --waiting_for_leases_;
+        lease->waiting.remove(waiting);
+    } else {
+        queue_.remove(waiting);
+        waiting.slot.reset();
+    }
+}
+
+} // namespace skep

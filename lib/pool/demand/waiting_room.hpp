@@ -1,0 +1,82 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/demand/deadline_watch.hpp"
+#include "pool/demand/lease_claim.hpp"
+#include "pool/demand/placement.hpp"
+#include "pool/demand/wait_queue.hpp"
+
+#include <cstddef>
+
+namespace skep {
+
+/// Where claims wait for places at workers: for any worker, for one of them, or for a place that a lease keeps. A place
+/// goes to the oldest claim that it would do for. Claims are sought for, granted and due; what becomes of them is up to
+/// their holders. On the pool's strand.
+class waiting_room {
+public:
+    waiting_room(const worker_surroundings& around, const pool_log& log)
+        : context_(around.context), placement_(around.config, queue_, log), deadlines_(around.context) {}
+
+    // Workers. One that is removed takes no calls any more: what has waited for it alone, or has places of it, is told.
+    void enlist(worker& fresh);
+    void remove(worker& gone);
+    void refresh(worker& changed) { placement_.refresh(changed); }
+
+    /// Claims that wait are given to the worker, as far as it has room.
+    void serve(worker& place);
+
+    /// The same for every worker: one who has held up others waits no more.
+    void serve_all();
+
+    /// What has waited for the worker in that slot alone may have to go elsewhere by now.
+    void reroute(std::uint32_t slot);
+
+    /// A place for a claim that comes now; null if it has to wait.
+    worker* place_for(const claim& fresh);
+
+    // Lets a claim wait: as the last, as the first, or where it was in the order of arrival.
+    void join(claim& waiting) { queue_.push_back(&waiting); }
+    void join_first(claim& waiting) { queue_.push_front(&waiting); }
+    void rejoin(claim& waiting) { queue_.put_back(&waiting); }
+
+    // The same for a place that a lease keeps.
+    void join(call& waiting, lease_claim& with);
+    call_ptr next_of(lease_claim& with);
+
+    /// Takes out a claim that waits.
+    void leave(claim& waiting) noexcept { queue_.remove(waiting); }
+    void leave(call& waiting) noexcept;
+
+    const placement& places() const noexcept { return placement_; }
+    wait_queue& queue() noexcept { return queue_; }
+    const wait_queue& queue() const noexcept { return queue_; }
+    deadline_watch& deadlines() noexcept { return deadlines_; }
+
+    /// All that have a worker, or had one, and have not been given back.
+    claim_list<lease_claim>& leases() noexcept { return leases_; }
+    const claim_list<lease_claim>& leases() const noexcept { return leases_; }
+
+    /// Those for a place of a lease included.
+    std::size_t size() const noexcept { return queue_.size() + waiting_for_leases_; }
+
+    /// How many wait where the call does, or would.
+    std::size_t waiting_with(const call& of) const noexcept {
+        const auto* const lease = lease_of(of);
+        return lease != nullptr ? lease->waiting.size() : queue_.size();
+    }
+
+private:
+    void tell_leases_of(const worker& changed, bool has_left);
+
+    const pool_context& context_;
+    wait_queue queue_;
+    placement placement_;
+    deadline_watch deadlines_;
+    claim_list<lease_claim> leases_;
+    std::size_t waiting_for_leases_ = 0;
+};
+
+} // namespace skep

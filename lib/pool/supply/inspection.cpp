@@ -1,0 +1,115 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/supply/inspection.hpp"
+
+#include "core/clock.hpp"
+#include "core/duration_text.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+error_info info_of(const worker& subject, std::string detail) {
+    error_info info;
+    info.pool = subject.id().pool;
+    info.worker = subject.id();
+    info.pid = subject.life().pid();
+    info.detail = std::move(detail);
+    return info;
+}
+
+bool is_probeable(const worker& subject) noexcept {
+    return subject.life().is_in_service() && !subject.life().is(obstacle::suspended);
+}
+
+} // namespace
+
+/// A worker that serves, is suspended or leaves. A wait keeps no worker, whose process and channels would stay with it.
+worker& inspection::find(const worker_id& id) const {
+    auto* const found = roster_.find_anywhere(id);
+    if (found == nullptr) {
+        throw roster_.no_such_worker(id);
+    }
+    return *found;
+}
+
+worker& inspection::find_in_service(const worker_id& id) const {
+    auto& found = find(id);
+    if (!found.life().is_in_service()) {
+        throw roster_.no_such_worker(id);
+    }
+    return found;
+}
+
+asio::awaitable<probe_result> inspection::probe(worker_id id) {
+    auto& patient = find_in_service(id);
+    if (!patient.health().can_probe()) {
+        throw error(
+            errc::unknown_command,
+            info_of(patient, "it has no health check (see health_check.enabled, .command and .probe)"));
+    }
+    const auto number = patient.health().ask();
+    while (find(id).health().ended() < number) {
+        find_in_service(id);
+        co_await changed_.wait();
+    }
+    co_return *find(id).health().last();
+}
+
+asio::awaitable<std::vector<probe_result>> inspection::probe_all() {
+    std::vector<std::pair<worker_id, std::uint64_t>> probes;
+    for (const auto& id : roster_.serving()) {
+        auto& patient = *roster_.find(id);
+        if (is_probeable(patient) && patient.health().can_probe()) {
+            probes.emplace_back(id, patient.health().ask());
+        }
+    }
+    std::vector<probe_result> results;
+    for (const auto& [id, number] : probes) {
+        const auto* patient = roster_.find_anywhere(id);
+        while (patient != nullptr && patient->health().ended() < number && is_probeable(*patient)) {
+            co_await changed_.wait();
+            patient = roster_.find_anywhere(id);
+        }
+        if (patient != nullptr && patient->health().ended() >= number) {
+            results.push_back(*patient->health().last());
+        }
+    }
+    co_return results;
+}
+
+asio::awaitable<duration> inspection::ping(worker_id id) {
+    const auto sent = context_.now();
+    const auto deadline = after_limit(sent, heartbeat_.timeout);
+    const auto number = find_in_service(id).ping_now();
+    while (find_in_service(id).last_pong() < number) {
+        if (context_.now() >= deadline) {
+            throw error(errc::timeout, info_of(find(id), "no answer to a ping within heartbeat.timeout, " +
+                                                             to_text(heartbeat_.timeout)));
+        }
+        co_await changed_.wait_until(deadline);
+    }
+    co_return context_.now() - sent;
+}
+
+asio::awaitable<worker_exit> inspection::ended(worker_id id) {
+    auto* const found = roster_.find_anywhere(id);
+    if (found == nullptr) {
+        const auto end =
+            std::find_if(ends_.rbegin(), ends_.rend(), [&](const auto& each) { return each.id == id; });
+        if (end == ends_.rend()) {
+            throw roster_.no_such_worker(id);
+        }
+        co_return *end;
+    }
+    const auto waited_for = found->shared_from_this();
+    while (roster_.find_anywhere(id) != nullptr) {
+        co_await changed_.wait();
+    }
+    co_return waited_for->exit();
+}
+
+} // namespace skep

@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/condition.hpp"
+#include "pool/supply/roster.hpp"
+#include <skep/pool_config.hpp>
+#include <skep/shutdown_report.hpp>
+
+#include <boost/circular_buffer.hpp>
+
+#include <vector>
+
+namespace skep {
+
+/// Probes and pings workers when the user asks for it, and keeps how the last ones ended. On the pool's strand.
+class inspection {
+public:
+    inspection(const pool_context& context, const heartbeat_options& heartbeat, roster& workers,
+               condition& changed)
+        : context_(context), heartbeat_(heartbeat), roster_(workers), changed_(changed) {}
+
+    // For the user's coroutines; cancelling ends the wait only.
+    asio::awaitable<probe_result> probe(worker_id id);
+    asio::awaitable<std::vector<probe_result>> probe_all();
+    asio::awaitable<duration> ping(worker_id id);
+    asio::awaitable<worker_exit> ended(worker_id id);
+
+    void keep(const worker_exit& end) { ends_.push_back(end); }
+
+private:
+    worker& find(const worker_id& id) const;
+    worker& find_in_service(const worker_id& id) const;
+
+    const pool_context& context_;
+    const heartbeat_options& heartbeat_;
+    roster& roster_;
+    condition& changed_;
+    boost::circular_buffer<worker_exit> ends_{64}; ///< the last ones
+};
+
+} // namespace skep

@@ -1,0 +1,302 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/supply/replacement.hpp"
+
+#include "core/duration_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+replacement::replacement(const pool_context& context, const pool_config& config, const pool_log& log,
+                         roster& workers, condition& changed, starter start_successor)
+    : context_(context),
+      config_(config),
+      log_(log),
+      roster_(workers),
+      changed_(changed),
+      start_successor_(std::move(start_successor)) {}
+
+void replacement::recycle(const worker& used, std::string reason) {
+    if (roster_.find(used.id()) != nullptr) {
+        want(used.id().slot, std::move(reason));
+    }
+}
+
+void replacement::want(std::size_t index, std::string reason) {
+    if (std::find(wanted_.begin(), wanted_.end(), index) == wanted_.end()) {
+        roster_[index].why_recycled = std::move(reason);
+        roster_[index].is_wait_logged = false;
+        wanted_.push_back(index);
+        roster_.work().open();
+    }
+}
+
+void replacement::look(time_point now) {
+    look_for_due(now);
+    begin_due(now);
+}
+
+/// By age and memory; a worker tells itself when its calls are used up.
+void replacement::look_for_due(time_point now) {
+    const bool with_memory = limits_memory() && now >= next_memory_look_;
+    if (with_memory) {
+        next_memory_look_ = now + config_.recycle.memory_interval;
+    }
+    auto& slots = roster_.slots();
+    for (std::size_t index = 0; index < slots.size(); ++index) {
+        const auto current = slots[index].current;
+        if (!current || (!with_memory && current->recycle_due() > now)) {
+            continue;
+        }
+        auto verdict = judge(slots[index], now, with_memory);
+        if (verdict.how == recycle_plan::urgency::now) {
+            current->report({failure_kind::too_much_memory, std::move(verdict.reason)});
+        } else if (verdict.how == recycle_plan::urgency::drain && may_begin(slots[index], now)) {
+            want(index, std::move(verdict.reason));
+        }
+    }
+    if (with_memory) {
+        judge_memory_of_leavers(now);
+    }
+}
+
+/// A replacement that helps for a moment only waits for its time; the worker may be due for another reason all the same.
+recycle_plan::verdict replacement::judge(slot& in, time_point now, bool with_memory) {
+    auto& current = *in.current;
+    if (with_memory && in.serves() && !current.is_measured()) {
+        warn_once(warned_.unmeasured, current, [&] {
+            return "the memory of " + to_string(current.id()) +
+                   " is not measured, and recycle.soft_memory and recycle.hard_memory do not apply to it: it "
+                   "is connected over stdio, or the process that its hello names does not belong to the "
+                   "process group or session that was started";
+        });
+    }
+    auto verdict = current.judge_recycling(now, with_memory);
+    if (verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain) {
+        warn_once(warned_.in_vain, current, [&] {
+            return "recycle.soft_memory is less than a fresh worker needs: " + to_string(current.id()) +
+                   " is to be replaced, for " + verdict.reason +
+                   "; workers are replaced for that less and less often, up to restart.max_backoff";
+        });
+    }
+    const bool is_put_off =
+        verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain && now < in.plan.due_in_vain();
+    return is_put_off ? current.judge_recycling(now, false) : std::move(verdict);
+}
+
+template <class MakeText>
+void replacement::warn_once(bool& warned, const worker& about, MakeText&& make_text) {
+    if (!std::exchange(warned, true)) {
+        log_(log_level::warning, make_text, subject_of(about));
+    }
+}
+
+/// Those that still have calls must not grow without limit either.
+void replacement::judge_memory_of_leavers(time_point now) {
+    for (const auto& each : roster_.leaving()) {
+        auto verdict = each->judge_recycling(now, true);
+        if (verdict.how == recycle_plan::urgency::now) {
+            each->report({failure_kind::too_much_memory, std::move(verdict.reason)});
+        }
+    }
+}
+
+/// The fresh worker is started first; the old one serves until then.
+void replacement::begin_due(time_point now) {
+    std::erase_if(wanted_,
+                  [&](std::size_t index) { return !roster_[index].current || roster_[index].successor; });
+    auto running = wanted_.empty() ? 0 : under_way();
+    for (auto next = wanted_.begin(); next != wanted_.end() && running < config_.recycle.max_recycling;) {
+        const auto index = *next;
+        if (!may_begin(roster_[index], now)) {
+            log_wait(roster_[index]);
+            ++next;
+            continue;
+        }
+        next = wanted_.erase(next);
+        roster_[index].successor = start_successor_(index);
+        ++running;
+    }
+}
+
+bool replacement::may_begin(const slot& in, time_point now) const {
+    const bool is_free_to = in.wanted && in.serves() && !in.current->life().is(obstacle::leaving) &&
+                            !in.successor && in.plan.due() <= now;
+    return is_free_to && !in.current->is_held() &&
+           (!in.restarts.empty() || !in.current->life().is(obstacle::suspended));
+}
+
+void replacement::log_wait(slot& in) const {
+    if (in.current->is_held() && !std::exchange(in.is_wait_logged, true)) {
+        const auto describe = [&] {
+            return to_string(in.current->id()) + " waits to be replaced (" + in.why_recycled +
+                   "): " + (in.current->is_leased() ? "it is leased" : "sessions are strictly bound to it");
+        };
+        log_(log_level::info, describe, subject_of(*in.current));
+    }
+}
+
+std::string replacement::why_it_waits(std::size_t index) const {
+    const auto& in = roster_[index];
+    const bool is_wanted = std::find(wanted_.begin(), wanted_.end(), index) != wanted_.end();
+    return is_wanted && in.current && in.current->is_held() ? in.why_recycled : std::string();
+}
+
+/// Until the last trace of the old one is gone.
+std::size_t replacement::under_way() const noexcept {
+    const auto& slots = roster_.slots();
+    const auto& leaving = roster_.leaving();
+    const auto coming =
+        std::count_if(slots.begin(), slots.end(), [](const slot& each) { return each.successor != nullptr; });
+    const auto going = std::count_if(leaving.begin(), leaving.end(), [](const auto& each) {
+        const auto& why = each->life().why_retired();
+        return why && why->what == retirement::kind::recycle;
+    });
+    return static_cast<std::size_t>(coming + going);
+}
+
+bool replacement::limits_memory() const noexcept {
+    return config_.recycle.soft_memory != 0 || config_.recycle.hard_memory != 0;
+}
+
+/// A worker that was suspended meanwhile keeps its place, and its memory; so does one that was leased, or bound to a session.
+void replacement::succeed(slot& in) {
+    if (in.current->life().is(obstacle::suspended) && in.restarts.empty()) {
+        dismiss_successor(in, "the one it was to replace is suspended");
+        return;
+    }
+    if (in.current->is_held()) {
+        dismiss_successor(in, "the one it was to replace is leased, or serves a session");
+        want(in.current->id().slot, in.why_recycled);
+        return;
+    }
+    const auto old = std::exchange(in.current, std::move(in.successor));
+    forget(old->id().slot);
+    in.plan.replaced(old->is_too_large_in_vain(), context_.random(), context_.now());
+    compare_age_with_start(*in.current);
+    const auto describe = [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; };
+    log_(log_level::info, describe, subject_of(*old));
+    context_.tell<events::worker_recycled>([&] {
+        return events::worker_recycled{old->id(), in.why_recycled};
+    });
+    old->retire({retirement::kind::recycle, std::move(in.why_recycled)}); // nothing here may fail
+}
+
+/// There would always be a worker that starts.
+void replacement::compare_age_with_start(const worker& fresh) {
+    const auto took = context_.now() - fresh.asked_for();
+    if (config_.recycle.age > duration::zero() && took >= config_.recycle.age) {
+        warn_once(warned_.short_age, fresh, [&] {
+            return "recycle.age, " + in_milliseconds(config_.recycle.age) + ", is no more than the " +
+                   in_milliseconds(took) + " that a start takes: one worker after the other is started";
+        });
+    }
+}
+
+void replacement::dismiss_successor(slot& in, std::string reason) {
+    const auto spare = std::move(in.successor);
+    spare->retire({retirement::kind::surplus, std::move(reason)});
+}
+
+/// The old one goes on serving.
+void replacement::on_successor_failed(worker& failed, double random, time_point now) {
+    const auto index = failed.id().slot;
+    auto& slot = roster_[index];
+    const bool was_stopped = failed.life().is_stopping();
+    slot.successor.reset();
+    slot.plan.successor_failed(!was_stopped, random, now);
+    if (!slot.restarts.empty()) { // somebody decides whether to try again
+        break_off_restarts(index, failed);
+    } else if (!was_stopped) {
+        want(index, slot.why_recycled);
+    }
+}
+
+void replacement::forget(std::size_t index) {
+    std::erase(wanted_, index);
+    roster_[index].restarts.clear();
+}
+
+time_point replacement::next_look(time_point now) const {
+    auto next = limits_memory() ? next_memory_look_ : time_point::max();
+    for (const auto& slot : roster_.slots()) {
+        if (slot.current && !slot.successor && slot.current->recycle_due() > now) {
+            next = std::min(next, slot.current->recycle_due());
+        }
+    }
+    for (const auto index : wanted_) {
+        const auto due = roster_[index].plan.due();
+        if (due > now) {
+            next = std::min(next, due); // its successor failed to start
+        }
+    }
+    return next;
+}
+
+asio::awaitable<void> replacement::restart(worker_id id) {
+    if (roster_.find(id) == nullptr) {
+        throw roster_.no_such_worker(id);
+    }
+    std::vector<worker_id> one{std::move(id)};
+    auto replacing = replace_all(std::move(one), "restart requested");
+    co_await std::move(replacing);
+}
+
+asio::awaitable<void> replacement::restart_all() {
+    std::vector<worker_id> all;
+    for (const auto& slot : roster_.slots()) {
+        if (slot.current) { // one on its way up may be of the old version, too: it is replaced once it is there
+            all.push_back(slot.current->id());
+        }
+    }
+    auto replacing = replace_all(std::move(all), "rolling restart");
+    co_await std::move(replacing);
+}
+
+asio::awaitable<void> replacement::replace_all(std::vector<worker_id> workers, std::string reason) {
+    const auto mine = ++last_restart_;
+    std::vector<std::shared_ptr<worker>> old;
+    for (const auto& each : workers) {
+        old.push_back(roster_.find(each)->shared_from_this());
+        roster_[each.slot].restarts.insert(mine);
+        want(each.slot, reason);
+    }
+    const auto is_broken_off = [&](const auto& each) {
+        return roster_.find(each->id()) != nullptr && !roster_.slot_of(*each).restarts.contains(mine);
+    };
+    while (!old.empty()) {
+        std::erase_if(old, [this](const auto& each) { return roster_.has_ended(*each); });
+        if (std::any_of(old.begin(), old.end(), is_broken_off)) {
+            throw *restart_problem_;
+        }
+        if (!old.empty()) {
+            co_await changed_.wait();
+        }
+    }
+}
+
+/// What does not come up once will not come up for the rest either; they go on serving.
+void replacement::break_off_restarts(std::size_t index, const worker& because_of) {
+    restart_problem_ = error(errc::restart_failed, because_of.describe());
+    const auto broken = roster_[index].restarts;
+    auto& slots = roster_.slots();
+    for (std::size_t other = 0; other < slots.size(); ++other) {
+        auto& slot = slots[other];
+        const bool was_wanted = !slot.restarts.empty();
+        for (const auto each : broken) {
+            slot.restarts.erase(each);
+        }
+        if (was_wanted && slot.restarts.empty()) {
+            forget(other);
+            if (slot.current && slot.current->is_used_up()) {
+                recycle(*slot.current,
+                        "it has answered " + std::to_string(slot.current->completed()) + " calls");
+            }
+        }
+    }
+}
+
+} // namespace skep

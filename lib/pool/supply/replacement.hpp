@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/condition.hpp"
+#include "pool/supply/roster.hpp"
+#include "telemetry/log.hpp"
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace skep {
+
+/// Replaces workers as planned: those that are due for recycling, and those that the user has restarted. The fresh one is
+/// up before the old one leaves. On the pool's strand.
+class replacement {
+public:
+    /// `start_successor` starts a worker for the slot of that number.
+    using starter = std::function<std::shared_ptr<worker>(std::size_t)>;
+
+    replacement(const pool_context& context, const pool_config& config, const pool_log& log, roster& workers,
+                condition& changed, starter start_successor);
+
+    /// Has another take the worker's place.
+    void recycle(const worker& used, std::string reason);
+
+    /// Coroutines of the user's: replace one worker, or all, and end when the last old one has. Throw
+    /// error(restart_failed) when a successor does not come up. Cancelling ends the wait only.
+    asio::awaitable<void> restart(worker_id id);
+    asio::awaitable<void> restart_all();
+
+    /// Looks for what is due, and begins as much as may be replaced at a time.
+    void look(time_point now);
+
+    /// When to look again.
+    time_point next_look(time_point now) const;
+
+    /// The successor of a slot is up, or has failed to come up.
+    void succeed(slot& in);
+    void on_successor_failed(worker& failed, double random, time_point now);
+
+    /// Why the worker of a slot is to be replaced, while it cannot leave; empty otherwise.
+    std::string why_it_waits(std::size_t index) const;
+
+    /// The worker of a slot is gone: there is nothing to be replaced any more.
+    void forget(std::size_t index);
+
+private:
+    void look_for_due(time_point now);
+    recycle_plan::verdict judge(slot& in, time_point now, bool with_memory);
+    void judge_memory_of_leavers(time_point now);
+    void begin_due(time_point now);
+    void want(std::size_t index, std::string reason);
+    template <class MakeText>
+    void warn_once(bool& warned, const worker& about, MakeText&& make_text);
+    void compare_age_with_start(const worker& fresh);
+    static void dismiss_successor(slot& in, std::string reason);
+    void break_off_restarts(std::size_t index, const worker& because_of);
+    bool may_begin(const slot& in, time_point now) const;
+    void log_wait(slot& in) const;
+    bool limits_memory() const noexcept;
+    std::size_t under_way() const noexcept;
+    asio::awaitable<void> replace_all(std::vector<worker_id> workers, std::string reason);
+
+    const pool_context& context_;
+    const pool_config& config_;
+    const pool_log& log_;
+    roster& roster_;
+    condition& changed_;
+    starter start_successor_;
+    std::deque<std::size_t> wanted_; ///< slots, in the order in which their turn comes
+    time_point next_memory_look_;
+    /// Warnings that were given, once in a pool's life.
+    struct warnings {
+        bool unmeasured = false;
+        bool in_vain = false;
+        bool short_age = false;
+    } warned_;
+    std::uint64_t last_restart_ = 0;
+    std::optional<error> restart_problem_; ///< of the one that failed last
+};
+
+} // namespace skep

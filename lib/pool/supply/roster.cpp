@@ -1,0 +1,182 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/supply/roster.hpp"
+
+#include "policy/health_monitor.hpp"
+
+#include <boost/assert.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+void roster::want_one() {
+    auto found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
+    if (found == slots_.end()) {
+        slots_.emplace_back(config_);
+        vacant_.reserve(slots_.size()); // so that no end of a worker can fail
+        found = slots_.end() - 1;
+    }
+    found->wanted = true;
+    found->plan.renew();
+    if (!found->current) { // else its last worker is still on its way out
+        vacant_.insert(static_cast<std::size_t>(found - slots_.begin()));
+        found->vacancy.emplace(context_.now(), context_.wall_now());
+    }
+    ++desired_;
+    work_.open();
+}
+
+void roster::unwant(std::size_t index) {
+    slots_[index].wanted = false;
+    if (vacant_.contains(index)) {
+        drop_vacancy(index, transition_reason::scale_down, "no longer needed");
+    }
+    vacant_.erase(index);
+    --desired_;
+}
+
+void roster::fill(std::size_t index, std::shared_ptr<worker> fresh) {
+    vacant_.erase(index);
+    slots_[index].plan.set_in_launch(false);
+    slots_[index].current = std::move(fresh);
+    slots_[index].vacancy.reset();
+}
+
+worker_state_machine& roster::vacancy(std::size_t index) {
+    auto& life = slots_[index].vacancy;
+    if (!life) { // it could not be started, for lack of memory
+        life.emplace(context_.now(), context_.wall_now());
+    }
+    return *life;
+}
+
+void roster::hold_back(std::size_t index, std::string reason, boost::json::object metadata) {
+    if (vacancy(index).state() == worker_state::created) {
+        move_vacancy(index, worker_state::pending, transition_reason::backoff, std::move(reason),
+                     std::move(metadata));
+    }
+}
+
+void roster::drop_vacancy(std::size_t index, transition_reason code, std::string reason) {
+    if (vacancy(index).state() == worker_state::pending) {
+        move_vacancy(index, worker_state::stopped, code, std::move(reason), {});
+        ++slots_[index].generation; // that worker has come to its end
+    }
+    slots_[index].vacancy.emplace(context_.now(), context_.wall_now());
+}
+
+void roster::move_vacancy(std::size_t index, worker_state to, transition_reason code, std::string reason,
+                          boost::json::object metadata) {
+    auto& life = vacancy(index);
+    const auto ec =
+        life.move_to(to, code, std::move(reason), context_.now(), context_.wall_now(), std::move(metadata));
+    BOOST_ASSERT(!ec);
+    static_cast<void>(ec);
+    context_.tell<events::worker_transition>([&] { return told_of(life.history().back(), next_id(index)); });
+}
+
+/// Room is made for its end, which must not fail.
+void roster::expect_worker() {
+    leaving_.reserve(leaving_.size() + 2 * slots_.size());
+}
+
+void roster::came_up() noexcept {
+    --starting_;
+    ++ready_;
+    work_.open();
+}
+
+void roster::left_service(worker& leaver) {
+    --ready_;
+    leaving_.push_back(leaver.shared_from_this());
+}
+
+void roster::ended(const worker& gone) {
+    std::erase_if(leaving_, [&gone](const auto& each) { return each.get() == &gone; });
+    work_.open();
+}
+
+void roster::make_room(std::size_t index) {
+    auto& slot = slots_[index];
+    slot.current = std::move(slot.successor);
+    slot.restarts.clear();
+    if (!slot.current && slot.wanted) {
+        vacant_.insert(index);
+        slot.vacancy.emplace(context_.now(), context_.wall_now());
+    }
+    work_.open();
+}
+
+worker* roster::find(const worker_id& id) const noexcept {
+    const bool exists = id.pool == config_.name && id.slot < slots_.size();
+    const auto& current = exists ? slots_[id.slot].current : nullptr;
+    return current && current->id() == id ? current.get() : nullptr;
+}
+
+worker* roster::find_anywhere(const worker_id& id) const noexcept {
+    const auto is_it = [&id](const std::shared_ptr<worker>& each) { return each && each->id() == id; };
+    if (id.slot < slots_.size()) {
+        for (const auto* each : {&slots_[id.slot].current, &slots_[id.slot].successor}) {
+            if (is_it(*each)) {
+                return each->get();
+            }
+        }
+    }
+    const auto found = std::find_if(leaving_.begin(), leaving_.end(), is_it);
+    return found == leaving_.end() ? nullptr : found->get();
+}
+
+bool roster::has_ended(const worker& gone) const noexcept {
+    return find(gone.id()) == nullptr && std::none_of(leaving_.begin(), leaving_.end(),
+                                                      [&](const auto& each) { return each.get() == &gone; });
+}
+
+std::vector<worker_id> roster::serving() const {
+    std::vector<worker_id> all;
+    for (const auto& slot : slots_) {
+        if (slot.serves()) {
+            all.push_back(slot.current->id());
+        }
+    }
+    return all;
+}
+
+std::size_t roster::out_of_rotation() const noexcept {
+    return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const slot& each) {
+        const bool serves = each.serves() && !each.current->life().is(obstacle::suspended) &&
+                            !each.current->life().awaits_probe();
+        return each.wanted && !serves;
+    }));
+}
+
+bool roster::may_be_probed(const worker& one) const noexcept {
+    std::size_t serving = 0;
+    std::size_t at_probe = 0;
+    bool another_has_room = false;
+    for (const auto& each : slots_) {
+        if (each.serves()) {
+            ++serving;
+            at_probe += each.current->health().is_at_probe() ? 1 : 0;
+            another_has_room |= each.current.get() != &one && each.current->accepts_call();
+        }
+    }
+    return may_begin_probe(serving, at_probe, another_has_room);
+}
+
+std::size_t roster::capacity() const noexcept {
+    const auto found =
+        std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return each.serves(); });
+    return found == slots_.end() ? config_.capacity : found->current->capacity();
+}
+
+error roster::no_such_worker(const worker_id& id) const {
+    error_info info;
+    info.pool = config_.name;
+    info.worker = id;
+    return error(errc::unknown_worker, std::move(info));
+}
+
+} // namespace skep

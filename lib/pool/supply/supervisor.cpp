@@ -1,0 +1,410 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/supply/supervisor.hpp"
+
+#include "core/pool_size.hpp"
+#include "policy/start_plan.hpp"
+
+#include <algorithm>
+#include <new>
+#include <tuple>
+
+namespace skep {
+
+namespace {
+
+// Unplanned ends that a pool of any size tolerates within its window, unless told otherwise.
+std::size_t tolerated_ends(const pool_config& config) {
+    constexpr std::size_t per_worker = 5;
+    constexpr std::size_t at_least = 10;
+    return config.restart.limit != 0
+               ? config.restart.limit
+               : std::max(at_least, per_worker * size_of(config.scaling, config.workers).limits.max);
+}
+
+/// One that was ended for its size, which is not due to its calls, fails as those after it will.
+worker_death death_of(const worker& gone, time_point now) {
+    const auto& why = gone.life().why_retired();
+    const bool has_failed = why && why->what == retirement::kind::oversized && gone.is_too_large_in_vain();
+    return {why && !has_failed, gone.life().was_up(), gone.uptime(now), gone.completed(),
+            has_failed ? exit_status() : gone.life().status()};
+}
+
+bool is_unplanned(const worker& gone) {
+    const auto& why = gone.life().why_retired();
+    return why ? is_unplanned(*why) : !gone.life().is_stopping();
+}
+
+/// It ended by itself, and how it did will be known in a moment.
+bool may_have_crashed(const worker& gone) {
+    const auto& life = gone.life();
+    const bool by_itself = !life.why_failed() || life.why_failed()->code == errc::worker_lost;
+    return life.was_up() && by_itself && !life.why_retired() && !life.is_stopping();
+}
+
+/// Its place is to be filled again, for it did not leave as planned.
+bool has_failed(const worker& gone) {
+    return is_unplanned(gone) && (gone.life().why_failed() || gone.life().why_retired());
+}
+
+} // namespace
+
+supervisor::supervisor(const worker_surroundings& around, const pool_log& log, roster& workers,
+                       condition& changed)
+    : around_(around),
+      context_(around.context),
+      config_(around.config),
+      log_(log),
+      roster_(workers),
+      replacement_(context_, config_, log, workers, changed,
+                   [this](std::size_t index) { return make_worker(index); }),
+      intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
+      lives_(context_.executor,
+             [this](std::exception_ptr) { log_(log_level::error, "the supervision of a worker failed"); }),
+      progress_(context_.executor),
+      last_failure_(errc::worker_lost, {}) {}
+
+void supervisor::reset() {
+    last_failure_ = error(errc::worker_lost, {});
+    intensity_.reset();
+    for (auto& slot : roster_.slots()) {
+        slot.plan.reset();
+        slot.trial.reset();
+    }
+}
+
+std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
+    auto& slot = roster_[index];
+    worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
+    roster_.expect_worker();
+    around_.events.expect_worker();
+    auto fresh = std::make_shared<worker>(around_, std::move(id), slot.vacancy);
+    slot.current ? fresh->follow(slot.current->id().generation, {})
+                 : fresh->follow(slot.last_process_of, slot.left_as);
+    // The pool outlives its workers: their tasks refer to what it owns.
+    const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(
+        around_.owner.lock(), fresh);
+    lives_.spawn(both, fresh->run());
+    roster_.started();
+    return fresh;
+}
+
+void supervisor::begin_launch() {
+    launch_.begin(roster_.vacant());
+    for (const auto index : roster_.vacant()) {
+        roster_[index].plan.set_in_launch(true);
+    }
+}
+
+time_point supervisor::launch_due(time_point now) {
+    if (launch_.is_due(roster_.starting(), now)) {
+        for (std::size_t started = 0; started < config_.start.batch_size && !launch_.empty();) {
+            const auto index = launch_.take();
+            if (roster_.vacant().contains(index)) { // it may be wanted no more
+                start_in_launch(index);
+                ++started;
+            }
+        }
+        launch_.batch_done(now, config_.start);
+    }
+    return launch_.next();
+}
+
+void supervisor::end_launch() noexcept {
+    while (!launch_.empty()) {
+        roster_[launch_.take()].plan.set_in_launch(false);
+    }
+}
+
+/// Without memory for it the slot is left to supervise().
+void supervisor::start_in_launch(std::size_t index) {
+    try {
+        start(index);
+    } catch (const std::bad_alloc&) {
+        roster_[index].plan.set_in_launch(false);
+    }
+}
+
+void supervisor::start(std::size_t index) {
+    roster_.fill(index, make_worker(index));
+}
+
+void supervisor::on_up(worker& fresh) {
+    roster_.came_up();
+    ++past_.workers_started;
+    start_time_.record(context_.now() - fresh.asked_for());
+    auto& slot = roster_.slot_of(fresh);
+    slot.plan.came_up();
+    if (const auto trial = std::exchange(slot.trial, {})) {
+        intensity_.came_up(*trial, context_.now());
+    }
+    if (slot.successor.get() == &fresh) {
+        replacement_.succeed(slot);
+    }
+    progress_.open();
+}
+
+/// The slot of a worker that has served is free for another at once; it may take a while to leave.
+void supervisor::on_left_service(worker& leaver) {
+    if (!leaver.life().was_up()) {
+        return;
+    }
+    roster_.left_service(leaver);
+    if (is_unplanned(leaver)) {
+        intensity_.ended(context_.now());
+    }
+    if (roster_.slot_of(leaver).current.get() == &leaver) {
+        free_slot(leaver);
+    }
+}
+
+void supervisor::free_slot(worker& leaver) {
+    const auto index = leaver.id().slot;
+    auto& slot = roster_[index];
+    slot.left_by = leaver.id().generation;
+    if (leaver.life().has_process()) {
+        slot.last_process_of = leaver.id().generation;
+        slot.left_as.reset();
+    }
+    const auto now = context_.now();
+    slot.plan.left(death_of(leaver, now), may_have_crashed(leaver), context_.random(), now);
+    replacement_.forget(index);
+    roster_.make_room(index);
+    if (roster_.vacant().contains(index) && is_held(index, now)) {
+        hold_back(index, now);
+    }
+}
+
+bool supervisor::is_held(std::size_t index, time_point now) const {
+    const auto& plan = roster_[index].plan;
+    const auto start = plan.earliest_start(roster_.ready() + roster_.starting());
+    return !plan.is_in_launch() && (start > now || plan.failure_streak() > 0);
+}
+
+/// Its next worker is pending. Without memory for that, a later look says so.
+void supervisor::hold_back(std::size_t index, time_point now) {
+    const auto& plan = roster_[index].plan;
+    const auto start = plan.earliest_start(roster_.ready() + roster_.starting());
+    try {
+        boost::json::object facts;
+        if (start > now && !plan.awaits_verdict()) {
+            facts["held_for_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(start - now).count();
+        }
+        facts["failure_count"] = plan.failure_streak();
+        roster_.hold_back(index,
+                          start > now                 ? "its slot is held back after the last worker's end"
+                          : plan.failure_streak() > 0 ? "its slot has failed"
+                                                      : "workers are started a few at a time",
+                          std::move(facts));
+    } catch (const std::bad_alloc&) {}
+}
+
+void supervisor::drop_vacancies() {
+    for (const auto index : roster_.vacant()) {
+        roster_.drop_vacancy(index, transition_reason::shutdown, "the pool was stopped");
+    }
+}
+
+void supervisor::on_ended(worker& gone) {
+    count_end(gone);
+    try {
+        note_end(gone);
+    } catch (const std::exception&) { // no memory for words
+    }
+    const auto now = context_.now();
+    judge(gone, now);
+    if (!gone.life().was_up()) { // only now is the cause of its failure known
+        roster_.start_ended();
+        on_start_failed(gone);
+    }
+    hand_over(gone);
+    around_.events.forget_worker();
+    roster_.ended(gone);
+    progress_.open();
+}
+
+/// How it ended and its last answers are known only now.
+void supervisor::judge(const worker& gone, time_point now) {
+    auto& slot = roster_.slot_of(gone);
+    const auto death = death_of(gone, now);
+    const auto kind = gone.life().verdict().kind;
+    const bool is_latest = slot.left_by == gone.id().generation; // others may have tried to follow it in vain
+    if (is_latest && gone.life().was_up()) {
+        slot.plan.verdict_is_out();
+    }
+    if (is_unplanned(gone) && slot.plan.judged(kind, death, now)) {
+        context_.tell<events::worker_tainted>([&] {
+            return events::worker_tainted{gone.id(), std::string(to_string(kind))};
+        });
+        const auto describe = [&] {
+            return to_string(gone.id()) + " ended as " + std::string(to_string(kind)) +
+                   ": its slot is held back";
+        };
+        log_(log_level::warning, describe, subject_of(gone));
+    }
+    if (gone.life().was_up() && is_latest && !slot.current) {
+        slot.plan.reconsider(death, context_.random(), now);
+    }
+}
+
+void supervisor::on_start_failed(worker& failed) {
+    auto& slot = roster_.slot_of(failed);
+    const auto now = context_.now();
+    const bool was_stopped = failed.life().is_stopping();
+    if (!was_stopped) {
+        intensity_.ended(now);
+    }
+    if (slot.successor.get() == &failed) {
+        replacement_.on_successor_failed(failed, context_.random(), now);
+        return;
+    }
+    if (slot.current.get() == &failed) {
+        if (const auto trial = std::exchange(slot.trial, {})) {
+            was_stopped ? intensity_.abandoned(*trial, now) : intensity_.failed(*trial, now);
+        }
+        free_slot(failed);
+    }
+}
+
+/// The next one may be on its way already; it is told if its handshake is not over.
+void supervisor::hand_over(const worker& gone) {
+    auto& slot = roster_.slot_of(gone);
+    const auto generation = gone.id().generation;
+    const auto kind = gone.life().verdict().kind;
+    if (generation == slot.last_process_of) {
+        slot.left_as = kind;
+    }
+    for (const auto& each : {slot.current, slot.successor}) {
+        if (each && each->follows() == generation) {
+            each->follow(generation, kind);
+        }
+    }
+}
+
+void supervisor::count_end(const worker& gone) {
+    const auto& life = gone.life();
+    past_.output_lines_dropped += gone.output_lines_dropped();
+    if (!life.was_up()) {
+        past_.start_failures += life.why_failed() ? 1 : 0;
+    } else if (const auto& why = life.why_retired()) {
+        ++(is_unplanned(*why)                       ? past_.workers_replaced
+           : why->what == retirement::kind::recycle ? past_.workers_recycled
+                                                    : past_.workers_removed);
+    } else if (life.why_failed()) {
+        ++past_.workers_lost;
+        past_.crashes += is_crash(life.verdict().kind) ? 1 : 0;
+    } else {
+        ++past_.workers_removed;
+    }
+}
+
+void supervisor::note_end(const worker& gone) {
+    const auto& status = gone.life().status();
+    if (status.was_taken() && !warned_of_reapers_) { // once in a pool's life
+        warned_of_reapers_ = true;
+        log_(log_level::warning,
+             [&] { return "how " + to_string(gone.id()) + " ended is " + likely_cause(status); });
+    }
+    if (!has_failed(gone)) {
+        return;
+    }
+    const auto& failed = gone.life().why_failed();
+    last_failure_ = error(failed ? failed->code : errc::worker_lost, gone.describe());
+    auto& slot = roster_.slot_of(gone);
+    if (gone.id().generation >= slot.failed_generation) {
+        slot.failed_generation = gone.id().generation;
+        slot.last_failure = last_failure_.info().detail + (status.known() ? ", " + to_string(status) : "");
+    }
+}
+
+/// If it has changed.
+void supervisor::tell_circuit(time_point now) {
+    const auto is = intensity_.state(now);
+    const auto was = std::exchange(told_circuit_, is);
+    if (was != is) {
+        context_.tell<events::breaker_changed>([&] {
+            return events::breaker_changed{config_.name, std::string(to_string(was)),
+                                           std::string(to_string(is))};
+        });
+    }
+}
+
+asio::awaitable<void> supervisor::supervise() {
+    auto next_tick = context_.now() + config_.restart.safety_tick;
+    for (;;) {
+        around_.events.settle();
+        roster_.work().close(); // before looking: a start may fail at once
+        const auto now = context_.now();
+        tell_circuit(now);
+        const bool tick = now >= next_tick;
+        if (intensity_.state(now) != circuit_state::closed) {
+            end_launch(); // from now on each start needs its permission
+        }
+        const auto next_batch = launch_due(now);
+        start_due(tick ? config_.restart.starts_per_tick : 0, now);
+        hold_back_vacant(now);
+        replacement_.look(now);
+        next_tick = tick ? now + config_.restart.safety_tick : next_tick;
+        const auto next = std::min({next_tick, next_batch, next_start(now), replacement_.next_look(now)});
+        co_await roster_.work().wait_until(next);
+    }
+}
+
+void supervisor::start_due(std::size_t at_least, time_point now) {
+    const auto is_due = [&](std::size_t index) {
+        return roster_[index].plan.earliest_start(roster_.ready() + roster_.starting()) <= now;
+    };
+    const auto rank = [&](std::size_t index) {
+        return std::tuple_cat(roster_[index].plan.rank(now), std::tuple(index));
+    };
+    std::vector<std::size_t> due;
+    std::copy_if(roster_.vacant().begin(), roster_.vacant().end(), std::back_inserter(due), is_due);
+    std::sort(due.begin(), due.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    due.resize(starts_allowed(due.size(), roster_.starting(), config_.start.batch_size, at_least));
+    for (const auto index : due) {
+        if (!is_due(index)) {
+            continue; // the one before it has changed that
+        }
+        roster_[index].trial = intensity_.admit(now);
+        if (!roster_[index].trial) {
+            break;
+        }
+        start(index);
+    }
+}
+
+/// What was not started now waits.
+void supervisor::hold_back_vacant(time_point now) {
+    for (const auto index : roster_.vacant()) {
+        if (!roster_[index].plan.is_in_launch() && roster_.vacancy(index).state() == worker_state::created) {
+            hold_back(index, now);
+        }
+    }
+}
+
+/// The next moment at which a slot may be filled. Those that are due already wait for room, that is for roster::work(),
+/// or for the restart intensity.
+time_point supervisor::next_start(time_point now) {
+    auto next = time_point::max();
+    const bool is_closed = intensity_.state(now) == circuit_state::closed;
+    for (const auto index : roster_.vacant()) {
+        const auto due = roster_[index].plan.earliest_start(roster_.ready() + roster_.starting());
+        const auto admitted = is_closed ? due : std::max(due, intensity_.next_admission(now));
+        if (admitted > now) {
+            next = std::min(next, admitted);
+        }
+    }
+    return next;
+}
+
+void supervisor::stop_all(stop_stage first) {
+    roster_.for_each([first](worker& each) { each.stop(first); });
+}
+
+void supervisor::end_now() noexcept {
+    roster_.for_each([](worker& each) { each.kill(); }); // all at once: their ends take less time together
+    roster_.for_each([](worker& each) { each.end_now(); });
+}
+
+} // namespace skep

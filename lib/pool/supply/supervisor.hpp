@@ -1,0 +1,121 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/task_group.hpp"
+#include "policy/restart_intensity.hpp"
+#include "pool/supply/launch_queue.hpp"
+#include "pool/supply/replacement.hpp"
+#include "pool/supply/roster.hpp"
+#include "telemetry/log.hpp"
+#include <skep/histogram.hpp>
+#include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
+
+#include <memory>
+
+namespace skep {
+
+/// Keeps the slots of a pool filled: starts workers, and others for those that are lost, with backoff where a slot keeps
+/// failing. On the pool's strand.
+class supervisor {
+public:
+    supervisor(const worker_surroundings& around, const pool_log& log, roster& workers, condition& changed);
+
+    /// Begins anew, for a start.
+    void reset();
+
+    // Launch: every vacant slot, batch by batch.
+    void begin_launch();
+    bool is_launching() const noexcept { return !launch_.empty(); }
+
+    /// Starts the next batch if it is time; returns when the one after that is due, at the latest.
+    time_point launch_due(time_point now);
+
+    /// No more batches; what was not started is left to supervise().
+    void end_launch() noexcept;
+
+    /// Keeps every slot filled, and has workers replaced, until it is cancelled.
+    asio::awaitable<void> supervise();
+
+    replacement& replacing() noexcept { return replacement_; }
+
+    // What its workers tell.
+    void on_up(worker& fresh);
+    void on_left_service(worker& leaver);
+    void on_ended(worker& gone);
+    void on_missed_pings(int count) noexcept { past_.missed_pings += static_cast<std::uint64_t>(count); }
+    void on_unhealthy() noexcept { ++past_.unhealthy_workers_terminated; }
+
+    /// Opens whenever a worker comes up or ends: for the start and the end of the pool.
+    gate& progress() noexcept { return progress_; }
+
+    /// True if too many failed of late and none is left.
+    bool is_unavailable() {
+        return roster_.ready() == 0 && intensity_.state(context_.now()) != circuit_state::closed;
+    }
+
+    /// No vacant slot will have a worker.
+    void drop_vacancies();
+
+    /// Takes every worker through the stop sequence, beginning at `first`.
+    void stop_all(stop_stage first);
+
+    /// Ends every worker, blocking. For when no coroutine will ever run again.
+    void end_now() noexcept;
+
+    /// Returns when the last trace of every worker is gone.
+    asio::awaitable<void> join() { return lives_.join(); }
+
+    /// What kept it from starting any worker.
+    void note_failure(error why) { last_failure_ = std::move(why); }
+
+    /// The failure of the worker that failed last; empty detail if none did.
+    const error_info& last_failure() const noexcept { return last_failure_.info(); }
+    errc last_failure_code() const noexcept { return last_failure_.errc(); }
+
+    /// Adds what is known about the workers to a picture of the pool.
+    void report(pool_status& status, time_point now);
+
+    /// How long workers took until they were ready.
+    const histogram& start_time() const noexcept { return start_time_; }
+
+private:
+    std::shared_ptr<worker> make_worker(std::size_t index);
+    void start_in_launch(std::size_t index);
+    void start(std::size_t index);
+    void start_due(std::size_t at_least, time_point now);
+    time_point next_start(time_point now);
+
+    void free_slot(worker& leaver);
+    bool is_held(std::size_t index, time_point now) const;
+    void hold_back(std::size_t index, time_point now);
+    void hold_back_vacant(time_point now);
+    void on_start_failed(worker& failed);
+    void judge(const worker& gone, time_point now);
+    void hand_over(const worker& gone);
+    void count_end(const worker& gone);
+    void note_end(const worker& gone);
+    void tell_circuit(time_point now);
+
+    worker_status status_of_vacant(std::size_t index, time_point now);
+
+    const worker_surroundings& around_;
+    const pool_context& context_;
+    const pool_config& config_;
+    const pool_log& log_;
+    roster& roster_;
+    replacement replacement_;
+    launch_queue launch_;
+    restart_intensity intensity_;
+    task_group lives_;
+    gate progress_;
+    bool warned_of_reapers_ = false;
+    circuit_state told_circuit_ = circuit_state::closed;
+    error last_failure_;
+    pool_counters past_;
+    histogram start_time_;
+};
+
+} // namespace skep
