@@ -80,6 +80,8 @@ BOOST_AUTO_TEST_CASE(bytes_that_trickle_in_have_a_tenth_unless_they_complete_som
         BOOST_TEST((count < 30'000) == (bytes < 1024), bytes);
     }
     worker_talk told;
+    told.begin_turn(1024);
+    BOOST_TEST(!told.is_to_be_charged());
     for (int i = 0; i < 100'000; ++i) {
         told.begin_turn(40);
         told.take(talk::answer, 0);
