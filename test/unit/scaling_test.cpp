@@ -169,6 +169,23 @@ BOOST_AUTO_TEST_CASE(it_grows_by_utilisation_even_if_nobody_waits) {
     BOOST_TEST(pool.status().live < 10u);
 }
 
+BOOST_AUTO_TEST_CASE(without_a_cool_down_it_sleeps_until_the_interval_is_over) {
+    auto config = elastic_config(1, 2);
+    config.scaling.cool_down = 0s;
+    config.scaling.interval = 10s;
+    running_pool pool(config);
+    const auto handlers_after = [&](duration span) {
+        pool.time.advance(span);
+        asio::basic_waitable_timer<clock> kick(pool.context, time_point::min()); // the reactor looks at the clock
+        kick.async_wait([](const boost::system::error_code&) {});
+        pool.context.restart();
+        return pool.context.poll() - 1;
+    };
+    pool.settle();
+    BOOST_TEST(handlers_after(9s) == 0u);
+    BOOST_TEST(handlers_after(2s) > 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_short_wait_is_no_reason) {
     auto config = elastic_config(2, 20);
     loaded_pool pool(config, 20ms, 100ms);
