@@ -85,9 +85,18 @@ class Source:
     def line_of(self, offset):
         return self.code.count("\n", 0, offset) + 1
 
+    def braces_around(self, offset):
+        return min((each for each in self.braces if each[0] < offset < each[1]), key=lambda each: each[1] - each[0],
+                   default=(-1, len(self.code) + 1, "namespace"))
+
     def kind_around(self, offset):
-        return min(((end - begin, kind) for begin, end, kind in self.braces if begin < offset < end),
-                   default=(0, "namespace"))[1]
+        return self.braces_around(offset)[2]
+
+    def ends_function(self, offset):
+        """Whether nothing but the closing brace of a function follows."""
+        begin, end, _ = self.braces_around(offset)
+        is_last = not self.mask[offset:end - 1].strip()
+        return is_last and self.kind_around(begin) in ("namespace", "type")
 
     def statement_around(self, offset):
         return min(((end - begin, begin) for begin, end, _ in self.statements if begin <= offset < end),
@@ -165,7 +174,8 @@ def literals(source):
 def statements(source):
     for begin, end, kind in source.statements:
         begin = LABEL.match(source.mask, begin).end()
-        if kind in ("block", "lambda") and STATEMENT.match(source.mask, begin, end):
+        is_idle = re.match("(?:co_)?return;", source.mask[begin:end]) and source.ends_function(end)
+        if kind in ("block", "lambda") and STATEMENT.match(source.mask, begin, end) and not is_idle:
             yield "statement", begin, end, [("dropped", f"if (!{ACTIVE}) ", "")]
 
 
