@@ -116,6 +116,22 @@ BOOST_AUTO_TEST_CASE(it_names_who_keeps_it_waiting) {
     BOOST_TEST(log.count("shutdown has taken") == told, log.text());
 }
 
+BOOST_AUTO_TEST_CASE(a_slot_that_waits_out_its_backoff_keeps_no_shutdown_waiting) {
+    auto config = logging_config();
+    config.workers = 2;
+    config.stop.drain_timeout = 12s;
+    const log_capture log;
+    running_pool pool(config);
+    const auto running = pool.execute(request("slow"));
+    crash_worker(pool, 1);
+    BOOST_TEST((pool.worker_status_of(1).state == worker_state::pending));
+    pool.shutdown();
+    pool.advance(1100ms, 100ms);
+    BOOST_TEST(log.count("; waiting for default/0#1 (busy, pid ") == 1, log.text());
+    BOOST_TEST(log.count(", at slow)") == 1, log.text());
+    BOOST_TEST(log.count(", default/1#") == 0, log.text());
+}
+
 BOOST_AUTO_TEST_CASE(a_planned_end_is_no_warning) {
     const log_capture log;
     running_pool pool(logging_config(log_level::warning));

@@ -116,6 +116,15 @@ BOOST_AUTO_TEST_CASE(one_that_has_waited_before_comes_before_all) {
     BOOST_TEST((take(queue, 4) == a));
 }
 
+BOOST_AUTO_TEST_CASE(one_bound_to_a_slot_that_has_waited_before_comes_before_the_first_common_one) {
+    wait_queue queue;
+    const auto first = add(queue);
+    const auto again = make_claim(4);
+    queue.push_front(again);
+    BOOST_TEST((take(queue, 4) == again));
+    BOOST_TEST((take(queue, 4) == first));
+}
+
 BOOST_AUTO_TEST_CASE(the_oldest_of_all) {
     wait_queue queue;
     const auto a = add(queue, 5);
