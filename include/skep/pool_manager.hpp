@@ -28,6 +28,7 @@
 
 namespace skep {
 
+class pool_maker;
 class session_cleaner;
 class worker_budget;
 class worker_share;
@@ -43,7 +44,8 @@ struct SKEP_API manager_config {
     /// Workers of all pools together, 0..1,000,000; 0 = any number. Each pool's least number (scaling.min or min_ready,
     /// whichever is more) is reserved for it, and their sum must not exceed this. The rest goes to the pools that ask
     /// first: a pool starts with fewer than scaling.initial, or grows less, where others have it, and looks again four
-    /// times a second while callers wait. A worker that is being replaced, or is on its way out, counts once.
+    /// times a second while callers wait. A worker and its successor count as one; a worker that is not replaced counts
+    /// until it has ended.
     std::size_t max_workers = 0;
 
     /// True: a pool whose start has failed is started again by itself, while the others serve: after its
@@ -122,8 +124,8 @@ public:
     /// Cancellation: as of pool::start.
     boost::asio::awaitable<void> start();
 
-    /// Returns when each pool has at least `count` workers that are up: ready, or by now busy, degraded or suspended. Waits
-    /// for pools that are being started again, too.
+    /// Returns when each pool has at least `count` workers that are up, all at the same time: ready, or by now busy, degraded
+    /// or suspended. Waits for pools that are being started again, too.
     /// Errors: as of pool::ready of the first pool that ends the wait with an error, which the error names; start_failed only
     /// if manager_config::restart_failed_pools is false.
     /// Cancellation: as of pool::ready.
@@ -141,14 +143,19 @@ public:
     boost::asio::awaitable<reply_stream> stream(request call);
 
 private:
+    friend class pool_maker;
+
+    pool_manager(boost::asio::any_io_executor executor, manager_config config,
+                 std::shared_ptr<session_backend> backend, std::shared_ptr<pool_maker> maker);
     std::string_view default_pool() const noexcept;
     pool& add(pool_config config, worker_share share);
 
     boost::asio::any_io_executor executor_;
+    std::shared_ptr<pool_maker> maker_;
     std::shared_ptr<event_bus> events_;
     std::shared_ptr<session_store> sessions_;
     std::shared_ptr<session_cleaner> cleaner_;
-    std::map<std::string, pool, std::less<>> pools_;
+    std::shared_ptr<std::map<std::string, pool, std::less<>>> pools_;
     std::string default_pool_; ///< empty if none was named
     std::string first_pool_;
     std::shared_ptr<worker_budget> budget_; ///< null: any number of workers

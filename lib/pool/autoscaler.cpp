@@ -62,6 +62,26 @@ void autoscaler::on_waiting() {
     }
 }
 
+/// Those on their way out keep their places until they are gone.
+std::size_t autoscaler::most_workers() const noexcept {
+    const auto most = share_.most();
+    return std::max(roster_.desired(), most - std::min(most, roster_.surplus()));
+}
+
+/// How many of so many workers the pool may have, and has the places for.
+std::size_t autoscaler::grow_to(std::size_t wanted) noexcept {
+    const auto surplus = roster_.surplus();
+    const auto held = share_.grow_to(wanted + surplus);
+    return std::max(std::min(wanted, roster_.desired()), held - std::min(held, surplus));
+}
+
+void autoscaler::adjust_share() noexcept {
+    const auto places = roster_.desired() + roster_.surplus();
+    share_.grow_to(
+        places); // fewer: its least number is more than others left it while some were on their way out
+    share_.shrink_to(places);
+}
+
 void autoscaler::look(time_point now) {
     load_picture load;
     load.desired = roster_.desired();
@@ -75,14 +95,14 @@ void autoscaler::look(time_point now) {
     }
     load.in_service = roster_.ready();
     load.utilisation = utilisation(now);
-    load.most = share_.most();
+    load.most = most_workers();
     const auto decision = scaler_.decide(load, now);
     if (decision.desired == load.desired) {
         return;
     }
     const bool up = decision.desired > load.desired;
-    const auto reached = sizing_.set_desired(share_.grow_to(decision.desired), !up);
-    share_.shrink_to(reached);
+    const auto reached = sizing_.set_desired(grow_to(decision.desired), !up);
+    adjust_share();
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
         tell_scaled(load.desired, reached, decision.reason);
@@ -143,7 +163,8 @@ asio::awaitable<void> autoscaler::resize(size_limits limits) {
         throw error(errc::invalid_config, std::move(info));
     }
     scaler_.resize(limits);
-    share_.shrink_to(sizing_.set_desired(std::clamp(roster_.desired(), limits.min, limits.max), false));
+    sizing_.set_desired(std::clamp(roster_.desired(), limits.min, limits.max), false);
+    adjust_share();
     wake_.open();
     co_return;
 }

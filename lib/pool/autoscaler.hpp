@@ -31,9 +31,12 @@ public:
     /// What it may do has changed.
     void look_again() { wake_.open(); }
 
-    bool may_grow() const noexcept { return wants_more() && roster_.desired() < share_.most(); }
+    bool may_grow() const noexcept { return wants_more() && roster_.desired() < most_workers(); }
 
     asio::awaitable<void> resize(size_limits limits);
+
+    /// A worker is gone: if it was one too many, others may have its place.
+    void on_ended() noexcept { adjust_share(); }
 
     /// The pool has ended: others may have its workers.
     void give_up_share() noexcept { share_.release(); }
@@ -43,6 +46,9 @@ public:
 private:
     bool wants_more() const noexcept { return roster_.desired() < scaler_.limits().max; }
     bool is_on() const noexcept { return scaler_.is_on() && !suspension_.is_on(); }
+    std::size_t most_workers() const noexcept;
+    std::size_t grow_to(std::size_t wanted) noexcept;
+    void adjust_share() noexcept;
     void look(time_point now);
     void tell_scaled(std::size_t from, std::size_t to, const std::string& reason) const;
     double utilisation(time_point now);

@@ -146,6 +146,7 @@ void pool_core::apply(worker& subject, const calls_lost&) {
 void pool_core::apply(worker& subject, const ended&) {
     record_end(subject);
     supervisor_.on_ended(subject);
+    autoscaler_.on_ended();
     give_up_queue_if_hopeless();
     refuse_circles();
     if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {

@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "pool/config_check.hpp"
 #include "pool/pool_core.hpp"
+#include "pool/pool_maker.hpp"
 #include <skep/error.hpp>
 #include <skep/event_bus.hpp>
 #include <skep/pool_manager.hpp>
@@ -42,6 +43,8 @@ std::shared_ptr<worker_budget> budget_of(const manager_config& config) {
     problems.raise();
     return config.max_workers == 0 ? nullptr : std::make_shared<worker_budget>(config.max_workers);
 }
+
+using pools_by_name = std::map<std::string, pool, std::less<>>;
 
 /// What became of one pool's part of an operation on all.
 template <class Result>
@@ -106,6 +109,38 @@ asio::awaitable<bool> start_one(pool& which) {
     co_return true;
 }
 
+/// One after the other. The manager may be destroyed meanwhile.
+asio::awaitable<std::vector<pool_status>> status_of_all(std::vector<asio::awaitable<pool_status>> looks) {
+    std::vector<pool_status> all;
+    for (auto& each : looks) {
+        auto one = co_await std::move(each);
+        all.push_back(std::move(one));
+    }
+    co_return all;
+}
+
+/// A pool may lose workers while the others come up.
+asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> of, std::size_t count) {
+    for (bool have_all = false; !have_all;) {
+        std::vector<asio::awaitable<void>> parts;
+        std::vector<asio::awaitable<pool_status>> looks;
+        if (const auto all = of.lock()) {
+            for (auto& each : *all) {
+                parts.push_back(each.second.ready(count));
+                looks.push_back(each.second.status());
+            }
+        } else {
+            throw error(errc::shutting_down, {});
+        }
+        auto waiting = run_until_failure(std::move(parts));
+        co_await std::move(waiting);
+        auto looking = status_of_all(std::move(looks));
+        const auto found = co_await std::move(looking);
+        have_all =
+            std::all_of(found.begin(), found.end(), [count](const auto& each) { return each.live >= count; });
+    }
+}
+
 std::shared_ptr<session_store> make_store(session_options options, std::shared_ptr<session_backend> backend,
                                           const std::shared_ptr<event_bus>& events) {
     options.events = options.events ? std::move(options.events) : events;
@@ -148,12 +183,29 @@ private:
     task_group tasks_;
 };
 
+pool pool_maker::make(const asio::any_io_executor& executor, pool_config config, pool_membership membership) {
+    return make_process_pool(executor, std::move(config), std::move(membership));
+}
+
+std::unique_ptr<pool_manager> pool_maker::make_manager(asio::any_io_executor executor, manager_config config,
+                                                       std::shared_ptr<pool_maker> maker) {
+    return std::unique_ptr<pool_manager>(
+        new pool_manager(std::move(executor), std::move(config), nullptr, std::move(maker)));
+}
+
 pool_manager::pool_manager(asio::any_io_executor executor, manager_config config,
                            std::shared_ptr<session_backend> backend)
+    : pool_manager(std::move(executor), std::move(config), std::move(backend),
+                   std::make_shared<pool_maker>()) {}
+
+pool_manager::pool_manager(asio::any_io_executor executor, manager_config config,
+                           std::shared_ptr<session_backend> backend, std::shared_ptr<pool_maker> maker)
     : executor_(std::move(executor)),
+      maker_(std::move(maker)),
       events_(std::make_shared<event_bus>()),
       sessions_(make_store(std::move(config.sessions), std::move(backend), events_)),
       cleaner_(std::make_shared<session_cleaner>(executor_, sessions_)),
+      pools_(std::make_shared<pools_by_name>()),
       default_pool_(std::move(config.default_pool)),
       budget_(budget_of(config)),
       restarts_failed_pools_(config.restart_failed_pools) {
@@ -164,7 +216,7 @@ pool_manager::pool_manager(asio::any_io_executor executor, manager_config config
     for (std::size_t i = 0; i < config.pools.size(); ++i) {
         add(std::move(config.pools[i]), std::move(shares[i]));
     }
-    if (!default_pool_.empty() && !pools_.contains(default_pool_)) {
+    if (!default_pool_.empty() && !pools_->contains(default_pool_)) {
         reject("default_pool", in_quotes(default_pool_), "is the name of no pool");
     }
     cleaner_->begin();
@@ -185,7 +237,7 @@ pool& pool_manager::add(pool_config config) {
 }
 
 pool& pool_manager::add(pool_config config, worker_share share) {
-    if (pools_.contains(config.name)) {
+    if (pools_->contains(config.name)) {
         reject("name", in_quotes(config.name), "there is a pool of that name");
     }
     auto name = config.name;
@@ -196,8 +248,8 @@ pool& pool_manager::add(pool_config config, worker_share share) {
         config.events = events_;
     }
     pool_membership membership{std::move(share), restarts_failed_pools_};
-    auto made = make_process_pool(executor_, std::move(config), std::move(membership));
-    auto& added = pools_.try_emplace(name, std::move(made)).first->second;
+    auto made = maker_->make(executor_, std::move(config), std::move(membership));
+    auto& added = pools_->try_emplace(name, std::move(made)).first->second;
     first_pool_ = first_pool_.empty() ? std::move(name) : first_pool_;
     return added;
 }
@@ -206,12 +258,12 @@ std::string_view pool_manager::default_pool() const noexcept {
     if (!default_pool_.empty()) {
         return default_pool_;
     }
-    return pools_.contains(usual_default) ? usual_default : std::string_view(first_pool_);
+    return pools_->contains(usual_default) ? usual_default : std::string_view(first_pool_);
 }
 
 pool& pool_manager::get(std::string_view name) {
-    const auto found = pools_.find(name.empty() ? default_pool() : name);
-    if (found != pools_.end()) {
+    const auto found = pools_->find(name.empty() ? default_pool() : name);
+    if (found != pools_->end()) {
         return found->second;
     }
     error_info info;
@@ -224,7 +276,7 @@ pool& pool_manager::get(std::string_view name) {
 
 std::vector<std::string> pool_manager::names() const {
     std::vector<std::string> result;
-    for (const auto& each : pools_) {
+    for (const auto& each : *pools_) {
         result.push_back(each.first);
     }
     return result;
@@ -241,7 +293,7 @@ session_store& pool_manager::sessions() noexcept {
 asio::awaitable<void> pool_manager::start() {
     std::map<std::string, outcome<bool>> outcomes;
     std::vector<asio::awaitable<void>> parts;
-    for (auto& [name, each] : pools_) {
+    for (auto& [name, each] : *pools_) {
         parts.push_back(note(start_one(each), outcomes[name]));
     }
     auto starting = run_all(std::move(parts));
@@ -258,23 +310,21 @@ asio::awaitable<void> pool_manager::start() {
 }
 
 asio::awaitable<void> pool_manager::ready(std::size_t count) {
-    std::vector<asio::awaitable<void>> parts;
-    for (auto& each : pools_) {
-        parts.push_back(each.second.ready(count));
-    }
-    return run_until_failure(std::move(parts));
+    return wait_for_workers(pools_, count);
 }
 
 asio::awaitable<manager_report> pool_manager::shutdown() {
     std::map<std::string, outcome<shutdown_report>> outcomes;
     std::vector<asio::awaitable<void>> parts;
-    for (auto& [name, each] : pools_) {
+    for (auto& [name, each] : *pools_) {
         parts.push_back(note(each.shutdown(), outcomes[name]));
     }
+    const auto cleaner = cleaner_; // the manager may be destroyed meanwhile
+    const auto events = events_;
     auto ending = run_all(std::move(parts));
     co_await std::move(ending);
-    cleaner_->end();      // or the context would never run out of work
-    events_->end_waits(); // likewise
+    cleaner->end();      // or the context would never run out of work
+    events->end_waits(); // likewise
     manager_report report;
     for (auto& [name, each] : outcomes) {
         if (each.problem) {
@@ -286,13 +336,11 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
 }
 
 asio::awaitable<std::vector<pool_status>> pool_manager::status() {
-    std::vector<pool_status> all;
-    for (auto& each : pools_) {
-        auto asking = each.second.status();
-        auto one = co_await std::move(asking);
-        all.push_back(std::move(one));
+    std::vector<asio::awaitable<pool_status>> looks;
+    for (auto& each : *pools_) {
+        looks.push_back(each.second.status());
     }
-    co_return all;
+    return status_of_all(std::move(looks));
 }
 
 asio::awaitable<reply> pool_manager::execute(request call) {

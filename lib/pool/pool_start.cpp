@@ -114,6 +114,7 @@ asio::awaitable<void> pool_core::launch_until_ready() {
 /// Too few workers came up: everything is stopped again, and what waited for a worker fails.
 asio::awaitable<void> pool_core::undo_start() {
     const auto came_up = roster_.ready();
+    supervisor_.note_failure_under_way();
     const auto& cause = start_->undone_for.emplace(start_failure(came_up)).info();
     dispatcher_.abort_running(errc::start_failed, cause);
     fail_queue(errc::start_failed, cause);
@@ -184,11 +185,10 @@ asio::awaitable<void> pool_core::ready(std::size_t count) {
     }
     const counted here(ready_waiters_);
     for (;;) {
-        const bool is_ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
-        if (attempt && attempt->problem && !(starts_again_ && !is_ending)) {
+        if (attempt && attempt->problem && !starts_again_) {
             throw *attempt->problem;
         }
-        if (is_ending) {
+        if (phase_ == pool_phase::stopping || phase_ == pool_phase::stopped) {
             throw failure(errc::shutting_down);
         }
         if (roster_.ready() >= count) {

@@ -252,10 +252,46 @@ BOOST_AUTO_TEST_CASE(a_pool_starts_with_fewer_workers_where_others_have_them) {
     BOOST_TEST(pool.status().desired == 2u);
     BOOST_TEST(pool.begin(pool.facade().resize({2, 4}))->value.has_value());
     BOOST_TEST(pool.begin(pool.facade().resize({1, 1}))->value.has_value());
+    BOOST_TEST(budget->left() == 0u); // as long as the other one is on its way out
+    pool.advance(10s, 100ms);
+    BOOST_TEST(pool.status().retiring == 0u);
     BOOST_TEST(budget->left() == 1u);
     pool.shutdown();
     pool.advance(10s, 100ms);
     BOOST_TEST(budget->left() == 2u); // its last one too
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_grows_again_counts_the_workers_that_are_still_on_their_way_out) {
+    const auto budget = std::make_shared<worker_budget>(4);
+    worker_share other(budget);
+    worker_share own(budget);
+    BOOST_TEST(own.reserve(1));
+    BOOST_TEST(other.reserve(1));
+    auto config = elastic_config(1, 3);
+    config.scaling.initial = 3;
+    manual_pool pool(config, {std::move(own), false});
+    BOOST_TEST(pool.start()->value.has_value());
+    BOOST_TEST(pool.begin(pool.facade().resize({1, 3}))->value.has_value());
+    for (std::size_t index = 0; index < 3; ++index) { // so that none is idle
+        pool.execute(request("x"));
+    }
+    BOOST_TEST(pool.begin(pool.facade().resize({1, 1}))->value.has_value());
+    BOOST_TEST(pool.status().desired == 1u);
+    BOOST_TEST(other.grow_to(4) == 1u);
+    BOOST_TEST(pool.begin(pool.facade().resize({3, 3}))->value.has_value()); // its own places
+    BOOST_TEST(pool.status().desired == 3u);
+    BOOST_TEST(other.grow_to(4) == 1u);
+    for (std::size_t index = 0; index < 3; ++index) {
+        if (!pool.worker(index).has_exited() && !pool.worker(index).take_calls().empty()) {
+            pool.worker(index).exit(exit_status::exited(0));
+        }
+    }
+    pool.advance(30s, 100ms);
+    BOOST_TEST(pool.status().live == 3u);
+    BOOST_TEST(budget->left() == 0u);
+    BOOST_TEST(pool.begin(pool.facade().resize({1, 1}))->value.has_value());
+    pool.advance(30s, 100ms);
+    BOOST_TEST(other.grow_to(4) == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(the_worker_that_worked_last_stays) {

@@ -79,6 +79,36 @@ BOOST_AUTO_TEST_CASE(meanwhile_its_calls_are_told_the_cause) {
     check_mentions(call->text(), "it is tried again by itself");
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_comes_too_late_is_told_the_cause_as_well) {
+    failing_pool pool;
+    pool.start();
+    const auto call = pool.execute(request("x").timeout(0s).deadline(clock::now() - 1s));
+    BOOST_TEST(call->code() == errc::start_failed);
+    check_mentions(call->text(), "exit code 7");
+}
+
+BOOST_AUTO_TEST_CASE(the_cause_may_be_a_worker_that_was_up_and_is_on_its_way_out) {
+    auto config = regular_backoff(2);
+    config.min_ready = 2;
+    config.cancel_grace = 100ms;
+    failing_pool pool(config);
+    pool.runtime().on_start = [&pool](fake_worker& fresh) {
+        if (pool.launched() == 1) {
+            fresh.shake_hands();
+        }
+    };
+    const auto started = pool.begin(pool.facade().start());
+    pool.execute(request("x").timeout(10ms));
+    pool.advance(200ms, 10ms); // it is overdue, and replaced
+    pool.worker(1).shake_hands();
+    pool.settle();
+    const auto call = pool.execute(request("x"));
+    BOOST_TEST(call->code() == errc::start_failed);
+    check_mentions(call->text(), "1 of 2 workers came up");
+    check_mentions(call->text(), "it is still at a call given up");
+    BOOST_TEST(!started->done);
+}
+
 BOOST_AUTO_TEST_CASE(then_it_serves_like_any_other) {
     failing_pool pool;
     pool.start();
@@ -116,8 +146,8 @@ BOOST_AUTO_TEST_CASE(ready_ends_with_the_shutdown) {
     BOOST_TEST(cancelled->code() == errc::cancelled);
     const auto ended = pool.shutdown();
     BOOST_TEST(ended->value.has_value());
-    BOOST_TEST(up->done);
-    BOOST_TEST(up->problem.has_value());
+    BOOST_TEST(up->code() == errc::shutting_down);
+    BOOST_TEST(pool.begin(pool.facade().ready(1))->code() == errc::shutting_down);
     const auto before = pool.launched();
     pool.advance(3s, 100ms);
     BOOST_TEST(pool.launched() == before);

@@ -144,6 +144,18 @@ std::vector<worker_id> roster::serving() const {
     return all;
 }
 
+std::size_t roster::surplus() const noexcept {
+    std::size_t result = 0;
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+        const auto& each = slots_[index];
+        const bool is_taken = each.current || each.successor ||
+                              std::any_of(leaving_.begin(), leaving_.end(),
+                                          [index](const auto& leaver) { return leaver->id().slot == index; });
+        result += !each.wanted && is_taken ? 1 : 0;
+    }
+    return result;
+}
+
 std::size_t roster::out_of_rotation() const noexcept {
     return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const slot& each) {
         const bool serves = each.serves() && !each.current->life().is(obstacle::suspended) &&

@@ -119,6 +119,9 @@ public:
     /// Those that are up and not on their way out.
     std::vector<worker_id> serving() const;
 
+    /// Slots that are not wanted and that a worker has not left yet.
+    std::size_t surplus() const noexcept;
+
     /// Wanted workers that take no calls: degraded, suspended, held back or on their way up.
     std::size_t out_of_rotation() const noexcept;
 

@@ -318,6 +318,18 @@ void supervisor::note_end(const worker& gone) {
     }
 }
 
+void supervisor::note_failure_under_way() {
+    if (!last_failure_.info().detail.empty()) {
+        return;
+    }
+    roster_.for_each([this](const worker& each) {
+        if (has_failed(each)) {
+            const auto& failed = each.life().why_failed();
+            last_failure_ = error(failed ? failed->code : errc::worker_lost, each.describe());
+        }
+    });
+}
+
 /// If it has changed.
 void supervisor::tell_circuit(time_point now) {
     const auto is = intensity_.state(now);

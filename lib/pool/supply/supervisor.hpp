@@ -71,6 +71,9 @@ public:
     /// What kept it from starting any worker.
     void note_failure(error why) { last_failure_ = std::move(why); }
 
+    /// Unless a failure is known: that of a worker which has failed and is on its way out.
+    void note_failure_under_way();
+
     /// The failure of the worker that failed last; empty detail if none did.
     const error_info& last_failure() const noexcept { return last_failure_.info(); }
     errc last_failure_code() const noexcept { return last_failure_.errc(); }
