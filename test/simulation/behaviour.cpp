@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-flaw draw_flaw(dice& chance, const climate& weather) {
-    if (chance.chance(weather.bad_starts)) {
+flaw draw_flaw(dice& chance, const climate& weather, duration age) {
+    if (age < weather.barren || chance.chance(weather.bad_starts)) {
         return chance.pick({flaw::spawn_fails, flaw::start_hangs, flaw::says_nothing, flaw::never_ready,
                             flaw::dies_early, flaw::wrong_token, flaw::wrong_version, flaw::early_garbage});
     }
@@ -44,9 +44,9 @@ void draw_end(behaviour& drawn, dice& chance, const climate& weather, const pool
 
 } // namespace
 
-behaviour draw_behaviour(dice& chance, const climate& weather, const pool_config& config) {
+behaviour draw_behaviour(dice& chance, const climate& weather, const pool_config& config, duration age) {
     behaviour drawn;
-    drawn.what = draw_flaw(chance, weather);
+    drawn.what = draw_flaw(chance, weather, age);
     drawn.how = static_cast<lie>(chance.below(static_cast<std::size_t>(lie::result_over_control) + 1));
     drawn.spawn_time = chance.chance(0.7) ? 0ms : chance.between(0ms, 100ms);
     drawn.hello_time = chance.between(0ms, 50ms);

@@ -17,6 +17,7 @@ namespace skep::simulation {
 struct climate {
     double bad_workers = 0; ///< share of the incarnations that something is wrong with
     double bad_starts = 0;  ///< share of those that do not come up
+    duration barren{};      ///< until the world is so old none comes up
     double errors = 0;      ///< share of the calls that raise an exception
     double deaf_to_cancel = 0;
     duration shortest_call{}; ///< what a call takes, as a rule
@@ -107,7 +108,8 @@ struct behaviour {
     std::string last_words;
 };
 
-behaviour draw_behaviour(dice& chance, const climate& weather, const pool_config& config);
+/// `age`: of the world.
+behaviour draw_behaviour(dice& chance, const climate& weather, const pool_config& config, duration age);
 
 /// Whether such a worker may become ready.
 bool comes_up(flaw what) noexcept;

@@ -49,7 +49,8 @@ struct call_record {
     int input = 0; ///< what else it is called with; calls with the same input are the same to the pool
     std::size_t padding = 0;
     std::vector<std::size_t> blobs;
-    bool idempotent = false;
+    bool idempotent = false;     ///< as it holds
+    bool says_idempotent = true; ///< or not, by itself
     bool sendable = true;
     bool is_stream = false;
     std::size_t chunks = 0;                    ///< that its worker yields

@@ -40,7 +40,8 @@ call_record& oracle::new_call() {
     const spared_by_faults here;
     auto& fresh = calls_.emplace_back();
     fresh.number = calls_.size();
-    fresh.token = "c" + std::to_string(fresh.number);
+    const std::string whose = config_.name == "p" ? "" : config_.name; // so that no two pools have the same
+    fresh.token = whose + "c" + std::to_string(fresh.number);
     fresh.correlation = fresh.token;
     by_token_.emplace(fresh.token, &fresh);
     return fresh;
@@ -109,7 +110,7 @@ const char* oracle::draw_error() {
 
 sim_worker& oracle::add_worker(launch_order order, const climate& weather, const pool_config& config) {
     const spared_by_faults here;
-    auto plan = draw_behaviour(world_.chance, weather, config);
+    auto plan = draw_behaviour(world_.chance, weather, config, world_.age());
     if (by_id_.contains(order.worker)) {
         wrong(to_string(order.worker) + " was started twice");
     }

@@ -57,8 +57,9 @@ public:
 
     /// Of any other operation. Returns its error, if it is one of the library's.
     std::optional<error> on_operation_ended(const std::string& name, const std::exception_ptr& problem);
-    void on_shutdown_failed(const std::exception& problem);
-    void on_report(const shutdown_report& report, time_point asked);
+    void on_shutdown_failed(const std::exception_ptr& problem);
+    void on_report(const shutdown_report& report);
+    duration longest_shutdown() const;
 
     // Waits for a change. Each is to end when the change is there; they are told apart by number.
     struct wait {
@@ -69,7 +70,7 @@ public:
         time_point since{};
     };
     std::uint64_t on_wait(wait what);
-    void on_wait_ended(std::uint64_t number) { waits_.erase(number); }
+    void on_wait_ended(std::uint64_t number, const error* problem);
 
     // What users are told of a worker that they ask about.
     void on_probe_asked() { is_probe_asked_ = true; }
@@ -83,6 +84,26 @@ public:
     void on_start_failed() { start_failed_ = true; }
     void on_shutdown_asked();
     void on_destroyed();
+
+    /// The pool is one of a pool_manager. What becomes of its starts, each a try, is told by events.
+    void expect_manager(bool restarts_failed_pools);
+    void on_try_begun();
+    void on_try_ended(const std::string& problem);
+    void on_user_start() { last_user_start_ = world_.now(); }
+
+    /// Tries that have ended: the one that was begun at `asked` or, if there is none, a later one.
+    enum class start_end { none, failed, succeeded };
+    start_end first_end_since(time_point asked) const;
+
+    /// Somebody is told that the pool could not start: the cause has to be a real one. Who was sent to a worker is told of
+    /// that one, too.
+    void check_start_failure(const std::string& whom, const error& told, bool was_sent = false);
+
+    /// Workers that were up at some time since then, as far as the pool can know.
+    std::size_t up_since(time_point since) const;
+
+    /// The pool may tell those who wait for its workers that they wait in vain.
+    bool may_fail_wait(errc code) const;
 
     /// After so much of a steady load the next status is to show as many workers.
     void expect_size(std::size_t workers) { expected_size_ = workers; }
@@ -216,6 +237,9 @@ private:
     bool was_answered_with(const call_record& call, errc code) const;
     static errc code_of_error(const call_record& call, const visit& stay);
     void check_open_call(const call_record& call);
+    bool may_have_failed_to_start() const;
+    void check_tries() const;
+    duration wait_before_next_try() const;
     void check_worker(sim_worker& which);
     void check_given_up(const sim_worker& which);
     void check_backoff(const sim_worker& fresh);
@@ -335,8 +359,19 @@ private:
     time_point known_suspended_since_;
     std::optional<time_point> shutdown_asked_;
     std::optional<time_point> start_asked_;
-    std::optional<shutdown_report> report_;            ///< not compared yet
-    std::map<worker_id, time_point> vacant_since_;     ///< by the one to come
+    std::optional<shutdown_report> report_;        ///< not compared yet
+    std::map<worker_id, time_point> vacant_since_; ///< by the one to come
+    /// A start of a pool of a manager.
+    struct start_try {
+        time_point began;
+        std::optional<time_point> ended;
+        bool failed = false;
+    };
+    bool is_managed_ = false;
+    bool is_restarted_ = false; ///< by its manager, if it has failed to start
+    std::deque<start_try> tries_;
+    int failed_tries_ = 0; ///< in a row
+    time_point last_user_start_{};
     bool is_probe_asked_ = false;                      ///< by a user
     std::map<worker_id, std::uint64_t> overdue_;       ///< for a probe: calls answered by then
     idle_workers idle_;                                ///< while calls wait

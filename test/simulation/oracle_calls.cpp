@@ -3,6 +3,7 @@
 
 // How calls end: with what they were owed, and not without a reason.
 
+#include "core/text.hpp"
 #include "policy/recovery.hpp"
 #include "policy/remote_error.hpp"
 #include "simulation/oracle.hpp"
@@ -62,23 +63,23 @@ std::optional<error> oracle::on_operation_ended(const std::string& name, const s
     return std::nullopt;
 }
 
-void oracle::on_shutdown_failed(const std::exception& problem) {
+void oracle::on_shutdown_failed(const std::exception_ptr& problem) {
+    const spared_by_faults here;
     if (!out_of_memory()) {
-        wrong(std::string("shutdown failed: ") + problem.what());
+        wrong("shutdown failed: " + text_of(problem));
     }
 }
 
-void oracle::on_report(const shutdown_report& report, time_point asked) {
-    const spared_by_faults here;
-    world_.trace("shutdown is done");
+duration oracle::longest_shutdown() const {
     const auto& stop = config_.stop;
-    const auto longest = stop.drain_timeout + stop.shutdown_grace + stop.term_grace + stop.reap_timeout +
-                         stop.stack_dump_timeout + 750ms +
-                         (config_.initialization.delegate ? config_.initialization.after_end_timeout : 0ms);
-    if (world_.now() - asked > longest + 1ms && !late() && !out_of_memory()) {
-        wrong("shutdown took " + std::to_string((world_.now() - asked) / 1ms) + " ms");
-    }
-    if (report.took > longest && !late() && !out_of_memory()) {
+    return stop.drain_timeout + stop.shutdown_grace + stop.term_grace + stop.reap_timeout +
+           stop.stack_dump_timeout + 750ms +
+           (config_.initialization.delegate ? config_.initialization.after_end_timeout : 0ms);
+}
+
+void oracle::on_report(const shutdown_report& report) {
+    const spared_by_faults here;
+    if (report.took > longest_shutdown() && !late() && !out_of_memory()) {
         wrong("shutdown says that it took " + std::to_string(report.took / 1ms) + " ms");
     }
     report_ = report;
@@ -331,7 +332,10 @@ void oracle::check_code(const call_record& call, const error& failure) {
         break;
     }
     case errc::not_started: unless(!running_ && !start_failed_); break;
-    case errc::start_failed: unless(start_asked_.has_value()); break;
+    case errc::start_failed:
+        unless(may_have_failed_to_start());
+        check_start_failure(about(call), failure, !call.visits.empty());
+        break;
     case errc::shutting_down:
         if (call.outer != nullptr) {
             ended_for_tools_.push_back(&call);

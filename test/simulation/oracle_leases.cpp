@@ -88,7 +88,10 @@ void oracle::on_checkout_failed(lease_record& lease, const error* failure) {
     case errc::no_worker: is_possible = time_passed; break;
     case errc::pool_saturated: is_possible = failure->info().queue_depth >= config_.queue.limit; break;
     case errc::not_started: is_possible = !running_ && !start_failed_; break;
-    case errc::start_failed: is_possible = start_asked_.has_value(); break;
+    case errc::start_failed:
+        is_possible = may_have_failed_to_start();
+        check_start_failure(about(lease), *failure);
+        break;
     case errc::shutting_down: is_possible = shutting_down_; break;
     case errc::unavailable: is_possible = may_be_unavailable(); break;
     case errc::worker_busy: is_possible = lease.mode == affinity_mode::strict_fail_fast; break;

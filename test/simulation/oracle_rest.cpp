@@ -29,6 +29,7 @@ void oracle::check_rest() {
     check_leases();
     check_report();
     check_tools();
+    check_tries();
 }
 
 /// Whether it may have been sent to a worker whose end was not known yet: one that has closed its channel, perhaps while

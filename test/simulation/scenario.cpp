@@ -3,6 +3,7 @@
 
 #include "simulation/scenario.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace skep::simulation {
@@ -181,6 +182,80 @@ scenario draw_scenario(dice& chance) {
         make_steady(drawn, chance);
     }
     drawn.config.validate();
+    return drawn;
+}
+
+void draw_commands(pool_config& config, dice& chance) {
+    for (const auto* name : {"work", "picky"}) {
+        command_options options;
+        if (chance.chance(0.5)) {
+            options.timeout = chance.pick<duration>({0ms, 30ms, 300ms, 3s});
+        }
+        if (chance.chance(0.5)) {
+            options.queue_timeout = chance.pick<duration>({0ms, 20ms, 300ms, 3s});
+        }
+        if (chance.chance(0.7)) {
+            options.idempotent = chance.chance(0.7);
+        }
+        config.commands.emplace(name, options);
+    }
+}
+
+namespace {
+
+/// Grows and shrinks, so that it wants the workers of others and gives back its own.
+void make_elastic(pool_config& config, dice& chance) {
+    config.workers = chance.among(1, 2);
+    config.min_ready = chance.among(1, config.workers);
+    config.scaling = scaling_options();
+    config.scaling.min = chance.among(1, config.workers);
+    config.scaling.max = config.workers + chance.below(4);
+    config.scaling.interval = chance.pick<duration>({300ms, 1s});
+    config.scaling.cool_down = chance.pick<duration>({0ms, 1s});
+    config.scaling.target_queue_delay = chance.pick<duration>({0ms, 100ms});
+}
+
+std::vector<duration> draw_moments(std::size_t most, duration until, dice& chance) {
+    std::vector<duration> drawn(chance.below(most + 1));
+    for (auto& each : drawn) {
+        each = chance.between(0ms, until);
+    }
+    return drawn;
+}
+
+} // namespace
+
+manager_script draw_manager(std::vector<scenario>& pools, dice& chance) {
+    manager_script drawn;
+    drawn.restart_failed_pools = chance.chance(0.85);
+    const bool is_limited = chance.chance(0.6);
+    std::size_t least = 0;
+    char name = 'p';
+    for (auto& each : pools) {
+        each.config.name = name++;
+        each.steady = false;
+        each.length = pools.front().length;
+        each.end = pools.front().end;
+        if (is_limited) {
+            make_elastic(each.config, chance);
+        }
+        if (chance.chance(0.3)) {
+            draw_commands(each.config, chance);
+        }
+        least += std::max(each.config.scaling.min, each.config.min_ready);
+    }
+    if (is_limited) {
+        drawn.max_workers = least + chance.below(3);
+    }
+    if (chance.chance(0.7)) {
+        auto& poor = pools[chance.below(pools.size())].weather;
+        poor.barren = chance.pick<duration>({500ms, 2s, 5s, chance.chance(0.3) ? 1h : 10s});
+    }
+    drawn.waits = draw_moments(4, pools.front().length, chance);
+    drawn.looks = draw_moments(3, pools.front().length, chance);
+    if (chance.chance(0.2)) {
+        drawn.second_start = chance.between(0ms, 3s);
+    }
     return drawn;
 }
 

@@ -7,6 +7,10 @@
 #include "simulation/dice.hpp"
 #include <skep/pool_config.hpp>
 
+#include <cstddef>
+#include <optional>
+#include <vector>
+
 namespace skep::simulation {
 
 /// How the pool of a world comes to its end.
@@ -33,6 +37,21 @@ struct scenario {
     ending end = ending::shutdown;
 };
 
+/// What a seed decides of the pool_manager that has several pools.
+struct manager_script {
+    std::size_t max_workers = 0;
+    bool restart_failed_pools = true;
+    std::vector<duration> waits;          ///< for workers of every pool: when they begin
+    std::vector<duration> looks;          ///< at the status of all pools
+    std::optional<duration> second_start; ///< which is once too often for those that run
+};
+
 scenario draw_scenario(dice& chance);
+
+/// Gives the commands of a pool options of their own.
+void draw_commands(pool_config& config, dice& chance);
+
+/// Makes `pools` those of one manager.
+manager_script draw_manager(std::vector<scenario>& pools, dice& chance);
 
 } // namespace skep::simulation

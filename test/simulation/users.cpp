@@ -26,12 +26,14 @@ asio::any_io_executor executor_of(lane& which) {
 
 } // namespace
 
-users::users(world& in, oracle& judge, const scenario& script, std::optional<pool>& the_pool)
-    : world_(in), oracle_(judge), script_(script), pool_(the_pool) {}
+users::users(world& in, oracle& judge, const scenario& script)
+    : world_(in), oracle_(judge), script_(script) {}
 
 void users::schedule() {
     auto& chance = world_.chance;
-    start(script_.steady || chance.chance(0.9) ? 0ms : chance.between(0ms, 500ms));
+    if (manager_ == nullptr) {
+        start(script_.steady || chance.chance(0.9) ? 0ms : chance.between(0ms, 500ms));
+    }
     if (chance.chance(0.1)) {
         start(chance.between(0ms, 3s)); // which is once too often, or once more after a failure
     }
@@ -74,12 +76,12 @@ void users::schedule() {
             });
         }
     }
-    world_.after(script_.length, [this] { end(); });
 }
 
 void users::start(duration when) {
     world_.after(when, [this] {
         oracle_.on_start_asked();
+        oracle_.on_user_start();
         begin(
             "start", [](pool& of) { return of.start(); },
             [this](const error* problem) {
@@ -89,7 +91,8 @@ void users::start(duration when) {
                     oracle_.on_start_failed(); // which nobody will hear of
                 } else if (problem->errc() == errc::start_failed) {
                     oracle_.on_start_failed();
-                    if (world_.chance.chance(0.7)) {
+                    oracle_.check_start_failure("a start", *problem);
+                    if (manager_ == nullptr && world_.chance.chance(0.7)) {
                         start(world_.chance.between(0ms, 500ms));
                     }
                 }
@@ -127,7 +130,8 @@ void users::draw_call(call_record& fresh) {
     if (script_.tools > 0) {
         draw_asking(fresh);
     }
-    fresh.idempotent = chance.chance(0.4);
+    fresh.says_idempotent = config.commands.empty() || chance.chance(0.5);
+    fresh.idempotent = fresh.says_idempotent && chance.chance(0.4);
     fresh.sendable = !chance.chance(0.01);
     fresh.timeout = fresh.is_stream ? config.stream.timeout : config.request_timeout;
     if (chance.chance(0.3)) {
@@ -139,6 +143,7 @@ void users::draw_call(call_record& fresh) {
         fresh.queue_timeout = chance.chance(0.2) ? duration(0) : chance.between(1ms, 3s);
         fresh.has_queue_timeout = true;
     }
+    apply_command(fresh);
     if (script_.sessions > 0 && fresh.outer == nullptr && chance.chance(0.7)) {
         const auto which = chance.below(script_.sessions);
         fresh.session = "s" + std::to_string(which);
@@ -148,6 +153,24 @@ void users::draw_call(call_record& fresh) {
     }
     if (chance.chance(0.1)) {
         fresh.deadline_given = world_.now() + chance.between(0ms, 5s) - (chance.chance(0.1) ? 1s : 0s);
+    }
+}
+
+/// What the configuration says of its command, where the call says nothing.
+void users::apply_command(call_record& fresh) const {
+    const auto found = script_.config.commands.find(fresh.command);
+    if (found == script_.config.commands.end()) {
+        return;
+    }
+    const auto& options = found->second;
+    if (options.timeout && !fresh.has_timeout) {
+        fresh.timeout = *options.timeout;
+    }
+    if (options.queue_timeout && !fresh.has_queue_timeout) {
+        fresh.queue_timeout = *options.queue_timeout;
+    }
+    if (options.idempotent && !fresh.says_idempotent) {
+        fresh.idempotent = *options.idempotent;
     }
 }
 
@@ -186,7 +209,9 @@ request users::to_request(call_record& call) const {
     for (const auto each : call.blobs) {
         result.attach(std::vector<std::byte>(each, static_cast<std::byte>('a' + each % 26)));
     }
-    result.idempotent(call.idempotent);
+    if (call.says_idempotent) {
+        result.idempotent(call.idempotent);
+    }
     if (call.correlation == call.token) {
         result.correlation_id(call.token);
     } else { // it is to have that of the call it is made for
@@ -197,6 +222,10 @@ request users::to_request(call_record& call) const {
     }
     if (call.asks > 0 && call.number % 3 == 0) {
         result.tool("help", help_);
+    }
+    const bool may_say_nothing = manager_ != nullptr && pool_ == &manager_->get() && call.number % 2 == 0;
+    if (manager_ != nullptr && call.lease == nullptr && !may_say_nothing) {
+        result.pool(script_.config.name);
     }
     if (!call.session.empty()) {
         result.session(call.session).affinity(call.mode);
@@ -279,12 +308,21 @@ call_interface& users::with(const call_record& call) {
     if (call.lease != nullptr) {
         return call.lease->held;
     }
+    if (manager_ != nullptr) {
+        return *manager_;
+    }
     return *pool_;
 }
 
+asio::awaitable<reply_stream> users::open_stream(const call_record& call, request what) {
+    if (call.lease != nullptr) {
+        return call.lease->held.stream(std::move(what));
+    }
+    return manager_ != nullptr ? manager_->stream(std::move(what)) : pool_->stream(std::move(what));
+}
+
 asio::awaitable<void> users::read_stream(call_record& which, request what) {
-    auto opening =
-        which.lease != nullptr ? which.lease->held.stream(std::move(what)) : pool_->stream(std::move(what));
+    auto opening = open_stream(which, std::move(what));
     auto stream = co_await std::move(opening);
     which.was_opened = true;
     while (which.leaves_after != which.received) {
@@ -367,7 +405,7 @@ void users::begin_wait(oracle::wait wait, std::string name, operation what) {
         return what(of);
     };
     begin(std::move(name), std::move(begun),
-          [this, number](const error*) { oracle_.on_wait_ended(*number); });
+          [this, number](const error* problem) { oracle_.on_wait_ended(*number, problem); });
 }
 
 asio::awaitable<void> users::run_look() {
@@ -388,65 +426,6 @@ void users::look() {
         --open_;
         looking_ = false;
     });
-}
-
-void users::end() {
-    ending_ = true;
-    auto& chance = world_.chance;
-    switch (script_.end) {
-    case ending::shutdown:
-    case ending::shutdown_and_destruction: {
-        const auto times = chance.chance(0.2) ? 2 : 1;
-        for (int i = 0; i < times; ++i) {
-            oracle_.on_shutdown_asked();
-            ++open_;
-            asio::co_spawn(executor_of(world_.caller_lane(chance.below(world::callers))), run_shutdown(),
-                           [this](std::exception_ptr) { --open_; });
-        }
-        if (script_.end == ending::shutdown_and_destruction) {
-            world_.after(chance.between(0ms, 1s), [this] { destroy(); });
-        }
-        break;
-    }
-    case ending::destruction: destroy(); break;
-    case ending::end_of_context:
-        destroy();
-        world_.trace("its context is destroyed");
-        world_.destroy_context();
-        break;
-    }
-}
-
-asio::awaitable<void> users::run_shutdown() {
-    if (!pool_) {
-        co_return;
-    }
-    world_.trace("shutdown");
-    const auto asked = world_.now();
-    try {
-        auto running = pool_->shutdown();
-        const auto report = co_await std::move(running);
-        oracle_.on_report(report, asked);
-    } catch (const std::exception& problem) {
-        oracle_.on_shutdown_failed(problem);
-    }
-    if (script_.end == ending::shutdown) {
-        look_wanted_ = true; // the counters are to agree even now
-        world_.after(100ms, [this] { destroy(); });
-    }
-}
-
-void users::destroy() {
-    if (pool_) {
-        world_.trace("the pool is destroyed");
-        oracle_.on_destroyed();
-        if (world_.chance.chance(0.5)) {
-            drop_leases();
-        }
-        pool_.reset();
-        drop_leases();
-    }
-    ended_ = true;
 }
 
 } // namespace skep::simulation

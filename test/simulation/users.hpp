@@ -8,25 +8,40 @@
 #include "simulation/scenario.hpp"
 #include "simulation/world.hpp"
 #include <skep/pool.hpp>
+#include <skep/pool_manager.hpp>
 #include <skep/session_store.hpp>
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace skep::simulation {
 
 /// The callers of a pool: each operation is a coroutine on one of the callers' executors.
 class users {
 public:
-    users(world& in, oracle& judge, const scenario& script, std::optional<pool>& the_pool);
+    users(world& in, oracle& judge, const scenario& script);
 
-    /// Has everything that the scenario says happen in its time.
+    /// The pool that they use from now on, and the manager that passes their calls on, if there is one.
+    void use(pool* which, pool_manager* manager) {
+        pool_ = which;
+        manager_ = manager;
+    }
+
+    /// Has everything that the scenario says happen in its time, but for the end.
     void schedule();
+
+    /// Nothing new is begun.
+    void on_ending() { ending_ = true; }
+
+    /// Gives back the leases that have been forgotten, before or after the pool is gone.
+    void drop_leases();
 
     /// Takes the pool's status and has the oracle compare it.
     void look();
+    void want_look() { look_wanted_ = true; }
     bool wants_look() { return std::exchange(look_wanted_, false); }
 
     /// A call that a tool makes for another one.
@@ -37,7 +52,6 @@ public:
 
     /// Operations that have not ended.
     std::size_t open_operations() const noexcept { return open_; }
-    bool has_ended() const noexcept { return ended_; }
 
     /// The status that was asked for, once it is there.
     std::optional<pool_metrics> take_look() { return std::exchange(seen_, std::nullopt); }
@@ -49,17 +63,18 @@ private:
     void start(duration when);
     void call(duration when);
     void draw_call(call_record& fresh);
+    void apply_command(call_record& fresh) const;
     void draw_asking(call_record& fresh);
     request to_request(call_record& call) const;
     void make_call(call_record& which, std::size_t lane);
     asio::awaitable<void> run_call(call_record& which);
     call_interface& with(const call_record& call);
+    asio::awaitable<reply_stream> open_stream(const call_record& call, request what);
     asio::awaitable<void> read_stream(call_record& which, request what);
     timer make_pause(std::size_t lane);
     asio::awaitable<void> run_loop(std::size_t lane);
     asio::awaitable<void> run_operation(std::string name, operation what, outcome ended);
     asio::awaitable<void> run_look();
-    asio::awaitable<void> run_shutdown();
     void begin(std::string name, operation what, outcome ended = {});
     void begin_wait(oracle::wait wait, std::string name, operation what);
     void resume();
@@ -86,15 +101,13 @@ private:
     asio::awaitable<void> hold(lease_record& which, std::size_t lane);
     asio::awaitable<void> check_out(lease_record& which);
     asio::awaitable<void> give_back(lease_record& which, std::size_t lane);
-    void drop_leases();
     worker_id some_worker() const;
-    void end();
-    void destroy();
 
     world& world_;
     oracle& oracle_;
     const scenario& script_;
-    std::optional<pool>& pool_;
+    pool* pool_ = nullptr; ///< null: gone
+    pool_manager* manager_ = nullptr;
     tool_handler help_;
     std::size_t open_ = 0;
     std::optional<pool_metrics> seen_;
@@ -102,7 +115,6 @@ private:
     bool looking_ = false;
     bool look_wanted_ = false;
     bool ending_ = false;
-    bool ended_ = false;
 };
 
 } // namespace skep::simulation

@@ -26,7 +26,7 @@ void users::resume() {
 
 worker_id users::some_worker() const {
     if (!last_seen_ || last_seen_->workers.empty() || world_.chance.chance(0.1)) {
-        return {"p", 1, 1};
+        return {script_.config.name, 1, 1};
     }
     return last_seen_->workers[world_.chance.below(last_seen_->workers.size())].id;
 }

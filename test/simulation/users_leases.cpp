@@ -51,6 +51,7 @@ void users::draw_lease(lease_record& fresh) {
         reset.command = "work";
         reset.input = static_cast<int>(reset.number) + 100;
         reset.timeout = script_.config.request_timeout;
+        apply_command(reset);
         reset.lease = &fresh;
         reset.is_reset = true;
         fresh.reset = &reset;
@@ -146,7 +147,6 @@ asio::awaitable<void> users::give_back(lease_record& which, std::size_t lane) {
     world_.trace(which.token + " is back");
 }
 
-/// Those that have been forgotten, before or after the pool is gone.
 void users::drop_leases() {
     for (auto& each : oracle_.leases()) {
         if (each.is_held()) {

@@ -46,6 +46,9 @@ void users::bind_session(duration when) {
                 refusal = problem.errc();
             }
             oracle_.on_bound(session, worker, asked, refusal);
+            if (pool_ == nullptr) { // it was destroyed meanwhile
+                co_return;
+            }
             auto asking = of.session_worker(session);
             const auto known = co_await std::move(asking);
             oracle_.on_session_shown(session, known);

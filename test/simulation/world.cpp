@@ -24,7 +24,7 @@ world::world(std::uint64_t seed, bool tracing)
       context_(std::make_unique<asio::io_context>(1)) {
     asio::use_service<lane_keeper>(*context_).lanes = &lanes_; // early, to be shut down late
     timers_.emplace(*context_);
-    for (std::size_t i = 0; i <= callers; ++i) {
+    for (std::size_t i = 0; i < callers + most_pools; ++i) {
         lanes_.emplace_back(*context_);
     }
     const strand one{lane_executor(pool_lane())};
@@ -47,7 +47,7 @@ void world::at(time_point moment, std::function<void()> what) {
 }
 
 bool world::step() {
-    std::array<lane*, 1 + callers> busy{};
+    std::array<lane*, callers + most_pools> busy{};
     std::size_t lanes = 0;
     for (auto& each : lanes_) {
         if (!each.is_empty()) {

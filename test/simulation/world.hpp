@@ -29,6 +29,7 @@ class pipe;
 class world {
 public:
     static constexpr std::size_t callers = 3;
+    static constexpr std::size_t most_pools = 3;
 
     world(std::uint64_t seed, bool tracing);
     ~world();
@@ -39,7 +40,7 @@ public:
 
     asio::io_context& context() noexcept { return *context_; }
     bool has_context() const noexcept { return context_ != nullptr; }
-    lane& pool_lane() noexcept { return lanes_[0]; }
+    lane& pool_lane(std::size_t which = 0) noexcept { return lanes_[which == 0 ? 0 : callers + which]; }
     lane& caller_lane(std::size_t which) noexcept { return lanes_[1 + which % callers]; }
 
     time_point now() const noexcept { return clock::now(); }
