@@ -165,6 +165,14 @@ BOOST_AUTO_TEST_CASE(a_use_allocates_no_more_than_one_access_of_the_store) {
         group.spawn(nullptr, access(store, id));
         run();
     };
+    const auto record = [&store, &id, &worker]() -> asio::awaitable<void> {
+        auto recording = store->record_worker(id, worker);
+        co_await std::move(recording);
+    };
+    const auto record_once = [&] {
+        group.spawn(nullptr, record());
+        run();
+    };
     session_touches touches(executor, store);
     const auto use_once = [&] {
         touches.add(nullptr, id, worker);
@@ -172,10 +180,12 @@ BOOST_AUTO_TEST_CASE(a_use_allocates_no_more_than_one_access_of_the_store) {
     };
     for (int i = 0; i < 3; ++i) {
         access_once();
+        record_once();
         use_once();
     }
     BOOST_TEST((complete(store->peek(id))->last_worker_id() == worker));
     BOOST_TEST(allocations_in(use_once) <= allocations_in(access_once));
+    BOOST_TEST(allocations_in(use_once) == allocations_in(record_once)); // what is noted down takes none
 }
 
 BOOST_AUTO_TEST_CASE(an_update_that_is_always_too_late_ends) {

@@ -100,8 +100,11 @@ BOOST_AUTO_TEST_CASE(the_cause_may_be_a_worker_that_was_up_and_is_on_its_way_out
     const auto started = pool.begin(pool.facade().start());
     pool.execute(request("x").timeout(10ms));
     pool.advance(200ms, 10ms); // it is overdue, and replaced
+    const auto running = pool.execute(request("y"));
     pool.worker(1).shake_hands();
     pool.settle();
+    BOOST_TEST(running->code() == errc::start_failed);
+    BOOST_TEST((running->info().worker == pool.worker(0).order().worker)); // as of it is all that is told
     const auto call = pool.execute(request("x"));
     BOOST_TEST(call->code() == errc::start_failed);
     check_mentions(call->text(), "1 of 2 workers came up");

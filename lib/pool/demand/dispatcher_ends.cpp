@@ -175,7 +175,9 @@ void dispatcher::abandon(call& running, errc code, error_info info) {
         return;
     }
     auto& at = *running.at;
-    info.worker = at.id();
+    if (!info.worker) { // else its pid and status are those of the worker that is the cause
+        info.worker = at.id();
+    }
     const bool uses_session = std::exchange(running.uses_session, false);
     fail(running, code, std::move(info));
     running.uses_session = uses_session; // until the worker is done with it
