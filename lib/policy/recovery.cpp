@@ -23,17 +23,6 @@ recovery_action recover_from_probe(const failure& what, worker_state state) {
 
 } // namespace
 
-transition_reason code_of(const failure& what) noexcept {
-    switch (what.kind) {
-    case failure_kind::heartbeat_lost:
-    case failure_kind::call_overdue: return transition_reason::timeout;
-    case failure_kind::probe_failed: return transition_reason::health_check_failed;
-    case failure_kind::too_much_memory: return transition_reason::memory_limit;
-    default:
-        return what.code == errc::startup_timeout ? transition_reason::timeout : transition_reason::error;
-    }
-}
-
 recovery_action recover_worker(const failure& what, worker_state state) noexcept {
     if (!is_in_life(state)) {
         return recovery_action::none;

@@ -32,9 +32,6 @@ struct failure {
     int limit = 1;                 ///< so many of a kind are too many
 };
 
-/// The same for programs, in a worker's history.
-transition_reason code_of(const failure& what) noexcept;
-
 /// What is to be done about it.
 enum class recovery_action {
     none,

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <csignal>
 #include <new>
+#include <type_traits>
 
 namespace skep {
 
@@ -22,26 +23,21 @@ namespace {
 constexpr duration aftermath_time = std::chrono::milliseconds(250);
 
 /// Python says that the package is missing, but not what to do about it.
-std::string early_end(std::string_view last_words) {
-    std::string detail = "its process ended before it was ready";
-    if (last_words.find("No module named 'skep'") != std::string_view::npos) {
-        detail += ": Python did not find the package skep; name the folder that holds it in the variable "
-                  "SKEP_PYTHON_SDK, or install it for this interpreter";
-    }
-    return detail;
+std::string advice_in(std::string_view last_words) {
+    return last_words.find("No module named 'skep'") == std::string_view::npos
+               ? ""
+               : ": Python did not find the package skep; name the folder that holds it in the variable "
+                 "SKEP_PYTHON_SDK, or install it for this interpreter";
 }
 
-/// For programs, of what is in the history.
-json::object facts_of(const failure& what) noexcept {
-    json::object facts;
+/// What `make` makes, or nothing if there is no memory for it: that something happened counts more than the words.
+template <class Make>
+std::invoke_result_t<Make> made_if_possible(Make&& make) noexcept {
     try {
-        facts["error"] = to_string(what.code);
-        if (what.kind == failure_kind::probe_failed) {
-            facts["failure_count"] = what.count;
-            facts["failure_limit"] = what.limit;
-        }
-    } catch (const std::bad_alloc&) {}
-    return facts;
+        return make();
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
 }
 
 } // namespace
@@ -82,21 +78,20 @@ void worker_life::came_up(moment at) {
 void worker_life::process_ended(moment at) {
     past_.process_ended = true;
     set_health(worker_health::unhealthy, at);
-    leave_service();
+    if (!sequence_) { // else it has ended as it was told to
+        auto detail = made_if_possible([] { return std::string("its process ended"); });
+        const auto code = was_up() ? errc::worker_lost : errc::handshake_failed;
+        depart(skep::departure(departure_cause::process_exit, std::move(detail), code), at);
+    }
 }
 
 void worker_life::reaped(exit_evidence evidence, moment at) {
     status_ = evidence.status;
-    if (seems_to_end_by_itself() && !sequence_) {
-        past_.ended_by_itself = true;
-        failure_ = was_up() ? failure{failure_kind::process_exit, {}, errc::worker_lost}
-                            : failure{failure_kind::start_failed, {}, errc::handshake_failed};
-    }
     evidence.killed_by_pool = last_stage() == stop_stage::terminate || last_stage() == stop_stage::kill;
     try {
-        if (past_.ended_by_itself) {
-            failure_->detail = was_up() ? "its process ended" : early_end(evidence.last_words);
-            failure_->detail += stray_.empty() ? "" : "; " + stray_;
+        if (leaves_for(departure_cause::process_exit)) {
+            departure_->detail += was_up() ? "" : " before it was ready" + advice_in(evidence.last_words);
+            departure_->detail += stray_.empty() ? "" : "; " + stray_;
         }
         verdict_ = classify_exit(evidence);
     } catch (const std::bad_alloc&) {} // that it has ended counts more than why
@@ -106,10 +101,7 @@ void worker_life::reaped(exit_evidence evidence, moment at) {
 }
 
 void worker_life::break_off(std::string why, moment at) {
-    if (!failure_) {
-        failure_ = failure{failure_kind::process_exit, std::move(why), errc::worker_lost};
-    }
-    leave_service();
+    depart(skep::departure(departure_cause::host_memory, std::move(why)), at);
     steps_.clear();
     if (stage_ != stage::over) {
         end(at);
@@ -117,41 +109,44 @@ void worker_life::break_off(std::string why, moment at) {
 }
 
 recovery_action worker_life::fail(failure what, moment at) {
-    auto action = is_over() ? recovery_action::none : recover_worker(what, state());
-    const bool is_final = action == recovery_action::terminate || action == recovery_action::abandon;
-    if (is(obstacle::leaving) && !is_final) {
-        action = recovery_action::none; // what it does from now on changes nothing
-    }
-    switch (action) {
-    case recovery_action::degrade:
-        set_health(worker_health::unhealthy, at);
-        if (!is(obstacle::degraded)) {
-            set(obstacle::degraded, true);
-            show(code_of(what), what.detail, at, facts_of(what));
-        }
-        break;
-    case recovery_action::probe: set(obstacle::doubted, true); break;
-    case recovery_action::replace: {
-        const auto fault = code_of(what);
+    const auto action = recover_worker(what, state());
+    if (action >= recovery_action::replace) {
         if (what.kind == failure_kind::probe_failed) {
             what.detail.insert(0, "unhealthy_worker_terminated: ");
         }
-        retire({retirement::kind::unwell, std::move(what.detail), fault}, at);
-        break;
+        const bool is_news =
+            depart(skep::departure(cause_of(what.kind), std::move(what.detail), what.code), at);
+        return is_news ? action : recovery_action::none;
     }
-    case recovery_action::terminate:
-        past_.outgrown = true;
-        retire({retirement::kind::oversized, std::move(what.detail)}, at);
-        stop(stop_stage::terminate);
-        break;
-    case recovery_action::abandon:
-        failure_ = std::move(what);
-        set_health(worker_health::unhealthy, at);
-        leave_service();
-        break;
-    default: break;
+    if (departure_) {
+        return recovery_action::none; // what it does from now on changes nothing
+    }
+    if (action == recovery_action::degrade) {
+        degrade(what, at);
+    } else if (action == recovery_action::probe) {
+        set(obstacle::doubted, true);
     }
     return action;
+}
+
+void worker_life::degrade(const failure& what, moment at) {
+    set_health(worker_health::unhealthy, at);
+    if (!is(obstacle::degraded)) {
+        set(obstacle::degraded, true);
+        show(transition_reason::health_check_failed, what.detail, at, made_if_possible([&] {
+                 return json::object{{"error", to_string(what.code)},
+                                     {"failure_count", what.count},
+                                     {"failure_limit", what.limit}};
+             }));
+    }
+}
+
+bool worker_life::depart(skep::departure why, moment at) noexcept {
+    const bool is_news = raise(departure_, std::move(why));
+    if (is_news && kind_of(departure_->cause) != departure_kind::plan) {
+        set_health(worker_health::unhealthy, at);
+    }
+    return is_news;
 }
 
 void worker_life::restore(moment at) {
@@ -160,15 +155,8 @@ void worker_life::restore(moment at) {
     show(transition_reason::health_check_passed, "it passed its health check", at);
 }
 
-void worker_life::retire(retirement why, moment at) {
-    if (failure_ || past_.process_ended || (retired_ && !outranks(why, *retired_))) {
-        return;
-    }
-    if (is_unplanned(why)) {
-        set_health(worker_health::unhealthy, at);
-    }
-    retired_ = std::move(why);
-    leave_service();
+void worker_life::retire(departure_cause why, std::string detail, moment at) {
+    depart(skep::departure(why, std::move(detail)), at);
 }
 
 void worker_life::suspend() noexcept {
@@ -200,9 +188,9 @@ bool worker_life::drained(moment at) {
 }
 
 void worker_life::stop(stop_stage first) {
-    stopping_ = stopping_ || !is_over();
-    stop_from_ = std::max(stop_from_.value_or(first), first);
-    leave_service();
+    skep::departure shutdown(departure_cause::shutdown, "asked to stop");
+    shutdown.urgency = first;
+    raise(departure_, std::move(shutdown));
 }
 
 life_step worker_life::next(moment at) {
@@ -291,13 +279,13 @@ void worker_life::run_late(std::string why, moment at) {
     fail({failure_kind::start_failed, std::move(why), errc::startup_timeout}, at);
 }
 
-/// Where one channel or the process has ended by itself, the rest follows within moments as a rule.
+/// Where a channel has ended by itself, the process follows within moments as a rule.
 void worker_life::begin_aftermath(time_point now) {
-    enter(stage::aftermath, seems_to_end_by_itself() ? now + aftermath_time : now);
+    enter(stage::aftermath, leaves_for(departure_cause::lost_channel) ? now + aftermath_time : now);
 }
 
 bool worker_life::look_at_aftermath(moment at) {
-    if (!past_.process_ended && at.now < deadline_ && stop_from_ != stop_stage::kill) {
+    if (!past_.process_ended && at.now < deadline_ && departure_->urgency != stop_stage::kill) {
         return false;
     }
     if (past_.process_ended) {
@@ -312,7 +300,7 @@ bool worker_life::look_at_aftermath(moment at) {
 }
 
 bool worker_life::look_at_stacks(moment at) {
-    if (!past_.process_ended && at.now < deadline_ && stop_from_ != stop_stage::kill) {
+    if (!past_.process_ended && at.now < deadline_ && departure_->urgency != stop_stage::kill) {
         return false;
     }
     steps_.push_back(life_step::keep_stacks);
@@ -321,17 +309,14 @@ bool worker_life::look_at_stacks(moment at) {
 }
 
 void worker_life::begin_stopping(moment at) {
-    if (failure_) {
+    json::object facts;
+    if (is_lost()) {
         steps_.push_back(life_step::release_calls); // its callers need not wait for its end
+        facts = made_if_possible([this] { return json::object{{"error", to_string(departure_->code)}}; });
     }
-    const auto first = stop_from_.value_or(stop_stage::terminate);
-    const bool can_be_asked = stopping_ && was_up();
-    sequence_.emplace(config_.stop, can_be_asked ? first : std::max(first, stop_stage::terminate), at.now);
-    show(code_of_leaving(),
-         failure_   ? std::string_view(failure_->detail)
-         : retired_ ? std::string_view(retired_->reason)
-                    : "asked to stop",
-         at, failure_ ? facts_of(*failure_) : json::object());
+    const auto least = was_up() ? stop_stage::ask : stop_stage::terminate; // it can be asked once it is up
+    sequence_.emplace(config_.stop, std::max(departure_->urgency, least), at.now);
+    show(code_of(*departure_), departure_->detail, at, std::move(facts));
     enter(stage::stopping);
     take(sequence_->stage());
 }
@@ -342,7 +327,7 @@ bool worker_life::look_at_stopping(moment at) {
         return true;
     }
     const bool is_over_it =
-        (stop_from_ && *stop_from_ > sequence_->stage()) || sequence_->deadline().has_passed(at.now);
+        departure_->urgency > sequence_->stage() || sequence_->deadline().has_passed(at.now);
     if (is_over_it) {
         sequence_->advance(at.now);
         take(sequence_->stage());
@@ -384,16 +369,13 @@ bool worker_life::look_at_settling(moment at) {
 
 void worker_life::end(moment at) noexcept {
     enter(stage::over);
-    std::string how;
-    json::object facts;
-    try {
-        how = failure_ ? failure_->detail : to_string(status_);
-        if (has_process()) {
-            facts["status"] = to_string(status_);
-            facts["exit_class"] = to_string(verdict_.kind);
-        }
-    } catch (const std::bad_alloc&) {}
-    show(code_of_leaving(), how, at, std::move(facts));
+    const auto how = made_if_possible([this] { return is_lost() ? departure_->detail : to_string(status_); });
+    auto facts = made_if_possible([this] {
+        return has_process()
+                   ? json::object{{"status", to_string(status_)}, {"exit_class", to_string(verdict_.kind)}}
+                   : json::object();
+    });
+    show(code_of(*departure_), how, at, std::move(facts));
 }
 
 void worker_life::enter(stage next, time_point deadline) noexcept {
@@ -426,13 +408,6 @@ worker_state worker_life::derive_state() const noexcept {
     return is_full_ ? worker_state::busy : worker_state::ready;
 }
 
-transition_reason worker_life::code_of_leaving() const noexcept {
-    if (past_.ended_by_itself) {
-        return transition_reason::exit;
-    }
-    return failure_ ? code_of(*failure_) : retired_ ? code_of(*retired_) : transition_reason::shutdown;
-}
-
 /// Moves to the state that follows from what is known, if that is another; whether or not there is memory to note why.
 void worker_life::show(transition_reason code, std::string_view reason, moment at,
                        json::object metadata) noexcept {
@@ -440,34 +415,27 @@ void worker_life::show(transition_reason code, std::string_view reason, moment a
     if (state == machine_.state()) {
         return;
     }
-    std::string why;
-    try {
-        why = reason;
-    } catch (const std::bad_alloc&) {}
+    auto why = made_if_possible([&] { return std::string(reason); });
     const auto ec = machine_.move_to(state, code, std::move(why), at.now, at.wall, std::move(metadata));
     BOOST_ASSERT_MSG(!ec, "an illegal transition of a worker's state");
     static_cast<void>(ec);
 }
 
-bool worker_life::seems_to_end_by_itself() const noexcept {
-    return !stopping_ && (!failure_ || failure_->code == errc::worker_lost);
-}
-
 /// Only of one that is frozen or fails for no visible reason is it worth the time; and not of one that would go on growing.
 bool worker_life::wants_stacks() const noexcept {
-    const bool froze = failure_ && failure_->kind == failure_kind::heartbeat_lost;
-    const bool is_unwell = retired_ && retired_->what == retirement::kind::unwell;
+    const auto cause = departure_->cause;
+    const bool is_unwell = kind_of(cause) == departure_kind::fault && cause != departure_cause::memory_limit;
     return was_up() && stack_signal_ != 0 && config_.stop.stack_dump_timeout > duration::zero() &&
-           !past_.outgrown && (froze || is_unwell);
+           (is_unwell || cause == departure_cause::lost_heartbeat);
 }
 
 worker_state worker_life::end_state() const noexcept {
-    if (!has_process() && !failure_) {
+    if (!has_process() && !is_lost()) {
         return worker_state::stopped; // before it came to life
     }
-    const bool broke = failure_ && !(was_up() && past_.ended_by_itself);
+    const bool broke = is_lost() && !(was_up() && leaves_for(departure_cause::process_exit));
     const bool forced = sequence_ && sequence_->stage() >= stop_stage::kill;
-    return terminal_state({forced, stopping_, broke, status_});
+    return terminal_state({forced, is_stopping(), broke, status_});
 }
 
 } // namespace skep

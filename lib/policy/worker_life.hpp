@@ -4,9 +4,9 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "policy/departure.hpp"
 #include "policy/patient_deadline.hpp"
 #include "policy/recovery.hpp"
-#include "policy/retirement.hpp"
 #include "policy/stop_sequence.hpp"
 #include <skep/exit_class.hpp>
 #include <skep/pool_config.hpp>
@@ -39,18 +39,18 @@ enum class life_step {
     done
 };
 
-/// Why a worker takes no calls. It takes some only where no reason is left.
+/// Why a worker that stays takes no calls. It takes some only where no reason is left.
 enum class obstacle : unsigned {
     not_up = 1,    ///< its handshake is not complete
     degraded = 2,  ///< it failed a probe
     doubted = 4,   ///< it is to be probed first
     suspended = 8, ///< somebody asked for that
-    leaving = 16,  ///< retired, failed, told to stop or dead
-    due = 32       ///< its next place that becomes free is for a probe
+    due = 16       ///< its next place that becomes free is for a probe
 };
 
 /// The life of one worker, from launch to reaping, as a state machine without clock, process or channel: it is told what
-/// happens, and says what is to be done. Every failure passes through fail(), and nothing else ends a worker for one.
+/// happens, and says what is to be done. Every failure passes through fail(), and nothing else ends a worker for one. Why and
+/// how the worker leaves is one departure, which is only raised; its end is one, too.
 class worker_life {
 public:
     /// `begun`: its life while its slot was vacant, if there was one.
@@ -89,8 +89,10 @@ public:
     /// A probe is due, or no longer.
     void expect_probe(bool is_due) noexcept { set(obstacle::due, is_due); }
 
-    // What is wanted of it. Each does nothing once it is leaving for another reason, unless that is outranked.
-    void retire(retirement why, moment at);
+    // What is wanted of it.
+
+    /// Takes it out of service for good; it ends once it is stopped. Does nothing if it leaves already.
+    void retire(departure_cause why, std::string detail, moment at);
     void suspend() noexcept;
     void resume(bool is_well, moment at);
 
@@ -111,38 +113,43 @@ public:
     life_step next(moment at);
     time_point deadline() const noexcept;
 
-    bool takes_calls() const noexcept { return obstacles_ == 0; }
+    bool takes_calls() const noexcept { return obstacles_ == 0 && !departure_; }
     bool is(obstacle reason) const noexcept { return (obstacles_ & static_cast<unsigned>(reason)) != 0; }
 
     /// It has served, or serves.
     bool was_up() const noexcept { return up_since_.has_value(); }
     std::optional<time_point> up_since() const noexcept { return up_since_; }
-    bool is_in_service() const noexcept { return was_up() && !is(obstacle::leaving); }
+    bool is_in_service() const noexcept { return was_up() && !departure_; }
     bool has_greeted() const noexcept { return past_.greeted; }
     bool has_process() const noexcept { return pid_ != 0; }
     bool has_ended() const noexcept { return past_.process_ended; }
 
     bool is_finished() const noexcept { return stage_ == stage::over; }
 
-    /// It was told to stop while nothing was wrong with it.
-    bool is_stopping() const noexcept { return stopping_; }
-
     /// It gets no calls until a probe has found it well.
     bool awaits_probe() const noexcept { return is(obstacle::doubted) || is(obstacle::degraded); }
     bool is_suspended() const noexcept { return machine_.state() == worker_state::suspended; }
 
-    /// It is ended for its hard memory limit.
-    bool has_outgrown() const noexcept { return past_.outgrown; }
+    /// Nothing before it leaves, and always something once it has ended.
+    const std::optional<skep::departure>& departure() const noexcept { return departure_; }
+    bool leaves_for(departure_cause cause) const noexcept { return departure_ && departure_->cause == cause; }
+
+    /// Its calls may end first.
+    bool is_draining() const noexcept { return departure_ && departure_->urgency == stop_stage::none; }
 
     /// Nothing is to be expected of it but its end.
-    bool is_over() const noexcept { return past_.process_ended || failure_ || stop_from_; }
+    bool is_over() const noexcept { return departure_ && departure_->urgency != stop_stage::none; }
+
+    /// Likewise, and its calls are lost at once.
+    bool is_lost() const noexcept { return departure_ && kind_of(departure_->cause) == departure_kind::loss; }
+
+    /// It is told to stop, and can do so in good order.
+    bool is_stopping() const noexcept { return is_over() && !is_lost(); }
 
     int pid() const noexcept { return pid_; }
     int stack_signal() const noexcept { return stack_signal_; }
     const worker_state_machine& machine() const noexcept { return machine_; }
     worker_state state() const noexcept { return machine_.state(); }
-    const std::optional<retirement>& why_retired() const noexcept { return retired_; }
-    const std::optional<failure>& why_failed() const noexcept { return failure_; }
     const exit_status& status() const noexcept { return status_; }
     const exit_verdict& verdict() const noexcept { return verdict_; }
     stop_stage last_stage() const noexcept { return sequence_ ? sequence_->stage() : stop_stage::none; }
@@ -156,11 +163,11 @@ private:
 
     void set(obstacle reason, bool holds) noexcept;
     worker_state derive_state() const noexcept;
-    transition_reason code_of_leaving() const noexcept;
     void show(transition_reason code, std::string_view reason, moment at,
               boost::json::object metadata = {}) noexcept;
+    void degrade(const failure& what, moment at);
     void set_health(worker_health health, moment at) noexcept { machine_.set_health(health, at.wall); }
-    void leave_service() noexcept { set(obstacle::leaving, true); }
+    bool depart(skep::departure why, moment at) noexcept;
     void enter(stage next, time_point deadline = time_point::max()) noexcept;
     bool look(moment at);
     void run_late(std::string why, moment at);
@@ -176,7 +183,6 @@ private:
     void take(stop_stage stage);
     void end(moment at) noexcept;
     bool wants_stacks() const noexcept;
-    bool seems_to_end_by_itself() const noexcept;
     worker_state end_state() const noexcept;
 
     /// What has happened so far.
@@ -186,8 +192,6 @@ private:
         bool greeted = false;
         bool data_ended = false;
         bool process_ended = false;
-        bool ended_by_itself = false;
-        bool outgrown = false; ///< its hard limit
     };
 
     const pool_config& config_;
@@ -203,13 +207,10 @@ private:
     std::string stray_;
     int pid_ = 0;
     int stack_signal_ = 0;
-    bool stopping_ = false;
     bool is_full_ = false;
     bool is_drained_ = false; ///< and suspended
     std::optional<time_point> up_since_;
-    std::optional<stop_stage> stop_from_;
-    std::optional<retirement> retired_;
-    std::optional<failure> failure_;
+    std::optional<skep::departure> departure_;
     exit_status status_;
     exit_verdict verdict_;
 };

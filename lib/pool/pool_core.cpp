@@ -480,7 +480,7 @@ void pool_core::on_answer_lost(worker& sender, call& answered) {
 }
 
 void pool_core::note_failed_call(worker& at, const call& failed, const std::string& how) {
-    if (at.life().is(obstacle::leaving)) {
+    if (at.life().departure()) {
         return;
     }
     const auto& command = failed.req.command();

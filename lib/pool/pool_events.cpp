@@ -172,14 +172,13 @@ void pool_core::record_end(const worker& gone) {
 void pool_core::tell_end(const worker& gone) const {
     context_.tell<events::worker_terminated>([&] {
         const auto& life = gone.life();
-        const auto why = gone.describe().detail;
-        const bool was_sick = life.why_failed() || (life.why_retired() && is_unplanned(*life.why_retired()));
+        const auto& why = *life.departure();
         return events::worker_terminated{gone.id(),
                                          life.pid(),
                                          context_.now() - gone.asked_for(),
                                          gone.completed(),
-                                         why.empty() ? "it was told to stop" : why,
-                                         life.is_stopping() && !was_sick,
+                                         why.detail,
+                                         kind_of(why.cause) == departure_kind::plan,
                                          life.state(),
                                          life.has_process() ? to_string(life.status()) : std::string()};
     });
@@ -187,17 +186,17 @@ void pool_core::tell_end(const worker& gone) const {
 
 void pool_core::log_end(const worker& gone) const {
     const auto& life = gone.life();
-    const bool is_lost = life.last_stage() == stop_stage::lost;
-    const auto level = is_lost ? log_level::error : life.why_failed() ? log_level::warning : log_level::info;
+    const bool is_held = life.last_stage() == stop_stage::lost; // by the kernel
+    const auto level = is_held ? log_level::error : life.is_lost() ? log_level::warning : log_level::info;
     const auto describe = [&] {
         std::string text = to_string(gone.id()) + " " + std::string(to_string(life.state()));
         if (life.has_process()) {
             text += ", " + to_string(life.status());
         }
-        if (life.why_failed()) {
-            text += ": " + life.why_failed()->detail;
+        if (life.is_lost()) {
+            text += ": " + life.departure()->detail;
         }
-        return is_lost ? text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL"
+        return is_held ? text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL"
                        : text;
     };
     log_(level, describe, subject_of(gone));

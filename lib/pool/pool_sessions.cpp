@@ -52,7 +52,7 @@ void pool_core::bind_session(const std::string& id, const worker_id& to, std::op
     require_running();
     check_session_id(id);
     auto* const found = roster_.find(to);
-    if (found == nullptr || !found->life().was_up() || found->life().is(obstacle::leaving)) {
+    if (found == nullptr || !found->life().was_up() || found->life().departure()) {
         throw roster_.no_such_worker(to);
     }
     if (!dispatcher_.bind_session(id, *found, mode.value_or(config_.affinity.mode))) {

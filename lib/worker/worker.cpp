@@ -148,8 +148,9 @@ void worker::release_calls() {
 
 /// Whether it has ended as it ends when a call is too much for it.
 bool worker::is_end_by_call() const noexcept {
-    const bool lied = life_.why_failed() && life_.why_failed()->kind == failure_kind::protocol_error;
-    const bool grew = life_.has_outgrown() && growth_.is_of_oldest_call(around_.config.recycle.hard_memory);
+    const bool lied = life_.leaves_for(departure_cause::protocol_error);
+    const bool grew = life_.leaves_for(departure_cause::memory_limit) &&
+                      growth_.is_of_oldest_call(around_.config.recycle.hard_memory);
     return lied || grew || is_crash(life_.verdict().kind);
 }
 
@@ -197,18 +198,17 @@ void worker::tell_failure(failure_kind kind, recovery_action action, const std::
     }
 }
 
-void worker::retire(retirement why) {
-    life_.retire(std::move(why), at());
+void worker::retire(departure_cause why, std::string detail) {
+    life_.retire(why, std::move(detail), at());
     follow_life();
     end_if_drained();
 }
 
 void worker::end_if_drained() {
-    const auto& why = life_.why_retired();
-    if (!why || !calls_.is_drained() || life_.is_over() || !life_.was_up()) {
+    if (!life_.is_draining() || !calls_.is_drained() || !life_.was_up()) {
         return;
     }
-    if (is_unplanned(*why)) {
+    if (kind_of(life_.departure()->cause) != departure_kind::plan) {
         stop(stop_stage::terminate);
     } else if (calls_.is_deserted() || patience_for_first() == duration::zero()) {
         stop(stop_stage::ask);
@@ -271,7 +271,7 @@ void worker::end_now() noexcept {
 
 void worker::follow_life() {
     tell_transitions();
-    if (life_.is(obstacle::leaving)) {
+    if (life_.departure()) {
         if (!std::exchange(told_.has_left, true)) {
             tell(left_service{});
         }
@@ -372,7 +372,7 @@ void worker::dispel_doubt() {
 }
 
 recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) {
-    if (!recycle_ || life_.has_ended() || life_.is_stopping()) {
+    if (!recycle_ || life_.is_over()) {
         return {};
     }
     const auto resident = with_memory ? look_at_memory(now) : 0;
@@ -399,11 +399,7 @@ error_info worker::describe() const {
     info.exit_kind = life_.verdict().kind;
     info.exit_evidence = life_.verdict().evidence;
     info.stacks = to_utf8(stacks_);
-    if (life_.why_failed()) {
-        info.detail = life_.why_failed()->detail;
-    } else if (life_.why_retired()) {
-        info.detail = life_.why_retired()->reason;
-    }
+    info.detail = life_.departure() ? life_.departure()->detail : std::string();
     if (process_) {
         info.output_tail = to_utf8(process_->output_tail());
     }
@@ -415,7 +411,7 @@ worker_status worker::status(time_point now) const {
     result.id = id_;
     result.pid = life_.pid();
     describe_life(result, life_.machine(), {now, around_.context.wall_now()});
-    result.retiring = life_.is(obstacle::leaving);
+    result.retiring = life_.departure().has_value();
     if (life_.is_over()) {
         result.availability = availability_view::dead;
     }

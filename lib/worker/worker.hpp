@@ -175,7 +175,7 @@ public:
     void report(failure what);
 
     /// Takes it out of service for good; it ends once nobody waits for a call on it.
-    void retire(retirement why);
+    void retire(departure_cause why, std::string detail);
 
     /// A retired worker may be at nothing any more that somebody waits for.
     void end_if_drained();

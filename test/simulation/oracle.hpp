@@ -253,6 +253,8 @@ private:
     void check_call_counters(const pool_counters& counters);
     void check_events(const pool_counters& counters);
     void check_transition(const events::worker_transition& passed);
+    void check_departure(const events::worker_terminated& told);
+    void check_causes_told();
     void agree(std::string_view one, std::string_view other, std::string_view what, std::uint64_t first,
                std::uint64_t second);
     void check_second_sends(const pool_counters& said);
@@ -339,7 +341,10 @@ private:
     scaling_seen last_scaling_;
     bool are_events_told_ = false;
     told told_;
-    std::map<worker_id, worker_state> told_states_; ///< by transitions
+    std::map<worker_id, worker_state> told_states_;     ///< by transitions
+    std::map<worker_id, transition_reason> told_stops_; ///< why each was stopped, likewise
+    std::map<worker_id, std::string> told_ends_;        ///< why each has ended, by worker.terminated
+    std::vector<std::pair<worker_id, std::string>> causes_of_loss_; ///< that callers were told
     time_point
         newest_sent_; ///< when the last made of the calls was that went straight to a worker, or in their turn
     bool started_ = false;

@@ -408,6 +408,9 @@ void oracle::check_lost(const call_record& call) {
 
 /// Of a worker that drains for its soft limit and is ended for its hard one, the hard one is told.
 void oracle::check_cause(const call_record& call, const error& failure) {
+    if (failure.info().worker && !out_of_memory()) {
+        causes_of_loss_.emplace_back(*failure.info().worker, failure.info().detail);
+    }
     const auto* const at = call.visits.empty() ? nullptr : call.visits.back().at;
     const bool was_ended_for_memory = at != nullptr && at->terminated && !at->asked && !destroyed_ &&
                                       config_.recycle.hard_memory > 0 &&

@@ -17,6 +17,8 @@ void oracle::on_event(const event& what) {
         told_.missed_pings += static_cast<std::uint64_t>(missed->count);
     } else if (const auto* const passed = std::get_if<events::worker_transition>(&what)) {
         check_transition(*passed);
+    } else if (const auto* const ended = std::get_if<events::worker_terminated>(&what)) {
+        check_departure(*ended);
     }
     told_.retried += std::holds_alternative<events::request_retried>(what) ? 1 : 0;
     told_.workers_started += std::holds_alternative<events::worker_ready>(what) ? 1 : 0;
@@ -33,6 +35,42 @@ void oracle::check_transition(const events::worker_transition& passed) {
               std::string(to_string(passed.to)));
     }
     state = passed.to;
+    if (passed.to == worker_state::stopping) {
+        told_stops_.emplace(passed.worker, passed.code);
+    }
+    const auto stop = told_stops_.find(passed.worker);
+    if (stop != told_stops_.end() && stop->second != passed.code && !out_of_memory()) {
+        wrong(to_string(passed.worker) + " was stopped for " + std::string(to_string(stop->second)) +
+              ", and ended for " + std::string(to_string(passed.code)));
+    }
+}
+
+/// A departure names what ended the worker: its own end if nobody stopped it, and something else if somebody did.
+void oracle::check_departure(const events::worker_terminated& told) {
+    told_ends_.emplace(told.worker, told.reason);
+    const auto* const which = find(told.worker);
+    if (which == nullptr || !which->exited || out_of_memory()) {
+        return;
+    }
+    const bool names_exit = told.reason.starts_with("its process ended");
+    if (!names_exit && which->exited_by_itself && which->stopped_at_step == 0 && !which->has_lied &&
+        !which->froze && which->ready_seen && !late()) {
+        wrong(which->name() + " ended by itself, and was told to have ended as " + told.reason);
+    }
+    if (names_exit && !which->exited_by_itself) {
+        wrong(which->name() + " was ended, and was told to have ended by itself");
+    }
+}
+
+/// Callers are told what the pool tells of the worker's end.
+void oracle::check_causes_told() {
+    for (const auto& [worker, cause] : causes_of_loss_) {
+        const auto end = told_ends_.find(worker);
+        if (end != told_ends_.end() && !cause.starts_with(end->second)) {
+            wrong("a caller was told that " + to_string(worker) + " was lost as " + cause +
+                  ", but it ended as " + end->second);
+        }
+    }
 }
 
 void oracle::on_span(const events::span& what) {

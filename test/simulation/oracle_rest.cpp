@@ -184,6 +184,7 @@ void oracle::check_end(bool context_was_destroyed) {
     for (const auto& each : workers_) {
         check_gone(*each, context_was_destroyed);
     }
+    check_causes_told();
     if (!context_was_destroyed) {
         check_tools_are_over();
     }

@@ -300,10 +300,12 @@ BOOST_AUTO_TEST_CASE(a_crash_of_a_worker_that_is_ended_for_an_overdue_call_blame
         while (pool.worker(at).has_exited() || pool.worker(at).take_calls().empty()) {
             ++at; // throws at the end
         }
+        pool.worker(at).obeys_terminate = false;
         while (pool.worker(at).terminations == 0) {
             pool.advance(500ms);
         }
         BOOST_TEST(call->code() == errc::timeout);
+        BOOST_TEST(!pool.worker(at).has_exited());
         crash_worker(pool, at, exit_status::signalled(SIGABRT));
         pool.advance(1s);
     }

@@ -144,6 +144,20 @@ BOOST_AUTO_TEST_CASE(a_workers_end_by_request_is_planned) {
     BOOST_TEST((end.outcome == worker_state::stopped));
 }
 
+BOOST_AUTO_TEST_CASE(a_workers_end_tells_what_ended_it_and_not_why_it_was_to_leave) {
+    told_pool pool(bare_config());
+    pool.execute(request("work"));
+    pool.begin(pool.facade().rolling_restart());
+    pool.settle();
+    crash_worker(pool, 0);
+    const auto end = pool.one<events::worker_terminated>();
+    BOOST_TEST(end.reason == "its process ended");
+    BOOST_TEST(!end.planned);
+    pool.shutdown();
+    pool.worker(1).exit(exit_status::exited(0));
+    BOOST_TEST(pool.all<events::worker_terminated>().back().reason == "asked to stop");
+}
+
 BOOST_AUTO_TEST_CASE(health_checks_and_what_follows_if_they_fail) {
     auto config = bare_config();
     config.health_check.enabled = true;

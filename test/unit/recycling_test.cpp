@@ -347,6 +347,26 @@ BOOST_AUTO_TEST_CASE(a_call_behind_one_that_was_given_up_is_not_lost_if_it_has_b
     BOOST_TEST(pool.is_asked_to_stop());
 }
 
+// Somebody restarts the worker, and it crashes at the call that it was to end first.
+BOOST_AUTO_TEST_CASE(a_worker_that_crashes_as_it_drains_is_told_and_counted_as_crashed) {
+    running_pool pool(recycling_config());
+    const auto call = pool.execute(request("work"));
+    pool.worker(0).take_call();
+    pool.begin(pool.facade().rolling_restart());
+    pool.settle();
+    BOOST_TEST(pool.worker_status_of(0).id.generation == 2u);
+    crash_worker(pool, 0, exit_status::signalled(SIGSEGV));
+    BOOST_TEST(call->code() == errc::worker_lost);
+    check_mentions(call->text(), "its process ended");
+    BOOST_TEST(call->text().find("restart") == std::string::npos);
+    const auto& counters = pool.counters();
+    BOOST_TEST(counters.workers_recycled == 0u);
+    BOOST_TEST(counters.workers_lost == 1u);
+    BOOST_TEST(counters.crashes == 1u);
+    BOOST_TEST((pool.worker_status_of(0).availability == availability_view::available)); // as it left by plan
+    check_mentions(pool.worker_status_of(0).last_failure, "its process ended");
+}
+
 BOOST_AUTO_TEST_CASE(it_is_sent_to_another_if_the_worker_says_nothing_for_cancel_grace) {
     retired_in_two_minds pool;
     pool.advance(1900ms);

@@ -24,8 +24,8 @@ using enum failure_kind;
 
 constexpr std::array every_kind{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
                                 call_overdue, error_streak,   fails_alone,    too_much_memory};
-constexpr std::array all_obstacles{obstacle::not_up,    obstacle::degraded, obstacle::doubted,
-                                   obstacle::suspended, obstacle::leaving,  obstacle::due};
+constexpr std::array all_obstacles{obstacle::not_up, obstacle::degraded, obstacle::doubted,
+                                   obstacle::suspended, obstacle::due};
 
 std::string name_of(life_step step) {
     static constexpr std::array names{
@@ -152,7 +152,7 @@ void check_obstacles(const worker_life& life, const std::vector<obstacle>& expec
         const bool wanted = std::find(expected.begin(), expected.end(), each) != expected.end();
         BOOST_TEST(life.is(each) == wanted, "obstacle " << static_cast<unsigned>(each));
     }
-    BOOST_TEST(life.takes_calls() == expected.empty());
+    BOOST_TEST(life.takes_calls() == (expected.empty() && !life.departure()));
 }
 
 } // namespace
@@ -211,8 +211,8 @@ BOOST_AUTO_TEST_CASE(a_launch_has_its_time) {
     BOOST_TEST(of.left().count() == 10'000);
     BOOST_TEST(of.steps_after(10s - 1ns) == "wait");
     BOOST_TEST(of.steps_after(1ns) == "cancel_launch wait");
-    BOOST_TEST((of.life.why_failed()->code == errc::startup_timeout));
-    BOOST_TEST(of.life.why_failed()->detail.starts_with("its process could not be created in time"));
+    BOOST_TEST((of.life.departure()->code == errc::startup_timeout));
+    BOOST_TEST(of.life.departure()->detail.starts_with("its process could not be created in time"));
     BOOST_TEST(of.left().count() == -1);
     BOOST_TEST(of.steps_after(1h) == "wait"); // it is cancelled once
     of.life.launch_failed(errc::spawn_failed, "cancelled", of.at());
@@ -237,8 +237,8 @@ BOOST_AUTO_TEST_CASE(a_handshake_has_what_the_launch_has_left) {
     BOOST_TEST(of.left().count() == 6000);
     BOOST_TEST(of.steps_after(6s - 1ns) == "wait");
     BOOST_TEST(of.steps_after(1ns) == "release_calls terminate wait");
-    BOOST_TEST((of.life.why_failed()->code == errc::startup_timeout));
-    BOOST_TEST(of.reason() == of.life.why_failed()->detail);
+    BOOST_TEST((of.life.departure()->code == errc::startup_timeout));
+    BOOST_TEST(of.reason() == of.life.departure()->detail);
     BOOST_TEST(of.reason().starts_with("it did not say hello in time"));
 }
 
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_slept_gives_it_its_time_anew_once) {
             BOOST_TEST(of.steps_after(12s) == "wait");
             BOOST_TEST(of.left().count() == 10'000);
             BOOST_TEST(of.steps_after(12s) != "wait");
-            BOOST_TEST((of.life.why_failed()->code == errc::startup_timeout));
+            BOOST_TEST((of.life.departure()->code == errc::startup_timeout));
         }
     }
 }
@@ -280,10 +280,10 @@ BOOST_AUTO_TEST_CASE(a_launch_that_fails_ends_it_at_once) {
     BOOST_TEST(of.steps() == "done");
     BOOST_TEST(of.state() == "failed");
     BOOST_TEST(of.reason() == "no such file");
-    BOOST_TEST((of.life.why_failed()->kind == start_failed));
-    BOOST_TEST((of.life.why_failed()->code == errc::spawn_failed));
+    BOOST_TEST(of.life.leaves_for(departure_cause::failed_start));
+    BOOST_TEST((of.life.departure()->code == errc::spawn_failed));
     BOOST_TEST(of.life.stages().empty());
-    check_obstacles(of.life, {obstacle::not_up, obstacle::leaving});
+    check_obstacles(of.life, {obstacle::not_up});
 }
 
 BOOST_AUTO_TEST_CASE(one_that_ends_before_it_is_ready_has_failed_to_start) {
@@ -294,8 +294,8 @@ BOOST_AUTO_TEST_CASE(one_that_ends_before_it_is_ready_has_failed_to_start) {
         BOOST_TEST(of.exit(status) == "hear_out reap wait | release_calls close done");
         BOOST_TEST(of.state() == "failed");
         BOOST_TEST(of.reason() == "its process ended before it was ready");
-        BOOST_TEST((of.life.why_failed()->kind == start_failed));
-        BOOST_TEST((of.life.why_failed()->code == errc::handshake_failed));
+        BOOST_TEST(of.life.leaves_for(departure_cause::process_exit));
+        BOOST_TEST((of.life.departure()->code == errc::handshake_failed));
     }
 }
 
@@ -357,18 +357,16 @@ BOOST_AUTO_TEST_CASE(what_each_action_does) {
             using enum recovery_action;
             BOOST_TEST_CONTEXT(name << ", kind " << static_cast<int>(kind)) {
                 BOOST_TEST(of.life.is_over() == (action == abandon || action == terminate));
-                BOOST_TEST(of.life.why_failed().has_value() == (action == abandon));
+                BOOST_TEST(of.life.is_lost() == (action == abandon));
                 BOOST_TEST(of.life.is_stopping() == (action == terminate));
-                BOOST_TEST(of.life.why_retired().has_value() == (action == replace || action == terminate));
-                BOOST_TEST(of.life.is(obstacle::leaving) ==
+                BOOST_TEST(of.life.is_draining() == (action == replace));
+                BOOST_TEST(of.life.departure().has_value() ==
                            (action == abandon || action == replace || action == terminate));
                 BOOST_TEST(of.life.is(obstacle::doubted) == (was_doubted || action == probe));
                 BOOST_TEST(of.state() == (action == degrade ? "degraded" : state));
-                if (action == replace) {
-                    BOOST_TEST((of.life.why_retired()->what == retirement::kind::unwell));
-                }
-                if (action == terminate) {
-                    BOOST_TEST((of.life.why_retired()->what == retirement::kind::oversized));
+                if (of.life.departure()) {
+                    BOOST_TEST((of.life.departure()->cause == cause_of(kind)));
+                    BOOST_TEST(!of.life.departure()->planned);
                 }
                 if (action != none && action != probe && action != recycle) {
                     BOOST_TEST(of.health() == "unhealthy");
@@ -382,8 +380,8 @@ BOOST_AUTO_TEST_CASE(so_many_failed_probes_are_too_many) {
     life_trial of;
     of.serve();
     of.life.fail({probe_failed, "no answer", errc::worker_lost, 3, 3}, of.at());
-    BOOST_REQUIRE(of.life.why_retired());
-    BOOST_TEST(of.life.why_retired()->reason == "unhealthy_worker_terminated: no answer");
+    BOOST_REQUIRE(of.life.departure());
+    BOOST_TEST(of.life.departure()->detail == "unhealthy_worker_terminated: no answer");
     BOOST_TEST(of.steps() == "wait"); // it may end its calls
     BOOST_TEST(of.state() == "ready");
 }
@@ -391,7 +389,7 @@ BOOST_AUTO_TEST_CASE(so_many_failed_probes_are_too_many) {
 BOOST_AUTO_TEST_CASE(of_one_that_leaves_only_what_ends_it_counts) {
     const auto leave = [](life_trial& of) {
         of.serve();
-        of.life.retire({retirement::kind::recycle, "old"}, of.at());
+        of.life.retire(departure_cause::recycling, "old", of.at());
     };
     BOOST_TEST(actions(leave) == "aaaannnnt");
     life_trial of;
@@ -400,8 +398,8 @@ BOOST_AUTO_TEST_CASE(of_one_that_leaves_only_what_ends_it_counts) {
     of.fail(error_streak);
     of.fail(call_overdue);
     BOOST_TEST(of.state() == "ready");
-    check_obstacles(of.life, {obstacle::leaving});
-    BOOST_TEST(of.life.why_retired()->reason == "old");
+    check_obstacles(of.life, {});
+    BOOST_TEST(of.life.departure()->detail == "old");
 }
 
 BOOST_AUTO_TEST_CASE(one_that_is_over_fails_no_more) {
@@ -431,7 +429,7 @@ BOOST_AUTO_TEST_CASE(the_first_failure_is_the_reason) {
     of.life.fail({process_exit, "it closed its data channel"}, of.at());
     BOOST_TEST(of.steps() == "release_calls terminate wait");
     BOOST_TEST(of.reason() == "garbage");
-    BOOST_TEST((of.life.why_failed()->kind == protocol_error));
+    BOOST_TEST(of.life.leaves_for(departure_cause::protocol_error));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -581,7 +579,7 @@ BOOST_AUTO_TEST_CASE(drained_means_nothing_without_a_suspension) {
     of.serve();
     BOOST_TEST(!of.life.drained(of.at()));
     of.life.suspend();
-    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    of.life.retire(departure_cause::recycling, "old", of.at());
     BOOST_TEST(!of.life.drained(of.at()));
     BOOST_TEST(of.state() == "ready");
 }
@@ -635,9 +633,9 @@ BOOST_AUTO_TEST_CASE(one_not_in_service_is_not_suspended) {
     of.life.suspend();
     check_obstacles(of.life, {obstacle::not_up});
     of.serve();
-    of.life.retire({retirement::kind::surplus, "too many"}, of.at());
+    of.life.retire(departure_cause::surplus, "too many", of.at());
     of.life.suspend();
-    check_obstacles(of.life, {obstacle::leaving});
+    check_obstacles(of.life, {});
 }
 
 BOOST_AUTO_TEST_CASE(obstacles_add_up) {
@@ -647,12 +645,12 @@ BOOST_AUTO_TEST_CASE(obstacles_add_up) {
     of.serve();
     of.fail(probe_failed);
     of.life.suspend();
-    of.life.retire({retirement::kind::recycle, "old"}, of.at());
-    check_obstacles(of.life, {obstacle::degraded, obstacle::doubted, obstacle::suspended, obstacle::leaving});
+    of.life.retire(departure_cause::recycling, "old", of.at());
+    check_obstacles(of.life, {obstacle::degraded, obstacle::doubted, obstacle::suspended});
     of.life.dispel_doubt();
     of.life.restore(of.at());
     of.life.resume(true, of.at());
-    check_obstacles(of.life, {obstacle::leaving});
+    check_obstacles(of.life, {});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -662,7 +660,7 @@ BOOST_AUTO_TEST_SUITE(retirements)
 BOOST_AUTO_TEST_CASE(a_retired_worker_goes_on_until_it_is_stopped) {
     life_trial of;
     of.serve();
-    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    of.life.retire(departure_cause::recycling, "old", of.at());
     BOOST_TEST(of.steps_after(1h) == "wait");
     BOOST_TEST(of.state() == "ready");
     BOOST_TEST(!of.life.is_over());
@@ -673,12 +671,12 @@ BOOST_AUTO_TEST_CASE(a_retired_worker_goes_on_until_it_is_stopped) {
 }
 
 BOOST_AUTO_TEST_CASE(only_one_to_blame_is_unhealthy) {
-    using kind = retirement::kind;
-    for (const auto what : {kind::unwell, kind::oversized, kind::recycle, kind::surplus}) {
+    using enum departure_cause;
+    for (const auto what : {failed_probes, overdue_call, failed_reset, recycling, surplus}) {
         life_trial of;
         of.serve();
-        of.life.retire({what, "why"}, of.at());
-        const bool is_to_blame = what == kind::unwell || what == kind::oversized;
+        of.life.retire(what, "why", of.at());
+        const bool is_to_blame = what != recycling && what != surplus;
         BOOST_TEST(of.health() == (is_to_blame ? "unhealthy" : "healthy"));
     }
 }
@@ -686,54 +684,81 @@ BOOST_AUTO_TEST_CASE(only_one_to_blame_is_unhealthy) {
 BOOST_AUTO_TEST_CASE(the_first_reason_counts) {
     life_trial of;
     of.serve();
-    of.life.retire({retirement::kind::recycle, "old"}, of.at());
-    of.life.retire({retirement::kind::unwell, "sick"}, of.at());
-    BOOST_TEST(of.life.why_retired()->reason == "old");
+    of.life.retire(departure_cause::recycling, "old", of.at());
+    of.life.retire(departure_cause::failed_reset, "sick", of.at());
+    BOOST_TEST(of.life.departure()->detail == "old");
     BOOST_TEST(of.health() == "healthy");
 }
 
 BOOST_AUTO_TEST_CASE(but_for_the_one_that_ends_it_at_once) {
-    using kind = retirement::kind;
-    for (const auto first : {kind::unwell, kind::recycle, kind::surplus}) {
+    using enum departure_cause;
+    for (const auto first : {failed_reset, recycling, surplus}) {
         life_trial of;
         of.serve();
-        of.life.retire({first, "before"}, of.at());
+        of.life.retire(first, "before", of.at());
         of.fail(too_much_memory);
-        BOOST_TEST((of.life.why_retired()->what == kind::oversized));
-        BOOST_TEST(of.life.why_retired()->reason == "it failed");
-        BOOST_TEST(of.life.has_outgrown());
+        BOOST_TEST(of.life.leaves_for(memory_limit));
+        BOOST_TEST(of.life.departure()->detail == "it failed");
+        BOOST_TEST(of.life.departure()->planned == (first != failed_reset));
         BOOST_TEST(of.health() == "unhealthy");
-        of.life.retire({first, "after"}, of.at());
+        of.life.retire(first, "after", of.at());
         BOOST_TEST(of.steps() == "terminate wait");
         BOOST_TEST(of.reason() == "it failed");
     }
-    life_trial planned;
-    planned.serve();
-    planned.life.retire({kind::recycle, "old"}, planned.at());
-    BOOST_TEST(!planned.life.has_outgrown());
 }
 
 BOOST_AUTO_TEST_CASE(one_that_failed_or_ended_is_not_retired) {
     life_trial failed;
     failed.serve();
     failed.fail(protocol_error);
-    failed.life.retire({retirement::kind::recycle, "old"}, failed.at());
-    BOOST_TEST(!failed.life.why_retired());
+    failed.life.retire(departure_cause::recycling, "old", failed.at());
+    BOOST_TEST(failed.life.leaves_for(departure_cause::protocol_error));
     life_trial ended;
     ended.serve();
     ended.life.process_ended(ended.at());
-    ended.life.retire({retirement::kind::recycle, "old"}, ended.at());
-    BOOST_TEST(!ended.life.why_retired());
+    ended.life.retire(departure_cause::recycling, "old", ended.at());
+    BOOST_TEST(ended.life.leaves_for(departure_cause::process_exit));
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_does_not_change_why_a_worker_is_retired) {
+    life_trial of;
+    of.serve();
+    of.life.stop(stop_stage::ask);
+    of.life.retire(departure_cause::surplus, "too many", of.at());
+    BOOST_TEST(of.life.leaves_for(departure_cause::shutdown));
+    life_trial retired;
+    retired.serve();
+    retired.life.retire(departure_cause::surplus, "too many", retired.at());
+    retired.life.stop(stop_stage::ask);
+    BOOST_TEST(retired.life.leaves_for(departure_cause::surplus));
+    BOOST_TEST(retired.life.is_stopping());
+}
+
+BOOST_AUTO_TEST_CASE(what_ends_it_is_told_and_not_that_its_channel_broke_before) {
+    life_trial of;
+    of.serve();
+    of.fail(process_exit);
+    BOOST_TEST(of.life.leaves_for(departure_cause::lost_channel));
+    of.life.process_ended(of.at());
+    BOOST_TEST(of.life.leaves_for(departure_cause::process_exit));
+    life_trial terminated;
+    terminated.serve();
+    terminated.fail(process_exit);
+    BOOST_TEST(terminated.steps() == "wait");
+    BOOST_TEST(terminated.steps_after(250ms) == "release_calls terminate wait");
+    terminated.life.process_ended(terminated.at());
+    BOOST_TEST(terminated.life.leaves_for(departure_cause::lost_channel));
 }
 
 BOOST_AUTO_TEST_CASE(one_that_ends_while_retired_is_lost_all_the_same) {
     life_trial of;
     of.serve();
-    of.life.retire({retirement::kind::recycle, "old"}, of.at());
+    of.life.retire(departure_cause::recycling, "old", of.at());
     of.exit(exit_status::signalled(SIGSEGV));
     BOOST_TEST(of.state() == "failed");
-    BOOST_REQUIRE(of.life.why_failed());
-    BOOST_TEST(of.life.why_failed()->detail == "its process ended");
+    BOOST_TEST(of.life.leaves_for(departure_cause::process_exit));
+    BOOST_TEST(of.life.departure()->detail == "its process ended");
+    BOOST_TEST(of.life.departure()->planned);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -748,7 +773,7 @@ BOOST_AUTO_TEST_CASE(stopped_before_it_is_launched) {
     of.life.launch_failed(errc::spawn_failed, "cancelled", of.at());
     BOOST_TEST(of.steps() == "done");
     BOOST_TEST(of.state() == "stopped");
-    BOOST_TEST(!of.life.why_failed());
+    BOOST_TEST(of.life.leaves_for(departure_cause::shutdown));
 }
 
 BOOST_AUTO_TEST_CASE(stopped_too_late_to_prevent_its_launch) {
@@ -899,7 +924,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_one_says_where_it_is) {
 BOOST_AUTO_TEST_CASE(so_does_one_that_is_unwell_for_no_visible_reason) {
     life_trial of;
     of.serve(SIGUSR1);
-    of.life.retire({retirement::kind::unwell, "sick"}, of.at());
+    of.life.retire(departure_cause::failed_reset, "sick", of.at());
     of.life.stop(stop_stage::terminate);
     BOOST_TEST(of.steps() == "take_stacks wait");
     BOOST_TEST(of.steps_after(300ms) == "keep_stacks terminate wait");
@@ -912,13 +937,16 @@ BOOST_AUTO_TEST_CASE(no_other_does) {
         life_trial of;
         of.serve(SIGUSR1);
         of.fail(kind, errc::protocol_error);
-        BOOST_TEST(of.steps() == "release_calls terminate wait");
+        BOOST_TEST((of.steps() == "wait") == (kind == process_exit)); // its process may be about to end
+        BOOST_TEST(of.steps_after(kind == process_exit ? 250ms : 0ms) ==
+                   (kind == process_exit ? "release_calls terminate wait" : "wait"));
+        BOOST_TEST(of.path() == "terminate@0");
     }
     for (const auto kind :
-         {retirement::kind::oversized, retirement::kind::recycle, retirement::kind::surplus}) {
+         {departure_cause::memory_limit, departure_cause::recycling, departure_cause::surplus}) {
         life_trial of;
         of.serve(SIGUSR1);
-        of.life.retire({kind, "why"}, of.at());
+        of.life.retire(kind, "why", of.at());
         of.life.stop(stop_stage::terminate);
         BOOST_TEST(of.steps() == "terminate wait");
     }
@@ -1005,7 +1033,7 @@ BOOST_AUTO_TEST_CASE(its_channel_ends_some_time_after_its_process) {
     life_trial of;
     of.serve();
     of.life.process_ended(of.at());
-    check_obstacles(of.life, {obstacle::leaving});
+    check_obstacles(of.life, {});
     BOOST_TEST(of.health() == "unhealthy");
     BOOST_TEST(of.steps() == "hear_out wait");
     BOOST_TEST(of.left().count() == 250);
@@ -1025,7 +1053,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_outlives_its_channel_is_ended) {
     BOOST_TEST(of.reason() == "it failed");
     of.exit(exit_status::signalled(SIGTERM));
     BOOST_TEST(of.state() == "failed");
-    BOOST_TEST((of.life.why_failed()->detail == "it failed"));
+    BOOST_TEST((of.life.departure()->detail == "it failed"));
 }
 
 BOOST_AUTO_TEST_CASE(a_channel_that_outlives_its_process_is_not_waited_for) {
@@ -1209,8 +1237,8 @@ BOOST_AUTO_TEST_CASE(broken_off_it_is_over_at_once) {
             BOOST_TEST(of.steps() == "done");
             BOOST_TEST(of.state() == "failed");
             BOOST_TEST(of.reason() == "out of memory");
-            BOOST_TEST(of.life.is(obstacle::leaving));
-            BOOST_TEST((of.life.why_failed()->code == errc::worker_lost));
+            BOOST_TEST(of.life.leaves_for(departure_cause::host_memory));
+            BOOST_TEST((of.life.departure()->code == errc::worker_lost));
         }
     }
 }
@@ -1223,7 +1251,18 @@ BOOST_AUTO_TEST_CASE(broken_off_it_leaves_what_was_to_be_done) {
     of.life.break_off("out of memory", of.at());
     BOOST_TEST(of.steps() == "done");
     BOOST_TEST(of.reason() == "it failed");
-    BOOST_TEST((of.life.why_failed()->kind == protocol_error));
+    BOOST_TEST(of.life.leaves_for(departure_cause::protocol_error));
+}
+
+BOOST_AUTO_TEST_CASE(broken_off_as_it_is_stopped_it_ends_for_that) {
+    life_trial of;
+    of.serve();
+    of.life.stop(stop_stage::ask);
+    BOOST_TEST(of.steps() == "ask wait");
+    of.life.break_off("out of memory", of.at());
+    BOOST_TEST(of.state() == "failed");
+    BOOST_TEST(of.reason() == "out of memory");
+    BOOST_TEST(of.life.departure()->planned);
 }
 
 BOOST_AUTO_TEST_CASE(broken_off_after_its_end_it_stays_as_it_is) {

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(retired_it_finishes_its_calls_and_is_asked_to_end) {
     lone_worker bench;
     bench.launch();
     bench.send();
-    bench.subject().retire({retirement::kind::surplus, "not needed"});
+    bench.subject().retire(departure_cause::surplus, "not needed");
     bench.settle();
     BOOST_TEST(bench.told<left_service>() == 1u);
     BOOST_TEST(bench.far_side().take_controls("shutdown").empty());
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(retired_it_does_not_lose_a_call_that_it_begins_after_a_prob
     const kept_ptr probe(new kept_call(request("probe")));
     bench.subject().assign_private(*probe);
     const auto begun = bench.send("begun");
-    bench.subject().retire({retirement::kind::surplus, "not needed"});
+    bench.subject().retire(departure_cause::surplus, "not needed");
     bench.settle();
     BOOST_TEST(bench.far_side().take_controls("shutdown").empty());
     bench.far_side().reply(probe->id);
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_protocol_violation_ends_it_and_is_told) {
     bench.settle();
     BOOST_REQUIRE_EQUAL(bench.told<left_service>(), 1u);
     BOOST_TEST(bench.far_side().terminations == 1);
-    BOOST_TEST((bench.subject().life().why_failed()->kind == failure_kind::protocol_error));
+    BOOST_TEST(bench.subject().life().leaves_for(departure_cause::protocol_error));
 }
 
 BOOST_AUTO_TEST_CASE(a_private_call_answers_its_sink_and_nobody_else) {

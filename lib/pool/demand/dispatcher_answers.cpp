@@ -18,19 +18,14 @@ namespace {
 /// Of a call that was lost with its worker, and may have begun there: what its caller can do about it. What takes too much
 /// memory would take it from the next worker, too.
 const char* why_not_again(const call& lost, const worker& gone, bool may_go_elsewhere, bool budget_is_spent) {
-    return budget_is_spent              ? "; not retried, as too many calls were of late"
-           : gone.life().has_outgrown() ? "; raise recycle.hard_memory if the call needs that much"
-           : !may_go_elsewhere          ? "; it is bound to that worker"
-           : !lost.req.idempotent()     ? "; mark the request idempotent if it may be sent again"
+    return budget_is_spent ? "; not retried, as too many calls were of late"
+           : gone.life().leaves_for(departure_cause::memory_limit)
+               ? "; raise recycle.hard_memory if the call needs that much"
+           : !may_go_elsewhere      ? "; it is bound to that worker"
+           : !lost.req.idempotent() ? "; mark the request idempotent if it may be sent again"
            : lost.stream != nullptr && lost.stream->has_begun
                ? "; it is not sent again, as a chunk had arrived"
                : "; it is not sent again, as all of retry.attempts are used up";
-}
-
-/// Whether the pool has ended it because of a call that its caller had given up: that it crashes then may be for that.
-bool was_overdue(const worker& gone) {
-    const auto& why = gone.life().why_failed();
-    return why && why->kind == failure_kind::call_overdue;
 }
 
 } // namespace
@@ -109,7 +104,9 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
         lost.state = call_state::done;
         sessions_.end_use(lost);
         room_.deadlines().remove(lost);
-        if (notice.may_have_begun && notice.is_to_blame && !was_overdue(gone)) {
+        // That it crashes when it is ended for a call that was given up may be for that.
+        const bool was_overdue = gone.life().leaves_for(departure_cause::overdue_call);
+        if (notice.may_have_begun && notice.is_to_blame && !was_overdue) {
             losses_.blame(lost, context_.now());
         }
         return;

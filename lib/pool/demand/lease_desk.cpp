@@ -200,7 +200,7 @@ void lease_desk::end_return(lease_claim& lease) {
     if (lease.state != lease_state::returning || lease.calls_at_worker() > 0) {
         return;
     }
-    const bool can_be_reset = !lease.at->life().is(obstacle::leaving);
+    const bool can_be_reset = !lease.at->life().departure();
     if (!lease.reset || !can_be_reset) {
         release(lease);
     } else if (lease.can_begin_call()) { // else it can in a while, or its worker leaves
@@ -212,7 +212,7 @@ void lease_desk::end_return(lease_claim& lease) {
 
 void lease_desk::on_reset_failed(lease_claim& lease, const std::string& why) {
     if (lease.at != nullptr) {
-        lease.at->retire({retirement::kind::unwell, "the reset command of a lease failed: " + why});
+        lease.at->retire(departure_cause::failed_reset, "the reset command of a lease failed: " + why);
     }
 }
 

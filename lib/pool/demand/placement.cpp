@@ -110,7 +110,7 @@ worker* placement::pick_by(scheduler& chooser, const claim& claimant,
 
 worker* placement::find(const worker_id& id) const noexcept {
     auto* const found = in_slot(id.slot);
-    const bool is_it = found != nullptr && found->id() == id && !found->life().is(obstacle::leaving);
+    const bool is_it = found != nullptr && found->id() == id && !found->life().departure();
     return is_it ? found : nullptr;
 }
 

@@ -15,10 +15,8 @@ namespace {
 constexpr int expired_per_turn = 1000;
 
 bool moves_its_sessions(const worker& gone, affinity_on_recycle rule) {
-    const auto& why = gone.life().why_retired();
-    const bool is_planned =
-        why && (why->what == retirement::kind::recycle || why->what == retirement::kind::surplus);
-    return is_planned && rule == affinity_on_recycle::move;
+    const auto& why = *gone.life().departure();
+    return why.planned && why.cause != departure_cause::shutdown && rule == affinity_on_recycle::move;
 }
 
 } // namespace
@@ -40,7 +38,7 @@ session_affinity::bonds::iterator session_affinity::find(const std::string& sess
     }
     auto& known = found->second;
     auto* const at = known.to->at;
-    if (at != nullptr && at->life().is(obstacle::leaving)) { // the pool will be told in a moment
+    if (at != nullptr && at->life().departure()) { // the pool will be told in a moment
         left(*at);
     }
     if (known.to->has_moved_on || (known.calls == 0 && has_expired(known, now))) {

@@ -123,8 +123,8 @@ void replacement::begin_due(time_point now) {
 }
 
 bool replacement::may_begin(const slot& in, time_point now) const {
-    const bool is_free_to = in.wanted && in.serves() && !in.current->life().is(obstacle::leaving) &&
-                            !in.successor && in.plan.due() <= now;
+    const bool is_free_to =
+        in.wanted && in.serves() && !in.current->life().departure() && !in.successor && in.plan.due() <= now;
     return is_free_to && !in.current->is_held() &&
            (!in.restarts.empty() || !in.current->life().is(obstacle::suspended));
 }
@@ -152,8 +152,7 @@ std::size_t replacement::under_way() const noexcept {
     const auto coming =
         std::count_if(slots.begin(), slots.end(), [](const slot& each) { return each.successor != nullptr; });
     const auto going = std::count_if(leaving.begin(), leaving.end(), [](const auto& each) {
-        const auto& why = each->life().why_retired();
-        return why && why->what == retirement::kind::recycle;
+        return each->life().leaves_for(departure_cause::recycling);
     });
     return static_cast<std::size_t>(coming + going);
 }
@@ -182,7 +181,7 @@ void replacement::succeed(slot& in) {
     context_.tell<events::worker_recycled>([&] {
         return events::worker_recycled{old->id(), in.why_recycled};
     });
-    old->retire({retirement::kind::recycle, std::move(in.why_recycled)}); // nothing here may fail
+    old->retire(departure_cause::recycling, std::move(in.why_recycled)); // nothing here may fail
 }
 
 /// There would always be a worker that starts.
@@ -198,7 +197,7 @@ void replacement::compare_age_with_start(const worker& fresh) {
 
 void replacement::dismiss_successor(slot& in, std::string reason) {
     const auto spare = std::move(in.successor);
-    spare->retire({retirement::kind::surplus, std::move(reason)});
+    spare->retire(departure_cause::surplus, std::move(reason));
 }
 
 /// The old one goes on serving.

@@ -65,7 +65,7 @@ void sizing::retire_slot(std::size_t index) {
         successor->stop(stop_stage::terminate);
     }
     if (const auto current = roster_[index].current) {
-        current->retire({retirement::kind::surplus, "no longer needed"});
+        current->retire(departure_cause::surplus, "no longer needed");
         if (!current->life().was_up()) {
             current->stop(stop_stage::terminate);
         }

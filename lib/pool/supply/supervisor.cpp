@@ -25,27 +25,19 @@ std::size_t tolerated_ends(const pool_config& config) {
 
 /// One that was ended for its size, which is not due to its calls, fails as those after it will.
 worker_death death_of(const worker& gone, time_point now) {
-    const auto& why = gone.life().why_retired();
-    const bool has_failed = why && why->what == retirement::kind::oversized && gone.is_too_large_in_vain();
-    return {why && !has_failed, gone.life().was_up(), gone.uptime(now), gone.completed(),
+    const auto& why = *gone.life().departure();
+    const bool has_failed = why.cause == departure_cause::memory_limit && gone.is_too_large_in_vain();
+    const bool was_retired = why.planned || kind_of(why.cause) == departure_kind::fault;
+    return {was_retired && !has_failed, gone.life().was_up(), gone.uptime(now), gone.completed(),
             has_failed ? exit_status() : gone.life().status()};
-}
-
-bool is_unplanned(const worker& gone) {
-    const auto& why = gone.life().why_retired();
-    return why ? is_unplanned(*why) : !gone.life().is_stopping();
 }
 
 /// It ended by itself, and how it did will be known in a moment.
 bool may_have_crashed(const worker& gone) {
-    const auto& life = gone.life();
-    const bool by_itself = !life.why_failed() || life.why_failed()->code == errc::worker_lost;
-    return life.was_up() && by_itself && !life.why_retired() && !life.is_stopping();
-}
-
-/// Its place is to be filled again, for it did not leave as planned.
-bool has_failed(const worker& gone) {
-    return is_unplanned(gone) && (gone.life().why_failed() || gone.life().why_retired());
+    const auto& why = *gone.life().departure();
+    const bool is_by_itself =
+        why.cause == departure_cause::process_exit || why.cause == departure_cause::lost_channel;
+    return gone.life().was_up() && is_by_itself && !why.planned;
 }
 
 } // namespace
@@ -151,7 +143,7 @@ void supervisor::on_left_service(worker& leaver) {
         return;
     }
     roster_.left_service(leaver);
-    if (is_unplanned(leaver)) {
+    if (!leaver.life().departure()->planned) {
         intensity_.ended(context_.now());
     }
     if (roster_.slot_of(leaver).current.get() == &leaver) {
@@ -233,7 +225,7 @@ void supervisor::judge(const worker& gone, time_point now) {
     if (is_latest && gone.life().was_up()) {
         slot.plan.verdict_is_out();
     }
-    if (is_unplanned(gone) && slot.plan.judged(kind, death, now)) {
+    if (!gone.life().departure()->planned && slot.plan.judged(kind, death, now)) {
         context_.tell<events::worker_tainted>([&] {
             return events::worker_tainted{gone.id(), std::string(to_string(kind))};
         });
@@ -286,16 +278,15 @@ void supervisor::count_end(const worker& gone) {
     const auto& life = gone.life();
     past_.output_lines_dropped += gone.output_lines_dropped();
     if (!life.was_up()) {
-        past_.start_failures += life.why_failed() ? 1 : 0;
-    } else if (const auto& why = life.why_retired()) {
-        ++(is_unplanned(*why)                       ? past_.workers_replaced
-           : why->what == retirement::kind::recycle ? past_.workers_recycled
-                                                    : past_.workers_removed);
-    } else if (life.why_failed()) {
+        past_.start_failures += life.is_lost() ? 1 : 0;
+    } else if (life.is_lost()) {
         ++past_.workers_lost;
         past_.crashes += is_crash(life.verdict().kind) ? 1 : 0;
     } else {
-        ++past_.workers_removed;
+        const auto cause = life.departure()->cause;
+        ++(kind_of(cause) == departure_kind::fault ? past_.workers_replaced
+           : cause == departure_cause::recycling   ? past_.workers_recycled
+                                                   : past_.workers_removed);
     }
 }
 
@@ -306,11 +297,11 @@ void supervisor::note_end(const worker& gone) {
         log_(log_level::warning,
              [&] { return "how " + to_string(gone.id()) + " ended is " + likely_cause(status); });
     }
-    if (!has_failed(gone)) {
+    const auto& why = *gone.life().departure();
+    if (kind_of(why.cause) == departure_kind::plan) {
         return;
     }
-    const auto& failed = gone.life().why_failed();
-    last_failure_ = error(failed ? failed->code : errc::worker_lost, gone.describe());
+    last_failure_ = error(why.code, gone.describe());
     auto& slot = roster_.slot_of(gone);
     if (gone.id().generation >= slot.failed_generation) {
         slot.failed_generation = gone.id().generation;

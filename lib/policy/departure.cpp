@@ -1,0 +1,98 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "policy/departure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+struct departure_traits {
+    departure_kind kind;
+    stop_stage urgency; ///< at first
+    transition_reason code;
+};
+
+const departure_traits& traits_of(departure_cause cause) noexcept {
+    using enum departure_kind;
+    using enum stop_stage;
+    using reason = transition_reason;
+    static constexpr std::array<departure_traits, departure_cause_count> table{{
+        {plan, none, reason::scale_down},           // surplus
+        {plan, none, reason::recycle},              // recycling
+        {plan, ask, reason::shutdown},              // shutdown
+        {fault, none, reason::health_check_failed}, // failed_probes
+        {fault, none, reason::timeout},             // overdue_call
+        {fault, none, reason::error},               // failed_reset
+        {fault, terminate, reason::memory_limit},   // memory_limit
+        {loss, terminate, reason::error},           // failed_start
+        {loss, terminate, reason::error},           // protocol_error
+        {loss, terminate, reason::timeout},         // lost_heartbeat
+        {loss, terminate, reason::error},           // lost_channel
+        {loss, terminate, reason::exit},            // process_exit
+        {loss, terminate, reason::error},           // host_memory
+    }};
+    return table.at(static_cast<std::size_t>(cause));
+}
+
+} // namespace
+
+departure_kind kind_of(departure_cause cause) noexcept {
+    return traits_of(cause).kind;
+}
+
+departure::departure(departure_cause why, std::string text, errc error) noexcept
+    : cause(why),
+      planned(kind_of(why) == departure_kind::plan),
+      urgency(traits_of(why).urgency),
+      code(error),
+      detail(std::move(text)) {}
+
+transition_reason code_of(const departure& why) noexcept {
+    return why.code == errc::startup_timeout ? transition_reason::timeout : traits_of(why.cause).code;
+}
+
+departure_cause cause_of(failure_kind kind) noexcept {
+    switch (kind) {
+    case failure_kind::protocol_error: return departure_cause::protocol_error;
+    case failure_kind::heartbeat_lost: return departure_cause::lost_heartbeat;
+    case failure_kind::start_failed: return departure_cause::failed_start;
+    case failure_kind::probe_failed: return departure_cause::failed_probes;
+    case failure_kind::call_overdue: return departure_cause::overdue_call;
+    case failure_kind::too_much_memory: return departure_cause::memory_limit;
+    default: return departure_cause::lost_channel;
+    }
+}
+
+/// A channel may break because the process is about to end. Where the host has no memory for a stop sequence, that ends
+/// the worker, whatever the sequence was for.
+bool outranks(const departure& later, const departure& known) noexcept {
+    if (known.cause == departure_cause::lost_channel) {
+        return later.cause == departure_cause::process_exit;
+    }
+    if (later.cause == departure_cause::host_memory) {
+        return kind_of(known.cause) != departure_kind::loss;
+    }
+    return known.urgency == stop_stage::none && traits_of(later.cause).urgency == stop_stage::terminate;
+}
+
+bool raise(std::optional<departure>& known, departure later) noexcept {
+    if (!known) {
+        known = std::move(later);
+        return true;
+    }
+    later.planned = known->planned;
+    later.urgency = std::max(known->urgency, later.urgency);
+    if (!outranks(later, *known)) {
+        known->urgency = later.urgency;
+        return false;
+    }
+    known = std::move(later);
+    return true;
+}
+
+} // namespace skep
