@@ -97,7 +97,7 @@ struct pool_counters {
     std::uint64_t retries_denied = 0;  ///< not sent again because the retry budget was spent
     std::uint64_t poisonous = 0;       ///< refused as poison
     std::uint64_t workers_started = 0; ///< became ready; = the next four + those still alive
-    std::uint64_t workers_lost = 0;    ///< ended though the pool did not want it
+    std::uint64_t workers_lost = 0;    ///< ended by themselves, froze, broke the protocol or lost a channel
     std::uint64_t workers_replaced =
         0; ///< retired by the pool for what they did: unhealthy, overdue, zombies
     std::uint64_t workers_recycled = 0;             ///< replaced as planned, or because somebody asked for it

@@ -170,7 +170,8 @@ void show_counters(exposition& out, const pool_status& status) {
     count("skep_workers_started_total", "Workers that became ready.", counters.workers_started);
     count("skep_worker_start_failures_total", "Workers that ended before they were ready.",
           counters.start_failures);
-    count("skep_workers_lost_total", "Workers that ended though they were not asked to.",
+    count("skep_workers_lost_total",
+          "Workers that ended by themselves, froze, broke the protocol or lost a channel.",
           counters.workers_lost);
     count("skep_worker_crashes_total", "Of those, crashes.", counters.crashes);
     count("skep_workers_replaced_total", "Workers that were replaced for what they did.",
