@@ -314,9 +314,9 @@ void supervisor::note_failure_under_way() {
         return;
     }
     roster_.for_each([this](const worker& each) {
-        if (has_failed(each)) {
-            const auto& failed = each.life().why_failed();
-            last_failure_ = error(failed ? failed->code : errc::worker_lost, each.describe());
+        const auto& why = each.life().departure();
+        if (why && kind_of(why->cause) != departure_kind::plan) {
+            last_failure_ = error(why->code, each.describe());
         }
     });
 }
