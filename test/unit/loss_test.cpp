@@ -238,6 +238,20 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_passes_between_two_attempts_ends_the_call) 
     BOOST_TEST(call->code() == errc::no_worker);
 }
 
+BOOST_AUTO_TEST_CASE(so_does_one_that_passes_during_the_pause_before_a_retry) {
+    auto config = fake_config(2);
+    config.retry.backoff = {10s};
+    running_pool pool(config);
+    const auto call = pool.execute(request("x").idempotent(true).timeout(3s));
+    const std::size_t first = pool.worker(0).take_calls().empty() ? 1 : 0;
+    crash_worker(pool, first);
+    pool.advance(2990ms);
+    BOOST_TEST(!call->done);
+    pool.advance(10ms);
+    BOOST_TEST(call->code() == errc::timeout);
+    BOOST_TEST(pool.worker(1 - first).take_calls().empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 /// A worker that does not read: what is behind the first few hundred kilobytes has not been sent.

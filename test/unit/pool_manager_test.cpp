@@ -1,13 +1,19 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/text.hpp"
 #include "support/run.hpp"
+#include <skep/initialization_delegate.hpp>
 #include <skep/pool_manager.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <exception>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace skep::test {
 
@@ -45,6 +51,15 @@ std::string text_of_failure(const std::string& document) {
     return text_of_failure([&] { manager_config::from_json(json::parse(document)); });
 }
 
+/// Has no pool start.
+class refusing_delegate final : public initialization_delegate {
+public:
+    asio::awaitable<void> before_first_worker() override {
+        throw std::runtime_error("no licence");
+        co_return;
+    }
+};
+
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
@@ -58,6 +73,25 @@ BOOST_AUTO_TEST_CASE(pools_are_found_by_name) {
     BOOST_TEST(&manager.get("text") != &manager.get("image"));
     const auto text = text_of_failure([&] { manager.get("sound"); });
     BOOST_TEST(contains(text, "\"sound\"; there are: image text"), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_start_that_fails_names_each_pool_and_its_problem) {
+    auto config = of({"text", "image"});
+    for (auto& each : config.pools) {
+        each.initialization.delegate = std::make_shared<refusing_delegate>();
+        each.log = log_level::off;
+    }
+    asio::io_context context;
+    pool_manager manager(context, std::move(config));
+    std::string problem;
+    asio::co_spawn(context, manager.start(), [&](const std::exception_ptr& thrown) {
+        problem = thrown ? text_of(thrown) : "none";
+        context.stop(); // the pools would try again
+    });
+    context.run_for(std::chrono::seconds(10));
+    BOOST_TEST(contains(problem, "image: "), problem);
+    BOOST_TEST(contains(problem, "\ntext: "), problem);
+    BOOST_TEST(contains(problem, "no licence"), problem);
 }
 
 BOOST_AUTO_TEST_CASE(after_a_shutdown_nothing_keeps_the_context_running) {
