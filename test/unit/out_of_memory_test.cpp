@@ -159,6 +159,24 @@ BOOST_AUTO_TEST_CASE(as_a_worker_ends_is_no_reason_to_forget_it) {
 }
 
 /// Found by the simulation, with failing allocations: seed 200274.
+BOOST_AUTO_TEST_CASE(as_a_launch_starts_a_worker_leaves_its_slot_to_the_supervisor) {
+    int needed = 0;
+    for (int copy = 0; copy < 12; ++copy) {
+        auto config = quick_config(2);
+        config.name = odd_name;
+        manual_pool pool(config);
+        {
+            const no_memory_for name(odd_name_length, copy);
+            pool.start();
+            needed += no_memory_for::was_needed() ? 1 : 0;
+        }
+        pool.advance(1min, 1s);
+        const auto seen = pool.status();
+        BOOST_TEST((seen.phase != pool_phase::running || seen.live == 2u), "copy " << copy);
+    }
+    BOOST_TEST(needed > 0);
+}
+
 BOOST_AUTO_TEST_CASE(as_a_checkout_is_refused_costs_the_cause) {
     auto config = quick_config();
     config.restart.limit = 1;
