@@ -100,6 +100,21 @@ BOOST_AUTO_TEST_CASE(a_probe_has_its_limit) {
     pool.worker(0).reply(id);
 }
 
+BOOST_AUTO_TEST_CASE(the_tool_call_of_a_probe_has_no_span) {
+    std::size_t spans = 0;
+    time_point deadline;
+    probed pool;
+    pool.facade().register_tool("note", noting_deadline(deadline));
+    const auto listening = pool.facade().events().listen<events::span>(
+        pool.context.get_executor(), [&spans](const events::span&) { ++spans; });
+    const auto id = pool.take_probe();
+    pool.ask(id, 1, "note");
+    BOOST_TEST(pool.is_answered());
+    pool.worker(0).reply(id);
+    pool.settle();
+    BOOST_TEST(spans == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_probe_that_is_given_up_has_no_tools) {
     bool was_cancelled = false;
     probed pool;
