@@ -201,6 +201,19 @@ BOOST_AUTO_TEST_CASE(a_flood_of_progress_is_paused_and_what_comes_behind_it_wait
     BOOST_TEST(call->value.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(an_answer_that_trickles_in_is_paused) {
+    running_pool pool(roomy_config(1, 1));
+    const auto call = pool.execute(request("x"));
+    const auto id = pool.worker(0).take_call();
+    for (const char byte : frame_of(result_of(id, json::string(8'050, 'x')))) { // 5 us each, of 40 ms
+        pool.worker(0).send_raw({&byte, 1});
+        pool.settle();
+    }
+    BOOST_TEST(!call->done);
+    pool.advance(1s);
+    BOOST_TEST(call->value.has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_flood_over_one_channel_does_not_hold_up_the_other) {
     running_pool pool(roomy_config(1, 1));
     const auto call = pool.execute(request("x"));
