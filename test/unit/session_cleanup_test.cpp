@@ -74,6 +74,7 @@ BOOST_AUTO_TEST_CASE(observers_are_told_of_sessions_that_have_expired_however_th
     BOOST_TEST((heard->expired == std::vector<std::string>{"read", "made anew"}));
     complete(store.cleanup_expired());
     BOOST_TEST((heard->expired == std::vector<std::string>{"read", "made anew", "swept"}));
+    BOOST_TEST(!complete(store.remove("swept")));
     BOOST_TEST(heard->removed.empty());
     complete(store.remove("lives"));
     BOOST_TEST((heard->removed == std::vector<std::string>{"lives"}));
@@ -134,6 +135,67 @@ BOOST_AUTO_TEST_CASE(a_cleanup_can_be_cancelled_and_what_was_swept_stays_swept) 
     BOOST_TEST(stats.current > of.many / 2);
     BOOST_TEST(stats.cleanup_runs == 0u);
     BOOST_TEST(complete(of.store->cleanup_expired()) == stats.current - 1);
+}
+
+namespace {
+
+/// A full store whose sessions were accessed since they were filed: a search for a place looks at each before it finds
+/// the one that has expired.
+/// A full store. All its sessions, but one perhaps, were accessed after they were filed, and live.
+struct full_of_living {
+    static constexpr std::size_t many = 1'000;
+
+    explicit full_of_living(bool is_one_expired) {
+        for (std::size_t i = 0; i < many; ++i) {
+            complete(store.create(std::to_string(i), session_data().ttl(1000s)));
+        }
+        time.advance(1s);
+        complete(store.create("expires", session_data().ttl(1000s)));
+        time.advance(99s);
+        for (std::size_t i = 0; i < many; ++i) {
+            complete(store.touch(std::to_string(i)));
+        }
+        if (!is_one_expired) {
+            complete(store.touch("expires"));
+        }
+        time.advance(902s);
+    }
+
+    static session_options options() {
+        session_options result;
+        result.quota = many + 1;
+        return result;
+    }
+
+    manual_time time;
+    session_store store{options()};
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_new_session_takes_the_place_of_an_expired_one_however_many_live) {
+    full_of_living of(true);
+    BOOST_TEST(complete(of.store.create("new")).id() == "new");
+    BOOST_TEST((failure_of_complete(of.store.create("beyond")).errc() == errc::session_quota_exceeded));
+}
+
+BOOST_AUTO_TEST_CASE(a_search_for_a_place_can_be_cancelled) {
+    full_of_living of(false);
+    asio::io_context context(1);
+    asio::cancellation_signal cancel;
+    std::exception_ptr problem;
+    asio::co_spawn(
+        context, of.store.create("beyond"),
+        asio::bind_cancellation_slot(cancel.slot(), [&](std::exception_ptr error,
+                                                        const std::optional<session>&) { problem = error; }));
+    for (int i = 0; i < 4; ++i) {
+        context.run_one();
+    }
+    cancel.emit(asio::cancellation_type::terminal);
+    context.run();
+    BOOST_REQUIRE(problem);
+    BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
+                          [](const error& failure) { return failure.errc() == errc::cancelled; });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -270,6 +270,70 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_quota_holds_for_what_lives, Place, places) {
     BOOST_TEST((of.failure_of_create("f") == errc::session_quota_exceeded));
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_session_that_is_found_to_have_expired_leaves_its_place, Place, places) {
+    trial<Place> of(small(2));
+    of.create("read", session_data().ttl(10s));
+    of.create("made anew", session_data().ttl(10s));
+    of.time.advance(10s + 1ns);
+    BOOST_TEST(!of.get("read"));
+    BOOST_TEST(of.create("made anew").metadata().empty());
+    of.create("other");
+    BOOST_TEST((of.failure_of_create("beyond") == errc::session_quota_exceeded));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(to_record_a_worker_is_an_access, Place, places) {
+    trial<Place> of;
+    const worker_id worker{"pool", 1, 2};
+    BOOST_TEST(!complete(of.store.record_worker("a", worker)));
+    of.create("a", session_data().ttl(10s));
+    of.time.advance(9s);
+    BOOST_TEST(complete(of.store.record_worker("a", worker)));
+    of.time.advance(9s);
+    BOOST_TEST(complete(of.store.record_worker("a", worker))); // the same once more
+    of.time.advance(9s);
+    BOOST_TEST(of.peek("a").has_value());
+    of.time.advance(1s + 1ns);
+    BOOST_TEST(!complete(of.store.record_worker("a", worker)));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(to_read_a_program_is_an_access, Place, places) {
+    trial<Place> of;
+    of.create("a", session_data().ttl(10s).put_program("p", 1));
+    of.time.advance(9s);
+    complete(of.store.get_program("a", "p"));
+    of.time.advance(9s);
+    complete(of.store.get_program("a", "none"));
+    of.time.advance(9s);
+    BOOST_TEST(of.peek("a").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_update_counts_what_the_session_takes_from_then_on) {
+    trial<in_this_process> of;
+    const auto bytes = [&] { return complete(of.store.stats()).memory_bytes; };
+    of.create("a");
+    const auto before = bytes();
+    complete(of.store.put_program("a", "p", json::string(10'000, 'x')));
+    BOOST_TEST(bytes() >= before + 10'000);
+    BOOST_TEST(complete(of.store.delete_program("a", "p")));
+    BOOST_TEST(bytes() < before + 10'000);
+    complete(of.store.remove("a"));
+    BOOST_TEST(bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_worker_recorded_last_is_kept_whatever_changes_the_session) {
+    trial<in_this_process> of;
+    of.create("a");
+    for (const std::uint64_t generation : {1u, 2u}) {
+        complete(of.store.record_worker("a", {"pool", 1, generation}));
+        const auto changed = of.update("a", change_nothing);
+        BOOST_REQUIRE(changed.last_worker_id().has_value());
+        BOOST_TEST(changed.last_worker_id()->generation == generation);
+        BOOST_TEST((of.create("a").last_worker_id() == changed.last_worker_id()));
+    }
+    complete(of.store.remove("a"));
+    BOOST_TEST(!of.create("a").last_worker_id());
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(it_warns_once_when_the_quota_is_nearly_reached, Place, places) {
     std::string warnings;
     auto options = small(10);

@@ -77,6 +77,16 @@ BOOST_AUTO_TEST_CASE(what_expires_within_one_second_is_found_to_the_nanosecond) 
     BOOST_TEST(of.sweep(start + 10s + 2ns) == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_filed_anew_within_one_second_holds_up_nothing) {
+    trial of;
+    auto& accessed = of.add("a", 2s, start);
+    of.add("b", 2s, start + 100ms);
+    of.table.touch(accessed, start + 500ms);
+    BOOST_TEST(of.sweep(start + 2s + 100ms) == 0u);
+    BOOST_TEST(of.sweep(start + 2s + 100ms + 1ns) == 1u);
+    BOOST_TEST(of.find("a", start + 2s + 500ms) == &accessed);
+}
+
 BOOST_AUTO_TEST_CASE(with_several_ttls_it_is_swept_within_a_second) {
     trial of;
     of.add("ends last", 10s + 900ms, start);
