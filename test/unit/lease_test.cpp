@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace skep::test {
 
@@ -154,6 +155,19 @@ BOOST_AUTO_TEST_CASE(one_place_leaves_the_others_to_all) {
     BOOST_TEST(pool.worker(0).take_calls().size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(one_place_runs_one_call_at_a_time) {
+    pool_with_lease pool(roomy_config(2), checkout_options().one_place());
+    pool.call("first");
+    pool.call("second");
+    const auto first = pool.worker(0).take_call();
+    const auto other = pool.execute(request("other"));
+    BOOST_TEST(pool.serve() == "other");
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    pool.worker(0).reply(first);
+    pool.settle();
+    BOOST_TEST(pool.serve() == "second");
+}
+
 BOOST_AUTO_TEST_CASE(a_whole_worker_runs_as_many_of_its_calls_as_it_has_places) {
     pool_with_lease pool(roomy_config(2));
     const auto first = pool.call("first");
@@ -205,6 +219,8 @@ BOOST_AUTO_TEST_CASE(a_checkout_that_waits_ends_by_its_time_by_its_caller_or_wit
     pool.advance(100ms);
     BOOST_TEST((hasty->code() == errc::queue_timeout));
     check_mentions(hasty->text(), "no worker could be spared");
+    BOOST_TEST((hasty->info().command == "checkout" && hasty->info().wait_time == 100ms));
+    BOOST_TEST(hasty->info().queue_depth == 4u);
     given_up->cancel.emit(asio::cancellation_type::total);
     pool.settle();
     BOOST_TEST((given_up->code() == errc::cancelled));
@@ -302,6 +318,7 @@ BOOST_AUTO_TEST_CASE(if_its_worker_dies_its_calls_fail_and_go_nowhere_else) {
     pool.leased().exit(exit_status::signalled(SIGSEGV));
     pool.settle();
     BOOST_TEST((at_worker->code() == errc::worker_lost));
+    check_mentions(at_worker->text(), "it is bound to that worker");
     BOOST_TEST((waiting->code() == errc::worker_lost));
     BOOST_TEST((pool.call("later")->code() == errc::worker_lost));
     pool.advance(1s);
@@ -326,6 +343,25 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_as_it_drains_is_not_the_leases_loss) {
     pool.serve(1 - drained);
     BOOST_REQUIRE(checked_out->value.has_value());
     BOOST_TEST(checked_out->value->worker().slot == 1 - drained);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_whose_worker_dies_as_it_drains_keeps_its_place_in_the_queue) {
+    running_pool pool(roomy_config(2, 2));
+    pool.execute(request("busy"));
+    pool.execute(request("busy"));
+    const auto first = pool.checkout();
+    const auto drained = pool.worker_status_of(0).leased > 0 ? 0u : 1u;
+    const auto second = pool.checkout();
+    const auto third = pool.checkout();
+    pool.runtime().on_start = never_ready;
+    pool.worker(drained).exit(exit_status::signalled(SIGKILL));
+    pool.settle();
+    pool.serve(1 - drained);
+    BOOST_REQUIRE(second->value.has_value());
+    *second->value = lease();
+    pool.settle();
+    BOOST_TEST(first->value.has_value());
+    BOOST_TEST(!third->done);
 }
 
 BOOST_AUTO_TEST_CASE(given_back_with_calls_open_it_cancels_them_and_waits_for_their_end) {
@@ -396,6 +432,22 @@ BOOST_AUTO_TEST_CASE(close_returns_when_others_can_have_the_worker) {
     pool.settle();
     BOOST_TEST(closed->value.has_value());
     BOOST_TEST(pool.status().leases == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(close_returns_when_its_worker_ends) {
+    for (const bool is_at_call : {false, true}) {
+        pool_with_lease pool(fake_config(), checkout_options().reset(request("reset")));
+        if (is_at_call) {
+            pool.call("mine");
+        }
+        const auto closed = pool.begin(pool.held.close());
+        BOOST_TEST(pool.worker(0).take_calls().size() == 1u); // mine, or reset
+        BOOST_TEST(!closed->done);
+        pool.worker(0).exit(exit_status::signalled(SIGKILL));
+        pool.settle();
+        BOOST_TEST(closed->value.has_value());
+        BOOST_TEST(pool.status().leases == 0u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_for_close_can_be_given_up_and_the_return_goes_on) {
@@ -490,6 +542,28 @@ BOOST_AUTO_TEST_CASE(a_lease_held_for_too_long_is_logged_with_the_place_of_its_c
     check_mentions(log.text(), "fake_runtime.cpp:");
     const auto mine = pool.call("mine");
     BOOST_TEST(pool.serve() == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(a_threshold_of_its_own_counts_from_when_the_lease_was_handed_over) {
+    const log_capture log;
+    auto config = fake_config();
+    config.lease.leak_threshold = 1h;
+    config.log = log_level::warning;
+    config.log_to = log_destination::boost_log;
+    running_pool pool(config);
+    std::vector<duration> told;
+    const auto listening = pool.facade().events().listen<events::lease_leaked>(
+        pool.context.get_executor(),
+        [&](const events::lease_leaked& each) { told.push_back(each.held_for); });
+    pool.execute(request("busy"));
+    const auto held = pool.checkout(checkout_options().leak_threshold(10s));
+    pool.advance(2s, 1s);
+    pool.serve();
+    pool.advance(9s, 1s);
+    BOOST_TEST((held->value.has_value() && told.empty()));
+    pool.advance(1min, 1s);
+    BOOST_TEST((told == std::vector<duration>{10s}));
+    check_mentions(log.text(), "has been held for 10000 ms");
 }
 
 BOOST_AUTO_TEST_CASE(a_leased_worker_is_neither_recycled_nor_scaled_down) {
