@@ -386,6 +386,22 @@ BOOST_AUTO_TEST_CASE(so_is_one_of_which_a_call_was_given_up_until_its_worker_is_
     pool.settle();
     BOOST_TEST(pool.serve(pool.home) == "next");
     BOOST_TEST(next->value.has_value());
+    pool.advance(2s, 100ms);
+    BOOST_TEST(pool.status().sessions == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(so_is_one_of_which_a_call_was_given_up_until_its_worker_ends) {
+    auto config = affine_config(strict_queue);
+    config.affinity.ttl = 10s;
+    config.cancel_grace = 1min;
+    pool_with_session pool(config);
+    pool.execute(request("long").session("s").timeout(1s));
+    pool.advance(30s, 1s);
+    BOOST_TEST(pool.status().sessions == 1u);
+    pool.kill_home();
+    BOOST_TEST(pool.call("lost")->code() == errc::session_worker_unavailable);
+    pool.advance(11s, 1s);
+    BOOST_TEST(pool.status().sessions == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_is_forgotten_while_a_call_of_it_runs_begins_anew_and_is_in_use) {
@@ -531,6 +547,22 @@ BOOST_AUTO_TEST_CASE(sessions_move_on_when_a_worker_is_restarted_if_that_is_want
     BOOST_TEST(pool.serve(1) == "next");
 }
 
+BOOST_AUTO_TEST_CASE(sessions_move_on_when_their_worker_is_scaled_away_if_that_is_wanted) {
+    auto config = affine_config(strict_queue);
+    config.affinity.on_recycle = affinity_on_recycle::move;
+    pool_with_session pool(config);
+    pool.execute(request("busy")); // at one of them
+    pool.call("of t", "t");        // at the other
+    pool.serve(0);
+    pool.serve(1);
+    pool.begin(pool.facade().resize(size_limits(1)));
+    pool.advance(20s, 100ms);
+    BOOST_TEST(pool.status().live == 1u);
+    const auto of_s = pool.call("next of s");
+    const auto of_t = pool.call("next of t", "t");
+    BOOST_TEST((of_s->code() == errc() && of_t->code() == errc()));
+}
+
 BOOST_AUTO_TEST_CASE(calls_that_only_one_worker_can_serve_do_not_call_for_more_workers) {
     auto config = affine_config(strict_queue);
     config.scaling.min = 2;
@@ -659,6 +691,39 @@ BOOST_AUTO_TEST_CASE(a_strict_session_beyond_the_limit_is_refused) {
     pool.advance(11s, 1s);
     use(pool, "d", strict_queue);
     BOOST_TEST(pool.status().sessions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_session_is_over_after_its_ttl_though_it_has_not_been_swept) {
+    pool_with_session pool(limited_config(strict_queue));
+    pool.kill_home();
+    pool.advance(10s, 1s);
+    BOOST_TEST(pool.call("lost")->code() == errc::session_worker_unavailable);
+    pool.advance(1ms);
+    BOOST_TEST(pool.call("anew")->code() == errc());
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_has_not_been_swept_after_its_ttl_leaves_its_place) {
+    pool_with_session pool(limited_config(strict_queue));
+    use(pool, "a", strict_queue);
+    use(pool, "b", strict_queue);
+    pool.advance(10s, 1s);
+    BOOST_TEST(pool.call("refused", "c")->code() == errc::session_quota_exceeded);
+    pool.advance(1ms);
+    BOOST_TEST(pool.status().sessions == 3u);
+    use(pool, "c", strict_queue); // in the place of one of them
+    BOOST_TEST(pool.status().sessions == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_waits_for_its_first_worker_counts_against_the_limit) {
+    auto config = limited_config(strict_queue);
+    config.affinity.limit = 1;
+    running_pool pool(config);
+    pool.execute(request("busy"));
+    pool.execute(request("busy"));
+    pool.execute(request("waiting").session("s"));
+    const auto refused = pool.execute(request("refused").session("t"));
+    BOOST_TEST(refused->code() == errc::session_quota_exceeded);
+    check_mentions(refused->text(), "the pool remembers 1 sessions that are strictly bound or in use");
 }
 
 BOOST_AUTO_TEST_CASE(sessions_in_use_are_not_dropped_for_others) {
