@@ -332,7 +332,6 @@ std::string pool_core::describe_state() {
 /// Stops every worker, ends the loops, and gives back the thread.
 asio::awaitable<void> pool_core::take_down(stop_stage first) {
     supply_.cancel();
-    supervisor_.end_launch();
     waits_.changes().cancel();
     dispatcher_.sessions().cancel_touches();
     supervisor_.stop_all(first);
