@@ -105,6 +105,18 @@ BOOST_AUTO_TEST_CASE(all_are_probed_at_the_same_time) {
     BOOST_TEST(found[2].worker.slot == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(one_that_ends_meanwhile_is_left_out_of_the_probe_of_all) {
+    inspected_pool pool(quiet_config(2));
+    std::vector<probe_result> found;
+    const auto asked = pool.probe_all(found);
+    pool.worker(1).reply(pool.worker(1).take_call());
+    crash_worker(pool, 0);
+    pool.advance(1s);
+    BOOST_TEST(asked->value.has_value());
+    BOOST_REQUIRE_EQUAL(found.size(), 1u);
+    BOOST_TEST(found[0].worker.slot == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(one_that_has_no_check_cannot_be_probed) {
     running_pool pool(quiet_config());
     const auto asked = pool.begin([](skep::pool& target, worker_id id) -> asio::awaitable<void> {
