@@ -229,6 +229,7 @@ BOOST_AUTO_TEST_CASE(a_spawn_that_fails_is_tried_again) {
     pool.advance(700ms);
     BOOST_TEST(attempts == 4);
     BOOST_TEST(to_string(pool.status().workers[0].state) == "ready");
+    BOOST_TEST(pool.counters().output_lines_dropped == 0u); // three workers had no process
 }
 
 BOOST_AUTO_TEST_CASE(the_status_names_the_failure_of_the_latest_attempt) {
