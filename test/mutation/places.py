@@ -22,7 +22,7 @@ LOOSEST = {";", ",", "?", ":", "=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%
 LOOSER = {"||": LOOSEST, "&&": LOOSEST | {"||"}, "comparison": LOOSEST | {"||", "&&"}}
 BITWISE = {"&", "|", "^"}
 
-LITERAL = re.compile(r"(?<![\w.'<])(\d[\d']*)([a-zA-Z]*)(?![\w.'>])")
+LITERAL = re.compile(r"(?<![\w.'<])(\d[\d']*)((?!e)[a-zA-Z]*)(?![\w.'>])")
 LIMIT = re.compile(r"(?i)limit|max|most|capacity|size|count|options|window|threshold|allowed")
 LOG = re.compile(r"\b(?:log\w*|assert|static_assert|BOOST_ASSERT)\(")
 LABEL = re.compile(r"\s*(?:(?:case\b(?:[^:;{}]|::)*|default):(?!:)\s*)*")
