@@ -177,6 +177,175 @@ BOOST_AUTO_TEST_CASE(to_record_a_worker_is_an_access) {
     });
 }
 
+namespace {
+
+/// The key of session "a", which has a ttl of an hour, and whatever else says when the session ends.
+class end_of_session {
+public:
+    explicit end_of_session(const redis_process& server) : server_(server) {}
+
+    /// As if the session had not been accessed for long.
+    void age() const {
+        server_.ask("PEXPIRE skep:session:a 60000");
+        server_.ask("ZADD skep:index 1 a");
+        server_.ask("HSET skep:session:a seen 1");
+    }
+
+    bool is_aged() const {
+        return milliseconds_left() <= 60'000 && end_in_index() == "1" && last_access() == "1";
+    }
+
+    bool is_renewed() const {
+        return milliseconds_left() > 3'000'000 && end_in_index().size() == 13 && last_access().size() == 16;
+    }
+
+    /// By the index and by what else is kept: the last access, in microseconds, and the ttl.
+    bool is_to_the_millisecond() const {
+        return std::stoll(end_in_index()) == std::stoll(last_access()) / 1000 + 3'600'000;
+    }
+
+    long long milliseconds_left() const { return std::stoll(server_.ask("PTTL skep:session:a")); }
+
+private:
+    std::string end_in_index() const { return server_.ask("ZSCORE skep:index a"); }
+    std::string last_access() const { return server_.ask("HGET skep:session:a seen"); }
+
+    const redis_process& server_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(an_access_renews_whatever_says_when_the_session_ends) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        auto& store = service.store;
+        const end_of_session end(server);
+        co_await store.create("a");
+        BOOST_TEST(end.is_renewed());
+        BOOST_TEST(end.is_to_the_millisecond());
+        end.age();
+        co_await store.get("a");
+        BOOST_TEST(end.is_renewed());
+        BOOST_TEST(end.is_to_the_millisecond());
+        end.age();
+        co_await store.touch("a");
+        BOOST_TEST(end.is_renewed());
+        end.age();
+        const worker_id worker{"pool", 0, 1};
+        co_await store.record_worker("a", worker);
+        BOOST_TEST(end.is_renewed());
+        end.age();
+        co_await store.update("a", count_up);
+        BOOST_TEST(end.is_renewed());
+        end.age();
+        const session same = co_await store.create("a");
+        BOOST_TEST(same.idle_time() == 0ns);
+        BOOST_TEST(end.is_renewed());
+        end.age();
+        co_await store.peek("a");
+        BOOST_TEST(end.is_aged());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_ttl_that_an_update_gives_holds_from_then_on) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        const end_of_session end(server);
+        co_await service.store.create("a");
+        auto lengthen = [](session_data& data) { data.ttl(3h); };
+        co_await service.store.update("a", lengthen);
+        BOOST_TEST(end.milliseconds_left() > 7'200'000);
+        end.age();
+        const auto found = co_await service.store.get("a");
+        BOOST_TEST((found->ttl() == 3h));
+        BOOST_TEST(end.milliseconds_left() > 7'200'000);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_insertion_tells_how_many_sessions_there_are) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        const auto data = session_data().ttl(1h);
+        const auto created = std::chrono::system_clock::now();
+        const auto first = co_await service.backend->insert("a", data, created, 10);
+        const auto second = co_await service.backend->insert("b", data, created, 10);
+        const auto same = co_await service.backend->insert("a", data, created, 10);
+        const auto refused = co_await service.backend->insert("c", data, created, 2);
+        BOOST_TEST((first.is_new && first.count == 1u));
+        BOOST_TEST((second.is_new && second.count == 2u));
+        BOOST_TEST((!same.is_new && same.count == 2u));
+        BOOST_TEST((!refused.stored && refused.count == 2u));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_insertion_takes_expired_sessions_off_the_index_though_it_is_refused) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        session_options options;
+        options.quota = 1;
+        redis_service service(context, server.options(), options);
+        co_await service.store.create("a");
+        server.ask("ZADD skep:index 1 expired");
+        const auto failure = co_await failure_of(service.store.create("b"));
+        BOOST_TEST(failure.errc() == errc::session_quota_exceeded);
+        const auto stats = co_await service.store.stats();
+        BOOST_TEST((stats.current == 1u && stats.expired == 1u));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_session_is_no_younger_than_new_though_the_clock_was_set_back) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        co_await service.store.create("a");
+        server.ask("HSET skep:session:a born 9000000000000000 seen 9000000000000000");
+        const auto found = co_await service.store.peek("a");
+        BOOST_REQUIRE(found.has_value());
+        BOOST_TEST((found->age() == 0ns && found->idle_time() == 0ns));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_replacement_of_a_session_that_is_gone_says_so) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        const session seen = co_await service.store.create("a");
+        co_await service.store.remove("a");
+        const auto data = session_data().ttl(1h);
+        const auto late = co_await service.backend->replace(seen, data);
+        BOOST_TEST((!late.stored && late.is_gone));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(what_no_script_stores_is_not_taken_for_a_session) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        redis_service service(context, server.options());
+        co_await service.store.create("a");
+        for (const std::string bad : {"ttl 999999", "ttl 31536000000000001", "worker pool", "worker pool/1",
+                                      "version -1", "created now", "data {}"}) {
+            const auto field = bad.substr(0, bad.find(' '));
+            const auto good = server.ask("HGET skep:session:a " + field);
+            server.ask("HSET skep:session:a " + bad);
+            const auto failure = co_await failure_of(service.store.peek("a"));
+            BOOST_TEST(failure.errc() == errc::session_backend_failed, bad);
+            server.ask(good.empty() ? "HDEL skep:session:a " + field
+                                    : "HSET skep:session:a " + field + " '" + good + "'");
+        }
+        const auto found = co_await service.store.peek("a");
+        BOOST_TEST(found.has_value());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(versions_differ_though_the_clock_was_set_back) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        server.ask("SET skep:version 9000000000000000"); // in 2255
+        redis_service service(context, server.options());
+        const session seen = co_await service.store.create("a");
+        BOOST_TEST(seen.version() == 9'000'000'000'000'001u);
+        co_await service.store.update("a", count_up);
+        const auto data = session_data().ttl(1h);
+        const auto late = co_await service.backend->replace(seen, data);
+        BOOST_TEST((!late.stored && !late.is_gone));
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_version_never_comes_again) {
     with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
         redis_service service(context, server.options());
@@ -215,20 +384,17 @@ BOOST_AUTO_TEST_CASE(an_expired_session_is_found_no_more) {
         redis_service service(context, server.options());
         auto& store = service.store;
         auto brief = session_data().ttl(150ms);
-        co_await store.create("touched", brief);
+        co_await store.create("lives");
         co_await store.create("left", brief);
         co_await store.create("changed");
         auto shorten = [](session_data& data) { data.ttl(1ms); };
         co_await store.update("changed", shorten);
-        co_await pause(100ms);
-        const bool is_touched = co_await store.touch("touched");
-        BOOST_TEST(is_touched);
-        co_await pause(60ms);
-        const auto touched = co_await store.peek("touched");
+        co_await pause(160ms);
+        const auto lives = co_await store.peek("lives");
         const auto left = co_await store.get("left");
         const auto changed = co_await store.get("changed");
         const bool is_left = co_await store.remove("left");
-        BOOST_TEST((touched && !left && !changed && !is_left));
+        BOOST_TEST((lives && !left && !changed && !is_left));
         const auto before = co_await store.stats();
         BOOST_TEST(before.current == 3u);
         const auto swept = co_await store.cleanup_expired();

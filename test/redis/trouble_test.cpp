@@ -243,6 +243,32 @@ BOOST_AUTO_TEST_CASE(a_password_and_a_database_are_used_before_all_else) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(what_is_cancelled_before_it_was_sent_is_never_done) {
+    with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
+        auto options = server.options();
+        options.database = 1; // which the server is to select before anything is sent
+        options.connect_timeout = 1min;
+        redis_service service(context, options);
+        server.freeze();
+        asio::cancellation_signal cancel;
+        auto drop = [](const std::exception_ptr&, const std::optional<session>&) {};
+        asio::co_spawn(context, service.store.create("cancelled"),
+                       asio::bind_cancellation_slot(cancel.slot(), drop));
+        asio::co_spawn(context, service.store.create("done"), drop);
+        co_await pause(50ms);
+        cancel.emit(asio::cancellation_type::terminal);
+        co_await pause(10ms);
+        server.thaw();
+        auto is_done = [&]() -> asio::awaitable<bool> {
+            const auto found = co_await service.store.peek("done");
+            co_return found.has_value();
+        };
+        const bool was_done = co_await eventually(is_done);
+        const auto cancelled = co_await service.store.peek("cancelled");
+        BOOST_TEST((was_done && !cancelled));
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_can_be_cancelled) {
     with_redis([](asio::io_context& context, redis_process& server) -> asio::awaitable<void> {
         redis_service service(context, server.options());

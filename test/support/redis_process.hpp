@@ -6,8 +6,11 @@
 #include "support/run.hpp"
 #include <skep/redis_sessions.hpp>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
 
 #include <csignal>
 #include <fcntl.h>
@@ -93,6 +96,24 @@ public:
         asio::io_context context(1);
         const asio::ip::tcp::endpoint any(asio::ip::address_v4::loopback(), 0);
         return asio::ip::tcp::acceptor(context, any).local_endpoint().port();
+    }
+
+    /// What a local server answers to a command: a number or a text, empty for none.
+    std::string ask(const std::string& command) const {
+        asio::io_context context(1);
+        asio::local::stream_protocol::socket socket(context);
+        socket.connect(options_.unix_socket);
+        asio::write(socket, asio::buffer(command + "\r\n"));
+        std::string received;
+        const auto take_line = [&] {
+            const auto size = asio::read_until(socket, asio::dynamic_buffer(received), "\r\n");
+            const auto line = received.substr(0, size - 2);
+            received.erase(0, size);
+            return line;
+        };
+        const auto first = take_line();
+        const bool is_text = first.front() == '$';
+        return !is_text ? first.substr(1) : first == "$-1" ? "" : take_line();
     }
 
     void freeze() const { ::kill(pid_, SIGSTOP); }
