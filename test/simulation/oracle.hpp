@@ -74,6 +74,7 @@ public:
 
     // What users are told of a worker that they ask about.
     void on_probe_asked() { is_probe_asked_ = true; }
+    void on_ping_asked() { ++pings_asked_; }
     void on_probed(const probe_result& found);
     void on_pong(const worker_id& of, duration took);
     void on_end_told(const worker_id& of, const worker_exit& told);
@@ -378,6 +379,7 @@ private:
     int failed_tries_ = 0; ///< in a row
     time_point last_user_start_{};
     bool is_probe_asked_ = false;                      ///< by a user
+    std::uint64_t pings_asked_ = 0;                    ///< by users
     std::map<worker_id, std::uint64_t> overdue_;       ///< for a probe: calls answered by then
     idle_workers idle_;                                ///< while calls wait
     std::map<worker_id, std::uint64_t> known_leaving_; ///< seen so, and at which step

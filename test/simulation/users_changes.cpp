@@ -117,6 +117,7 @@ asio::awaitable<void> users::probe_all(pool& of) {
 }
 
 asio::awaitable<void> users::ping(pool& of, worker_id which) {
+    oracle_.on_ping_asked();
     auto pinging = of.ping(which);
     const duration took = co_await std::move(pinging);
     oracle_.on_pong(which, took);
