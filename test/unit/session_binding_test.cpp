@@ -189,6 +189,32 @@ BOOST_AUTO_TEST_CASE(a_binding_that_cannot_be_is_refused_and_changes_nothing) {
     BOOST_TEST(pool.ask()->is_lost);
 }
 
+BOOST_AUTO_TEST_CASE(a_session_is_bound_to_no_worker_that_takes_no_calls) {
+    auto config = bound_config(by_queue);
+    config.cancel_grace = 1s;
+    config.capacity = 2;
+    binding_pool pool(config);
+    const auto refused = [&](const worker_id& to) {
+        return pool.begin(pool.facade().bind_session("s", to))->code();
+    };
+    const auto leaving = pool.id_of_slot(0);
+    pool.bind(0, "t");
+    pool.execute(request("long").session("t").timeout(1s));
+    pool.call("patient", "t"); // which the worker may end before it leaves
+    pool.advance(2s, 100ms);
+    BOOST_TEST(!pool.worker(0).has_exited());
+    BOOST_TEST(pool.worker_status_of(0).sessions == 0u);
+    BOOST_TEST(pool.worker_status_of(0).strict_sessions == 0u);
+    BOOST_TEST(refused(leaving) == errc::unknown_worker);
+    pool.runtime().on_start = never_ready;
+    pool.kill(1);
+    pool.advance(1s, 100ms);
+    const auto starting = pool.id_of_slot(1);
+    BOOST_TEST(starting.generation > 1u);
+    BOOST_TEST(refused(starting) == errc::unknown_worker);
+    BOOST_TEST(!pool.ask());
+}
+
 BOOST_AUTO_TEST_CASE(a_pool_that_was_not_started_binds_nothing) {
     manual_pool pool(fake_config(1));
     const auto refused = pool.begin(pool.facade().bind_session("s", {"pool", 0, 1}));
@@ -551,6 +577,127 @@ BOOST_AUTO_TEST_CASE(a_checkout_goes_anywhere_once_the_session_it_waits_for_is_f
     BOOST_REQUIRE(waiting->value.has_value());
     BOOST_TEST(waiting->value->worker().slot == 1u);
     BOOST_TEST((pool.ask()->worker == pool.id_of_slot(1)));
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_whose_session_is_forgotten_keeps_its_place_in_the_queue) {
+    binding_pool pool(by_queue);
+    pool.bind(0);
+    pool.call("running");
+    pool.execute(request("busy"));
+    const auto checkout = pool.checkout(checkout_options().session("s"));
+    const auto later = pool.execute(request("later"));
+    auto forgetting = [&]() -> asio::awaitable<void> {
+        auto running = pool.facade().forget_session("s");
+        co_await std::move(running);
+    };
+    pool.begin(forgetting());
+    BOOST_TEST((!checkout->done && !later->done));
+    BOOST_TEST(pool.serve(1) == "busy");
+    BOOST_REQUIRE(checkout->value.has_value());
+    BOOST_TEST(checkout->value->worker().slot == 1u);
+    BOOST_TEST(pool.serve(0) == "running");
+    BOOST_TEST(pool.serve(0) == "later");
+}
+
+BOOST_AUTO_TEST_CASE(a_checkout_uses_its_session_until_it_fails) {
+    auto config = bound_config(by_queue, 1);
+    config.capacity = 2;
+    config.queue.limit = 1;
+    binding_pool pool(config);
+    pool.bind(0);
+    const auto in_use = [&] { return pool.ask()->calls; };
+    const auto of_session = [] { return checkout_options().session("s"); };
+    pool.execute(request("running"));
+    const auto draining = pool.checkout(of_session());
+    BOOST_TEST((!draining->done && in_use() == 1u));
+    draining->cancel.emit(asio::cancellation_type::terminal);
+    pool.settle();
+    BOOST_TEST((draining->code() == errc::cancelled && in_use() == 0u));
+
+    const auto held = pool.checkout(checkout_options().one_place());
+    BOOST_REQUIRE(held->value.has_value());
+    const auto waiting = pool.checkout(of_session().queue_timeout(1s));
+    BOOST_TEST((!waiting->done && in_use() == 1u));
+    const auto saturated = pool.checkout(of_session());
+    BOOST_TEST((saturated->code() == errc::pool_saturated && in_use() == 1u));
+    BOOST_TEST(pool.checkout(of_session().affinity(by_fail_fast))->code() == errc::worker_busy);
+    pool.advance(1s, 100ms);
+    BOOST_TEST((waiting->code() == errc::queue_timeout && in_use() == 0u));
+    const auto last = pool.checkout(of_session());
+    BOOST_TEST((!last->done && in_use() == 1u));
+    pool.shutdown();
+    BOOST_TEST((last->code() == errc::shutting_down && in_use() == 0u));
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_whose_worker_ended_does_not_use_its_session) {
+    binding_pool pool(by_queue);
+    pool.bind(0);
+    const auto held = pool.checkout(checkout_options().session("s"));
+    BOOST_TEST(pool.ask()->calls == 1u);
+    pool.kill(0);
+    BOOST_TEST((held->value.has_value() && pool.ask()->is_lost && pool.ask()->calls == 0u));
+}
+
+BOOST_AUTO_TEST_CASE(a_session_is_known_for_its_ttl_and_not_longer) {
+    for (const auto mode : {by_hint, by_queue}) {
+        auto config = bound_config(mode);
+        config.affinity.ttl = 10s;
+        binding_pool pool(config);
+        pool.bind(0);
+        pool.advance(10s, 1s);
+        BOOST_TEST(pool.ask().has_value());
+        pool.advance(1ms);
+        BOOST_TEST(!pool.ask());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_session_used_in_the_moment_in_which_it_expires_in_the_store_is_kept) {
+    auto config = bound_config(by_queue);
+    config.sessions = std::make_shared<session_store>();
+    binding_pool pool(config);
+    auto& store = *config.sessions;
+    complete(store.create("s", session_data().ttl(10s)));
+    pool.bind(0);
+    pool.call("long");
+    pool.advance(10s, 1s);
+    BOOST_TEST(pool.serve(0) == "long");
+    pool.advance(1ms);
+    BOOST_TEST(complete(store.cleanup_expired()) == 1u);
+    pool.settle();
+    BOOST_TEST(pool.ask().has_value());
+    complete(store.create("s", session_data().ttl(10s)));
+    pool.advance(11s, 1s);
+    BOOST_TEST(complete(store.cleanup_expired()) == 1u);
+    pool.settle();
+    BOOST_TEST(!pool.ask());
+}
+
+BOOST_AUTO_TEST_CASE(to_forget_a_session_tells_whether_a_worker_was_known) {
+    binding_pool pool(by_queue, 1);
+    bool was_known = true;
+    auto forget = [&](std::string session) -> asio::awaitable<void> {
+        auto running = pool.facade().forget_session(std::move(session));
+        was_known = co_await std::move(running);
+    };
+    pool.bind(0, "t");
+    pool.execute(request("busy"));
+    pool.call("waiting"); // for its first worker
+    pool.begin(forget("s"));
+    BOOST_TEST(!was_known);
+    pool.begin(forget("t"));
+    BOOST_TEST(was_known);
+    pool.begin(forget("t"));
+    BOOST_TEST(!was_known);
+}
+
+BOOST_AUTO_TEST_CASE(beyond_the_limit_the_session_goes_that_was_used_longest_ago) {
+    auto config = bound_config(by_hint);
+    config.affinity.limit = 3;
+    binding_pool pool(config);
+    for (const auto* each : {"a", "b", "c", "a", "d"}) {
+        pool.bind(0, each);
+    }
+    BOOST_TEST((pool.ask("a") && !pool.ask("b") && pool.ask("c") && pool.ask("d")));
 }
 
 BOOST_AUTO_TEST_CASE(the_store_keeps_the_worker_that_served_a_session_last) {
