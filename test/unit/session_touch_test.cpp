@@ -40,8 +40,15 @@ public:
     awaitable<session_replacement> replace(session, session_data) override {
         co_return session_replacement();
     }
+    awaitable<bool> record_worker(std::string id, worker_id worker) override {
+        last_worker = std::move(worker);
+        return touch(std::move(id));
+    }
     awaitable<bool> touch(std::string) override {
         ++touches;
+        if (is_away) {
+            throw error(errc::session_backend_failed, {});
+        }
         boost::asio::steady_timer answer(co_await boost::asio::this_coro::executor,
                                          boost::asio::steady_timer::time_point::max());
         const auto mine = waiting.insert(waiting.end(), &answer);
@@ -69,6 +76,8 @@ public:
     }
 
     std::list<boost::asio::steady_timer*> waiting;
+    worker_id last_worker; ///< of the last touch
+    bool is_away = false;
     std::size_t touches = 0;
     std::size_t finds = 0;
     std::size_t sweeps = 0;
@@ -118,6 +127,37 @@ BOOST_AUTO_TEST_CASE(a_silent_backend_has_one_touch_of_a_session_to_answer) {
     BOOST_TEST(pool.backend->waiting.empty());
     pool.call("s");
     BOOST_TEST(pool.backend->touches == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_touch_tells_which_worker_served_the_session_last) {
+    const auto backend = std::make_shared<odd_sessions>();
+    auto config = odd_pool::config_for(backend);
+    config.workers = 2;
+    running_pool pool(config);
+    pool.execute(request("first").session("s"));
+    const auto first = backend->last_worker.slot;
+    pool.execute(request("second").session("s")); // at the other, as the first worker is busy
+    BOOST_TEST(backend->touches == 1u);
+    backend->answer_touches();
+    pool.settle();
+    BOOST_TEST(backend->touches == 2u);
+    BOOST_TEST(backend->last_worker.slot == 1 - first);
+    backend->answer_touches();
+    pool.settle();
+}
+
+BOOST_AUTO_TEST_CASE(a_backend_that_was_away_is_told_of_the_next_use) {
+    odd_pool pool;
+    pool.backend->is_away = true;
+    pool.call("s");
+    pool.call("s");
+    BOOST_TEST(pool.backend->touches == 2u);
+    pool.backend->is_away = false;
+    pool.call("s");
+    BOOST_TEST(pool.backend->touches == 3u);
+    BOOST_TEST(pool.backend->waiting.size() == 1u);
+    pool.backend->answer_touches();
+    pool.workers.settle();
 }
 
 BOOST_AUTO_TEST_CASE(a_silent_backend_has_so_many_touches_to_answer_and_no_more) {
