@@ -279,6 +279,22 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_whole_worker_is_not_overtaken_by_calls_that
     BOOST_TEST(pool.serve() == "other");
 }
 
+BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_goes_to_another_worker_once_that_is_served) {
+    running_pool pool(roomy_config(2, 2));
+    const auto first = pool.checkout();
+    const auto place = pool.checkout(checkout_options().one_place());
+    BOOST_REQUIRE((first->value && place->value));
+    const auto other = place->value->worker().slot;
+    BOOST_TEST(first->value->worker().slot != other);
+    const auto whole = pool.checkout();
+    pool.execute(request("behind"));
+    BOOST_TEST(pool.status().queued == 2u);
+    *first->value = lease();
+    pool.settle();
+    BOOST_TEST(whole->value.has_value());
+    BOOST_TEST(pool.serve(other) == "behind");
+}
+
 BOOST_AUTO_TEST_CASE(a_checkout_that_drains_its_worker_fails_with_the_start_of_the_pool) {
     auto config = roomy_config(2, 2);
     config.min_ready = 2;

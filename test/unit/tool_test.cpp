@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -447,6 +448,32 @@ BOOST_AUTO_TEST_CASE(every_call_has_a_correlation_id) {
     const auto given = pool.execute(request("x").correlation_id("mine").timeout(1s));
     pool.advance(1500ms);
     BOOST_TEST(given->info().correlation_id == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_would_wait_for_a_place_of_its_own_lease_is_refused) {
+    asking pool;
+    const auto held = pool.checkout();
+    BOOST_REQUIRE(held->value.has_value());
+    std::optional<error> refusal;
+    auto handler = [&](tool_call) -> asio::awaitable<tool_reply> {
+        try {
+            auto inner = held->value->execute(request("inner"));
+            co_await std::move(inner);
+        } catch (const error& failure) {
+            refusal = failure;
+        }
+        co_return tool_reply();
+    };
+    pool.facade().register_tool("tool", handler);
+    const auto outer = pool.execute(*held->value, request("outer"));
+    const auto id = pool.worker(0).take_call();
+    pool.ask(id, 1, "tool");
+    BOOST_REQUIRE(refusal.has_value());
+    BOOST_TEST(refusal->errc() == errc::tool_cycle);
+    check_mentions(refusal->what(), "outer -> tool tool -> inner");
+    pool.worker(0).reply(id);
+    pool.settle();
+    BOOST_TEST(outer->value.has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
