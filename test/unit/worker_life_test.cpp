@@ -599,10 +599,21 @@ BOOST_AUTO_TEST_CASE(one_that_was_unwell_is_so_when_it_is_resumed) {
     of.life.suspend();
     BOOST_TEST(of.life.drained(of.at()));
     check_obstacles(of.life, {obstacle::degraded, obstacle::suspended});
+    BOOST_TEST(of.state() == "suspended");
     of.life.resume(false, of.at());
     check_obstacles(of.life, {obstacle::degraded});
     BOOST_TEST(of.state() == "degraded");
     BOOST_TEST(of.health() == "unhealthy");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_becomes_unwell_before_it_is_drained_is_suspended_later) {
+    life_trial of;
+    of.serve();
+    of.life.suspend();
+    of.fail(probe_failed);
+    BOOST_TEST(of.state() == "degraded");
+    BOOST_TEST(of.life.drained(of.at()));
+    BOOST_TEST(of.state() == "suspended");
 }
 
 BOOST_AUTO_TEST_CASE(degraded_and_resumed_before_it_was_drained_it_stays_degraded) {
