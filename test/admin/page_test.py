@@ -42,6 +42,8 @@ FAINT = r"""(() => {
   return faint; })()"""
 FACTS = """Object.fromEntries([...document.querySelectorAll('#facts dt')].map(
     name => [name.textContent, name.nextElementSibling.textContent]))"""
+SESSIONS = """[...document.querySelectorAll('section[data-pool=models] .numbers dt')].find(
+    name => name.textContent === 'sessions').nextElementSibling.textContent"""
 PROBED = """(() => {
   const worker = latest.pools.flatMap(each => each.status.workers).find(each => each.id === opened);
   worker.last_probe = {at_ms: 1.7e12, duration_ms: 3, passed: true};
@@ -118,6 +120,9 @@ def check_work(page, service):
     changes = facts["transitions"].split("\n")
     check(len(changes) > 1 and all(CHANGE.match(each) for each in changes), f"a line for each transition: {changes}")
     check(not any(RAW_TIME.search(text) for text in facts.values()), f"no fact is a raw time: {facts}")
+    check(page.wait_until(f"/[1-9]/.test({FACTS}['sessions'])", 30), "a worker shows how many sessions it serves")
+    check(facts["strict sessions"] == "0", "and how many of them are strictly bound to it")
+    check(page.wait_until(f"/[1-9]/.test({SESSIONS})", 30), "a pool shows how many sessions it knows")
     yesterday = page.evaluate("moment(Date.now() - 86400e3)")
     check(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", yesterday), f"a time of another day has its date: {yesterday}")
     page.evaluate(PROBED)
