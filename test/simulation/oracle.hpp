@@ -96,9 +96,8 @@ public:
     enum class start_end { none, failed, succeeded };
     start_end first_end_since(time_point asked) const;
 
-    /// Somebody is told that the pool could not start: the cause has to be a real one. Who was sent to a worker is told of
-    /// that one, too.
-    void check_start_failure(const std::string& whom, const error& told, bool was_sent = false);
+    /// Somebody is told that the pool could not start: the cause has to be a real one.
+    void check_start_failure(const std::string& whom, const error& told);
 
     /// Workers that were up at some time since then, as far as the pool can know.
     std::size_t up_since(time_point since) const;

@@ -334,7 +334,7 @@ void oracle::check_code(const call_record& call, const error& failure) {
     case errc::not_started: unless(!running_ && !start_failed_); break;
     case errc::start_failed:
         unless(may_have_failed_to_start());
-        check_start_failure(about(call), failure, !call.visits.empty());
+        check_start_failure(about(call), failure);
         break;
     case errc::shutting_down:
         if (call.outer != nullptr) {

@@ -102,7 +102,7 @@ bool oracle::may_have_failed_to_start() const {
     return start_asked_.has_value() && !(is_managed_ && has_started);
 }
 
-void oracle::check_start_failure(const std::string& whom, const error& told, bool was_sent) {
+void oracle::check_start_failure(const std::string& whom, const error& told) {
     const spared_by_faults here;
     if (out_of_memory()) {
         return;
@@ -119,7 +119,7 @@ void oracle::check_start_failure(const std::string& whom, const error& told, boo
     const bool is_cause =
         cause != nullptr && (cause->start_failed || !cause->start_returned || cause->is_lost() ||
                              was_overdue(*cause) || was_sick(*cause) || cause->plan().has_probe);
-    if (!is_cause && !was_sent) {
+    if (!is_cause) {
         wrong(whom + " was told of a worker that is well: " + text);
     }
     const bool is_of_last = tries_.empty() || tries_.back().began == world_.now() || cause == nullptr ||
