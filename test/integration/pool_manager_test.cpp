@@ -175,6 +175,14 @@ BOOST_AUTO_TEST_CASE(max_workers_is_shared_in_the_order_of_the_configuration_bey
         BOOST_TEST(refusal.errc() == errc::invalid_config);
         auto shrinking = manager.get("a").resize({1, 1});
         co_await std::move(shrinking);
+        // The places of surplus workers are free once these have ended.
+        auto leaving = eventually([&manager]() -> asio::awaitable<bool> {
+            auto looking = manager.get("a").status();
+            const auto of_a = co_await std::move(looking);
+            co_return of_a.workers.size() == 1;
+        });
+        const bool have_left = co_await std::move(leaving);
+        BOOST_TEST(have_left);
         auto growing_now = manager.get("b").resize({3, 3});
         co_await std::move(growing_now);
         auto waiting = manager.get("b").ready(3);
