@@ -99,7 +99,7 @@ struct pool_counters {
     std::uint64_t workers_started = 0; ///< became ready; = the next four + those still alive
     std::uint64_t workers_lost = 0;    ///< ended by themselves, froze, broke the protocol or lost a channel
     std::uint64_t workers_replaced =
-        0; ///< retired by the pool for what they did: unhealthy, overdue, zombies
+        0; ///< retired by the pool for what they did: unhealthy, overdue, too large, zombies
     std::uint64_t workers_recycled = 0;             ///< replaced as planned, or because somebody asked for it
     std::uint64_t workers_removed = 0;              ///< no longer needed: scaled down, or shut down
     std::uint64_t unhealthy_workers_terminated = 0; ///< of those replaced: for failed health checks

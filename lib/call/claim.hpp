@@ -21,7 +21,7 @@ class worker;
 struct claim;
 struct call;
 
-/// What the pool says of its workers to those who wait.
+/// The pool's workers, as far as they matter to claims that wait.
 struct supply_outlook {
     std::string shortage;  ///< why there are fewer than there should be; empty if there are not
     bool may_grow = false; ///< there will be more soon, or may be for the sake of calls that wait

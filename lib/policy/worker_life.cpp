@@ -30,7 +30,7 @@ std::string advice_in(std::string_view last_words) {
                  "SKEP_PYTHON_SDK, or install it for this interpreter";
 }
 
-/// What `make` makes, or nothing if there is no memory for it: that something happened counts more than the words.
+/// Returns the result of `make`, or an empty one without memory: an event counts more than its words.
 template <class Make>
 std::invoke_result_t<Make> made_if_possible(Make&& make) noexcept {
     try {
@@ -119,7 +119,7 @@ recovery_action worker_life::fail(failure what, moment at) {
         return is_news ? action : recovery_action::none;
     }
     if (departure_) {
-        return recovery_action::none; // what it does from now on changes nothing
+        return recovery_action::none; // a worker that leaves is past recovery
     }
     if (action == recovery_action::degrade) {
         degrade(what, at);

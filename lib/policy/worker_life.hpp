@@ -89,9 +89,9 @@ public:
     /// A probe is due, or no longer.
     void expect_probe(bool is_due) noexcept { set(obstacle::due, is_due); }
 
-    // What is wanted of it.
+    // Orders of the pool.
 
-    /// Takes it out of service for good; it ends once it is stopped. Does nothing if it leaves already.
+    /// Takes the worker out of service for good; it ends once it is stopped. Does nothing if the worker leaves already.
     void retire(departure_cause why, std::string detail, moment at);
     void suspend() noexcept;
     void resume(bool is_well, moment at);

@@ -62,7 +62,7 @@ void autoscaler::on_waiting() {
     }
 }
 
-/// Those on their way out keep their places until they are gone.
+/// Surplus workers keep their places until they have ended.
 std::size_t autoscaler::most_workers() const noexcept {
     const auto most = share_.most();
     return std::max(roster_.desired(), most - std::min(most, roster_.surplus()));
@@ -77,8 +77,7 @@ std::size_t autoscaler::grow_to(std::size_t wanted) noexcept {
 
 void autoscaler::adjust_share() noexcept {
     const auto places = roster_.desired() + roster_.surplus();
-    share_.grow_to(
-        places); // fewer: its least number is more than others left it while some were on their way out
+    share_.grow_to(places); // takes the pool's least number again, which others may have had meanwhile
     share_.shrink_to(places);
 }
 

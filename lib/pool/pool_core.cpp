@@ -140,7 +140,7 @@ void pool_core::submit(call& fresh) {
         return;
     }
     const bool may_grow = outer_of(fresh) != nullptr && may_get_more_workers();
-    dispatcher_.submit(fresh, std::move(facts), may_grow);
+    dispatcher_.submit(fresh, may_grow);
     note_waiting();
 }
 

@@ -6,6 +6,7 @@
 #include "async/condition.hpp"
 #include "async/context_guard.hpp"
 #include "async/task_group.hpp"
+#include "policy/admission.hpp"
 #include "policy/error_streaks.hpp"
 #include "policy/worker_budget.hpp"
 #include "pool/autoscaler.hpp"

@@ -3,6 +3,7 @@
 
 // Calls and workers, without a pool: nobody starts or replaces a worker here.
 
+#include "policy/admission.hpp"
 #include "pool/demand/dispatcher.hpp"
 #include "support/worker_bench.hpp"
 
@@ -31,9 +32,13 @@ public:
         manual_context::settle();
     }
 
-    kept_ptr submit(request what, admission_facts facts = {}) {
+    kept_ptr submit(request what, const admission_facts& facts = {}) {
         kept_ptr fresh(new kept_call(std::move(what)));
-        calls.submit(*fresh, std::move(facts), false);
+        if (const auto refusal = refusal_of(facts)) { // as the pool does
+            calls.refuse(*fresh, *refusal, {});
+        } else {
+            calls.submit(*fresh, false);
+        }
         manual_context::settle();
         return fresh;
     }
@@ -212,7 +217,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_session_stay_in_order_when_another_one_is_forgot
     bench.submit("busy");
     kept_ptr first(new kept_call(request("first").session("mine")));
     first->is_pipelinable = false; // as those that a tool makes
-    bench.calls.submit(*first, {}, false);
+    bench.calls.submit(*first, false);
     const auto second = bench.submit(request("second").session("mine"));
     BOOST_TEST(bench.calls.forget_session("another"));
     BOOST_TEST(bench.calls.queued() == 2u);

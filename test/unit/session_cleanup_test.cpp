@@ -55,6 +55,25 @@ struct listener final : session_observer {
     std::vector<std::string> expired;
 };
 
+/// Runs `turns` steps of the operation, cancels it, and checks that it ends as cancelled.
+template <class Operation>
+void cancel_after(int turns, Operation operation) {
+    asio::io_context context(1);
+    asio::cancellation_signal cancel;
+    std::exception_ptr problem;
+    asio::co_spawn(context, std::move(operation),
+                   asio::bind_cancellation_slot(
+                       cancel.slot(), [&](std::exception_ptr error, const auto&) { problem = error; }));
+    for (int i = 0; i < turns; ++i) {
+        context.run_one();
+    }
+    cancel.emit(asio::cancellation_type::terminal);
+    context.run();
+    BOOST_REQUIRE(problem);
+    BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
+                          [](const error& failure) { return failure.errc() == errc::cancelled; });
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_CASE(observers_are_told_of_sessions_that_have_expired_however_that_is_found_out) {
@@ -116,20 +135,7 @@ BOOST_AUTO_TEST_CASE(others_have_their_turn_during_a_cleanup) {
 
 BOOST_AUTO_TEST_CASE(a_cleanup_can_be_cancelled_and_what_was_swept_stays_swept) {
     left_behind of;
-    asio::io_context context(1);
-    asio::cancellation_signal cancel;
-    std::exception_ptr problem;
-    asio::co_spawn(context, of.store->cleanup_expired(),
-                   asio::bind_cancellation_slot(
-                       cancel.slot(), [&](std::exception_ptr error, std::size_t) { problem = error; }));
-    for (int i = 0; i < 6; ++i) {
-        context.run_one();
-    }
-    cancel.emit(asio::cancellation_type::terminal);
-    context.run();
-    BOOST_REQUIRE(problem);
-    BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
-                          [](const error& failure) { return failure.errc() == errc::cancelled; });
+    cancel_after(6, of.store->cleanup_expired());
     const auto stats = complete(of.store->stats());
     BOOST_TEST(stats.current < of.many + 1);
     BOOST_TEST(stats.current > of.many / 2);
@@ -181,21 +187,7 @@ BOOST_AUTO_TEST_CASE(a_new_session_takes_the_place_of_an_expired_one_however_man
 
 BOOST_AUTO_TEST_CASE(a_search_for_a_place_can_be_cancelled) {
     full_of_living of(false);
-    asio::io_context context(1);
-    asio::cancellation_signal cancel;
-    std::exception_ptr problem;
-    asio::co_spawn(
-        context, of.store.create("beyond"),
-        asio::bind_cancellation_slot(cancel.slot(), [&](std::exception_ptr error,
-                                                        const std::optional<session>&) { problem = error; }));
-    for (int i = 0; i < 4; ++i) {
-        context.run_one();
-    }
-    cancel.emit(asio::cancellation_type::terminal);
-    context.run();
-    BOOST_REQUIRE(problem);
-    BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
-                          [](const error& failure) { return failure.errc() == errc::cancelled; });
+    cancel_after(4, of.store.create("beyond"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 #include "pool/demand/dispatcher.hpp"
 
 #include "core/clock.hpp"
+#include "policy/admission.hpp"
 #include "pool/demand/call_events.hpp"
 #include "pool/demand/tool_cycle.hpp"
 
@@ -36,10 +37,10 @@ dispatcher::dispatcher(const worker_surroundings& around, const pool_log& log)
       figures_(config_.metrics),
       drained_(context_.executor) {}
 
-void dispatcher::submit(call& fresh, admission_facts&& pool, bool may_grow) {
+void dispatcher::submit(call& fresh, bool may_grow) {
     ++counters_.submitted;
     try {
-        take_on(fresh, pool);
+        take_on(fresh);
         if (fresh.state == call_state::queued) {
             ++counters_.waited;
             refuse_if_circle(fresh, may_grow);
@@ -57,15 +58,16 @@ void dispatcher::refuse(call& fresh, errc code, error_info cause) {
     fresh.refusal ? refuse_unsendable(fresh) : fail(fresh, code, std::move(cause));
 }
 
-void dispatcher::take_on(call& fresh, admission_facts& pool) {
+void dispatcher::take_on(call& fresh) {
     receive(fresh);
     if (fresh.refusal) {
         refuse_unsendable(fresh);
         return;
     }
-    pool.is_expired = fresh.deadline <= fresh.submitted;
-    pool.is_poisonous = losses_.is_poison(fresh, fresh.submitted);
-    if (const auto refusal = refusal_of(pool)) {
+    admission_facts facts;
+    facts.is_expired = fresh.deadline <= fresh.submitted;
+    facts.is_poisonous = losses_.is_poison(fresh, fresh.submitted);
+    if (const auto refusal = refusal_of(facts)) {
         fail(fresh, *refusal);
         return;
     }
@@ -84,7 +86,7 @@ void dispatcher::refuse_unsendable(call& unsendable) {
     }
 }
 
-/// What the configuration says of its command, where the request says nothing.
+/// Gives the request the options of its command in the configuration, as far as the request has none.
 void dispatcher::apply_command_options(call& fresh) const noexcept {
     const auto found = config_.commands.find(fresh.req.command());
     if (found == config_.commands.end()) {

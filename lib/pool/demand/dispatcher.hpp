@@ -4,7 +4,6 @@
 #pragma once
 
 #include "async/gate.hpp"
-#include "policy/admission.hpp"
 #include "pool/demand/calls_in_flight.hpp"
 #include "pool/demand/lost_call_policy.hpp"
 #include "pool/demand/session_router.hpp"
@@ -33,11 +32,10 @@ public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
     dispatcher(const worker_surroundings& around, const pool_log& log);
 
-    /// Takes a call on, unless something is wrong with the call. `may_grow`: there may be more workers for it. The facts by
-    /// reference: what is written byte by byte and passed as words stalls.
-    void submit(call& fresh, admission_facts&& pool, bool may_grow);
+    /// Takes a call on, unless something is wrong with the call. `may_grow`: there may be more workers for it.
+    void submit(call& fresh, bool may_grow);
 
-    /// The same of a pool that is in no state for calls.
+    /// Fails a call that the pool is in no state for.
     void refuse(call& fresh, errc code, error_info cause);
 
     /// The caller no longer waits.
@@ -78,7 +76,7 @@ public:
     /// Destroys what would resume the callers. For when no coroutine will ever run again.
     void forget_callers() noexcept;
 
-    /// Workers that were to come may not: tools' calls that have waited for them may wait for each other alone.
+    /// Fails the calls of tools that wait for each other alone, now that no workers are to come.
     void refuse_circles();
 
     /// Those that were given up since it was last asked.
@@ -114,7 +112,7 @@ private:
     void on_granted(claim& granted, worker* place, time_point now) override;
     void on_due(claim& due, const supply_outlook& supply) override;
 
-    void take_on(call& fresh, admission_facts& pool);
+    void take_on(call& fresh);
     void refuse_unsendable(call& unsendable);
     void receive(call& fresh) noexcept;
     void apply_command_options(call& fresh) const noexcept;

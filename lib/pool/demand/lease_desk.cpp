@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/duration_text.hpp"
+#include "policy/admission.hpp"
 #include "pool/demand/call_events.hpp"
 
 #include <algorithm>
@@ -81,8 +82,9 @@ void lease_desk::wait(lease_claim& wanting) {
         room_.rejoin(wanting);
         return;
     }
+    const bool has_place = false;
     const auto waiting = room_.queue().size();
-    if (waiting >= config_.queue.limit) {
+    if (admit(has_place, waiting, config_.queue.limit) != admission::queue) {
         tell_saturated(context_, config_, waiting);
         end_wait(wanting, errc::pool_saturated, {});
         return;
