@@ -599,6 +599,32 @@ BOOST_AUTO_TEST_CASE(a_call_that_may_go_anywhere_does_not_take_a_strict_session_
     BOOST_TEST(strict->value.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(nor_a_session_that_a_strict_call_waits_to_bind) {
+    pool_with_session pool(hint);
+    const auto id = pool.occupy_home();
+    const auto first = pool.execute(request("first").session("s").affinity(strict_queue));
+    pool.execute(request("hint").session("s"));
+    BOOST_TEST(pool.serve(pool.other()) == "hint");
+    pool.execute(request("second").session("s").affinity(strict_queue));
+    BOOST_TEST(pool.worker(pool.other()).take_calls().empty()); // it would overtake the first
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+    BOOST_TEST(pool.serve(pool.home) == "first");
+    BOOST_TEST(pool.serve(pool.home) == "second");
+    BOOST_TEST(first->value.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_for_a_worker_of_its_choice_binds_no_session_meanwhile) {
+    pool_with_session pool(hint);
+    const auto id = pool.occupy_home();
+    const auto busy = pool.status().workers[pool.home].id;
+    pool.checkout(checkout_options().worker(busy).affinity(strict_queue));
+    pool.checkout(checkout_options().worker(busy).session("t").affinity(strict_queue));
+    BOOST_TEST(pool.status().workers[pool.home].strict_sessions == 0u);
+    pool.worker(pool.home).reply(id);
+    pool.settle();
+}
+
 BOOST_AUTO_TEST_CASE(a_lease_does_not_bring_a_strict_session_to_a_worker_that_is_not_its_own) {
     pool_with_session pool(strict_queue);
     const auto id = pool.occupy_home();

@@ -61,7 +61,13 @@ route session_router::decide(claim& wanting, const std::string& session, affinit
     const auto step = step_of(mode, state);
     const bool is_strict = !session.empty() && mode != affinity_mode::hint;
     const bool has_room = is_refusal(step) || !is_strict || begin_use(wanting, session);
-    return {has_room ? step : affinity_step::refuse_as_too_many, home};
+    if (!has_room) {
+        return {affinity_step::refuse_as_too_many, home};
+    }
+    if (is_strict && step == affinity_step::wait_for_home && home_of(session) == home) {
+        affinity_.bind(session, mode, *home); // a call with a hint does not take the session along meanwhile
+    }
+    return {step, home};
 }
 
 /// Room is for the claim only if nobody waits there who came before it, perhaps for room that it could do without.
