@@ -52,6 +52,7 @@ enum class errc {
     session_worker_unavailable, ///< the session's worker is gone, or is not the lease's; the affinity allows no other
     pool_not_found,             ///< the pool_manager has no pool of that name; the text lists those it has
     forked, ///< this process was forked from the one that started the pool, and has no workers; not a pool's to repair
+    out_of_memory, ///< there was no memory for the call, or none for the pool itself, which has failed: see pool
 };
 
 /// Whether the same call may succeed if it is made again after a while, because the failure says nothing about the

@@ -25,7 +25,14 @@
 namespace skep {
 
 /// Where a pool is between its construction and the end of its shutdown.
-enum class pool_phase { created, starting, running, stopping, stopped };
+enum class pool_phase {
+    created,
+    starting,
+    running,
+    stopping,
+    stopped,
+    failed ///< it had no memory for what it needs itself, or its scheduler broke a rule; may be started again
+};
 
 /// Its name here, such as "running".
 SKEP_API std::string_view to_string(pool_phase phase) noexcept;

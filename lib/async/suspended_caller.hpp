@@ -62,9 +62,9 @@ public:
     void keep(std::shared_ptr<void> canceller) noexcept { canceller_ = std::move(canceller); }
 
     /// Lets it go on on its own executor, never from within this call. What it is given becomes its `Results` there. Where it
-    /// was kept may be gone by then.
+    /// was kept may be gone by then. Without memory for that, the coroutine is destroyed instead.
     template <class... Given>
-    friend void resume(basic_suspended_caller&& caller, Given&&... given) {
+    friend void resume(basic_suspended_caller&& caller, Given&&... given) noexcept {
         // The last thing that its turn on the strand does: the same thread may as well go on with it.
         const auto executor = asio::prefer(asio::require(caller.executor(), asio::execution::blocking.never),
                                            asio::execution::relationship.continuation);
@@ -76,7 +76,9 @@ public:
                 handler(static_cast<Results&&>(std::move(given))...);
             }
         };
-        execute_surely(executor, std::move(go_on));
+        try {
+            execute_surely(executor, std::move(go_on));
+        } catch (const std::bad_alloc&) {} // the coroutine was destroyed
     }
 
 private:

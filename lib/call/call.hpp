@@ -30,7 +30,6 @@ enum class call_state : std::uint8_t {
     queued,    ///< waits for a worker
     delayed,   ///< was lost with a worker, and waits to be sent again
     running,   ///< a worker has it
-    stranded,  ///< its worker is gone, and there was no memory to do anything about it
     abandoned, ///< its caller has been answered (timeout, cancel), but the worker is still at it
     done
 };

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "policy/deadline_heap.hpp"
+#include <skep/error.hpp>
 #include <skep/scheduler.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
+#include <boost/intrusive/options.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
@@ -36,6 +38,9 @@ public:
     /// The time it was last entered for in the deadlines has come.
     virtual void on_due(claim& due, const supply_outlook& supply) = 0;
 
+    /// The pool has failed, and the claim with it; `broken` is in no list any more that counts.
+    virtual void on_breakdown(claim& broken, const error& why) noexcept = 0;
+
     /// The worker that it keeps places of has changed, or takes no calls any more.
     virtual void on_changed(claim&, bool /* has_left */) {}
 
@@ -56,6 +61,8 @@ struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_
     /// Destroys what would resume those who wait for it. For when no coroutine will ever run again.
     virtual void forget() noexcept = 0;
 
+    /// Among all that the pool has not completed. Links nothing else.
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> open;
     claim_holder* holder = nullptr;
     worker* at = nullptr; ///< that it has a place of
     time_point submitted;

@@ -8,11 +8,12 @@
 
 namespace skep {
 
-claim_failure::claim_failure(skep::errc code, error_info&& info) noexcept : code_(code) {
-    try {
-        told_ = std::make_shared<error::story>(std::move(info));
-    } catch (const std::bad_alloc&) {}
-}
+claim_failure::claim_failure(skep::errc code, error_info&& info)
+    : code_(code), told_(std::make_shared<error::story>(std::move(info))) {}
+
+/// The text is there: nothing is changed in what they share.
+claim_failure::claim_failure(const error& why) noexcept
+    : code_(why.errc()), told_(std::const_pointer_cast<error::story>(why.told_)) {}
 
 error claim_failure::to_error() const {
     try {

@@ -16,13 +16,13 @@ class claim_failure {
 public:
     claim_failure() noexcept = default;
 
-    /// Without memory, the code is all that is kept.
-    claim_failure(skep::errc code, error_info&& info) noexcept;
+    claim_failure(skep::errc code, error_info&& info);
+    explicit claim_failure(const error& why) noexcept;
 
     explicit operator bool() const noexcept { return code_ != skep::errc(); }
     skep::errc errc() const noexcept { return code_; }
 
-    /// Null if it could not be kept.
+    /// Null if it is none.
     const error_info* info() const noexcept { return told_ ? &told_->info : nullptr; }
 
     /// With all that is known, if there is memory for its text. Throws std::bad_alloc if there is none at all.

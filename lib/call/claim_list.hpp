@@ -19,15 +19,16 @@ public:
     using pointer = boost::intrusive_ptr<Claim>;
 
     claim_list() = default;
-    ~claim_list() {
-        while (!list_.empty()) {
-            pop_front();
-        }
-    }
+    ~claim_list() { clear(); }
     claim_list(claim_list&&) noexcept = default;
     claim_list& operator=(claim_list&&) = delete;
 
     bool empty() const noexcept { return list_.empty(); }
+    void clear() noexcept {
+        while (!list_.empty()) {
+            pop_front();
+        }
+    }
     std::size_t size() const noexcept { return list_.size(); }
 
     /// `function` may take the claim that it is given out of the list, and no other.

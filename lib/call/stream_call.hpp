@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace skep {
@@ -124,15 +123,11 @@ private:
             return;
         }
         const boost::intrusive_ptr<stream_call> self(this);
-        try {
-            asio::post(executor_, [self] {
-                self->is_scheduled_ = false;
-                self->hand_over();
-            });
-            is_scheduled_ = true;
-        } catch (const std::bad_alloc&) {
-            hand_over();
-        }
+        asio::post(executor_, [self] {
+            self->is_scheduled_ = false;
+            self->hand_over();
+        });
+        is_scheduled_ = true;
     }
 
     void hand_over() {

@@ -18,7 +18,8 @@ BOOST_DESCRIBE_ENUM(errc, invalid_config, not_started, already_started, shutting
                     spawn_failed, startup_timeout, handshake_failed, heartbeat_lost, protocol_error,
                     illegal_transition, unavailable, poisonous_request, unknown_worker, initialization_failed,
                     tool_cycle, type_mismatch, session_quota_exceeded, session_not_found, invalid_session,
-                    session_backend_failed, worker_busy, session_worker_unavailable, pool_not_found, forked)
+                    session_backend_failed, worker_busy, session_worker_unavailable, pool_not_found, forked,
+                    out_of_memory)
 
 namespace {
 
@@ -80,6 +81,7 @@ explanation explain(errc code) noexcept {
     case errc::session_backend_failed: return {"the sessions cannot be reached", "retry later"};
     case errc::tool_cycle:
         return {"every worker waits for a call of its tools", "raise workers, or call another pool"};
+    case errc::out_of_memory: return {"the host has no memory left"};
     case errc::illegal_transition: return {"the worker's lifecycle does not allow this change of state"};
     }
     return {"unknown error"};
@@ -102,6 +104,7 @@ public:
         case errc::queue_timeout:
         case errc::no_worker:
         case errc::startup_timeout: return make_error_condition(generic::timed_out);
+        case errc::out_of_memory: return make_error_condition(generic::not_enough_memory);
         default: return {code, *this};
         }
     }

@@ -9,8 +9,8 @@
 namespace skep {
 
 std::string_view to_string(pool_phase phase) noexcept {
-    static constexpr std::array<std::string_view, 5> names{"created", "starting", "running", "stopping",
-                                                           "stopped"};
+    static constexpr std::array<std::string_view, 6> names{"created",  "starting", "running",
+                                                           "stopping", "stopped",  "failed"};
     return names.at(static_cast<std::size_t>(phase));
 }
 

@@ -14,9 +14,10 @@ namespace skep {
 /// What decides whether a pool takes a call on.
 struct admission_facts {
     pool_phase phase = pool_phase::running;
-    bool has_start_failed = false; ///< too few workers came up, and no other start has begun
-    bool is_unavailable = false;   ///< too many workers failed of late and none is left
-    bool is_expired = false;       ///< its deadline lies in the past
+    errc failure = errc::out_of_memory; ///< of a pool that has failed
+    bool has_start_failed = false;      ///< too few workers came up, and no other start has begun
+    bool is_unavailable = false;        ///< too many workers failed of late and none is left
+    bool is_expired = false;            ///< its deadline lies in the past
     bool is_poisonous = false;
     bool is_part_of_another = false; ///< of a call that a worker has: it is drained with that one
 };
@@ -31,6 +32,7 @@ constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept 
         }
         break;
     case pool_phase::stopped: return errc::shutting_down;
+    case pool_phase::failed: return facts.failure;
     case pool_phase::starting:
         if (facts.has_start_failed) {
             return errc::start_failed;

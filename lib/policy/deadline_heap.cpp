@@ -17,11 +17,11 @@ void deadline_heap::set(deadline_node& node, time_point due) {
     sift(node.heap_place);
 }
 
-void deadline_heap::reserve_one() {
-    constexpr std::size_t least = 16;
-    if (entries_.size() == entries_.capacity()) {
-        entries_.reserve(std::max(least, 2 * entries_.size()));
+void deadline_heap::clear() noexcept {
+    for (const auto& each : entries_) {
+        each.node->heap_place = deadline_node::outside;
     }
+    entries_.clear();
 }
 
 void deadline_heap::remove(deadline_node& node) noexcept {

@@ -26,11 +26,10 @@ public:
     /// Adds `node`, or moves it if it is in the heap. The node must stay alive until removed.
     void set(deadline_node& node, time_point due);
 
-    /// Makes room, so that set() cannot fail.
-    void reserve_one();
-
     /// Does nothing if the node is not in the heap.
     void remove(deadline_node& node) noexcept;
+
+    void clear() noexcept;
 
     /// The earliest deadline, or time_point::max().
     time_point earliest() const noexcept;

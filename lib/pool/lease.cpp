@@ -20,7 +20,7 @@ namespace {
 class reset_call final : public call, private call_sink {
 public:
     explicit reset_call(request&& what) : call(std::move(what), static_cast<call_sink*>(this)) {
-        ties = std::make_unique<call_ties>(); // there may be no memory later on
+        ties = std::make_unique<call_ties>();
     }
 
     void belong_to(const core_ptr& pool) { pool_ = pool; }
@@ -28,16 +28,9 @@ public:
 private:
     void put_answer(reply&&) override {}
     void put_failure(claim_failure&& failure) override {
-        if (const auto core = pool_.lock()) {
-            core->leases().on_reset_failed(*lease_of(*this), text_of(failure));
-        }
-    }
-
-    static std::string text_of(const claim_failure& failure) {
-        try {
-            return failure.to_error().what();
-        } catch (const std::bad_alloc&) {
-            return "out of memory";
+        const auto core = pool_.lock();
+        if (core && lease_of(*this)->at != nullptr) {
+            core->leases().on_reset_failed(*lease_of(*this), failure.to_error().what());
         }
     }
 
@@ -140,7 +133,8 @@ lease_handle::~lease_handle() {
     }
     lease_->is_dropped = true;
     try {
-        asio::post(core->executor(), [core, mine = lease_] { core->leases().give_back(*mine); });
+        asio::post(core->executor(),
+                   [core, mine = lease_] { core->guard([&] { core->leases().give_back(*mine); }); });
     } catch (const std::bad_alloc&) { // it is seen to when its worker is looked at next
     }
 }

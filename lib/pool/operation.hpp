@@ -7,7 +7,6 @@
 #include "pool/pool_core.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <exception>
 #include <memory>
@@ -38,7 +37,7 @@ void forward_cancellation(basic_suspended_caller<Results...>& caller, const core
                 if (pool && still_waiting) {
                     const auto& executor = pool->executor();
                     auto end_wait = [pool = std::move(pool), still_waiting = std::move(still_waiting), type] {
-                        (*still_waiting)(*pool, type);
+                        pool->guard([&] { (*still_waiting)(*pool, type); });
                     };
                     asio::post(executor, std::move(end_wait));
                 }
@@ -55,7 +54,7 @@ void take_to_strand(const core_ptr& core, basic_suspended_caller<Results...>&& c
                     Enter enter) {
     forward_cancellation(caller, core, std::move(cancel));
     auto arrive = [core = core, enter = std::move(enter), caller = std::move(caller)]() mutable {
-        enter(*core, std::move(caller));
+        core->guard([&] { enter(*core, std::move(caller)); });
     };
     execute_surely(core->executor(), std::move(arrive));
 }
@@ -72,8 +71,8 @@ public:
         core->waits().add(*this);
         try {
             task_ = tasks.spawn(core, run(self, core, std::move(body)));
-        } catch (...) { // out of memory
-            problem_ = std::current_exception();
+        } catch (...) {
+            failure_ = core->exhausted();
             hand_over();
             return;
         }
@@ -95,9 +94,6 @@ public:
         if (failure_) {
             throw *failure_;
         }
-        if (problem_) {
-            std::rethrow_exception(problem_);
-        }
         return std::move(outcome_);
     }
 
@@ -108,44 +104,23 @@ private:
             auto running = body(*core);
             self->outcome_ = co_await std::move(running);
         } catch (...) {
-            self->fail(*core, std::current_exception());
+            self->failure_ = core->failure_of(std::current_exception(), self->cancelled_);
         }
         self->hand_over();
-    }
-
-    /// Each caller has its own copy of an error, which it may let go of on its own thread.
-    void fail(const pool_core& core, const std::exception_ptr& problem) noexcept {
-        try {
-            std::rethrow_exception(problem);
-        } catch (const error& failure) {
-            keep([&] { failure_ = failure; });
-        } catch (const boost::system::system_error&) { // its task was cancelled
-            keep([&] { failure_ = core.failure(cancelled_ ? errc::cancelled : errc::shutting_down); });
-        } catch (...) {
-            problem_ = problem;
-        }
-    }
-
-    template <class Function>
-    void keep(Function&& failure) noexcept {
-        try {
-            failure();
-        } catch (...) { // out of memory
-            problem_ = std::current_exception();
-        }
     }
 
     /// Out of the core's list first: what the caller destroys, he destroys on his own thread.
     void hand_over() {
         unlink();
-        resume(std::move(caller_));
+        if (caller_) { // else it was done at once, and what came after that has failed
+            resume(std::move(caller_));
+        }
     }
 
     suspended_caller caller_;
     task_group::task_handle task_;
     bool cancelled_ = false;
-    std::optional<error> failure_;
-    std::exception_ptr problem_;
+    std::optional<error> failure_; ///< each caller's own copy, which it may let go of on its own thread
     T outcome_{};
 };
 

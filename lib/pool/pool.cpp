@@ -97,28 +97,39 @@ asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
     co_await std::move(waiting);
 }
 
-/// What `ask` returns of the pool, on its strand.
-template <class Ask, class Answer = std::invoke_result_t<const Ask&, pool_core&>>
-asio::awaitable<Answer> one_hop(core_ptr core, Ask ask) {
+/// What `act` returns of the pool, on its strand.
+template <class Act, class Answer = std::invoke_result_t<const Act&, pool_core&>>
+asio::awaitable<Answer> one_hop(core_ptr core, Act act) {
     Answer result{};
-    std::exception_ptr problem;
-    auto start = [core = std::move(core), &ask, &result, &problem](suspended_caller&& caller) {
-        auto look = [core, &ask, &result, &problem, caller = std::move(caller)]() mutable {
+    std::optional<error> problem;
+    auto start = [core = std::move(core), &act, &result, &problem](suspended_caller&& caller) {
+        auto enter = [core, &act, &result, &problem, caller = std::move(caller)]() mutable {
             try {
-                result = ask(*core);
-            } catch (const std::exception&) { // out of memory
-                problem = std::current_exception();
+                result = act(*core);
+            } catch (...) {
+                problem = core->failure_of(std::current_exception(), false);
             }
             resume(std::move(caller));
         };
-        execute_surely(core->executor(), std::move(look));
+        execute_surely(core->executor(), std::move(enter));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
     if (problem) {
-        std::rethrow_exception(problem);
+        throw *problem;
     }
     co_return result;
+}
+
+/// How large it is depends on the pool, and on who asks: without memory for it, that fails alone.
+template <class Picture>
+Picture picture_of(pool_core& pool, Picture (pool_core::*look)()) {
+    pool.settle();
+    try {
+        return (pool.*look)();
+    } catch (const std::bad_alloc&) {
+        throw error(pool.exhausted());
+    }
 }
 
 asio::awaitable<void> run_bind(core_ptr core, std::string id, worker_id worker,
@@ -151,7 +162,7 @@ pool make_pool(core_ptr core) {
 
 pool::~pool() {
     if (core_) {
-        asio::post(core_->executor(), [core = core_] { core->abandon(); });
+        asio::post(core_->executor(), [core = core_] { core->guard([&] { core->abandon(); }); });
     }
 }
 
@@ -199,11 +210,11 @@ asio::awaitable<lease> pool::checkout(checkout_options what, std::source_locatio
 }
 
 asio::awaitable<pool_status> pool::status() {
-    return one_hop(core_, [](pool_core& target) { return target.status(); });
+    return one_hop(core_, [](pool_core& target) { return picture_of(target, &pool_core::status); });
 }
 
 asio::awaitable<pool_metrics> pool::metrics() {
-    return one_hop(core_, [](pool_core& target) { return target.metrics(); });
+    return one_hop(core_, [](pool_core& target) { return picture_of(target, &pool_core::metrics); });
 }
 
 asio::awaitable<bool> pool::forget_session(std::string id) {

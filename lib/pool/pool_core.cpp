@@ -6,7 +6,6 @@
 #include "async/pause.hpp"
 #include "core/text.hpp"
 #include "policy/remote_error.hpp"
-#include "pool/demand/next_attempt.hpp"
 #include "pool/demand/tool_cycle.hpp"
 #include "process/usable_cpus.hpp"
 
@@ -16,7 +15,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <new>
 
 namespace skep {
 
@@ -57,10 +55,11 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       config_(completed(std::move(config))),
       log_(config_, context_),
       runtime_(make_runtime(context_, config_, [this](const output_line& line) { handle_output(line); })),
+      boundary_([this](const std::exception_ptr& problem) { break_down(problem); }),
       events_([this] { wake_for_events(); }, [this] { apply_events(); }),
-      around_{context_, config_, *runtime_, *this, events_, tools_, {}},
+      around_{context_, config_, *runtime_, *this, boundary_, events_, tools_, {}},
       changed_(context_.executor),
-      dispatcher_(around_, log_),
+      dispatcher_(around_),
       leases_(around_, dispatcher_, log_),
       roster_(context_, config_),
       supervisor_(around_, log_, roster_, changed_),
@@ -69,47 +68,96 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       autoscaler_(around_, dispatcher_, roster_, suspension_, log_, std::move(of_manager.share)),
       hooks_(context_, config_, log_),
       streaks_(config_.health_check.error_streak),
-      supply_(make_group("a pool task failed")),
-      demand_(make_group("a pool task failed")),
-      phases_(make_group("a start or shutdown failed")),
-      starts_(make_group("a pool task failed")),
-      stragglers_(make_group("a pool task failed")),
+      supply_(make_group()),
+      demand_(make_group()),
+      phases_(make_group()),
+      starts_(make_group()),
+      stragglers_(make_group()),
       waits_(context_.executor),
+      exhausted_(failure(errc::out_of_memory)),
       starts_again_(of_manager.starts_again) {}
 
-/// `complaint`: what is logged when a task fails, a literal.
-task_group pool_core::make_group(std::string_view complaint) {
-    return {context_.executor, [this, complaint](std::exception_ptr) { log_(log_level::error, complaint); }};
+task_group pool_core::make_group() {
+    return {context_.executor, [this](const std::exception_ptr& problem) { boundary_.cross(problem); }};
 }
 
-void pool_core::run_in(task_group& group, loop body) {
-    group.spawn(shared_from_this(), keep_going(std::move(body)));
-}
-
-/// A pool without one of its loops would be dead without saying so: one that fails, for lack of memory, is begun again.
-asio::awaitable<void> pool_core::keep_going(loop body) {
-    for (;;) {
-        std::exception_ptr problem;
+/// Ends the pool, as something has failed that the pool cannot go on without: every open call and checkout is completed, every
+/// worker killed with its group. What that needs was made while there was memory. What is open is completed each time: to
+/// refuse a call may fail as well.
+void pool_core::break_down(const std::exception_ptr& problem) noexcept {
+    const bool is_first = phase_ != pool_phase::failed && phase_ != pool_phase::stopped;
+    const bool was_stopping = phase_ == pool_phase::stopping;
+    if (is_first) {
+        spare_.reset();
+        broken_.emplace(exhausted_);
         try {
-            co_await body();
-        } catch (...) {
-            problem = std::current_exception();
+            std::rethrow_exception(problem);
+        } catch (const error& stated) {
+            broken_.emplace(stated);
+        } catch (...) {}
+        phase_ = was_stopping ? pool_phase::stopped : pool_phase::failed;
+        log_(log_level::error, "the pool has failed", problem);
+    }
+    const auto aborted = dispatcher_.break_down(broken_ ? *broken_ : exhausted_);
+    report_.calls_aborted += was_stopping ? aborted : 0;
+    if (is_first) {
+        end_broken(was_stopping);
+    }
+}
+
+void pool_core::end_broken(bool was_stopping) noexcept {
+    hooks_.cancel_start();
+    for (auto* const each : {&supply_, &demand_, &phases_, &starts_, &stragglers_, &waits_.changes()}) {
+        each->cancel();
+    }
+    dispatcher_.sessions().cancel_touches();
+    supervisor_.end_launch();
+    supervisor_.kill_all();
+    if (start_ && !start_->is_over) {
+        start_->problem = broken_;
+        start_->is_over = true;
+    }
+    ++failed_starts_;
+    if (was_stopping) { // whoever waits for the shutdown is not kept waiting
+        supervisor_.end_now();
+        runtime_->close();
+        end_shutdown();
+    }
+    while (!events_.empty()) {
+        try {
+            apply_events();
+        } catch (...) {} // that one was taken
+    }
+    changed_.notify_all();
+    if (starts_again_ && start_ && !was_stopping) {
+        try {
+            plan_another_start();
+        } catch (...) {} // it stays failed
+    }
+}
+
+error pool_core::failure_of(const std::exception_ptr& problem, bool was_cancelled) noexcept {
+    try {
+        try {
+            std::rethrow_exception(problem);
+        } catch (const boost::system::system_error& thrown) {
+            if (const auto* const stated = dynamic_cast<const error*>(&thrown)) {
+                return *stated;
+            }
+            // Its task was cancelled.
+            return was_cancelled || !broken_ ? failure(was_cancelled ? errc::cancelled : errc::shutting_down)
+                                             : *broken_;
         }
-        const auto cancellation = co_await asio::this_coro::cancellation_state;
-        if (!problem || cancellation.cancelled() != asio::cancellation_type::none) {
-            co_return;
-        }
-        log_(log_level::error, "a task of the pool failed and is begun again", problem);
-        timer pause(context_.executor, context_.now() + before_next_attempt);
-        boost::system::error_code ec;
-        auto token = asio::redirect_error(asio::use_awaitable, ec);
-        co_await pause.async_wait(std::move(token));
+    } catch (...) {
+        boundary_.cross(std::current_exception());
+        return exhausted_;
     }
 }
 
 admission_facts pool_core::facts_of_admission() {
     admission_facts facts;
     facts.phase = phase_;
+    facts.failure = broken_ ? broken_->errc() : errc::out_of_memory;
     facts.has_start_failed = failed_start() != nullptr;
     facts.is_unavailable = supervisor_.is_unavailable();
     return facts;
@@ -122,6 +170,7 @@ void pool_core::refuse_if_forked() const {
 }
 
 void pool_core::check_out(lease_claim& fresh) {
+    leases_.receive(fresh);
     events_.settle();
     std::optional<route_refusal> refusal;
     if (const auto code = refusal_of(facts_of_admission())) {
@@ -132,6 +181,7 @@ void pool_core::check_out(lease_claim& fresh) {
 }
 
 void pool_core::submit(call& fresh) {
+    dispatcher_.receive(fresh);
     events_.settle();
     auto facts = facts_of_admission();
     facts.is_part_of_another = dispatcher_.is_part_of_running_call(fresh);
@@ -149,16 +199,12 @@ void pool_core::take_chunks(call& from, stream_credit taken) {
     dispatcher_.take_chunks(from, taken);
 }
 
-/// What has brought the pool into a state in which it refuses calls, as far as there is memory for it.
+/// What has brought the pool into a state in which it refuses calls.
 error_info pool_core::cause_of_refusal() const {
-    try {
-        if (const auto* const failed = failed_start()) {
-            return failed->info();
-        }
-        return phase_ == pool_phase::running ? last_cause() : error_info();
-    } catch (const std::bad_alloc&) {
-        return {};
+    if (const auto* const failed = failed_start()) {
+        return failed->info();
     }
+    return phase_ == pool_phase::running ? last_cause() : error_info();
 }
 
 /// Acts on deadlines until it is cancelled. All that has happened before comes first.
@@ -227,19 +273,13 @@ void pool_core::begin_shutdown() {
     hooks_.cancel_start();
     supervisor_.progress().open(); // a start that is under way looks up
     changed_.notify_all();
-    try {
-        phases_.spawn(shared_from_this(), run_shutdown());
-    } catch (const std::bad_alloc&) { // nobody would ever do it
-        phases_.spawn(shared_from_this(), run_shutdown());
-    }
+    run_in(phases_, run_shutdown());
 }
 
 asio::awaitable<void> pool_core::run_shutdown() {
     const auto began = context_.now();
     log_(log_level::debug, [&] { return "shutdown: " + describe_state(); });
-    try {
-        run_in(stragglers_, [this, began] { return name_stragglers(began); });
-    } catch (const std::bad_alloc&) {} // it goes on without words
+    run_in(stragglers_, name_stragglers(began));
     while (start_ && !start_->is_over) {
         co_await changed_.wait();
     }
@@ -262,6 +302,10 @@ asio::awaitable<void> pool_core::run_shutdown() {
     supervisor_.drop_vacancies();
     report_.took = context_.now() - began;
     phase_ = pool_phase::stopped;
+    end_shutdown();
+}
+
+void pool_core::end_shutdown() noexcept {
     if (!config_.events) {
         context_.events->end_waits(); // a subscriber would keep its context at work
     }
@@ -335,15 +379,17 @@ asio::awaitable<void> pool_core::take_down(stop_stage first) {
     waits_.changes().cancel();
     dispatcher_.sessions().cancel_touches();
     supervisor_.stop_all(first);
-    while (!roster_.is_empty()) {
-        supervisor_.progress().close();
-        co_await supervisor_.progress().wait();
-    }
+    co_await supervisor_.join();
+    events_.settle();
     demand_.cancel();
     co_await supply_.join();
     co_await demand_.join();
-    co_await supervisor_.join();
     co_await hooks_.join();
+    roster_.for_each([this](worker& each) { // whose end was lost, with the memory for it
+        dispatcher_.remove(each);
+        supervisor_.count_end(each);
+    });
+    roster_.clear();
     runtime_->close();
 }
 
@@ -474,10 +520,6 @@ void pool_core::on_remote_error(worker& sender, call& answered, error_message& a
     dispatcher_.on_remote_error(sender, answered, answer);
 }
 
-void pool_core::on_answer_lost(worker& sender, call& answered) {
-    dispatcher_.on_call_lost(sender, {call_ptr(&answered), true, false});
-}
-
 void pool_core::note_failed_call(worker& at, const call& failed, const std::string& how) {
     if (at.life().departure()) {
         return;
@@ -510,6 +552,7 @@ void pool_core::require_running() {
         }
         [[fallthrough]];
     case pool_phase::starting: throw failure(errc::not_started);
+    case pool_phase::failed: throw *broken_;
     default: throw failure(errc::shutting_down);
     }
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "async/boundary.hpp"
 #include "async/condition.hpp"
 #include "async/context_guard.hpp"
 #include "async/task_group.hpp"
@@ -29,6 +30,7 @@
 #include <skep/shutdown_report.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -71,6 +73,18 @@ public:
     /// Throws error(forked).
     void refuse_if_forked() const;
 
+    /// Runs what has been posted to the strand: what it throws ends the pool.
+    template <class Function>
+    void guard(Function&& function) noexcept {
+        boundary_.guard(function);
+    }
+
+    /// What an operation ends with whose coroutine has thrown `problem`. The pool ends with it, unless that is the caller's.
+    error failure_of(const std::exception_ptr& problem, bool was_cancelled) noexcept;
+
+    /// There is no memory for one operation.
+    const error& exhausted() const noexcept { return exhausted_; }
+
     // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
     void submit(call& fresh);
     void take_chunks(call& from, stream_credit taken);
@@ -105,6 +119,8 @@ public:
     user_waits& waits() noexcept { return waits_; }
     tool_table& tools() noexcept { return tools_; }
 
+    /// Acts on what has happened so far.
+    void settle() { events_.settle(); }
     pool_status status();
     pool_metrics metrics();
 
@@ -117,8 +133,6 @@ public:
     error failure(errc code, error_info info = {}) const;
 
 private:
-    using loop = std::function<asio::awaitable<void>()>;
-
     /// One call of start().
     struct start_attempt {
         time_point began;
@@ -144,9 +158,13 @@ private:
     asio::awaitable<void> name_stragglers(time_point began);
     std::string describe_stragglers(duration waited);
     std::string describe_state();
-    task_group make_group(std::string_view complaint);
-    void run_in(task_group& group, loop body);
-    asio::awaitable<void> keep_going(loop body);
+    task_group make_group();
+    void run_in(task_group& group, asio::awaitable<void> body) {
+        group.spawn(shared_from_this(), std::move(body));
+    }
+    void break_down(const std::exception_ptr& problem) noexcept;
+    void end_broken(bool was_stopping) noexcept;
+    void end_shutdown() noexcept;
 
     admission_facts facts_of_admission();
     error_info last_cause() const;
@@ -160,7 +178,6 @@ private:
 
     void on_result(worker& sender, call& answered, result_message& answer, time_point now) override;
     void on_remote_error(worker& sender, call& answered, error_message& answer) override;
-    void on_answer_lost(worker& sender, call& answered) override;
     void on_log(const worker& sender, const log_message& said) noexcept override;
     void on_chunk(call& receiver, chunk_message& piece) override { dispatcher_.on_chunk(receiver, piece); }
     void on_begun_in_vain(call& begun) override { dispatcher_.on_begun_in_vain(begun); }
@@ -210,6 +227,7 @@ private:
     pool_config config_;
     pool_log log_;
     std::unique_ptr<runtime> runtime_;
+    boundary boundary_;
     event_queue events_;
     tool_table tools_;
     worker_surroundings around_;
@@ -232,7 +250,10 @@ private:
     pool_phase phase_ = pool_phase::created;
     std::atomic<unsigned> started_in_ = 0; ///< the process_generation(); 0 unless started
     bool hurry_ = false;
-    bool was_available_ = true; ///< when last told
+    bool was_available_ = true;          ///< when last told
+    const error exhausted_;              ///< made while there was memory
+    std::unique_ptr<std::byte[]> spare_; ///< given back before callers are told of the failure
+    std::optional<error> broken_;        ///< what the pool has failed with
     std::shared_ptr<start_attempt> start_;
     const bool starts_again_;
     int failed_starts_ = 0; ///< in a row

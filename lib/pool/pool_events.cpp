@@ -12,24 +12,17 @@
 
 namespace skep {
 
-/// If it fails, for lack of memory, whoever uses the pool next sees to the events, or the supervisor at its next tick.
 void pool_core::wake_for_events() {
-    try {
-        asio::post(context_.executor, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) {
-                self->apply_events();
-            }
-        });
-    } catch (const std::exception&) {}
+    asio::post(context_.executor, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->guard([&] { self->apply_events(); });
+        }
+    });
 }
 
 void pool_core::apply_events() {
     while (const auto event = events_.next()) {
-        try {
-            std::visit([&](const auto& fact) { apply(*event->subject, fact); }, event->fact);
-        } catch (const std::exception&) {
-            log_(log_level::error, "what a worker told was not acted upon in full", std::current_exception());
-        }
+        std::visit([&](const auto& fact) { apply(*event->subject, fact); }, event->fact);
     }
     tell_availability();
     changed_.notify_all();
@@ -157,16 +150,12 @@ void pool_core::apply(worker& subject, const ended&) {
 void pool_core::record_end(const worker& gone) {
     log_end(gone);
     tell_end(gone);
-    try {
-        auto end = gone.exit();
-        inspection_.keep(end);
-        if (phase_ == pool_phase::stopping) {
-            report_.workers.push_back(end);
-        }
-        hooks_.after_end(shared_from_this(), std::move(end));
-    } catch (const std::exception&) { // out of memory, but it has ended
-        log_(log_level::error, "the end of a worker was not reported", std::current_exception());
+    auto end = gone.exit();
+    inspection_.keep(end);
+    if (phase_ == pool_phase::stopping) {
+        report_.workers.push_back(end);
     }
+    hooks_.after_end(shared_from_this(), std::move(end));
 }
 
 void pool_core::tell_end(const worker& gone) const {

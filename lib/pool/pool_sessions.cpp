@@ -31,7 +31,7 @@ void pool_core::forget_session_soon(const std::string& id, std::optional<time_po
     try {
         asio::post(context_.executor, [weak = weak_from_this(), id, expired] {
             if (const auto self = weak.lock()) {
-                self->dispatcher_.forget_session(id, expired);
+                self->guard([&] { self->dispatcher_.forget_session(id, expired); });
             }
         });
     } catch (const std::exception&) {}

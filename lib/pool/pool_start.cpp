@@ -9,12 +9,19 @@
 #include "policy/backoff.hpp"
 #include "pool/pool_core.hpp"
 
-#include <new>
+#include <cstddef>
 
 namespace skep {
 
+namespace {
+
+// For resuming the callers of a pool that has failed: about 300 of them, before they give back what they hold.
+constexpr std::size_t spare_bytes = 64u << 10;
+
+} // namespace
+
 asio::awaitable<void> pool_core::start() {
-    if (phase_ != pool_phase::created) {
+    if (phase_ != pool_phase::created && phase_ != pool_phase::failed) {
         const bool ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
         throw failure(ending ? errc::shutting_down : errc::already_started);
     }
@@ -32,41 +39,30 @@ void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
     phase_ = pool_phase::starting;
     started_in_ = process_generation();
     start_ = std::move(mine);
-    try {
-        phases_.spawn(shared_from_this(), run_start());
-    } catch (const std::bad_alloc&) {
-        phase_ = pool_phase::created;
-        started_in_ = 0;
-        start_.reset();
-        throw;
-    }
+    spare_ = std::make_unique<std::byte[]>(spare_bytes);
+    run_in(phases_, run_start());
 }
 
-/// Whatever it is that fails, everything is as before then.
 asio::awaitable<void> pool_core::run_start() {
     start_->began = context_.now();
     was_available_ = true;
     context_.tell<events::pool_init_started>([&] {
         return events::pool_init_started{config_.name, roster_.desired()};
     });
-    bool has_failed = false;
-    try {
-        co_await bring_up();
-    } catch (const std::exception&) { // out of memory
-        has_failed = true;
+    if (broken_) { // what is left of it
+        co_await take_down(stop_stage::kill);
+        broken_.reset();
+        boundary_.mend();
     }
-    if (has_failed) {
-        phase_ = phase_ == pool_phase::running ? pool_phase::starting : phase_;
-        co_await undo_start();
-    }
+    co_await bring_up();
 }
 
 asio::awaitable<void> pool_core::bring_up() {
     around_.owner = shared_from_this();
     supervisor_.reset();
     suspension_.reset();
-    run_in(demand_, [this] { return watch_deadlines(); });
-    run_in(demand_, [this] { return dispatcher_.sessions().expire(); });
+    run_in(demand_, watch_deadlines());
+    run_in(demand_, dispatcher_.sessions().expire());
     const bool is_prepared = co_await prepare();
     if (is_prepared) {
         co_await launch_until_ready();
@@ -77,8 +73,8 @@ asio::awaitable<void> pool_core::bring_up() {
         co_await undo_start();
     } else {
         phase_ = pool_phase::running;
-        run_in(supply_, [this] { return supervisor_.supervise(); });
-        run_in(supply_, [this] { return autoscaler_.run(); });
+        run_in(supply_, supervisor_.supervise());
+        run_in(supply_, autoscaler_.run());
         complete_start({});
     }
 }
@@ -147,27 +143,23 @@ void pool_core::plan_another_start() {
     log_(log_level::warning, [&] {
         return "the start is tried again in " + in_milliseconds(wait) + ": " + failed_start()->what();
     });
-    const auto again = [this, when = context_.now() + wait, by = process_generation()] {
-        return start_again(when, by);
-    };
     starts_.cancel(); // a start by the user has come before the last plan
-    try {
-        run_in(starts_, again);
-    } catch (const std::bad_alloc&) { // nobody would ever do it
-        run_in(starts_, again);
-    }
+    run_in(starts_, start_again(context_.now() + wait, process_generation()));
 }
 
 /// `planned_by`: the process_generation() of the time; a forked copy of the process has not asked for workers.
 asio::awaitable<void> pool_core::start_again(time_point when, unsigned planned_by) {
     co_await pause_until(context_.executor, when);
-    if (phase_ == pool_phase::created && planned_by == process_generation()) {
+    if (failed_start() != nullptr && planned_by == process_generation()) {
         begin_start(std::make_shared<start_attempt>());
     }
 }
 
-/// The error of the last start, if that is what the pool has come to.
+/// The error of the last start, or what has come after it, if that is what the pool has come to.
 const error* pool_core::failed_start() const noexcept {
+    if (phase_ == pool_phase::failed) {
+        return &*broken_;
+    }
     if (!start_) {
         return nullptr;
     }
@@ -190,6 +182,9 @@ asio::awaitable<void> pool_core::ready(std::size_t count) {
         }
         if (phase_ == pool_phase::stopping || phase_ == pool_phase::stopped) {
             throw failure(errc::shutting_down);
+        }
+        if (phase_ == pool_phase::failed && !starts_again_) {
+            throw *broken_;
         }
         if (roster_.ready() >= count) {
             co_return;

@@ -22,7 +22,7 @@ void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine, su
     }
     auto wait = [core, mine, caller = std::move(caller)]() mutable {
         if (core) {
-            core->take_chunks(*mine, mine->given().size);
+            core->guard([&] { core->take_chunks(*mine, mine->given().size); });
         }
         mine->wait(std::move(caller));
     };
@@ -60,8 +60,9 @@ void stream_reader::leave() noexcept {
         return;
     }
     try {
-        asio::post(core->executor(),
-                   [core, mine = stream_] { core->cancel(*mine, asio::cancellation_type::terminal); });
+        asio::post(core->executor(), [core, mine = stream_] {
+            core->guard([&] { core->cancel(*mine, asio::cancellation_type::terminal); });
+        });
     } catch (const std::bad_alloc&) { // it ends by its timeouts
     }
 }

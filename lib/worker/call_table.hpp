@@ -48,17 +48,14 @@ public:
     /// Calls that no lease has made.
     std::size_t common_load() const noexcept { return load() - (reserved_ - unused_); }
 
-    /// Makes room, so that add() cannot fail.
-    void reserve_one() {
+    std::uint64_t next_id() const noexcept { return next_id_; }
+
+    /// Enters a call under next_id().
+    void add(call& sent, std::uint64_t begin) {
         constexpr std::size_t least = 16;
         if (entries_.full()) {
             entries_.set_capacity(std::max(least, 2 * entries_.size()));
         }
-    }
-    std::uint64_t next_id() const noexcept { return next_id_; }
-
-    /// Enters a call under next_id(). There must be room; see reserve_one().
-    void add(call& sent, std::uint64_t begin) {
         entries_.push_back({next_id_++, call_ptr(&sent), begin});
         unused_ -= sent.is_leased() ? 1 : 0;
     }

@@ -9,6 +9,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -88,7 +89,7 @@ void link::end_pauses() noexcept {
 asio::awaitable<void> link::read_data() {
     bool more = true;
     while (more) {
-        more = co_await data_.source.receive(data_.told.most_to_read());
+        more = co_await receive(data_);
         heard_out_ = !more;
         user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         data_.told.begin_turn(data_.source.received());
@@ -108,7 +109,7 @@ asio::awaitable<void> link::read_data() {
 asio::awaitable<void> link::read_control() {
     bool more = true;
     while (more) {
-        more = co_await control_->source.receive(control_->told.most_to_read());
+        more = co_await receive(*control_);
         control_->told.begin_turn(control_->source.received());
         auto outcome = take_messages(*control_);
         if (outcome == taken::up_to_large) {
@@ -120,6 +121,16 @@ asio::awaitable<void> link::read_control() {
         }
     }
     user_.on_broken({failure_kind::process_exit, "it closed its control channel", errc::worker_lost});
+}
+
+/// False if nothing more comes, or there is no memory for as much as has come.
+asio::awaitable<bool> link::receive(inlet& from) {
+    try {
+        const bool more = co_await from.source.receive(from.told.most_to_read());
+        co_return more;
+    } catch (const std::bad_alloc&) {}
+    report_size();
+    co_return false;
 }
 
 /// A worker that tells too much is to leave time for others.
@@ -152,7 +163,11 @@ link::taken link::take_messages(inlet& from) {
                 from.source.begin(*frame);
                 return taken::up_to_large;
             }
-            take(from, from.source.decode(*frame), *frame);
+            auto message = within_memory([&] { return from.source.decode(*frame); });
+            if (!message) {
+                return taken::in_part;
+            }
+            take(from, std::move(*message), *frame);
         }
         return taken::all;
     });
@@ -162,11 +177,18 @@ link::taken link::take_messages(inlet& from) {
 asio::awaitable<link::taken> link::take_large(inlet& from) {
     auto outcome = taken::up_to_large;
     while (outcome == taken::up_to_large) {
-        auto step = [&] { return from.source.read_on(cost_of_step) ? taken::all : taken::up_to_large; };
+        auto step = [&] {
+            const auto is_read = within_memory([&] { return from.source.read_on(cost_of_step); });
+            return !is_read ? taken::in_part : *is_read ? taken::all : taken::up_to_large;
+        };
         outcome = guarded(step);
         if (outcome == taken::all) {
             auto finish = [&] {
-                take(from, from.source.finish(), from.source.large());
+                auto message = within_memory([&] { return from.source.finish(); });
+                if (!message) {
+                    return taken::in_part;
+                }
+                take(from, std::move(*message), from.source.large());
                 return taken::all;
             };
             outcome = guarded(finish);
@@ -188,6 +210,20 @@ void link::take(inlet& from, worker_message&& message, const frame_view& frame) 
     const auto kind = kind_of(message);
     from.told.take(kind, kind == talk::answer ? 0 : from.source.cost_of(message, frame));
     user_.on_message(message);
+}
+
+/// Runs `act`, which takes as much memory as the worker has made it take: without that, it is the worker's end.
+template <class Act>
+auto link::within_memory(Act act) -> std::optional<decltype(act())> {
+    try {
+        return act();
+    } catch (const std::bad_alloc&) {}
+    report_size();
+    return std::nullopt;
+}
+
+void link::report_size() {
+    user_.on_broken({failure_kind::process_exit, "there was no memory for what it sent", errc::worker_lost});
 }
 
 /// Whatever else `act` returns, if the worker breaks the protocol meanwhile it is the end.

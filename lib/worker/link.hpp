@@ -93,11 +93,15 @@ private:
 
     asio::awaitable<void> read_data();
     asio::awaitable<void> read_control();
+    asio::awaitable<bool> receive(inlet& from);
     asio::awaitable<void> pause_if_flooded(inlet& from);
     asio::awaitable<void> write(channel& to, const char* name);
     taken take_messages(inlet& from);
     asio::awaitable<taken> take_large(inlet& from);
     void take(inlet& from, worker_message&& message, const frame_view& frame);
+    void report_size();
+    template <class Act>
+    auto within_memory(Act act) -> std::optional<decltype(act())>;
     template <class Act>
     taken guarded(Act act);
     std::string stray() const;

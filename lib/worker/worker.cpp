@@ -48,16 +48,11 @@ worker::worker(const worker_surroundings& around, worker_id id, std::optional<wo
       records_(around.context, around.config.output, id_),
       told_{life_.machine().transitions() - 1}, // it is starting, which is news
       wake_(around.context.executor),
-      tasks_(around.context.executor,
-             [this](std::exception_ptr problem) {
-                 report({failure_kind::process_exit, text_of(problem), errc::worker_lost});
-             }),
-      service_(around.context.executor, [this](std::exception_ptr problem) {
-          report({failure_kind::process_exit, text_of(problem), errc::worker_lost});
-      }) {}
+      tasks_(around.context.executor, [this](const std::exception_ptr& problem) { on_task_failed(problem); }),
+      service_(around.context.executor,
+               [this](const std::exception_ptr& problem) { on_task_failed(problem); }) {}
 
 void worker::assign(call& next, time_point now) {
-    calls_.reserve_one(); // what may fail comes before the frame is in the outbox
     auto& data = link_->data();
     const auto begin = data.appended();
     call_times times;
@@ -116,21 +111,15 @@ std::string worker::session_of(std::string_view correlation_id) const {
     return session;
 }
 
-void worker::cancel(const call& given_up) noexcept {
+void worker::cancel(const call& given_up) {
     tools_.cancel(given_up);
-    try {
-        append_cancel(link_->control().outbox().text(), given_up.id);
-        link_->control().flush();
-    } catch (const std::exception&) { // out of memory: it learns nothing, and may be overdue in the end
-    }
+    append_cancel(link_->control().outbox().text(), given_up.id);
+    link_->control().flush();
 }
 
-void worker::grant(const call& stream, stream_credit more) noexcept {
-    try {
-        append_credit(link_->control().outbox().text(), stream.id, more);
-        link_->control().flush();
-    } catch (const std::exception&) { // out of memory: it waits, until the stream's idle_timeout
-    }
+void worker::grant(const call& stream, stream_credit more) {
+    append_credit(link_->control().outbox().text(), stream.id, more);
+    link_->control().flush();
 }
 
 /// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.
@@ -255,6 +244,9 @@ void worker::stop(stop_stage first) {
 }
 
 void worker::kill() noexcept {
+    if (link_) {
+        link_->stop_sending_calls();
+    }
     if (process_) {
         process_->kill();
     }

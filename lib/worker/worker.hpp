@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "async/boundary.hpp"
 #include "async/guest_group.hpp"
 #include "async/task_group.hpp"
 #include "policy/growth_watch.hpp"
@@ -45,9 +46,6 @@ public:
     /// Whether it may be at a probe now that nobody has asked for.
     virtual bool may_be_probed(const worker& one) const noexcept = 0;
 
-    /// The answer could not be handed on, for lack of memory. Must not throw.
-    virtual void on_answer_lost(worker& sender, call& answered) = 0;
-
     /// A call that was pipelined may have begun now, though its caller no longer waits.
     virtual void on_begun_in_vain(call& begun) = 0;
 
@@ -61,6 +59,7 @@ struct worker_surroundings {
     const pool_config& config;
     runtime& starter;
     answer_handler& answers;
+    boundary& limit; ///< where exceptions end that leave the worker's tasks
     event_queue& events;
     const tool_table& tools;
     std::weak_ptr<void> owner; ///< of all these: outlives the worker
@@ -143,10 +142,10 @@ public:
     }
 
     /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker answers.
-    void cancel(const call& given_up) noexcept;
+    void cancel(const call& given_up);
 
     /// Lets the worker send more chunks of a stream that it has.
-    void grant(const call& stream, stream_credit more) noexcept;
+    void grant(const call& stream, stream_credit more);
 
     /// Private ones, and those that were given up, too.
     template <class Act>
@@ -294,8 +293,9 @@ private:
     };
 
     asio::awaitable<void> live();
-    asio::awaitable<void> take_surely(life_step step);
     asio::awaitable<void> take(life_step step);
+    void on_task_failed(const std::exception_ptr& problem) noexcept;
+    void end_with_pool(const std::exception_ptr& problem) noexcept;
     duration patience_for_first() const noexcept;
     asio::awaitable<void> linger();
     asio::awaitable<void> launch();
@@ -347,8 +347,6 @@ private:
     void on_pong(const pong_message& pong);
     void on_log(const log_message& said);
     call_ptr take_call(std::uint64_t id, time_point now);
-    template <class Function>
-    void hand_on(const call_ptr& answered, Function&& answer);
     void end_private();
     void count_answer();
     void watch_begun_in_vain();

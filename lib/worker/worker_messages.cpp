@@ -131,12 +131,10 @@ void worker::on_result(result_message& result) {
         end_private();
         return;
     }
-    hand_on(answered, [&] {
-        count_answer();
-        watch_begun_in_vain();
-        health_.answered(now);
-        around_.answers.on_result(*this, *answered, result, now);
-    });
+    count_answer();
+    watch_begun_in_vain();
+    health_.answered(now);
+    around_.answers.on_result(*this, *answered, result, now);
     after_answer();
 }
 
@@ -161,13 +159,11 @@ void worker::on_error(error_message& error) {
         end_private();
         return;
     }
-    hand_on(answered, [&] {
-        count_answer();
-        watch_begun_in_vain();
-        ++tally_.errors;
-        health_.failed_call(error, now);
-        around_.answers.on_remote_error(*this, *answered, error);
-    });
+    count_answer();
+    watch_begun_in_vain();
+    ++tally_.errors;
+    health_.failed_call(error, now);
+    around_.answers.on_remote_error(*this, *answered, error);
     after_answer();
 }
 
@@ -226,17 +222,6 @@ call_ptr worker::take_call(std::uint64_t id, time_point now) {
     follow_load(now, answered.get());
     tools_.drop(*answered);
     return answered;
-}
-
-/// The call is no longer in the table: if its answer cannot be handed on, for lack of memory, it is lost here.
-template <class Function>
-void worker::hand_on(const call_ptr& answered, Function&& answer) {
-    try {
-        answer();
-    } catch (...) {
-        around_.answers.on_answer_lost(*this, *answered);
-        throw;
-    }
 }
 
 void worker::end_private() {

@@ -3,7 +3,6 @@
 
 // A worker's life: its coroutines, from launch to reaping.
 
-#include "core/text.hpp"
 #include "worker/worker.hpp"
 
 #include <csignal>
@@ -29,12 +28,12 @@ std::string stacks_in(const std::string& output) {
 
 asio::awaitable<void> worker::run() {
     try {
+        if (around_.limit.is_crossed()) { // just now
+            throw std::bad_alloc();
+        }
         co_await live();
-    } catch (const std::exception& problem) { // out of memory: its end must be told all the same
-        life_.break_off(problem.what(), at());
-        around_.starter.cancel_start(id_);
-        end_now();
-        release_calls();
+    } catch (...) {
+        end_with_pool(std::current_exception());
     }
     follow_life();
     service_.cancel();
@@ -56,22 +55,32 @@ asio::awaitable<void> worker::live() {
             wake_.close();
             co_await wake_.wait_until(life_.deadline());
         } else {
-            co_await take_surely(step);
+            co_await take(step);
         }
     }
 }
 
-/// A step that fails, for lack of memory, is taken once more.
-asio::awaitable<void> worker::take_surely(life_step step) {
-    bool failed = false;
+void worker::on_task_failed(const std::exception_ptr& problem) noexcept {
     try {
-        co_await take(step);
+        std::rethrow_exception(problem);
     } catch (const std::bad_alloc&) {
-        failed = true;
+        end_with_pool(problem);
+    } catch (const std::exception& other) {
+        around_.limit.guard([&] { report({failure_kind::process_exit, other.what(), errc::worker_lost}); });
     }
-    if (failed) {
-        co_await take(step);
-    }
+}
+
+/// One of its tasks has failed: the steps of its end would wait for that.
+void worker::end_with_pool(const std::exception_ptr& problem) noexcept {
+    end_now();
+    around_.starter.cancel_start(id_);
+    try {
+        life_.break_off("no memory left", at()); // so short that it takes none
+        follow_life();
+        release_calls();
+    } catch (...) {} // what they would have told nobody needs
+    wake_.open();
+    around_.limit.cross(problem);
 }
 
 asio::awaitable<void> worker::take(life_step step) {
@@ -161,6 +170,8 @@ asio::awaitable<void> worker::launch() {
     } catch (const error& problem) {
         end_now();
         life_.launch_failed(problem.errc(), problem.info().detail, at());
+    } catch (const std::bad_alloc&) {
+        throw;
     } catch (const std::exception& problem) {
         end_now();
         life_.launch_failed(errc::spawn_failed, problem.what(), at());
@@ -191,10 +202,7 @@ asio::awaitable<void> worker::watch_process() {
 void worker::collect() {
     exit_evidence evidence;
     evidence.status = process_->reap();
-    std::string last_words;
-    try {
-        last_words = process_->output_tail();
-    } catch (const std::bad_alloc&) {} // its status is known all the same
+    const auto last_words = process_->output_tail();
     evidence.last_words = last_words;
     evidence.oom_kill = evidence.status.signal() == SIGKILL && process_->saw_oom_kill();
     life_.reaped(evidence, at());

@@ -248,6 +248,7 @@ private:
     void check_in_vain(const sim_worker& fresh);
     void check_drained(const sim_worker& which);
     void check_retry(const call_record& call);
+    void check_failure(const pool_status& status);
     void check_scaling(const pool_status& status);
     void check_sizes(const pool_status& status);
     void check_call_counters(const pool_counters& counters);

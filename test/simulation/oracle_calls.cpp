@@ -95,7 +95,8 @@ void oracle::check_report() {
         const bool has_failed = each.completed && !each.succeeded;
         const bool was_left = each.is_stream && each.code == errc::cancelled; // in that moment, perhaps
         const bool lacked_memory = each.code == errc() && !each.aborted;      // for the exception
-        const bool shut = has_failed && (each.code == errc::shutting_down || was_left || lacked_memory);
+        const bool shut = has_failed && (each.code == errc::shutting_down ||
+                                         each.code == errc::out_of_memory || was_left || lacked_memory);
         aborted += shut && (each.submitted <= *shutdown_asked_ || each.outer != nullptr) ? 1 : 0;
     }
     if (report_->calls_aborted > aborted + resets_begun()) {
@@ -130,7 +131,8 @@ void oracle::check_exit(const worker_exit& told) {
                            [stage](const auto& each) { return each.stage == stage; });
     };
     const bool is_gone_unforced = real->exited && real->status == told.status;
-    if (real->exited && real->reaps > 0 && !is_gone_unforced) {
+    const bool may_be_unknown = out_of_memory() && !told.status.known();
+    if (real->exited && real->reaps > 0 && !is_gone_unforced && !may_be_unknown) {
         wrong("the pool says that " + real->name() + " ended with " + to_string(told.status));
     }
     if (!out_of_memory() &&

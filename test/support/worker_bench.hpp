@@ -53,7 +53,7 @@ public:
           starter(surroundings.executor),
           log(config, surroundings),
           events([this] { asio::post(surroundings.executor, [this] { apply(); }); }, [this] { apply(); }),
-          around{surroundings, config, starter, *this, events, tools, alive_} {}
+          around{surroundings, config, starter, *this, limit, events, tools, alive_} {}
 
     /// The far side of the worker that was started as the nth.
     fake_worker& far_side(std::size_t index = 0) { return *starter.workers.at(index); }
@@ -63,6 +63,7 @@ public:
     fake_runtime starter;
     pool_log log;
     event_queue events;
+    boundary limit{[](const std::exception_ptr&) { BOOST_ERROR("the boundary was crossed"); }};
     tool_table tools;
 
     bool may_be_probed(const worker&) const noexcept override { return true; }

@@ -16,14 +16,15 @@ namespace {
 
 using enum pool_phase;
 
-constexpr std::array all_phases{created, starting, running, stopping, stopped};
+constexpr std::array all_phases{created, starting, running, stopping, stopped, failed};
 
 /// One letter per phase, in the order of all_phases: not (s)tarted, (u)navailable, start (f)ailed, shutting (d)own,
-/// (t)imeout, (p)oisonous, - for none.
+/// (t)imeout, (p)oisonous, out of (m)emory, - for none.
 std::string row(bool has_start_failed, bool is_unavailable, bool is_expired, bool is_poisonous) {
     std::string letters;
     for (const auto phase : all_phases) {
-        const auto refusal = refusal_of({phase, has_start_failed, is_unavailable, is_expired, is_poisonous});
+        const auto refusal = refusal_of(
+            {phase, errc::out_of_memory, has_start_failed, is_unavailable, is_expired, is_poisonous});
         char letter = '?';
         if (!refusal) {
             letter = '-';
@@ -35,6 +36,8 @@ std::string row(bool has_start_failed, bool is_unavailable, bool is_expired, boo
             letter = 'f';
         } else if (refusal == errc::shutting_down) {
             letter = 'd';
+        } else if (refusal == errc::out_of_memory) {
+            letter = 'm';
         } else if (refusal == errc::timeout) {
             letter = 't';
         } else if (refusal == errc::poisonous_request) {
@@ -59,25 +62,25 @@ BOOST_AUTO_TEST_CASE(what_belongs_to_a_call_is_drained_with_it) {
 BOOST_AUTO_TEST_CASE(refusal_table) {
     struct rows {
         bool has_start_failed, is_unavailable, is_expired, is_poisonous;
-        const char* expected; ///< created, starting, running, stopping, stopped
+        const char* expected; ///< created, starting, running, stopping, stopped, failed
     };
     constexpr std::array<rows, 16> table{{
-        {false, false, false, false, "s--dd"},
-        {false, false, false, true, "sppdd"},
-        {false, false, true, false, "sttdd"},
-        {false, false, true, true, "sttdd"},
-        {false, true, false, false, "s-udd"},
-        {false, true, false, true, "spudd"},
-        {false, true, true, false, "studd"},
-        {false, true, true, true, "studd"},
-        {true, false, false, false, "ff-dd"},
-        {true, false, false, true, "ffpdd"},
-        {true, false, true, false, "fftdd"},
-        {true, false, true, true, "fftdd"},
-        {true, true, false, false, "ffudd"},
-        {true, true, false, true, "ffudd"},
-        {true, true, true, false, "ffudd"},
-        {true, true, true, true, "ffudd"},
+        {false, false, false, false, "s--ddm"},
+        {false, false, false, true, "sppddm"},
+        {false, false, true, false, "sttddm"},
+        {false, false, true, true, "sttddm"},
+        {false, true, false, false, "s-uddm"},
+        {false, true, false, true, "spuddm"},
+        {false, true, true, false, "studdm"},
+        {false, true, true, true, "studdm"},
+        {true, false, false, false, "ff-ddm"},
+        {true, false, false, true, "ffpddm"},
+        {true, false, true, false, "fftddm"},
+        {true, false, true, true, "fftddm"},
+        {true, true, false, false, "ffuddm"},
+        {true, true, false, true, "ffuddm"},
+        {true, true, true, false, "ffuddm"},
+        {true, true, true, true, "ffuddm"},
     }};
     for (const auto& each : table) {
         BOOST_TEST(row(each.has_start_failed, each.is_unavailable, each.is_expired, each.is_poisonous) ==

@@ -31,7 +31,6 @@ struct trial {
         const call_ptr fresh(new call(request("x"), nullptr));
         fresh->id = table.next_id();
         fresh->state = call_state::running;
-        table.reserve_one();
         table.add(*fresh, begin);
         calls.push_back(fresh);
         return *fresh;

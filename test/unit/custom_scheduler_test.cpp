@@ -25,25 +25,14 @@ class odd_scheduler final : public scheduler {
 public:
     using choice = std::function<std::optional<std::uint32_t>()>;
 
-    explicit odd_scheduler(choice pick, bool throws_always = false)
-        : pick_(std::move(pick)), throws_(throws_always) {}
+    explicit odd_scheduler(choice pick) : pick_(std::move(pick)) {}
 
-    void offer(std::uint32_t, std::size_t) override { complain(); }
-    void withdraw(std::uint32_t) override { complain(); }
-    std::optional<std::uint32_t> pick(const claim_view&) override {
-        complain();
-        return pick_();
-    }
+    void offer(std::uint32_t, std::size_t) override {}
+    void withdraw(std::uint32_t) override {}
+    std::optional<std::uint32_t> pick(const claim_view&) override { return pick_(); }
 
 private:
-    void complain() const {
-        if (throws_) {
-            throw std::runtime_error("no idea");
-        }
-    }
-
     choice pick_;
-    bool throws_;
 };
 
 /// Keeps slot 2 for training, as far as that can be, and notes what it is asked.
@@ -73,18 +62,15 @@ pool_config config_with(const scheduler_factory& make, std::size_t workers = 2) 
     return config;
 }
 
-/// All that a pool does works with it: calls, the queue, deadlines.
-void check_works(const scheduler_factory& make) {
+/// The pool fails with the first call, and says why.
+void check_fails(const scheduler_factory& make, const std::string& why) {
     running_pool pool(config_with(make));
-    const auto first = pool.execute(request("first"));
-    const auto second = pool.execute(request("second").timeout(1s));
-    const auto waiting = pool.execute(request("waiting").queue_timeout(500ms));
-    BOOST_TEST(pool.serve(0) == "first");
-    BOOST_TEST(first->value.has_value());
-    BOOST_TEST(pool.serve(0) == "waiting");
-    BOOST_TEST(waiting->value.has_value());
-    pool.advance(2s);
-    BOOST_TEST(second->code() == errc::timeout);
+    const auto call = pool.execute(request("first"));
+    BOOST_TEST(call->code() == errc::invalid_config, call->text());
+    check_mentions(call->text(), why);
+    BOOST_TEST((pool.status().phase == pool_phase::failed));
+    BOOST_TEST(pool.worker(0).has_exited());
+    BOOST_TEST(pool.worker(1).has_exited());
 }
 
 std::string refusal(const scheduler_factory& make) {
@@ -136,16 +122,31 @@ BOOST_AUTO_TEST_CASE(a_factory_that_throws_is_refused) {
     check_mentions(text, "custom_scheduler threw: no licence");
 }
 
-BOOST_AUTO_TEST_CASE(one_that_never_picks_holds_nobody_up) {
-    check_works([] { return std::make_unique<odd_scheduler>([] { return std::nullopt; }); });
+BOOST_AUTO_TEST_CASE(one_that_never_picks_lets_calls_wait) {
+    running_pool pool(
+        config_with([] { return std::make_unique<odd_scheduler>([] { return std::nullopt; }); }));
+    const auto call = pool.execute(request("waiting").queue_timeout(500ms));
+    pool.advance(1s);
+    BOOST_TEST(call->code() == errc::queue_timeout);
 }
 
-BOOST_AUTO_TEST_CASE(one_that_picks_what_is_not_on_offer_is_overruled) {
-    check_works([] { return std::make_unique<odd_scheduler>([] { return std::optional(12345u); }); });
+BOOST_AUTO_TEST_CASE(one_that_picks_what_never_was_ends_its_pool) {
+    check_fails([] { return std::make_unique<odd_scheduler>([] { return std::optional(12345u); }); },
+                "custom_scheduler picked slot 12345, which is not on offer");
 }
 
-BOOST_AUTO_TEST_CASE(one_that_throws_harms_nothing) {
-    check_works([] { return std::make_unique<odd_scheduler>([] { return std::nullopt; }, true); });
+BOOST_AUTO_TEST_CASE(one_that_picks_what_was_withdrawn_ends_its_pool) {
+    running_pool pool(
+        config_with([] { return std::make_unique<odd_scheduler>([] { return std::optional(1u); }); }));
+    pool.execute(request("first"));
+    const auto second = pool.execute(request("second"));
+    BOOST_TEST(second->code() == errc::invalid_config);
+    check_mentions(second->text(), "custom_scheduler picked slot 1, which is not on offer");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_throws_ends_its_pool) {
+    const auto pick = []() -> std::optional<std::uint32_t> { throw std::runtime_error("no idea"); };
+    check_fails([pick] { return std::make_unique<odd_scheduler>(pick); }, "custom_scheduler threw: no idea");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -22,7 +22,7 @@ namespace {
 class dispatch_bench final : public bench_with_workers {
 public:
     explicit dispatch_bench(pool_config what = fake_config())
-        : bench_with_workers(std::move(what)), calls(around, log) {
+        : bench_with_workers(std::move(what)), calls(around) {
         loops_.spawn(nullptr, watch_deadlines());
     }
     ~dispatch_bench() {
@@ -34,6 +34,7 @@ public:
 
     kept_ptr submit(request what, const admission_facts& facts = {}) {
         kept_ptr fresh(new kept_call(std::move(what)));
+        calls.receive(*fresh);
         if (const auto refusal = refusal_of(facts)) { // as the pool does
             calls.refuse(*fresh, *refusal, {});
         } else {
@@ -77,7 +78,6 @@ private:
         calls.on_remote_error(sender, answered, answer);
     }
     void on_chunk(call& receiver, chunk_message& piece) override { calls.on_chunk(receiver, piece); }
-    void on_answer_lost(worker&, call&) override {}
     void on_log(const worker&, const log_message&) noexcept override {}
     void on_begun_in_vain(call& begun) override { calls.on_begun_in_vain(begun); }
 
@@ -217,6 +217,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_session_stay_in_order_when_another_one_is_forgot
     bench.submit("busy");
     kept_ptr first(new kept_call(request("first").session("mine")));
     first->is_pipelinable = false; // as those that a tool makes
+    bench.calls.receive(*first);
     bench.calls.submit(*first, false);
     const auto second = bench.submit(request("second").session("mine"));
     BOOST_TEST(bench.calls.forget_session("another"));

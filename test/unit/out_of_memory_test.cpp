@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Allocations that fail while the library works: every call still ends, and so does the pool.
+// Allocations that fail while the library works: what a caller or a worker has made large fails alone, and all else ends
+// the pool, with every call in it.
 
 #include "async/task_group.hpp"
 #include "process/local_context.hpp"
@@ -19,6 +20,9 @@ namespace {
 thread_local std::size_t doomed_size = 0;
 thread_local int spared = 0;
 
+// Those of that size and above fail; 0: none does.
+thread_local std::size_t doomed_above = 0;
+
 } // namespace
 
 thread_local std::size_t skep::test::allocations_made = 0;
@@ -26,7 +30,8 @@ thread_local std::ptrdiff_t skep::test::allocations_left = 0;
 
 void* operator new(std::size_t size) {
     ++skep::test::allocations_made;
-    const bool fails = doomed_size != 0 && size == doomed_size && spared-- <= 0;
+    const bool is_too_large = doomed_above != 0 && size >= doomed_above;
+    const bool fails = is_too_large || (doomed_size != 0 && size == doomed_size && spared-- <= 0);
     void* const block = fails ? nullptr : std::malloc(size == 0 ? 1 : size);
     if (block == nullptr) {
         doomed_size = 0;
@@ -65,6 +70,16 @@ public:
     static bool was_needed() { return doomed_size == 0; }
 };
 
+/// Makes memory short for whatever is so large.
+class no_memory_above {
+public:
+    explicit no_memory_above(std::size_t size) { doomed_above = size; }
+    ~no_memory_above() { doomed_above = 0; }
+    no_memory_above(const no_memory_above&) = delete;
+    no_memory_above& operator=(const no_memory_above&) = delete;
+};
+
+constexpr std::size_t large_size = 100'000;
 constexpr std::size_t odd_length = 1377;
 const std::string odd_text(odd_length, 'x');
 constexpr std::size_t odd_name_length = 243; // a name has at most 256 bytes
@@ -76,31 +91,136 @@ pool_config quick_config(std::size_t workers = 1) {
     return config;
 }
 
-void check_serves(running_pool& pool, std::size_t worker) {
+void check_serves(manual_pool& pool, std::size_t worker) {
     const auto next = pool.execute(request("next"));
     BOOST_TEST(pool.serve(worker) == "next");
     BOOST_TEST(next->value.has_value(), next->text());
+}
+
+/// Its only worker is busy, and the time of a call that waits is over.
+void fail_by_deadline(manual_pool& pool) {
+    const auto call = pool.execute(request(odd_name).queue_timeout(1s));
+    const no_memory_for error(odd_name_length);
+    pool.advance(1050ms);
+    BOOST_TEST(error.was_needed());
+    BOOST_TEST(call->code() == errc::out_of_memory, call->text());
+}
+
+void check_has_failed(manual_pool& pool, std::size_t workers) {
+    BOOST_TEST((pool.status().phase == pool_phase::failed));
+    BOOST_TEST(pool.status().in_flight == 0u);
+    BOOST_TEST(pool.status().queued == 0u);
+    for (std::size_t index = 0; index < workers; ++index) {
+        BOOST_TEST(pool.worker(index).has_exited());
+    }
+    const auto later = pool.execute(request("later"));
+    BOOST_TEST(later->code() == errc::out_of_memory, later->text());
 }
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(out_of_memory)
 
-BOOST_AUTO_TEST_CASE(as_an_answer_is_handed_on_loses_the_call_and_the_worker) {
-    running_pool pool(quick_config());
+BOOST_AUTO_TEST_CASE(as_an_answer_is_handed_on_ends_the_pool) {
+    running_pool pool(quick_config(2));
     const auto call = pool.execute(request("work").correlation_id(odd_name));
+    const auto other = pool.execute(request("other"));
+    const auto waiting = pool.execute(request("waiting"));
+    const auto lease = pool.checkout();
     pool.worker(0).reply(pool.worker(0).take_call());
     {
         const no_memory_for answer(odd_name_length);
         pool.settle();
         BOOST_TEST(answer.was_needed());
     }
-    BOOST_TEST(call->code() == errc::worker_lost);
-    pool.advance(5s);
+    for (const auto& each : {call, other, waiting}) {
+        BOOST_TEST(each->code() == errc::out_of_memory, each->text());
+    }
+    BOOST_TEST(lease->code() == errc::out_of_memory, lease->text());
+    check_has_failed(pool, 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_may_be_started_again) {
+    running_pool pool(quick_config());
+    pool.execute(request("busy"));
+    fail_by_deadline(pool);
+    check_has_failed(pool, 1);
+    const auto started = pool.start();
+    pool.advance(1s);
+    BOOST_TEST(started->value.has_value(), started->text());
+    BOOST_TEST((pool.status().phase == pool_phase::running));
     check_serves(pool, 1);
 }
 
-BOOST_AUTO_TEST_CASE(as_calls_are_given_back_fails_them) {
+BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_shuts_down) {
+    running_pool pool(quick_config());
+    pool.execute(request("busy"));
+    fail_by_deadline(pool);
+    const auto ended = pool.shutdown();
+    pool.advance(1s);
+    BOOST_TEST(ended->value.has_value(), ended->text());
+    BOOST_TEST((pool.status().phase == pool_phase::stopped));
+    BOOST_TEST(pool.execute(request("late"))->code() == errc::shutting_down);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_fails_as_it_shuts_down_has_shut_down) {
+    running_pool pool(quick_config());
+    pool.execute(request("busy"));
+    const auto waiting = pool.execute(request(odd_name).queue_timeout(1s));
+    const auto ended = pool.shutdown();
+    const no_memory_for error(odd_name_length);
+    pool.advance(1050ms);
+    BOOST_TEST(error.was_needed());
+    BOOST_TEST(waiting->code() == errc::out_of_memory);
+    BOOST_TEST(ended->value.has_value(), ended->text());
+    BOOST_TEST((pool.status().phase == pool_phase::stopped));
+    BOOST_TEST(pool.worker(0).has_exited());
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_is_started_again_by_its_manager) {
+    pool_membership of_manager;
+    of_manager.starts_again = true;
+    manual_pool pool(quick_config(), std::move(of_manager));
+    pool.start();
+    pool.settle();
+    pool.execute(request("busy"));
+    fail_by_deadline(pool);
+    pool.advance(10s);
+    BOOST_TEST((pool.status().phase == pool_phase::running));
+    check_serves(pool, 1);
+}
+
+/// What a caller decides the size of fails that call.
+BOOST_AUTO_TEST_CASE(for_what_a_caller_sends_fails_the_call) {
+    running_pool pool(quick_config());
+    request large("work");
+    large.args({{"text", std::string(large_size, 'x')}});
+    {
+        const no_memory_above limit(large_size / 2);
+        const auto call = pool.execute(std::move(large));
+        BOOST_TEST(call->code() == errc::out_of_memory, call->text());
+    }
+    BOOST_TEST((pool.status().phase == pool_phase::running));
+    check_serves(pool, 0);
+}
+
+/// What a worker decides the size of ends that worker.
+BOOST_AUTO_TEST_CASE(for_what_a_worker_sends_ends_the_worker) {
+    running_pool pool(quick_config());
+    const auto call = pool.execute(request("work"));
+    pool.worker(0).reply(pool.worker(0).take_call(), boost::json::string(large_size, 'x'));
+    {
+        const no_memory_above limit(large_size / 2);
+        pool.settle();
+        pool.advance(1s);
+    }
+    BOOST_TEST(call->code() == errc::worker_lost, call->text());
+    pool.advance(5s);
+    BOOST_TEST((pool.status().phase == pool_phase::running));
+    check_serves(pool, 1);
+}
+
+BOOST_AUTO_TEST_CASE(as_calls_are_given_back_completes_them) {
     for (int copy = 0; copy < 4; ++copy) {
         auto config = quick_config();
         config.capacity = 3;
@@ -116,30 +236,19 @@ BOOST_AUTO_TEST_CASE(as_calls_are_given_back_fails_them) {
         BOOST_TEST(words.was_needed());
         pool.advance(5s);
         for (const auto& each : calls) {
-            BOOST_TEST(each->code() == errc::worker_lost, "copy " << copy << ": " << each->text());
+            const bool was_lost = each->code() == errc::worker_lost; // before
+            BOOST_TEST((was_lost || each->code() == errc::out_of_memory),
+                       "copy " << copy << ": " << each->text());
         }
+        const bool has_failed =
+            calls.front()->code() == errc::out_of_memory; // else it was for words of a history
+        BOOST_TEST((has_failed || copy > 0));
+        BOOST_TEST((pool.status().phase == (has_failed ? pool_phase::failed : pool_phase::running)));
         BOOST_TEST(pool.status().in_flight == 0u);
     }
 }
 
-BOOST_AUTO_TEST_CASE(as_a_deadline_passes_costs_the_details) {
-    running_pool pool(quick_config());
-    pool.execute(request("busy"));
-    const auto call = pool.execute(request(odd_name).queue_timeout(1s));
-    {
-        const no_memory_for error(odd_name_length);
-        pool.advance(1050ms);
-        BOOST_TEST(error.was_needed());
-    }
-    BOOST_TEST(call->code() == errc::queue_timeout);
-    BOOST_TEST(call->info().command.empty());
-    BOOST_TEST(pool.counters().queue_timeouts == 1u);
-    const auto next = pool.execute(request("next").queue_timeout(1s));
-    pool.advance(2s);
-    BOOST_TEST(next->code() == errc::queue_timeout); // deadlines are kept on being watched
-}
-
-BOOST_AUTO_TEST_CASE(as_a_worker_ends_is_no_reason_to_forget_it) {
+BOOST_AUTO_TEST_CASE(as_a_worker_ends_fails_the_start) {
     const auto length = std::string("its token is not the one it was started with").size();
     int needed = 0;
     for (int copy = 0; copy < 5; ++copy) { // as it is noticed, as it is told to stop, as that is noted ...
@@ -153,13 +262,14 @@ BOOST_AUTO_TEST_CASE(as_a_worker_ends_is_no_reason_to_forget_it) {
         const auto started = pool.start();
         pool.advance(1s);
         needed += reason.was_needed() ? 1 : 0;
-        BOOST_TEST(started->code() == errc::start_failed, "copy " << copy << ": " << started->text());
+        const bool has_failed =
+            started->code() == errc::start_failed || started->code() == errc::out_of_memory;
+        BOOST_TEST(has_failed, "copy " << copy << ": " << started->text());
     }
     BOOST_TEST(needed >= 4);
 }
 
-/// Found by the simulation, with failing allocations: seed 200274.
-BOOST_AUTO_TEST_CASE(as_a_launch_starts_a_worker_leaves_its_slot_to_the_supervisor) {
+BOOST_AUTO_TEST_CASE(as_a_launch_starts_a_worker_leaves_no_slot_unseen) {
     int needed = 0;
     for (int copy = 0; copy < 12; ++copy) {
         auto config = quick_config(2);
@@ -177,7 +287,8 @@ BOOST_AUTO_TEST_CASE(as_a_launch_starts_a_worker_leaves_its_slot_to_the_supervis
     BOOST_TEST(needed > 0);
 }
 
-BOOST_AUTO_TEST_CASE(as_a_checkout_is_refused_costs_the_cause) {
+/// Found by the simulation, with failing allocations: seed 200274.
+BOOST_AUTO_TEST_CASE(as_a_checkout_is_refused_fails_it) {
     auto config = quick_config();
     config.restart.limit = 1;
     config.restart.open_time = 1h;
@@ -192,7 +303,7 @@ BOOST_AUTO_TEST_CASE(as_a_checkout_is_refused_costs_the_cause) {
     const no_memory_for cause(odd_length);
     const auto refused = pool.checkout();
     BOOST_TEST(cause.was_needed());
-    BOOST_TEST(refused->code() == errc::unavailable);
+    BOOST_TEST(refused->code() == errc::out_of_memory);
 }
 
 BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {

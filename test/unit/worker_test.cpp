@@ -51,7 +51,6 @@ private:
         answers.push_back(answer.type + " of " + answered.req.command());
     }
     void on_chunk(call&, chunk_message&) override {}
-    void on_answer_lost(worker&, call&) override { BOOST_ERROR("an answer was lost"); }
     void on_log(const worker&, const log_message&) noexcept override {}
     void on_begun_in_vain(call& begun) override {
         answers.push_back(begun.req.command() + " begins in vain");

@@ -15,6 +15,8 @@ public:
     bool empty() const noexcept { return calls_.empty(); }
     call& front() noexcept { return calls_.front(); }
 
+    void clear() noexcept { calls_.clear(); }
+
     void begin(call& sent) noexcept { calls_.push_back(call_ptr(&sent)); }
 
     /// However it ends, its worker was busy with it.

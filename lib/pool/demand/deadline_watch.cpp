@@ -3,8 +3,6 @@
 
 #include "pool/demand/deadline_watch.hpp"
 
-#include "pool/demand/next_attempt.hpp"
-
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -49,12 +47,7 @@ void deadline_watch::tell_due(const supply_outlook& supply, const event_queue& h
             return;
         }
         const claim_ptr due(static_cast<claim*>(node));
-        try {
-            due->holder->on_due(*due, supply);
-        } catch (...) { // out of memory: its time will come again
-            heap_.set(*due, now + before_next_attempt);
-            throw;
-        }
+        due->holder->on_due(*due, supply);
     }
 }
 

@@ -19,8 +19,7 @@ public:
     /// Has `watched` told at `due`, and not before; never, if that is time_point::max(). It stays where it is meanwhile.
     void set(claim& watched, time_point due);
 
-    /// Makes room, so that set() cannot fail.
-    void reserve_one() { heap_.reserve_one(); }
+    void clear() noexcept { heap_.clear(); }
     void remove(claim& watched) noexcept { heap_.remove(watched); }
 
     /// Returns when the time of a claim has come; others get their turn before.

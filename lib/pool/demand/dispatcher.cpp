@@ -15,23 +15,10 @@
 
 namespace skep {
 
-namespace {
-
-/// As far as there is memory for it.
-error_info info_of(const error& refusal) noexcept {
-    try {
-        return refusal.info();
-    } catch (const std::bad_alloc&) {
-        return {};
-    }
-}
-
-} // namespace
-
-dispatcher::dispatcher(const worker_surroundings& around, const pool_log& log)
+dispatcher::dispatcher(const worker_surroundings& around)
     : config_(around.config),
       context_(around.context),
-      room_(around, log),
+      room_(around),
       sessions_(around, room_.queue(), room_.places()),
       losses_(config_, context_),
       figures_(config_.metrics),
@@ -39,27 +26,19 @@ dispatcher::dispatcher(const worker_surroundings& around, const pool_log& log)
 
 void dispatcher::submit(call& fresh, bool may_grow) {
     ++counters_.submitted;
-    try {
-        take_on(fresh);
-        if (fresh.state == call_state::queued) {
-            ++counters_.waited;
-            refuse_if_circle(fresh, may_grow);
-        }
-    } catch (const std::exception& problem) { // out of memory
-        if (fresh.state != call_state::done) {
-            fail_unsent(fresh, problem.what());
-        }
+    take_on(fresh);
+    if (fresh.state == call_state::queued) {
+        ++counters_.waited;
+        refuse_if_circle(fresh, may_grow);
     }
 }
 
 void dispatcher::refuse(call& fresh, errc code, error_info cause) {
     ++counters_.submitted;
-    receive(fresh);
     fresh.refusal ? refuse_unsendable(fresh) : fail(fresh, code, std::move(cause));
 }
 
 void dispatcher::take_on(call& fresh) {
-    receive(fresh);
     if (fresh.refusal) {
         refuse_unsendable(fresh);
         return;
@@ -78,7 +57,9 @@ void dispatcher::refuse_unsendable(call& unsendable) {
     try {
         std::rethrow_exception(std::exchange(unsendable.refusal, nullptr));
     } catch (const error& refusal) {
-        fail(unsendable, refusal.errc(), info_of(refusal));
+        fail(unsendable, refusal.errc(), refusal.info());
+    } catch (const std::bad_alloc&) {
+        fail(unsendable, errc::out_of_memory);
     } catch (const std::exception& problem) {
         fail_unsent(unsendable, problem.what());
     } catch (...) {
@@ -107,8 +88,8 @@ void dispatcher::apply_command_options(call& fresh) const noexcept {
     }
 }
 
-/// From now on its time runs.
 void dispatcher::receive(call& fresh) noexcept {
+    room_.open(fresh);
     fresh.holder = this;
     fresh.submitted = context_.now();
     if (!config_.commands.empty()) {
@@ -214,15 +195,11 @@ call* dispatcher::newest_made_by_tool() {
 }
 
 bool dispatcher::is_refused_as_circle(call& made_by_tool) {
-    error_info info;
-    try {
-        if (!waits_for_itself(made_by_tool, room_.queue(), room_.places())) {
-            return false;
-        }
-        info.detail = "it would wait for ever: " + trail_of(made_by_tool);
-    } catch (const std::bad_alloc&) { // it waits, and ends by its timeouts
+    if (!waits_for_itself(made_by_tool, room_.queue(), room_.places())) {
         return false;
     }
+    error_info info;
+    info.detail = "it would wait for ever: " + trail_of(made_by_tool);
     leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
     return true;
 }
@@ -246,24 +223,33 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
     next.dispatched = now;
     ++next.attempts;
     running_.begin(next);
-    try {
-        room_.deadlines().reserve_one();
-        if (next.has_session()) {
-            sessions_.bind(next, to);
-        }
-        to.assign(next, now);
-        if (next.stream != nullptr) {
-            next.stream->heard = now;
-        }
-        room_.deadlines().set(next, next_look(next));
-        tell_started(context_, next);
-    } catch (const std::exception& problem) {
-        fail_unsent(next, problem.what());
+    if (next.has_session()) {
+        sessions_.bind(next, to);
     }
+    if (!is_sent(next, to, now)) {
+        fail(next, errc::out_of_memory);
+        room_.refresh(to);
+        return;
+    }
+    if (next.stream != nullptr) {
+        next.stream->heard = now;
+    }
+    room_.deadlines().set(next, next_look(next));
+    tell_started(context_, next);
     room_.refresh(to);
-    if (next.state == call_state::running) {
-        next.sink->on_sent();
+    next.sink->on_sent();
+}
+
+/// False if there is no memory for its frame, which is as large as its caller has made it.
+bool dispatcher::is_sent(call& next, worker& to, time_point now) {
+    try {
+        to.assign(next, now);
+    } catch (const std::bad_alloc&) {
+        if (next.id != 0) { // it was for something else
+            throw;
+        }
     }
+    return next.id != 0;
 }
 
 /// It has just been taken out of the queue.
@@ -275,8 +261,7 @@ void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
 void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
     switch (given_up.state) {
     case call_state::queued: leave_queue(given_up, errc::cancelled); break;
-    case call_state::delayed:
-    case call_state::stranded: fail(given_up, errc::cancelled); break;
+    case call_state::delayed: fail(given_up, errc::cancelled); break;
     case call_state::running:
         if (type != asio::cancellation_type::total) {
             abandon(given_up, errc::cancelled);
@@ -328,24 +313,14 @@ bool dispatcher::bind_session(const std::string& session, worker& to, affinity_m
 /// `next` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
 void dispatcher::settle_in_session(call& next, worker* place) {
     const call_ptr keep(&next);
-    try {
-        const auto taken = sessions_.route_of(next);
-        next.slot.reset(); // it waits for that one no more
-        const auto now = context_.now();
-        switch (taken.step) {
-        case affinity_step::anywhere:
-            place != nullptr ? dispatch(next, *place, now) : go_anywhere(next);
-            break;
-        case affinity_step::go_home: dispatch(next, *taken.home, now); break;
-        case affinity_step::wait_for_home: wait_for(next, *taken.home); break;
-        default: refuse_in_session(next, taken); break;
-        }
-    } catch (const std::exception& problem) { // out of memory
-        if (next.state == call_state::running || next.state == call_state::done) {
-            throw;
-        }
-        next.state = call_state::fresh;
-        fail_unsent(next, problem.what());
+    const auto taken = sessions_.route_of(next);
+    next.slot.reset(); // it waits for that one no more
+    const auto now = context_.now();
+    switch (taken.step) {
+    case affinity_step::anywhere: place != nullptr ? dispatch(next, *place, now) : go_anywhere(next); break;
+    case affinity_step::go_home: dispatch(next, *taken.home, now); break;
+    case affinity_step::wait_for_home: wait_for(next, *taken.home); break;
+    default: refuse_in_session(next, taken); break;
     }
 }
 

@@ -30,7 +30,10 @@ struct timed_out_call {
 class dispatcher final : private claim_holder {
 public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
-    dispatcher(const worker_surroundings& around, const pool_log& log);
+    explicit dispatcher(const worker_surroundings& around);
+
+    /// The call is the pool's from now on, and its time runs. To be called first.
+    void receive(call& fresh) noexcept;
 
     /// Takes a call on, unless something is wrong with the call. `may_grow`: there may be more workers for it.
     void submit(call& fresh, bool may_grow);
@@ -73,6 +76,10 @@ public:
     /// Ends every open call with `code`; returns how many there were.
     std::size_t abort_all(errc code);
 
+    /// The pool has failed: completes whatever is open, wherever it is, and forgets it. Allocates nothing; returns how many
+    /// calls there were.
+    std::size_t break_down(const error& why) noexcept;
+
     /// Destroys what would resume the callers. For when no coroutine will ever run again.
     void forget_callers() noexcept;
 
@@ -111,10 +118,10 @@ public:
 private:
     void on_granted(claim& granted, worker* place, time_point now) override;
     void on_due(claim& due, const supply_outlook& supply) override;
+    void on_breakdown(claim& broken, const error& why) noexcept override;
 
     void take_on(call& fresh);
     void refuse_unsendable(call& unsendable);
-    void receive(call& fresh) noexcept;
     void apply_command_options(call& fresh) const noexcept;
     void fail_unsent(call& unsent, const char* problem);
     void place(call& fresh);
@@ -132,6 +139,7 @@ private:
     void refuse_if_circle(call& waiting, bool may_grow);
     call* newest_made_by_tool();
     void dispatch(call& next, worker& to, time_point now);
+    static bool is_sent(call& next, worker& to, time_point now);
     void give_back(worker& gone, const lost_call_notice& notice);
     void delay(call& lost, duration wait);
     void resume_delayed(call& delayed, bool may_grow);

@@ -6,7 +6,6 @@
 #include "policy/remote_error.hpp"
 #include "pool/demand/call_events.hpp"
 #include "pool/demand/dispatcher.hpp"
-#include "pool/demand/next_attempt.hpp"
 #include "worker/answers.hpp"
 
 #include <algorithm>
@@ -41,13 +40,10 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
     losses_.succeeded();
     note_end(answered, now, std::nullopt);
     take_out(answered, now);
-    try {
-        room_.serve(sender); // first: the worker is to idle as little as may be
-    } catch (...) {          // out of memory, which is not this caller's affair
+    room_.serve(sender); // first: the worker is to idle as little as may be
+    if (waiting_room::close(answered)) {
         answered.sink->put_answer(std::move(given));
-        throw;
     }
-    answered.sink->put_answer(std::move(given));
 }
 
 void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
@@ -111,19 +107,14 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
         }
         return;
     }
-    try {
-        give_back(gone, notice);
-    } catch (const std::exception&) { // out of memory: it will be failed in a moment
-        lost.state = call_state::stranded;
-        room_.deadlines().set(lost, context_.now() + before_next_attempt);
-    }
+    give_back(gone, notice);
 }
 
 void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
     auto info = gone.describe();
-    const error cause(errc::worker_lost, info); // before anything is decided, as it takes memory
+    const error cause(errc::worker_lost, info);
     const bool is_lost_in_session = lost.has_session() && sessions_.is_lost(lost);
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
     const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
@@ -144,7 +135,6 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
         return;
     }
-    room_.deadlines().reserve_one();
     context_.tell<events::request_retried>([&] {
         return events::request_retried{gone.id(), lost.req.command(), gone.correlation_id_of(lost),
                                        verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),

@@ -31,7 +31,6 @@ void dispatcher::on_due(claim& due, const supply_outlook& supply) {
         late.deadline > now ? resume_delayed(late, supply.may_grow) : fail(late, errc::timeout);
         break;
     case call_state::running: late.deadline > now ? look_after_quiet(late) : time_out(late); break;
-    case call_state::stranded: fail(late, errc::worker_lost); break;
     case call_state::abandoned: look_after_overdue(late); break;
     default: break;
     }
@@ -105,10 +104,7 @@ void dispatcher::grant_grace(call& abandoned) {
 
 void dispatcher::fail_unsent(call& unsent, const char* problem) {
     error_info info;
-    try {
-        info.detail = problem;
-    } catch (const std::bad_alloc&) { // which it was most likely
-    }
+    info.detail = problem;
     fail(unsent, errc::invalid_request, std::move(info));
 }
 
@@ -130,7 +126,6 @@ void dispatcher::fail_waiting_in(lease_claim& lease, errc code, const error_info
     }
 }
 
-/// One that was stranded has no worker any more.
 void dispatcher::abandon_running_in(const lease_claim& lease, errc code) {
     running_.for_each([&](call& each) {
         if (lease_of(each) == &lease) {
@@ -152,11 +147,35 @@ void dispatcher::abort_running(errc code, const error_info& info) {
 }
 
 void dispatcher::forget_callers() noexcept {
-    const auto forget = [](claim& each) { each.forget(); };
-    room_.leases().for_each(forget);
-    room_.queue().for_each(forget);
-    delayed_.for_each(forget);
-    running_.for_each(forget);
+    while (const auto each = room_.close_first()) {
+        each->forget();
+    }
+}
+
+std::size_t dispatcher::break_down(const error& why) noexcept {
+    const auto before = counters_.failed;
+    while (const auto each = room_.close_first()) {
+        each->holder->on_breakdown(*each, why);
+    }
+    room_.clear();
+    delayed_.clear();
+    running_.clear();
+    timed_out_.clear();
+    drained_.open();
+    return counters_.failed - before;
+}
+
+/// Wherever it is. Its worker may still have it, but will not answer any more.
+void dispatcher::on_breakdown(claim& broken, const error& why) noexcept {
+    auto& failed = static_cast<call&>(broken);
+    if (auto* const lease = lease_of(failed)) {
+        lease->at = nullptr; // its worker is not to be reset
+    }
+    count_failure(why.errc());
+    note_end(failed, context_.now(), why.errc());
+    failed.state = call_state::done;
+    sessions_.end_use(failed);
+    failed.sink->put_failure(claim_failure(why));
 }
 
 asio::awaitable<void> dispatcher::drain(time_point limit) {
@@ -170,10 +189,6 @@ asio::awaitable<void> dispatcher::drain(time_point limit) {
 /// Answers the caller now; the worker has cancel_grace to notice.
 void dispatcher::abandon(call& running, errc code, error_info info) {
     const call_ptr keep(&running);
-    if (running.state == call_state::stranded) {
-        fail(running, code, std::move(info));
-        return;
-    }
     auto& at = *running.at;
     if (!info.worker) { // else its pid and status are those of the worker that is the cause
         info.worker = at.id();
@@ -191,23 +206,21 @@ void dispatcher::abandon(call& running, errc code, error_info info) {
 void dispatcher::fail(call& failed, errc code, error_info info) {
     const call_ptr keep(&failed);
     const auto now = context_.now();
-    try {
-        info.pool = config_.name;
-        info.command = failed.req.command();
-        info.attempts = failed.attempts;
-        if (info.correlation_id.empty()) {
-            info.correlation_id = correlation_id_of(failed);
-        }
-        info.queue_depth = room_.queue().size();
-        describe_load(info, now);
-        info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
-    } catch (const std::bad_alloc&) { // it tells less
+    info.pool = config_.name;
+    info.command = failed.req.command();
+    info.attempts = failed.attempts;
+    if (info.correlation_id.empty()) {
+        info.correlation_id = correlation_id_of(failed);
     }
+    info.queue_depth = room_.queue().size();
+    describe_load(info, now);
+    info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
     claim_failure failure(code, std::move(info));
     count_failure(code);
     tell_failed(failed, code);
     note_end(failed, now, code);
     take_out(failed, now);
+    waiting_room::close(failed);
     failed.sink->put_failure(std::move(failure));
 }
 
@@ -253,8 +266,7 @@ void dispatcher::take_out(call& over, time_point now) {
     switch (over.state) {
     case call_state::queued: room_.leave(over); break;
     case call_state::delayed: delayed_.remove(over); break;
-    case call_state::running:
-    case call_state::stranded: running_.end(over, now); break;
+    case call_state::running: running_.end(over, now); break;
     default: break;
     }
     over.state = call_state::done;

@@ -9,7 +9,6 @@
 #include "pool/demand/call_events.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace skep {
 
@@ -21,18 +20,15 @@ lease_desk::lease_desk(const worker_surroundings& around, dispatcher& calls, con
       sessions_(calls.sessions()),
       log_(log) {}
 
-void lease_desk::check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal) {
-    const lease_ptr keep(&fresh);
+void lease_desk::receive(lease_claim& fresh) noexcept {
+    room_.open(fresh);
     fresh.holder = this;
     fresh.submitted = context_.now();
-    try {
-        refusal ? end_wait(fresh, refusal->code, refusal->info) : find_place(fresh);
-    } catch (const std::exception&) { // out of memory
-        if (fresh.state != lease_state::fresh) {
-            throw;
-        }
-        end_wait(fresh, refusal ? refusal->code : errc::invalid_request, {});
-    }
+}
+
+void lease_desk::check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal) {
+    const lease_ptr keep(&fresh);
+    refusal ? end_wait(fresh, refusal->code, refusal->info) : find_place(fresh);
 }
 
 void lease_desk::find_place(lease_claim& fresh) {
@@ -49,24 +45,16 @@ void lease_desk::on_granted(claim& granted, worker* place, time_point) {
 /// `wanting` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
 void lease_desk::settle(lease_claim& wanting, worker* place) {
     const lease_ptr keep(&wanting);
-    try {
-        const auto taken = sessions_.route_of(wanting);
-        wanting.slot.reset(); // it waits for that one no more
-        switch (taken.step) {
-        case affinity_step::anywhere: go_anywhere(wanting, place); break;
-        case affinity_step::go_home: reserve(wanting, *taken.home); break;
-        case affinity_step::wait_for_home:
-            wanting.slot = taken.home->id().slot;
-            wait(wanting);
-            break;
-        default: refuse(wanting, taken); break;
-        }
-    } catch (const std::exception&) { // out of memory
-        if (wanting.state != lease_state::fresh && wanting.state != lease_state::queued) {
-            throw;
-        }
-        wanting.state = lease_state::fresh; // it is in no list
-        end_wait(wanting, errc::invalid_request, {});
+    const auto taken = sessions_.route_of(wanting);
+    wanting.slot.reset(); // it waits for that one no more
+    switch (taken.step) {
+    case affinity_step::anywhere: go_anywhere(wanting, place); break;
+    case affinity_step::go_home: reserve(wanting, *taken.home); break;
+    case affinity_step::wait_for_home:
+        wanting.slot = taken.home->id().slot;
+        wait(wanting);
+        break;
+    default: refuse(wanting, taken); break;
     }
 }
 
@@ -147,9 +135,7 @@ void lease_desk::hand_over(lease_claim& granted) {
     granted.granted = context_.now();
     room_.deadlines().remove(granted);
     const auto limit = granted.options.leak_threshold().value_or(config_.lease.leak_threshold);
-    try {
-        room_.deadlines().set(granted, after_limit(context_.now(), limit));
-    } catch (const std::bad_alloc&) {} // a leak would not be noticed
+    room_.deadlines().set(granted, after_limit(context_.now(), limit));
     granted.answer();
 }
 
@@ -213,9 +199,7 @@ void lease_desk::end_return(lease_claim& lease) {
 }
 
 void lease_desk::on_reset_failed(lease_claim& lease, const std::string& why) {
-    if (lease.at != nullptr) {
-        lease.at->retire(departure_cause::failed_reset, "the reset command of a lease failed: " + why);
-    }
+    lease.at->retire(departure_cause::failed_reset, "the reset command of a lease failed: " + why);
 }
 
 /// Others may have its worker.
@@ -230,13 +214,16 @@ void lease_desk::release(lease_claim& lease) {
     room_.serve(place);
 }
 
-/// It is in the list of leases.
+/// It is in the list of leases, unless it was lost with its pool.
 void lease_desk::end(lease_claim& over) {
+    waiting_room::close(over);
     over.state = lease_state::over;
     sessions_.end_use(over);
     over.reset.reset();
     room_.deadlines().remove(over);
-    room_.leases().remove(over);
+    if (over.is_linked()) {
+        room_.leases().remove(over);
+    }
 }
 
 void lease_desk::lose(lease_claim& lease) {
@@ -272,13 +259,10 @@ void lease_desk::lose(lease_claim& lease) {
 void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
     const lease_ptr keep(&waiting);
     const auto was = waiting.state;
-    try {
-        info.pool = config_.name;
-        info.command = "checkout";
-        info.queue_depth = room_.queue().size();
-        info.wait_time = context_.now() - waiting.submitted;
-    } catch (const std::bad_alloc&) { // it tells less
-    }
+    info.pool = config_.name;
+    info.command = "checkout";
+    info.queue_depth = room_.queue().size();
+    info.wait_time = context_.now() - waiting.submitted;
     waiting.failure = {code, std::move(info)};
     room_.deadlines().remove(waiting);
     sessions_.end_use(waiting);
@@ -292,7 +276,25 @@ void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
         room_.refresh(*place);
     }
     waiting.state = lease_state::over;
+    waiting_room::close(waiting);
     waiting.answer();
+}
+
+/// Wherever it is. It has no worker any more.
+void lease_desk::on_breakdown(claim& broken, const error& why) noexcept {
+    auto& lease = static_cast<lease_claim&>(broken);
+    sessions_.end_use(lease);
+    lease.reset.reset();
+    lease.waiting.clear();
+    lease.at = nullptr;
+    if (lease.caller) {
+        lease.failure = claim_failure(why);
+        lease.state = lease_state::over;
+        lease.answer();
+    } else {
+        lease.state = lease.closer ? lease_state::over : lease_state::lost;
+        lease.answer_closer();
+    }
 }
 
 /// It has held up others.

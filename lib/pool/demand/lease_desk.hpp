@@ -17,6 +17,9 @@ class lease_desk final : private claim_holder {
 public:
     lease_desk(const worker_surroundings& around, dispatcher& calls, const pool_log& log);
 
+    /// The checkout is the pool's from now on. To be called first.
+    void receive(lease_claim& fresh) noexcept;
+
     /// Takes a checkout on, unless `refusal` says why not.
     void check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal);
 
@@ -39,6 +42,7 @@ private:
     void on_granted(claim& granted, worker* place, time_point now) override;
     void on_due(claim& due, const supply_outlook& supply) override;
     void on_changed(claim& changed, bool has_left) override;
+    void on_breakdown(claim& broken, const error& why) noexcept override;
 
     void find_place(lease_claim& fresh);
     void settle(lease_claim& wanting, worker* place);

@@ -3,27 +3,48 @@
 
 #include "pool/demand/placement.hpp"
 
-#include "pool/demand/guarded_scheduler.hpp"
+#include "core/text.hpp"
+#include <skep/error.hpp>
 
 #include <algorithm>
+#include <new>
 
 namespace skep {
 
 namespace {
 
-std::unique_ptr<scheduler> scheduler_of(const pool_config& config, const pool_log& log) {
-    if (config.custom_scheduler) {
-        return std::make_unique<guarded_scheduler>(config.custom_scheduler, log);
+[[noreturn]] void reject_scheduler(const std::string& problem) {
+    error_info info;
+    info.detail = "custom_scheduler " + problem;
+    throw error(errc::invalid_config, std::move(info));
+}
+
+/// Has a scheduler do something, which may be the user's.
+template <class Function>
+auto ask(Function&& function) {
+    try {
+        return function();
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (...) {
+        reject_scheduler("threw: " + text_of(std::current_exception()));
     }
-    return make_scheduler(config.schedule);
+}
+
+std::unique_ptr<scheduler> scheduler_of(const pool_config& config) {
+    auto made = config.custom_scheduler ? ask(config.custom_scheduler) : make_scheduler(config.schedule);
+    if (!made) {
+        reject_scheduler("returned no scheduler");
+    }
+    return made;
 }
 
 } // namespace
 
-placement::placement(const pool_config& config, const wait_queue& waiting, const pool_log& log)
+placement::placement(const pool_config& config, const wait_queue& waiting)
     : config_(config),
       waiting_(waiting),
-      free_(scheduler_of(config, log)),
+      free_(scheduler_of(config)),
       pipelined_(make_scheduler(scheduling::least_loaded)) {}
 
 void placement::enlist(worker& fresh) {
@@ -40,7 +61,7 @@ void placement::remove(worker& gone) {
     const auto slot = gone.id().slot;
     if (in_slot(slot) == &gone) { // else it is another's by now
         workers_[slot] = nullptr;
-        free_->withdraw(slot);
+        ask([&] { free_->withdraw(slot); });
         pipelined_->withdraw(slot);
     }
 }
@@ -51,7 +72,7 @@ void placement::refresh(worker& changed) {
         return;
     }
     const auto tell = [&](scheduler& who, bool takes) {
-        takes ? who.offer(slot, changed.load()) : who.withdraw(slot);
+        ask([&] { takes ? who.offer(slot, changed.load()) : who.withdraw(slot); });
     };
     tell(*free_, changed.accepts_call());
     if (config_.pipeline_depth > 0) {
@@ -90,7 +111,11 @@ worker* placement::pick_by(scheduler& chooser, const claim& claimant,
     const auto view = claimant.view();
     passed_over_.clear();
     worker* best = nullptr;
-    while (const auto slot = chooser.pick(view)) {
+    std::size_t picked = 0; // none can be picked twice
+    while (const auto slot = ask([&] { return chooser.pick(view); })) {
+        if (*slot >= workers_.size() || ++picked > workers_.size()) {
+            reject_scheduler("picked slot " + std::to_string(*slot) + ", which is not on offer");
+        }
         auto* const offered = in_slot(*slot);
         const bool would_do = offered != nullptr && (offered->*accepts)();
         if (would_do && !waiting_.has_older_for(*slot, claimant)) {
@@ -100,7 +125,7 @@ worker* placement::pick_by(scheduler& chooser, const claim& claimant,
         if (would_do) {
             passed_over_.push_back(offered);
         }
-        chooser.withdraw(*slot);
+        ask([&] { chooser.withdraw(*slot); });
     }
     for (auto* const each : passed_over_) {
         refresh(*each);

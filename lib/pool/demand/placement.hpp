@@ -4,7 +4,6 @@
 #pragma once
 
 #include "pool/demand/wait_queue.hpp"
-#include "telemetry/log.hpp"
 #include "worker/worker.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/scheduler.hpp>
@@ -20,7 +19,7 @@ namespace skep {
 class placement {
 public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
-    placement(const pool_config& config, const wait_queue& waiting, const pool_log& log);
+    placement(const pool_config& config, const wait_queue& waiting);
 
     /// The worker can take calls from now on, or no more.
     void enlist(worker& fresh);

@@ -168,14 +168,15 @@ time_point session_affinity::next_expiry() const noexcept {
 }
 
 const session_affinity::incarnation_ptr& session_affinity::incarnation_of(worker& serving) {
-    auto& known = serving_[&serving];
-    if (!known) {
-        known = new incarnation;
-        known->at = &serving;
-        known->slot = serving.id().slot;
-        known->generation = serving.id().generation;
+    const auto found = serving_.find(&serving);
+    if (found != serving_.end()) {
+        return found->second;
     }
-    return known;
+    const incarnation_ptr made(new incarnation);
+    made->at = &serving;
+    made->slot = serving.id().slot;
+    made->generation = serving.id().generation;
+    return serving_.emplace(&serving, made).first->second;
 }
 
 void session_affinity::release(bond& loosened) noexcept {

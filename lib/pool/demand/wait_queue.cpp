@@ -12,6 +12,12 @@ void wait_queue::push_back(claim_ptr added) {
     ++size_;
 }
 
+void wait_queue::clear() noexcept {
+    common_.clear();
+    by_slot_.clear();
+    size_ = 0;
+}
+
 void wait_queue::push_front(claim_ptr added) {
     auto& list = list_of(*added);
     added->order = --first_;

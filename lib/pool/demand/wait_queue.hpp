@@ -25,6 +25,8 @@ public:
 
     void push_back(claim_ptr added);
 
+    void clear() noexcept;
+
     /// Before all others: it has waited before.
     void push_front(claim_ptr added);
 

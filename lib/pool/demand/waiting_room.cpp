@@ -82,6 +82,21 @@ worker* waiting_room::place_for(const claim& fresh) {
     return has_to_wait ? nullptr : placement_.pick(fresh, is_first);
 }
 
+claim_ptr waiting_room::close_first() noexcept {
+    const claim_ptr first(open_.empty() ? nullptr : &open_.front());
+    if (first) {
+        close(*first);
+    }
+    return first;
+}
+
+void waiting_room::clear() noexcept {
+    deadlines_.clear();
+    queue_.clear();
+    leases_.clear();
+    waiting_for_leases_ = 0;
+}
+
 void waiting_room::join(call& waiting, lease_claim& with) {
     with.waiting.push_back(&waiting);
     ++waiting_for_leases_;

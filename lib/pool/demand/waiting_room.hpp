@@ -8,6 +8,8 @@
 #include "pool/demand/placement.hpp"
 #include "pool/demand/wait_queue.hpp"
 
+#include <boost/intrusive/list.hpp>
+
 #include <cstddef>
 
 namespace skep {
@@ -17,8 +19,8 @@ namespace skep {
 /// their holders. On the pool's strand.
 class waiting_room {
 public:
-    waiting_room(const worker_surroundings& around, const pool_log& log)
-        : context_(around.context), placement_(around.config, queue_, log), deadlines_(around.context) {}
+    explicit waiting_room(const worker_surroundings& around)
+        : context_(around.context), placement_(around.config, queue_), deadlines_(around.context) {}
 
     // Workers. One that is removed takes no calls any more: what has waited for it alone, or has places of it, is told.
     void enlist(worker& fresh);
@@ -55,6 +57,22 @@ public:
     const wait_queue& queue() const noexcept { return queue_; }
     deadline_watch& deadlines() noexcept { return deadlines_; }
 
+    /// All claims of the pool that are not completed: wherever they are, or on their way between two places.
+    void open(claim& fresh) noexcept { open_.push_back(fresh); }
+
+    /// False if it was completed already, with the pool's failure.
+    static bool close(claim& over) noexcept {
+        const bool was_open = over.open.is_linked();
+        over.open.unlink();
+        return was_open;
+    }
+
+    /// The first of them, which is closed with that; null if there is none.
+    claim_ptr close_first() noexcept;
+
+    /// Forgets every claim that waits, has a deadline or keeps places.
+    void clear() noexcept;
+
     /// All that have a worker, or had one, and have not been given back.
     claim_list<lease_claim>& leases() noexcept { return leases_; }
     const claim_list<lease_claim>& leases() const noexcept { return leases_; }
@@ -76,6 +94,14 @@ private:
     placement placement_;
     deadline_watch deadlines_;
     claim_list<lease_claim> leases_;
+    boost::intrusive::list<
+        claim,
+        boost::intrusive::member_hook<
+            claim,
+            boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
+            &claim::open>,
+        boost::intrusive::constant_time_size<false>>
+        open_;
     std::size_t waiting_for_leases_ = 0;
 };
 

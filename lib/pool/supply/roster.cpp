@@ -75,7 +75,10 @@ void roster::move_vacancy(std::size_t index, worker_state to, transition_reason 
         life.move_to(to, code, std::move(reason), context_.now(), context_.wall_now(), std::move(metadata));
     BOOST_ASSERT(!ec);
     static_cast<void>(ec);
-    context_.tell<events::worker_transition>([&] { return told_of(life.history().back(), next_id(index)); });
+    if (!life.history().empty()) { // there was memory to note it
+        context_.tell<events::worker_transition>(
+            [&] { return told_of(life.history().back(), next_id(index)); });
+    }
 }
 
 /// Room is made for its end, which must not fail.
@@ -97,6 +100,17 @@ void roster::left_service(worker& leaver) {
 void roster::ended(const worker& gone) {
     std::erase_if(leaving_, [&gone](const auto& each) { return each.get() == &gone; });
     work_.open();
+}
+
+void roster::clear() {
+    leaving_.clear();
+    ready_ = starting_ = 0;
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+        slots_[index].successor.reset();
+        if (slots_[index].current) {
+            make_room(index);
+        }
+    }
 }
 
 void roster::make_room(std::size_t index) {

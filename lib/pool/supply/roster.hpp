@@ -80,6 +80,9 @@ public:
     /// It will not be started: the slot is not wanted, or the pool ends.
     void drop_vacancy(std::size_t index, transition_reason code, std::string reason);
 
+    /// No worker is left: what is known of those whose end nobody could tell goes.
+    void clear();
+
     // What its workers do.
     void expect_worker();
     void started() noexcept { ++starting_; }

@@ -7,7 +7,6 @@
 #include "policy/start_plan.hpp"
 
 #include <algorithm>
-#include <new>
 #include <tuple>
 
 namespace skep {
@@ -52,8 +51,7 @@ supervisor::supervisor(const worker_surroundings& around, const pool_log& log, r
       replacement_(context_, config_, log, workers, changed,
                    [this](std::size_t index) { return make_worker(index); }),
       intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
-      lives_(context_.executor,
-             [this](std::exception_ptr) { log_(log_level::error, "the supervision of a worker failed"); }),
+      lives_(context_.executor, [this](const std::exception_ptr& problem) { around_.limit.cross(problem); }),
       progress_(context_.executor),
       last_failure_(errc::worker_lost, {}) {}
 
@@ -94,7 +92,7 @@ time_point supervisor::launch_due(time_point now) {
         for (std::size_t started = 0; started < config_.start.batch_size && !launch_.empty();) {
             const auto index = launch_.take();
             if (roster_.vacant().contains(index)) { // it may be wanted no more
-                start_in_launch(index);
+                start(index);
                 ++started;
             }
         }
@@ -106,15 +104,6 @@ time_point supervisor::launch_due(time_point now) {
 void supervisor::end_launch() noexcept {
     while (!launch_.empty()) {
         roster_[launch_.take()].plan.set_in_launch(false);
-    }
-}
-
-/// Without memory for it the slot is left to supervise().
-void supervisor::start_in_launch(std::size_t index) {
-    try {
-        start(index);
-    } catch (const std::bad_alloc&) {
-        roster_[index].plan.set_in_launch(false);
     }
 }
 
@@ -174,22 +163,20 @@ bool supervisor::is_held(std::size_t index, time_point now) const {
     return !plan.is_in_launch() && (start > now || plan.failure_streak() > 0);
 }
 
-/// Its next worker is pending. Without memory for that, a later look says so.
+/// Its next worker is pending.
 void supervisor::hold_back(std::size_t index, time_point now) {
     const auto& plan = roster_[index].plan;
     const auto start = plan.earliest_start(roster_.ready() + roster_.starting());
-    try {
-        boost::json::object facts;
-        if (start > now && !plan.awaits_verdict()) {
-            facts["held_for_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(start - now).count();
-        }
-        facts["failure_count"] = plan.failure_streak();
-        roster_.hold_back(index,
-                          start > now                 ? "its slot is held back after the last worker's end"
-                          : plan.failure_streak() > 0 ? "its slot has failed"
-                                                      : "workers are started a few at a time",
-                          std::move(facts));
-    } catch (const std::bad_alloc&) {}
+    boost::json::object facts;
+    if (start > now && !plan.awaits_verdict()) {
+        facts["held_for_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(start - now).count();
+    }
+    facts["failure_count"] = plan.failure_streak();
+    roster_.hold_back(index,
+                      start > now                 ? "its slot is held back after the last worker's end"
+                      : plan.failure_streak() > 0 ? "its slot has failed"
+                                                  : "workers are started a few at a time",
+                      std::move(facts));
 }
 
 void supervisor::drop_vacancies() {
@@ -199,11 +186,7 @@ void supervisor::drop_vacancies() {
 }
 
 void supervisor::on_ended(worker& gone) {
-    count_end(gone);
-    try {
-        note_end(gone);
-    } catch (const std::exception&) { // no memory for words
-    }
+    note_end(gone);
     const auto now = context_.now();
     judge(gone, now);
     if (!gone.life().was_up()) { // only now is the cause of its failure known
@@ -212,6 +195,7 @@ void supervisor::on_ended(worker& gone) {
     }
     hand_over(gone);
     around_.events.forget_worker();
+    count_end(gone); // with the next
     roster_.ended(gone);
     progress_.open();
 }
@@ -403,6 +387,17 @@ time_point supervisor::next_start(time_point now) {
 
 void supervisor::stop_all(stop_stage first) {
     roster_.for_each([first](worker& each) { each.stop(first); });
+}
+
+void supervisor::kill_all() noexcept {
+    roster_.for_each([](worker& each) { each.kill(); }); // first: that takes no memory
+    roster_.for_each([](worker& each) {
+        try {
+            each.stop(stop_stage::kill);
+        } catch (...) {
+            each.end_now();
+        }
+    });
 }
 
 void supervisor::end_now() noexcept {

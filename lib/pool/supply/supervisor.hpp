@@ -45,6 +45,9 @@ public:
     void on_up(worker& fresh);
     void on_left_service(worker& leaver);
     void on_ended(worker& gone);
+
+    /// The end of a worker that nobody could tell, as there was no memory for it.
+    void count_end(const worker& gone);
     void on_missed_pings(int count) noexcept { past_.missed_pings += static_cast<std::uint64_t>(count); }
     void on_unhealthy() noexcept { ++past_.unhealthy_workers_terminated; }
 
@@ -61,6 +64,9 @@ public:
 
     /// Takes every worker through the stop sequence, beginning at `first`.
     void stop_all(stop_stage first);
+
+    /// The pool has failed: every worker is killed with its group.
+    void kill_all() noexcept;
 
     /// Ends every worker, blocking. For when no coroutine will ever run again.
     void end_now() noexcept;
@@ -86,7 +92,6 @@ public:
 
 private:
     std::shared_ptr<worker> make_worker(std::size_t index);
-    void start_in_launch(std::size_t index);
     void start(std::size_t index);
     void start_due(std::size_t at_least, time_point now);
     time_point next_start(time_point now);
@@ -98,7 +103,6 @@ private:
     void on_start_failed(worker& failed);
     void judge(const worker& gone, time_point now);
     void hand_over(const worker& gone);
-    void count_end(const worker& gone);
     void note_end(const worker& gone);
     void tell_circuit(time_point now);
 
