@@ -119,6 +119,7 @@ public:
     /// It has served, or serves.
     bool was_up() const noexcept { return up_since_.has_value(); }
     std::optional<time_point> up_since() const noexcept { return up_since_; }
+    duration uptime(time_point now) const noexcept { return was_up() ? now - *up_since_ : duration::zero(); }
     bool is_in_service() const noexcept { return was_up() && !departure_; }
     bool has_greeted() const noexcept { return past_.greeted; }
     bool has_process() const noexcept { return pid_ != 0; }

@@ -443,7 +443,7 @@ void pool_core::handle_output(const output_line& printed) noexcept {
     }
     hand_on_output([&] {
         const auto* const by = roster_.find_anywhere(printed.worker);
-        const auto ids = by != nullptr ? by->correlation_ids() : std::vector<std::string>();
+        const auto ids = by != nullptr ? by->calls().correlation_ids() : std::vector<std::string>();
         const output_line line{printed.worker, printed.is_stderr, printed.text, ids};
         tell_printed(line);
         config_.output.handler ? config_.output.handler(line) : log_line_of_worker(level, line, by);
@@ -487,7 +487,7 @@ void pool_core::log_line_of_worker(log_level level, const output_line& line, con
     if (line.correlation_ids.size() == 1) {
         about.correlation_id = line.correlation_ids.front();
     }
-    const auto session = by != nullptr ? by->session_of(about.correlation_id) : std::string();
+    const auto session = by != nullptr ? by->calls().session_of(about.correlation_id) : std::string();
     about.session = session;
     about.logger = line.is_stderr ? "stderr" : "stdout";
     about.label = label;
@@ -499,7 +499,7 @@ void pool_core::log_record_of_worker(const worker& by, const log_message& said,
     auto about = subject_of(by);
     about.channel = "skep.worker";
     about.correlation_id = said.correlation_id;
-    const auto session = by.session_of(said.correlation_id);
+    const auto session = by.calls().session_of(said.correlation_id);
     about.session = session;
     about.logger = said.logger;
     about.label = label;

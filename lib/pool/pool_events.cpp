@@ -86,8 +86,8 @@ void pool_core::apply(worker& subject, const went_wrong& fact) {
 }
 
 void pool_core::apply(worker& subject, const used_up&) {
-    supervisor_.replacing().recycle(subject,
-                                    "it has answered " + std::to_string(subject.completed()) + " calls");
+    supervisor_.replacing().recycle(subject, "it has answered " +
+                                                 std::to_string(subject.calls().completed()) + " calls");
 }
 
 /// Who waits for that is told of every change.
@@ -127,7 +127,7 @@ void pool_core::apply(worker& subject, const left_service&) {
 }
 
 void pool_core::apply(worker& subject, const calls_lost&) {
-    while (const auto notice = subject.take_lost_call()) {
+    while (const auto notice = subject.calls().take_lost()) {
         dispatcher_.on_call_lost(subject, *notice);
     }
     dispatcher_.room().serve_all();
@@ -150,7 +150,7 @@ void pool_core::apply(worker& subject, const ended&) {
 void pool_core::record_end(const worker& gone) {
     log_end(gone);
     tell_end(gone);
-    auto end = gone.exit();
+    auto end = exit_of(gone);
     inspection_.keep(end);
     if (phase_ == pool_phase::stopping) {
         report_.workers.push_back(end);
@@ -165,7 +165,7 @@ void pool_core::tell_end(const worker& gone) const {
         return events::worker_terminated{gone.id(),
                                          life.pid(),
                                          context_.now() - gone.asked_for(),
-                                         gone.completed(),
+                                         gone.calls().completed(),
                                          why.detail,
                                          kind_of(why.cause) == departure_kind::plan,
                                          life.state(),

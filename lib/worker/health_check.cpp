@@ -37,50 +37,47 @@ duration phase_of(std::uint32_t slot, duration interval) {
 
 } // namespace
 
-health_check::health_check(const pool_context& context, const pool_config& config, guest_group& guests,
-                           worker& patient)
-    : context_(context),
-      config_(config),
+health_check::health_check(worker_core& core, guest_group& guests)
+    : core_(core),
       guests_(guests),
-      patient_(patient),
-      monitor_(config.health_check, false, context.now()),
-      look_now_(context.executor),
-      probe_over_(context.executor) {}
+      monitor_(core.config.health_check, false, core.context.now()),
+      look_now_(core.context.executor),
+      probe_over_(core.context.executor) {}
 
 void health_check::introduce(const hello_message& hello) {
-    const auto& options = config_.health_check;
+    const auto& options = core_.config.health_check;
     command_ = options.command.empty() ? hello.health_check : options.command;
     own_ = hello.own_health_check || !options.command.empty() || options.probe;
 }
 
 bool health_check::begin(time_point now) {
-    const auto& options = config_.health_check;
+    const auto& options = core_.config.health_check;
     begun_ = options.enabled && (options.probe || !command_.empty());
-    monitor_ = health_monitor(options, own_, now - phase_of(patient_.id().slot, options.interval));
+    monitor_ = health_monitor(options, own_, now - phase_of(core_.id.slot, options.interval));
     return begun_;
 }
 
 asio::awaitable<void> health_check::run() {
-    auto not_before = context_.now();
-    while (patient_.life().is_in_service()) {
+    auto not_before = core_.context.now();
+    while (core_.life.is_in_service()) {
         look_now_.close();
         const auto due = is_wanted() ? not_before : std::max(monitor_.next_probe(), not_before);
         const bool woken = co_await look_now_.wait_until(due);
         if (woken) {
-            not_before = context_.now();
+            not_before = core_.context.now();
             continue;
         }
-        if (!is_wanted() && context_.now() < monitor_.next_probe()) {
+        if (!is_wanted() && core_.context.now() < monitor_.next_probe()) {
             continue;
         }
-        if (!patient_.is_probeable()) {
-            patient_.expect_probe((own_ || asked_) && !patient_.life().is(obstacle::suspended));
-            not_before = context_.now() + config_.health_check.retry_interval;
+        if (!can_probe_now()) {
+            expect_probe((own_ || asked_) && !core_.life.is(obstacle::suspended));
+            not_before = core_.context.now() + core_.config.health_check.retry_interval;
             continue;
         }
-        patient_.expect_probe(false); // its place is taken in a moment, or is for calls again
-        if (!asked_ && !patient_.life().awaits_probe() && !patient_.may_be_probed()) {
-            not_before = context_.now() + pause_before_turn(config_.health_check);
+        expect_probe(false); // its place is taken in a moment, or is for calls again
+        if (!asked_ && !core_.life.awaits_probe() && !core_.around.answers.may_be_probed(core_.self)) {
+            not_before = core_.context.now() + pause_before_turn(core_.config.health_check);
             continue;
         }
         auto probing = probe_and_judge();
@@ -88,51 +85,69 @@ asio::awaitable<void> health_check::run() {
     }
 }
 
+bool health_check::can_probe_now() const noexcept {
+    const auto& calls = core_.self.calls();
+    const bool may_be_beside_calls = core_.life.is(obstacle::doubted) || is_own() || asked_;
+    const bool has_place = may_be_beside_calls ? !calls.is_full() : calls.empty();
+    return core_.life.is_in_service() && (is_probing() || (!core_.life.is(obstacle::suspended) && has_place));
+}
+
+void health_check::expect_probe(bool is_due) {
+    if (core_.life.is(obstacle::due) != is_due) {
+        core_.life.expect_probe(is_due);
+        core_.announce_room();
+    }
+}
+
 /// Whatever the time is.
 bool health_check::is_wanted() const noexcept {
-    return asked_ || patient_.life().is(obstacle::doubted);
+    return asked_ || core_.life.is(obstacle::doubted);
 }
 
 asio::awaitable<void> health_check::probe_and_judge() {
-    const auto begun = context_.now();
+    const auto begun = core_.context.now();
     asked_ = false;
     ++begun_probes_;
     value_ = nullptr;
     const std::string complaint = co_await probe();
     ++ended_probes_;
-    last_ = {patient_.id(), context_.present().wall, context_.now() - begun, complaint.empty(),
-             complaint,     std::move(value_)};
-    context_.tell<events::worker_health_check>([&] {
-        return events::worker_health_check{patient_.id(), last_->took, last_->passed, complaint};
+    last_ = {core_.id,
+             core_.context.present().wall,
+             core_.context.now() - begun,
+             complaint.empty(),
+             complaint,
+             std::move(value_)};
+    core_.context.tell<events::worker_health_check>([&] {
+        return events::worker_health_check{core_.id, last_->took, last_->passed, complaint};
     });
-    if (patient_.life().is_in_service()) {
+    if (core_.life.is_in_service()) {
         judge(complaint);
-        patient_.dispel_doubt();
-        patient_.tell_room(); // the caller of probe() looks again
+        dispel_doubt();
+        core_.announce_room(); // the caller of probe() looks again
     }
 }
 
 /// What is wrong with it; empty if nothing is.
 asio::awaitable<std::string> health_check::probe() {
-    return config_.health_check.probe ? probe_by_function() : probe_by_command();
+    return core_.config.health_check.probe ? probe_by_function() : probe_by_command();
 }
 
 asio::awaitable<std::string> health_check::probe_by_command() {
-    const auto limit = config_.health_check.timeout;
+    const auto limit = core_.config.health_check.timeout;
     probe_over_.close();
     complaint_ = no_answer;
     if (!unanswered_) { // else it has not even answered the one before
         const call_ptr probe_call(new call(request(command_), this));
-        probe_call->encode(config_.limits);
-        probe_call->deadline = context_.now() + limit;
-        patient_.assign_private(*probe_call);
+        probe_call->encode(core_.config.limits);
+        probe_call->deadline = core_.context.now() + limit;
+        core_.self.calls().assign_private(*probe_call);
         unanswered_ = probe_call;
-        patient_.tell_room(); // it has less now
+        core_.announce_room(); // it has less now
     }
-    patient_deadline deadline(after_limit(context_.now(), limit), limit);
+    patient_deadline deadline(after_limit(core_.context.now(), limit), limit);
     co_await probe_over_.wait_until(deadline);
     if (unanswered_) {
-        patient_.abandon_private(*unanswered_);
+        core_.self.calls().abandon_private(*unanswered_);
     }
     co_return complaint_;
 }
@@ -157,11 +172,11 @@ void health_check::put_loss() noexcept {
 }
 
 asio::awaitable<std::string> health_check::probe_by_function() {
-    const auto limit = config_.health_check.timeout;
-    auto body = [probe = config_.health_check.probe, id = patient_.id(), pid = patient_.life().pid()] {
+    const auto limit = core_.config.health_check.timeout;
+    auto body = [probe = core_.config.health_check.probe, id = core_.id, pid = core_.life.pid()] {
         return probe(id, pid);
     };
-    const patient_deadline deadline(after_limit(context_.now(), limit), limit);
+    const patient_deadline deadline(after_limit(core_.context.now(), limit), limit);
     const guest_outcome outcome = co_await guests_.run(std::move(body), deadline);
     co_return outcome.has_ended ? beginning_of(outcome.complaint(), longest_complaint)
                                 : std::string(no_answer);
@@ -170,17 +185,33 @@ asio::awaitable<std::string> health_check::probe_by_function() {
 void health_check::judge(const std::string& complaint) {
     if (!complaint.empty()) {
         report("it failed its health check: " + visible(complaint));
-    } else if (monitor_.passed_probe(context_.now()) == health_verdict::restore) {
-        patient_.restore();
+    } else if (monitor_.passed_probe(core_.context.now()) == health_verdict::restore) {
+        restore();
+    }
+}
+
+void health_check::restore() {
+    const bool was_degraded = core_.life.is(obstacle::degraded);
+    core_.life.restore(core_.context.present());
+    if (was_degraded) {
+        core_.announce(was_restored{});
+    }
+    core_.announce_room();
+}
+
+void health_check::dispel_doubt() {
+    if (core_.life.is(obstacle::doubted)) {
+        core_.life.dispel_doubt();
+        core_.announce_room(); // now it may get calls again, if it is well
     }
 }
 
 void health_check::report(std::string detail) {
-    const auto verdict = monitor_.failed(context_.now());
+    const auto verdict = monitor_.failed(core_.context.now());
     look_now_.open(); // the next probe is due sooner
     if (verdict == health_verdict::degrade || verdict == health_verdict::remove) {
-        patient_.report({failure_kind::probe_failed, std::move(detail), errc::worker_lost,
-                         monitor_.failures(), config_.health_check.failures});
+        core_.self.report({failure_kind::probe_failed, std::move(detail), errc::worker_lost,
+                           monitor_.failures(), core_.config.health_check.failures});
     }
 }
 
@@ -189,7 +220,7 @@ void health_check::answered(time_point now) noexcept {
 }
 
 void health_check::failed_call(const error_message& error, time_point now) {
-    const auto& failing = config_.health_check.failing_errors;
+    const auto& failing = core_.config.health_check.failing_errors;
     const bool counts = std::find(failing.begin(), failing.end(), error.type) != failing.end();
     if (begun_ && counts) {
         report("a call ended with " + visible(error.type));

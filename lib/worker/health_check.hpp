@@ -6,26 +6,20 @@
 #include "async/guest_group.hpp"
 #include "call/call.hpp"
 #include "policy/health_monitor.hpp"
-#include "runtime/pool_context.hpp"
-#include "wire/worker_messages.hpp"
-#include <skep/pool_config.hpp>
+#include "worker/worker_core.hpp"
 #include <skep/pool_status.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 
 namespace skep {
 
-class worker;
-
 /// Looks after one worker's health: probes it, by a command or by the user's function, and judges what its calls say.
 /// What it finds it reports to the worker. On the pool's strand.
 class health_check final : private call_sink {
 public:
-    health_check(const pool_context& context, const pool_config& config, guest_group& guests,
-                 worker& patient);
+    health_check(worker_core& core, guest_group& guests);
 
     /// From the worker's hello: what probes it.
     void introduce(const hello_message& hello);
@@ -39,6 +33,10 @@ public:
     /// Whether it looks at more than that the worker answers.
     bool is_own() const noexcept { return begun_ && own_; }
     bool can_probe() const noexcept { return begun_; }
+
+    /// A probe never waits behind a call. One that shows only that the worker answers comes when it has nothing to do, any
+    /// other as soon as a place is free. One that was sent is waited for.
+    bool can_probe_now() const noexcept;
 
     /// Begins a probe as soon as one can begin. Returns its number: how many probes have ended once it has.
     std::uint64_t ask() {
@@ -77,10 +75,13 @@ private:
     void forget() noexcept override {}
     void report(std::string detail);
 
-    const pool_context& context_;
-    const pool_config& config_;
+    /// The worker's next place that becomes free is for a probe, or for calls again.
+    void expect_probe(bool is_due);
+    void restore();
+    void dispel_doubt();
+
+    worker_core& core_;
     guest_group& guests_; ///< for the user's function
-    worker& patient_;
     health_monitor monitor_;
     std::string command_;
     bool own_ = false;

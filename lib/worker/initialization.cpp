@@ -35,14 +35,10 @@ asio::awaitable<void> run_warm_up(std::shared_ptr<initialization_delegate> deleg
 
 } // namespace
 
-initialization::initialization(const pool_context& context, const pool_config& config, guest_group& guests,
-                               worker& subject)
-    : context_(context), config_(config), guests_(guests), subject_(subject) {}
-
 asio::awaitable<launch_options> initialization::plan_launch() {
-    const auto& id = subject_.id();
-    const auto plan = std::make_shared<launch_options>(for_slot(config_.launch, id.slot));
-    auto body = [delegate = config_.initialization.delegate, id, plan] {
+    const auto& id = core_.id;
+    const auto plan = std::make_shared<launch_options>(for_slot(core_.config.launch, id.slot));
+    auto body = [delegate = core_.config.initialization.delegate, id, plan] {
         return run_before_launch(delegate, id, plan);
     };
     const patient_deadline none(time_point::max(), {});
@@ -60,8 +56,8 @@ asio::awaitable<launch_options> initialization::plan_launch() {
 
 asio::awaitable<std::string> initialization::warm_up() {
     const auto calls =
-        std::make_shared<warm_up_calls>(context_.executor, config_.limits, subject_.shared_from_this());
-    auto body = [delegate = config_.initialization.delegate, id = subject_.id(), calls] {
+        std::make_shared<warm_up_calls>(core_.context.executor, core_.config, core_.self.shared_from_this());
+    auto body = [delegate = core_.config.initialization.delegate, id = core_.id, calls] {
         return run_warm_up(delegate, id, calls);
     };
     const patient_deadline none(time_point::max(), {});

@@ -4,24 +4,20 @@
 #pragma once
 
 #include "async/guest_group.hpp"
-#include "runtime/pool_context.hpp"
-#include <skep/pool_config.hpp>
+#include "worker/worker_core.hpp"
 
 #include <string>
 
 namespace skep {
 
-class worker;
-
 /// What the user's initialization_delegate does about one worker before that serves. How long it may take is up to the
 /// worker's life, which has the guests cancelled. On the pool's strand.
 class initialization {
 public:
-    initialization(const pool_context& context, const pool_config& config, guest_group& guests,
-                   worker& subject);
+    initialization(worker_core& core, guest_group& guests) noexcept : core_(core), guests_(guests) {}
 
     /// Whether there is a delegate; else nothing of this is to be called.
-    bool is_wanted() const noexcept { return config_.initialization.delegate != nullptr; }
+    bool is_wanted() const noexcept { return core_.config.initialization.delegate != nullptr; }
 
     /// What the worker is to be started with. Throws error(initialization_failed).
     asio::awaitable<launch_options> plan_launch();
@@ -30,10 +26,8 @@ public:
     asio::awaitable<std::string> warm_up();
 
 private:
-    const pool_context& context_;
-    const pool_config& config_;
+    worker_core& core_;
     guest_group& guests_;
-    worker& subject_;
 };
 
 } // namespace skep

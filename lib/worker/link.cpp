@@ -46,10 +46,10 @@ link::link(const pool_context& context, std::unique_ptr<byte_stream> data,
 }
 
 void link::start(task_group& tasks, const std::shared_ptr<void>& owner) {
-    tasks.spawn(owner, read_data());
+    tasks.spawn(owner, read(data_));
     tasks.spawn(owner, write(data_.source, "data"));
     if (control_) {
-        tasks.spawn(owner, read_control());
+        tasks.spawn(owner, read(*control_));
         tasks.spawn(owner, write(control_->source, "control"));
     }
 }
@@ -86,41 +86,30 @@ void link::end_pauses() noexcept {
     }
 }
 
-asio::awaitable<void> link::read_data() {
+asio::awaitable<void> link::read(inlet& from) {
+    const bool is_data = &from == &data_;
     bool more = true;
     while (more) {
-        more = co_await receive(data_);
-        heard_out_ = !more;
-        user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
-        data_.told.begin_turn(data_.source.received());
-        auto outcome = take_messages(data_);
+        more = co_await receive(from);
+        if (is_data) {
+            heard_out_ = !more;
+            user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
+        }
+        from.told.begin_turn(from.source.received());
+        auto outcome = take_messages(from);
         if (outcome == taken::up_to_large) {
-            outcome = co_await take_large(data_);
+            outcome = co_await take_large(from);
         }
         more = more && outcome == taken::all;
-        if (data_.told.is_to_be_charged()) {
-            co_await pause_if_flooded(data_);
+        if (from.told.is_to_be_charged()) {
+            co_await pause_if_flooded(from);
         }
     }
-    user_.on_data_ended(stray());
-    user_.on_broken({failure_kind::process_exit, "it closed its data channel", errc::worker_lost});
-}
-
-asio::awaitable<void> link::read_control() {
-    bool more = true;
-    while (more) {
-        more = co_await receive(*control_);
-        control_->told.begin_turn(control_->source.received());
-        auto outcome = take_messages(*control_);
-        if (outcome == taken::up_to_large) {
-            outcome = co_await take_large(*control_);
-        }
-        more = more && outcome == taken::all;
-        if (control_->told.is_to_be_charged()) {
-            co_await pause_if_flooded(*control_);
-        }
+    if (is_data) {
+        user_.on_data_ended(stray());
     }
-    user_.on_broken({failure_kind::process_exit, "it closed its control channel", errc::worker_lost});
+    auto text = std::string("it closed its ") + (is_data ? "data" : "control") + " channel";
+    user_.report({failure_kind::process_exit, std::move(text), errc::worker_lost});
 }
 
 /// False if nothing more comes, or there is no memory for as much as has come.
@@ -152,7 +141,7 @@ asio::awaitable<void> link::write(channel& to, const char* name) {
         user_.on_backlog_shrunk();
     }
     const auto text = std::string("its ") + name + " channel cannot be written to";
-    user_.on_broken({failure_kind::process_exit, text, errc::worker_lost});
+    user_.report({failure_kind::process_exit, text, errc::worker_lost});
 }
 
 /// The messages that have arrived, up to one that takes long.
@@ -223,7 +212,7 @@ auto link::within_memory(Act act) -> std::optional<decltype(act())> {
 }
 
 void link::report_size() {
-    user_.on_broken({failure_kind::process_exit, "there was no memory for what it sent", errc::worker_lost});
+    user_.report({failure_kind::process_exit, "there was no memory for what it sent", errc::worker_lost});
 }
 
 /// Whatever else `act` returns, if the worker breaks the protocol meanwhile it is the end.
@@ -234,7 +223,7 @@ link::taken link::guarded(Act act) {
     } catch (const protocol_violation& violation) {
         const auto printed = stray();
         const auto* const why = printed.empty() ? violation.what() : printed.c_str();
-        user_.on_broken({failure_kind::protocol_error, why, errc::protocol_error});
+        user_.report({failure_kind::protocol_error, why, errc::protocol_error});
         return taken::in_part;
     }
 }

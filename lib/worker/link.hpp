@@ -31,7 +31,8 @@ public:
     /// Nothing more will come. `stray` tells of what came in the end and is no message, if anything did.
     virtual void on_data_ended(std::string stray) = 0;
 
-    virtual void on_broken(failure what) = 0;
+    /// Nothing more can come over one of its channels, or the worker broke the protocol.
+    virtual void report(failure what) = 0;
 
 protected:
     ~link_user() = default;
@@ -91,8 +92,7 @@ private:
         bool is_paused = false;
     };
 
-    asio::awaitable<void> read_data();
-    asio::awaitable<void> read_control();
+    asio::awaitable<void> read(inlet& from);
     asio::awaitable<bool> receive(inlet& from);
     asio::awaitable<void> pause_if_flooded(inlet& from);
     asio::awaitable<void> write(channel& to, const char* name);

@@ -8,6 +8,7 @@
 #include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/tool_failure.hpp"
+#include "worker/worker.hpp"
 #include <skep/awaitable.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -63,16 +64,7 @@ struct tool_desk::errand {
     std::atomic<bool> is_stopped = false; ///< it need not begin on the lane
 };
 
-tool_desk::tool_desk(const pool_context& context, const limit_options& limits, const tool_table& tools)
-    : context_(context), limits_(limits), tools_(tools), all_ended_(context.executor) {}
-
-void tool_desk::open(channel& answers, const worker_id& asker) noexcept {
-    answers_ = &answers;
-    asker_ = &asker;
-}
-
-void tool_desk::take(const std::shared_ptr<tool_desk>& self, const call_ptr& caller, tool_call_message& asked,
-                     std::string correlation_id) {
+void tool_desk::take(const call_ptr& caller, tool_call_message& asked, std::string correlation_id) {
     if (asked.number <= last_number_) {
         throw protocol_violation("tool call " + std::to_string(asked.number) + " after " +
                                  std::to_string(last_number_) + ": their numbers must rise");
@@ -91,16 +83,16 @@ void tool_desk::take(const std::shared_ptr<tool_desk>& self, const call_ptr& cal
                    .args = std::move(asked.args),
                    .attachments = std::move(asked.attachments),
                    .command = caller->req.command(),
-                   .worker = *asker_,
+                   .worker = core_.id,
                    .session = caller->req.session(),
                    .correlation_id = std::move(correlation_id),
                    .metadata = caller->req.metadata(),
                    .deadline = caller->deadline};
-    auto mine = std::make_shared<errand>(context_.executor, caller, asked.number, std::move(what));
+    auto mine = std::make_shared<errand>(core_.context.executor, caller, asked.number, std::move(what));
     join_trace(*mine, std::move(asked.parent_span));
     open_.push_back(mine);
     if (!is_clogged()) {
-        begin(self, mine);
+        begin(mine);
     }
 }
 
@@ -111,12 +103,12 @@ void tool_desk::join_trace(errand& mine, std::string parent_span) const {
         return;
     }
     auto& span = mine.span.emplace();
-    span.pool = asker_->pool;
-    span.worker = *asker_;
+    span.pool = core_.id.pool;
+    span.worker = core_.id;
     span.what = mine.asked.name;
     span.kind = "server";
     span.trace_id = ties->trace->trace_id;
-    span.span_id = to_span_id(context_.make_span_id());
+    span.span_id = to_span_id(core_.context.make_span_id());
     span.parent_id = parent_span.empty() ? ties->trace->run_id : std::move(parent_span);
     span.correlation_id = mine.asked.correlation_id;
     mine.asked.metadata[traceparent_key] = to_traceparent({span.trace_id, span.span_id});
@@ -126,10 +118,10 @@ void tool_desk::tell_span(errand& over, const std::string& outcome) const noexce
     if (!over.span || outcome.empty()) {
         return;
     }
-    context_.tell<events::span>([&] {
-        over.span->time = context_.now() - over.begun;
+    core_.context.tell<events::span>([&] {
+        over.span->time = core_.context.now() - over.begun;
         over.span->start_time =
-            context_.wall_now() - std::chrono::duration_cast<std::chrono::microseconds>(over.span->time);
+            core_.context.wall_now() - std::chrono::duration_cast<std::chrono::microseconds>(over.span->time);
         over.span->outcome = outcome;
         return std::move(*over.span);
     });
@@ -137,20 +129,20 @@ void tool_desk::tell_span(errand& over, const std::string& outcome) const noexce
 
 /// A worker that does not read its answers gets no more of them.
 bool tool_desk::is_clogged() const noexcept {
-    return answers_->unsent() > limits_.frame_bytes;
+    return answers_->unsent() > core_.config.limits.frame_bytes;
 }
 
-void tool_desk::go_on(const std::shared_ptr<tool_desk>& self) {
+void tool_desk::go_on() {
     const auto next = [this] {
         return std::find_if(open_.begin(), open_.end(),
                             [](const errand_ptr& each) { return !each->has_begun; });
     };
     for (auto found = next(); found != open_.end() && !is_clogged(); found = next()) {
-        begin(self, errand_ptr(*found));
+        begin(errand_ptr(*found));
     }
 }
 
-void tool_desk::begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine) {
+void tool_desk::begin(const errand_ptr& mine) {
     mine->has_begun = true;
     if (mine->caller->state == call_state::abandoned) {
         refuse(mine, "skep.Cancelled", nobody_waits);
@@ -162,29 +154,30 @@ void tool_desk::begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& 
         const auto own = extras->tools->find(mine->asked.name);
         handler = own == extras->tools->end() ? nullptr : own->second;
     }
-    handler = handler ? handler : tools_.find(mine->asked.name);
+    handler = handler ? handler : core_.around.tools.find(mine->asked.name);
     if (!handler) {
         refuse(mine, "skep.UnknownTool", "there is no such tool: ", mine->asked.name);
         return;
     }
     try {
-        run(self, mine, handler);
+        run(mine, handler);
     } catch (const std::exception& problem) { // out of memory
         refuse(mine, "skep.NoMemory", problem.what());
     }
 }
 
-void tool_desk::run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const tool_ptr& handler) {
+void tool_desk::run(const errand_ptr& mine, const tool_ptr& handler) {
     auto tie = std::make_shared<const tool_tie>(
         tool_tie{mine->caller, mine->asked.name, mine->asked.correlation_id, trace_in(mine->asked.metadata)});
-    mine->begun = context_.now();
+    mine->begun = core_.context.now();
     const calling_executor executor(mine->lane, std::move(tie));
-    auto running = make_answer(handler, std::move(mine->asked), mine->number, limits_);
-    auto on_end = [weak = std::weak_ptr(self), mine, executor = context_.executor](const std::exception_ptr&,
-                                                                                   answer result) {
+    auto running = make_answer(handler, std::move(mine->asked), mine->number, core_.config.limits);
+    const std::shared_ptr<tool_desk> self(core_.self.shared_from_this(), this);
+    auto on_end = [weak = std::weak_ptr(self), mine,
+                   executor = core_.context.executor](const std::exception_ptr&, answer result) {
         auto hand_in = [weak, mine, result = std::move(result)] {
             if (const auto desk = weak.lock()) {
-                desk->end(desk, mine, result);
+                desk->end(mine, result);
             }
         };
         execute_surely(executor, std::move(hand_in));
@@ -223,7 +216,7 @@ asio::awaitable<tool_desk::answer> tool_desk::make_answer(tool_ptr handler, tool
     co_return made;
 }
 
-void tool_desk::end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const answer& result) {
+void tool_desk::end(const errand_ptr& mine, const answer& result) {
     if (--running_ == 0) {
         all_ended_.open();
     }
@@ -233,7 +226,7 @@ void tool_desk::end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mi
     }
     try {
         hand_in(mine, result.frame);
-        go_on(self);
+        go_on();
     } catch (const std::exception&) { // out of memory
         refuse(mine, "skep.NoMemory", "there was no memory for the answer");
     }
@@ -244,7 +237,7 @@ void tool_desk::refuse(const errand_ptr& mine, const char* type, std::string_vie
     try {
         tool_failure failure{type, std::string(message), {}, {}};
         failure.message += about;
-        hand_in(mine, encode_tool_error(mine->number, failure, limits_));
+        hand_in(mine, encode_tool_error(mine->number, failure, core_.config.limits));
     } catch (const std::exception&) { // out of memory: the worker's code waits until its call is over
         std::erase(open_, mine);
     }
@@ -257,7 +250,7 @@ void tool_desk::hand_in(const errand_ptr& mine, const encoded_frame& frame) {
     append_frame(answers_->outbox(), frame);
     std::erase(open_, errand_ptr(mine));
     if (mine->caller->stream != nullptr) {
-        mine->caller->stream->heard = context_.now(); // it has waited for us until now
+        mine->caller->stream->heard = core_.context.now(); // it has waited for us until now
     }
     answers_->flush();
 }

@@ -4,11 +4,8 @@
 #pragma once
 
 #include "async/gate.hpp"
-#include "call/call.hpp"
 #include "core/tool_table.hpp"
-#include "runtime/pool_context.hpp"
-#include "worker/channel.hpp"
-#include <skep/pool_config.hpp>
+#include "worker/worker_core.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -22,14 +19,13 @@ namespace skep {
 /// its own, and refers to nothing of this.
 class tool_desk {
 public:
-    tool_desk(const pool_context& context, const limit_options& limits, const tool_table& tools);
+    explicit tool_desk(worker_core& core) : core_(core), all_ended_(core.context.executor) {}
 
-    /// Where the answers go, and whom they go to.
-    void open(channel& answers, const worker_id& asker) noexcept;
+    /// The worker can be answered from now on.
+    void open() noexcept { answers_ = &core_.link->control(); }
 
-    /// The worker asks for something while it is at `caller`; `self` owns this. Throws protocol_violation if it may not.
-    void take(const std::shared_ptr<tool_desk>& self, const call_ptr& caller, tool_call_message& asked,
-              std::string correlation_id);
+    /// The worker asks for something while it is at `caller`. Throws protocol_violation if it may not.
+    void take(const call_ptr& caller, tool_call_message& asked, std::string correlation_id);
 
     /// The call has been answered: nobody waits for its tools.
     void drop(const call& answered) noexcept;
@@ -38,7 +34,7 @@ public:
     void cancel(const call& given_up) noexcept;
 
     /// The worker has taken some of its answers.
-    void go_on(const std::shared_ptr<tool_desk>& self);
+    void go_on();
 
     /// Ends all.
     void close() noexcept;
@@ -47,7 +43,6 @@ public:
     asio::awaitable<void> join(time_point limit);
 
     bool is_asked_by(const call& caller) const noexcept;
-    bool is_idle() const noexcept { return open_.empty(); }
 
 private:
     struct errand;
@@ -60,19 +55,16 @@ private:
     void join_trace(errand& mine, std::string parent_span) const;
     void tell_span(errand& over, const std::string& outcome) const noexcept;
     bool is_clogged() const noexcept;
-    void begin(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine);
-    void run(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const tool_ptr& handler);
-    void end(const std::shared_ptr<tool_desk>& self, const errand_ptr& mine, const answer& result);
+    void begin(const errand_ptr& mine);
+    void run(const errand_ptr& mine, const tool_ptr& handler);
+    void end(const errand_ptr& mine, const answer& result);
     void refuse(const errand_ptr& mine, const char* type, std::string_view message,
                 std::string_view about = {}) noexcept;
     void hand_in(const errand_ptr& mine, const encoded_frame& frame);
     static void stop(const errand_ptr& mine) noexcept;
 
-    const pool_context& context_;
-    const limit_options& limits_;
-    const tool_table& tools_;
+    worker_core& core_;
     channel* answers_ = nullptr; ///< null before open() and after close()
-    const worker_id* asker_ = nullptr;
     std::uint64_t last_number_ = 0;
     std::vector<errand_ptr> open_; ///< not answered yet, in the order asked
     std::size_t running_ = 0;

@@ -65,9 +65,13 @@ private:
     claim_failure failure_;
 };
 
-warm_up_calls::warm_up_calls(const strand& executor, const limit_options& limits,
+warm_up_calls::warm_up_calls(const strand& executor, const pool_config& config,
                              const std::shared_ptr<worker>& subject)
-    : executor_(executor), limits_(limits), id_(subject->id()), worker_(subject) {}
+    : executor_(executor),
+      limits_(config.limits),
+      affinity_(config.affinity.mode),
+      id_(subject->id()),
+      worker_(subject) {}
 
 asio::awaitable<reply> warm_up_calls::execute(request what) {
     auto running = run(shared_from_this(), std::move(what));
@@ -96,20 +100,20 @@ void warm_up_calls::send(warm_up_call& fresh) {
     if (!to || to->life().is_over()) {
         throw fresh.error_of(errc::cancelled, id_, "the warm-up that it belongs to is over");
     }
-    if (to->is_strictly_bound(fresh)) {
+    if (fresh.has_session() && fresh.req.affinity().value_or(affinity_) != affinity_mode::hint) {
         throw fresh.error_of(
             errc::invalid_request, id_,
             "a warm-up call has no session that is strictly bound: that is of another worker");
     }
     fresh.encode(limits_);
     fresh.deadline = std::min(fresh.limit(clock::now()), to->life().deadline());
-    to->assign_private(fresh);
+    to->calls().assign_private(fresh);
 }
 
 void warm_up_calls::give_up(warm_up_call& sent) {
     if (const auto at = worker_.lock(); at && !at->life().is_over()) {
-        at->abandon_private(sent);
-        at->cancel(sent);
+        at->calls().abandon_private(sent);
+        at->calls().cancel(sent);
     }
 }
 

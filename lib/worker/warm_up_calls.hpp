@@ -17,8 +17,7 @@ class warm_up_call;
 /// Runs calls on one worker that does not serve its pool yet. Calls that it has no place for at once are pipelined.
 class warm_up_calls final : public call_interface, public std::enable_shared_from_this<warm_up_calls> {
 public:
-    warm_up_calls(const strand& executor, const limit_options& limits,
-                  const std::shared_ptr<worker>& subject);
+    warm_up_calls(const strand& executor, const pool_config& config, const std::shared_ptr<worker>& subject);
 
     boost::asio::awaitable<reply> execute(request what) override;
     using call_interface::execute;
@@ -33,6 +32,7 @@ private:
 
     const strand executor_;
     const limit_options limits_;
+    const affinity_mode affinity_; ///< of calls that ask for none
     const worker_id id_;
     std::weak_ptr<worker> worker_;
 };

@@ -8,429 +8,400 @@
 #include "wire/protocol_violation.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdio>
+#include <csignal>
+#include <new>
+#include <type_traits>
 
 namespace skep {
 
 namespace {
 
-// A dozen small calls. More in one write would save little, and leave the worker waiting for it.
-constexpr std::size_t batch_bytes = 1500;
+// For the rest of what a process that has ended, and its group, have printed.
+constexpr duration for_last_output = std::chrono::milliseconds(250);
 
-// With more calls at a time, a line of output tells nothing of any of them, and must not cost much.
-constexpr std::size_t most_listed = 64;
+// What coroutines of the user's that were cancelled get to end.
+constexpr duration for_guests = std::chrono::milliseconds(250);
 
-// Of one worker, in its status.
-constexpr std::size_t shown_calls = 8;
-constexpr std::size_t shown_transitions = 8;
+/// What faulthandler printed, from its first thread on.
+std::string stacks_in(const std::string& output) {
+    const auto first = std::min(output.find("Thread 0x"), output.find("Current thread 0x"));
+    return first == std::string::npos ? std::string() : output.substr(first);
+}
 
-/// Tells the calls of one worker from those of others, in all likelihood.
-std::string make_correlation(double chance) {
-    std::array<char, 10> text{};
-    std::snprintf(text.data(), text.size(), "%08x-", static_cast<unsigned>(chance * 0x1p32));
-    return text.data();
+void tell_failure(const pool_context& context, const worker& subject, failure_kind kind,
+                  recovery_action action, const std::string& detail) {
+    if (action == recovery_action::none) { // it has failed before
+        return;
+    }
+    if (kind == failure_kind::protocol_error) {
+        context.tell<events::protocol_error>([&] { return events::protocol_error{subject.id(), detail}; });
+    } else if (kind == failure_kind::heartbeat_lost) {
+        context.tell<events::heartbeat_failed>([&] { return events::heartbeat_failed{subject.id()}; });
+    } else if (kind == failure_kind::probe_failed && action == recovery_action::replace) {
+        context.tell<events::unhealthy_worker_terminated>([&] {
+            return events::unhealthy_worker_terminated{subject.id(), subject.life().pid(), detail};
+        });
+    }
 }
 
 } // namespace
 
 worker::worker(const worker_surroundings& around, worker_id id, std::optional<worker_state_machine> begun)
-    : around_(around),
-      id_(std::move(id)),
+    : core_(around, *this, std::move(id), std::move(begun)),
       origin_{around.context.now(), around.context.make_token(), 0, std::nullopt},
-      correlation_(make_correlation(around.context.random())),
-      life_(around.config, around.context.present(), std::move(begun)),
       guests_(around.context.executor),
-      initialization_(around.context, around.config, guests_, *this),
-      health_(around.context, around.config, guests_, *this),
-      tools_(around.context, around.config.limits, around.tools),
-      records_(around.context, around.config.output, id_),
-      told_{life_.machine().transitions() - 1}, // it is starting, which is news
+      initialization_(core_, guests_),
+      health_(core_, guests_),
+      calls_(core_),
+      records_(core_),
+      recycling_(core_, calls_),
+      pulse_(core_),
+      drain_(core_, service_),
+      answers_(core_, calls_, drain_),
       wake_(around.context.executor),
       tasks_(around.context.executor, [this](const std::exception_ptr& problem) { on_task_failed(problem); }),
       service_(around.context.executor,
                [this](const std::exception_ptr& problem) { on_task_failed(problem); }) {}
 
-void worker::assign(call& next, time_point now) {
-    auto& data = link_->data();
-    const auto begin = data.appended();
-    call_times times;
-    if (next.deadline != time_point::max()) {
-        times.left = next.deadline - now;
-        times.sent_after = calls_.is_full() ? std::optional<duration>(now - link_->welcomed()) : std::nullopt;
-    }
-    append_call(data.outbox(), calls_.next_id(), next.body, next.req, times);
-    next.id = calls_.next_id();
-    next.at = this;
-    calls_.add(next, begin);
-    follow_load(now, &next);
-    tally_.last_assigned = next.is_private ? tally_.last_assigned : now;
-    if (calls_.load() == 1 || data.outbox().size() >= batch_bytes) {
-        data.flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
-    } else {
-        link_->flush_soon(shared_from_this());
-    }
-}
-
-void worker::assign_private(call& next) {
-    next.is_private = true;
-    next.state = call_state::running;
-    next.attempts = 1;
-    next.submitted = next.dispatched = around_.context.now();
-    assign(next, next.submitted);
-}
-
-std::string worker::correlation_id_of(const call& sent) const {
-    const auto& given = sent.req.correlation_id();
-    if (!given.empty()) {
-        return given;
-    }
-    std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.begin(), digits.end(), sent.id).ptr;
-    auto id = correlation_;
-    id.append(digits.begin(), end);
-    return id;
-}
-
-std::vector<std::string> worker::correlation_ids() const {
-    std::vector<std::string> ids;
-    const auto most = std::min(calls_.capacity(), most_listed); // the rest is pipelined
-    calls_.for_each(most, [&](const call& each) { ids.push_back(correlation_id_of(each)); });
-    return ids;
-}
-
-std::string worker::session_of(std::string_view correlation_id) const {
-    std::string session;
-    const auto most = std::min(calls_.capacity(), most_listed);
-    calls_.for_each(most, [&](const call& each) {
-        if (each.has_session() && correlation_id_of(each) == correlation_id) {
-            session = each.req.session();
+asio::awaitable<void> worker::run() {
+    try {
+        if (core_.around.limit.is_crossed()) { // just now
+            throw std::bad_alloc();
         }
-    });
-    return session;
-}
-
-void worker::cancel(const call& given_up) {
-    tools_.cancel(given_up);
-    append_cancel(link_->control().outbox().text(), given_up.id);
-    link_->control().flush();
-}
-
-void worker::grant(const call& stream, stream_credit more) {
-    append_credit(link_->control().outbox().text(), stream.id, more);
-    link_->control().flush();
-}
-
-/// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.
-void worker::release_calls() {
-    tools_.close();
-    const bool is_heard_out = link_ && life_.has_ended() && link_->has_heard_out();
-    const std::size_t may_have_begun = is_heard_out ? calls_.capacity() : calls_.load();
-    if (link_) {
-        link_->data().stop_sending(); // what is given back as not sent must not be sent after all
+        co_await live();
+    } catch (...) {
+        end_with_pool(std::current_exception());
     }
-    const bool was_alone = std::min(may_have_begun, calls_.load()) == 1;
-    loss_ = {may_have_begun, was_alone && is_end_by_call()};
-    tell(calls_lost{});
+    follow_life();
+    service_.cancel();
+    co_await service_.join();
+    guests_.cancel();
+    calls_.close_tools();
+    const auto limit = core_.context.now() + for_guests;
+    co_await guests_.join(limit);
+    co_await calls_.join_tools(limit);
+    co_await tasks_.join();
+    core_.announce(ended{});
 }
 
-/// Whether it has ended as it ends when a call is too much for it.
-bool worker::is_end_by_call() const noexcept {
-    const bool lied = life_.leaves_for(departure_cause::protocol_error);
-    const bool grew = life_.leaves_for(departure_cause::memory_limit) &&
-                      growth_.is_of_oldest_call(around_.config.recycle.hard_memory);
-    return lied || grew || is_crash(life_.verdict().kind);
-}
-
-std::optional<lost_call_notice> worker::take_lost_call() {
-    while (!calls_.empty()) {
-        auto last = calls_.take_last();
-        if (last.sent->is_private) {
-            last.sent->sink->put_loss();
+asio::awaitable<void> worker::live() {
+    tasks_.spawn(shared_from_this(), launch());
+    for (auto step = core_.life.next(present()); step != life_step::done; step = core_.life.next(present())) {
+        follow_life(); // it may have failed by looking at the time
+        if (step == life_step::wait) {
+            wake_.close();
+            co_await wake_.wait_until(core_.life.deadline());
         } else {
-            const bool may_have_begun =
-                calls_.load() < loss_->may_have_begun && link_->data().sent() > last.begin;
-            return lost_call_notice{std::move(last.sent), may_have_begun, loss_->is_one_to_blame};
+            co_await take(step);
         }
     }
-    return std::nullopt;
+}
+
+void worker::on_task_failed(const std::exception_ptr& problem) noexcept {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const std::bad_alloc&) {
+        end_with_pool(problem);
+    } catch (const std::exception& other) {
+        core_.around.limit.guard([&] {
+            report({failure_kind::process_exit, other.what(), errc::worker_lost});
+        });
+    }
+}
+
+/// One of its tasks has failed: the steps of its end would wait for that.
+void worker::end_with_pool(const std::exception_ptr& problem) noexcept {
+    end_now();
+    core_.around.starter.cancel_start(core_.id);
+    try {
+        core_.life.break_off("no memory left", present()); // so short that it takes none
+        follow_life();
+        calls_.lose();
+    } catch (...) {} // what they would have told nobody needs
+    wake_.open();
+    core_.around.limit.cross(problem);
+}
+
+asio::awaitable<void> worker::take(life_step step) {
+    switch (step) {
+    case life_step::cancel_launch:
+        guests_.cancel();
+        core_.around.starter.cancel_start(core_.id);
+        break;
+    case life_step::take_stacks: core_.process->signal(core_.life.stack_signal()); break;
+    case life_step::keep_stacks: stacks_ = stacks_in(core_.process->output_tail()); break;
+    case life_step::release_calls: calls_.lose(); break;
+    case life_step::ask:
+        core_.link->stop_sending_calls();
+        append_shutdown(core_.link->control().outbox().text(),
+                        core_.config.stop.shutdown_grace + core_.config.stop.term_grace);
+        core_.link->control().flush();
+        break;
+    case life_step::terminate:
+        core_.link->stop_sending_calls();
+        core_.process->terminate();
+        break;
+    case life_step::kill:
+        core_.link->stop_sending_calls();
+        core_.process->kill();
+        break;
+    case life_step::hear_out:
+        core_.link->stop_sending_calls();
+        core_.link->hear_out();
+        break;
+    case life_step::reap: collect(); break;
+    case life_step::give_up: core_.process->abandon(); break;
+    case life_step::close: {
+        core_.link->close();
+        co_await core_.process->end_group();
+        const auto deadline = core_.context.now() + for_last_output;
+        co_await core_.process->finish(deadline);
+        break;
+    }
+    default: break;
+    }
+}
+
+asio::awaitable<void> worker::launch() {
+    const auto self = shared_from_this();
+    try {
+        launch_order order{core_.id, origin_.token, {}};
+        if (initialization_.is_wanted()) {
+            core_.life.begin_hook("before_launch");
+            order.launch = co_await initialization_.plan_launch();
+            core_.life.end_hook();
+        }
+        if (core_.life.is_over()) {
+            throw error(errc::spawn_failed, {}); // nobody wants it any more
+        }
+        worker_link started = co_await core_.around.starter.start(std::move(order));
+        core_.process = std::move(started.process);
+        core_.link.emplace(core_.context, std::move(started.data), std::move(started.control),
+                           core_.config.limits, static_cast<link_user&>(*this));
+        tasks_.spawn(self, watch_process());
+        core_.link->start(tasks_, self);
+        core_.life.launched(core_.process->pid());
+        core_.context.tell<events::worker_spawned>([&] {
+            return events::worker_spawned{core_.id, core_.life.pid(),
+                                          core_.context.now() - origin_.asked_for};
+        });
+        if (core_.life.is_finished()) {
+            end_now();
+        }
+    } catch (const error& problem) {
+        end_now();
+        core_.life.launch_failed(problem.errc(), problem.info().detail, present());
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& problem) {
+        end_now();
+        core_.life.launch_failed(errc::spawn_failed, problem.what(), present());
+    }
+    follow_life();
+}
+
+asio::awaitable<void> worker::watch_process() {
+    co_await core_.process->ended();
+    core_.link->end_pauses();
+    core_.life.process_ended(present());
+    follow_life();
+}
+
+/// How it ended, and what it has printed.
+void worker::collect() {
+    exit_evidence evidence;
+    evidence.status = core_.process->reap();
+    const auto last_words = core_.process->output_tail();
+    evidence.last_words = last_words;
+    evidence.oom_kill = evidence.status.signal() == SIGKILL && core_.process->saw_oom_kill();
+    core_.life.reaped(evidence, present());
+}
+
+void worker::on_message(worker_message& message) {
+    std::visit(
+        [this](auto& content) {
+            using type = std::decay_t<decltype(content)>;
+            if constexpr (requires(answer_intake & intake) { intake.take(content); }) {
+                answers_.take(content);
+            } else if constexpr (requires(worker_records & records) { records.take(content); }) {
+                records_.take(content);
+            } else if constexpr (std::is_same_v<type, pong_message>) {
+                pulse_.take(content);
+            } else if constexpr (std::is_same_v<type, hello_message>) {
+                on_hello(content);
+            } else {
+                on_ready();
+            }
+        },
+        message);
+}
+
+void worker::on_backlog_shrunk() {
+    calls_.resume_tools();
+    if (calls_.is_open()) {
+        core_.announce_room();
+    }
+}
+
+void worker::on_data_ended(std::string stray) {
+    core_.life.data_ended(std::move(stray));
+    wake_.open();
+}
+
+void worker::on_hello(hello_message& hello) {
+    if (hello.protocol != protocol_version) {
+        throw protocol_violation("it speaks protocol version " + std::to_string(hello.protocol) +
+                                 ", this host " + std::to_string(protocol_version) +
+                                 "; update the older side");
+    }
+    const bool is_over_stdio = !core_.link->has_control(); // which nobody else can write to: it gets no token
+    if (!is_over_stdio && hello.token != origin_.token) {
+        throw protocol_violation("its token is not the one it was started with");
+    }
+    // What starts or forwards the worker would die of the signal. Over stdio the pid may be of another machine.
+    const bool is_our_process = !is_over_stdio && hello.pid == core_.life.pid();
+    core_.life.greeted(is_our_process ? hello.stack_signal : 0);
+    recycling_.measure(hello.pid);
+    health_.introduce(hello);
+    const auto capacity = calls_.open(hello.capacity);
+    append_welcome(core_.link->control().outbox().text(),
+                   {core_.id, core_.config.heartbeat, core_.config.limits, capacity, calls_.correlation(),
+                    origin_.predecessor_ended_as});
+    core_.link->control().flush();
+}
+
+void worker::on_ready() {
+    if (core_.life.is_over()) {
+        return;
+    }
+    if (initialization_.is_wanted()) {
+        service_.spawn(shared_from_this(), warm_up());
+    } else {
+        begin_service();
+    }
+}
+
+/// Ready, but not yet in service: the user's warm-up has it to itself.
+asio::awaitable<void> worker::warm_up() {
+    core_.life.begin_hook("warm_up");
+    const auto complaint = co_await initialization_.warm_up();
+    core_.life.end_hook();
+    if (complaint.empty() && !core_.life.is_over()) {
+        begin_service();
+    } else if (!complaint.empty()) {
+        report({failure_kind::start_failed, "warm_up: " + complaint, errc::initialization_failed});
+    }
+}
+
+void worker::begin_service() {
+    const auto self = shared_from_this();
+    const auto now = core_.context.now();
+    core_.life.came_up(present());
+    core_.announce(came_up{}); // before anything that may fail
+    calls_.follow_load(now);
+    core_.context.tell<events::worker_ready>([&] {
+        return events::worker_ready{core_.id, core_.life.pid(), now - origin_.asked_for};
+    });
+    recycling_.begin(now);
+    if (health_.begin(now)) {
+        service_.spawn(self, health_.run());
+    }
+    if (pulse_.begin(now)) {
+        service_.spawn(self, pulse_.run());
+    }
+    wake_.open();
 }
 
 void worker::report(failure what) {
     const auto kind = what.kind;
     auto detail = what.detail;
-    const auto action = life_.fail(std::move(what), at());
-    tell_failure(kind, action, detail);
+    const auto action = core_.life.fail(std::move(what), present());
+    tell_failure(core_.context, *this, kind, action, detail);
     if (action != recovery_action::none && action != recovery_action::abandon) {
-        tell(went_wrong{kind, action, std::move(detail)});
-        tell_room();
+        core_.announce(went_wrong{kind, action, std::move(detail)});
+        core_.announce_room();
         health_.look();
     }
     follow_life();
-    end_if_drained();
-}
-
-void worker::tell_failure(failure_kind kind, recovery_action action, const std::string& detail) const {
-    if (action == recovery_action::none) { // it has failed before
-        return;
-    }
-    const auto& context = around_.context;
-    if (kind == failure_kind::protocol_error) {
-        context.tell<events::protocol_error>([&] { return events::protocol_error{id_, detail}; });
-    } else if (kind == failure_kind::heartbeat_lost) {
-        context.tell<events::heartbeat_failed>([&] { return events::heartbeat_failed{id_}; });
-    } else if (kind == failure_kind::probe_failed && action == recovery_action::replace) {
-        context.tell<events::unhealthy_worker_terminated>([&] {
-            return events::unhealthy_worker_terminated{id_, life_.pid(), detail};
-        });
-    }
+    drain_.end_if_drained();
 }
 
 void worker::retire(departure_cause why, std::string detail) {
-    life_.retire(why, std::move(detail), at());
+    core_.life.retire(why, std::move(detail), present());
     follow_life();
-    end_if_drained();
-}
-
-void worker::end_if_drained() {
-    if (!life_.is_draining() || !calls_.is_drained() || !life_.was_up()) {
-        return;
-    }
-    if (kind_of(life_.departure()->cause) != departure_kind::plan) {
-        stop(stop_stage::terminate);
-    } else if (calls_.is_deserted() || patience_for_first() == duration::zero()) {
-        stop(stop_stage::ask);
-    } else if (!lingers_) {
-        service_.spawn(shared_from_this(), linger());
-    }
-}
-
-/// How long it may take to end what is in front of calls that somebody waits for: calls given up, or a probe.
-duration worker::patience_for_first() const noexcept {
-    const auto& config = around_.config;
-    return calls_.is_at_private() ? std::max(config.cancel_grace, config.health_check.timeout)
-                                  : config.cancel_grace;
+    drain_.end_if_drained();
 }
 
 void worker::suspend() {
-    if (life_.is_in_service() && !life_.is(obstacle::suspended)) {
-        life_.suspend();
-        tell_room();
-        show_drained();
+    if (core_.life.is_in_service() && !core_.life.is(obstacle::suspended)) {
+        core_.life.suspend();
+        core_.announce_room();
+        drain_.show_suspended();
     }
 }
 
 void worker::resume() {
-    if (life_.is(obstacle::suspended)) {
-        life_.resume(health_.is_well(), at());
+    if (core_.life.is(obstacle::suspended)) {
+        core_.life.resume(health_.is_well(), present());
         health_.look();
-        tell(was_resumed{});
-        tell_room();
-    }
-}
-
-/// Suspended means drained, but for a probe.
-void worker::show_drained() {
-    const bool is_drained = load() == (health_.is_probing() ? 1u : 0u);
-    if (is_drained && life_.is(obstacle::suspended) && life_.drained(at())) {
-        tell(was_suspended{});
+        core_.announce(was_resumed{});
+        core_.announce_room();
     }
 }
 
 void worker::stop(stop_stage first) {
-    life_.stop(first);
+    core_.life.stop(first);
     follow_life();
 }
 
 void worker::kill() noexcept {
-    if (link_) {
-        link_->stop_sending_calls();
+    if (core_.link) {
+        core_.link->stop_sending_calls();
     }
-    if (process_) {
-        process_->kill();
+    if (core_.process) {
+        core_.process->kill();
     }
 }
 
 void worker::end_now() noexcept {
-    if (process_) {
-        process_->end_now();
+    if (core_.process) {
+        core_.process->end_now();
     }
-    if (link_) {
-        link_->close();
+    if (core_.link) {
+        core_.link->close();
     }
 }
 
 void worker::follow_life() {
-    tell_transitions();
-    if (life_.departure()) {
-        if (!std::exchange(told_.has_left, true)) {
-            tell(left_service{});
-        }
+    core_.announce_transitions();
+    if (core_.life.departure()) {
+        core_.announce_departure();
         health_.look();
     }
-    if (life_.is_over()) {
+    if (core_.life.is_over()) {
         service_.cancel();
         wake_.open();
     }
 }
 
-void worker::tell_transitions() noexcept {
-    const auto& machine = life_.machine();
-    const auto& history = machine.history();
-    auto fresh = std::min<std::uint64_t>(machine.transitions() - told_.transitions, history.size());
-    told_.transitions = machine.transitions();
-    for (; fresh > 0; --fresh) {
-        const auto& passed = history[history.size() - fresh];
-        around_.context.tell<events::worker_transition>([&] { return told_of(passed, id_); });
-    }
-}
-
-/// The states that an event tells of follow one another: what is older is told first.
-void worker::tell_flip(time_point now, const call* subject) noexcept {
-    tell_transitions();
-    if (life_.is_full()) {
-        around_.context.tell<events::capacity_reached>([&] {
-            return events::capacity_reached{id_, load(), calls_.reserved(), capacity()};
-        });
-    }
-    around_.context.tell<events::worker_transition>([&] {
-        auto told = told_of(*life_.machine().flips(now, around_.context.wall_now()), id_);
-        if (subject != nullptr) {
-            told.metadata["command"] = subject->req.command();
-            told.metadata["correlation_id"] = correlation_id_of(*subject);
-            if (subject->has_session()) {
-                told.metadata["session"] = subject->req.session();
-            }
-        }
-        return told;
-    });
-}
-
-events::worker_transition told_of(const transition& passed, const worker_id& who) {
-    return {who, passed.from, passed.to, passed.reason, passed.time_in_state, passed.code, passed.metadata};
-}
-
-void describe_life(worker_status& status, const worker_state_machine& life, moment at) {
-    status.state = life.state();
-    status.health = life.health();
-    status.started_at = life.started_at();
-    status.updated_at = life.updated_at(at.now, at.wall);
-    status.availability = life.availability();
-    const auto& history = life.history();
-    const auto latest = life.flips(at.now, at.wall);
-    const auto shown = std::min(history.size(), shown_transitions - (latest ? 1u : 0u));
-    status.transitions.assign(history.end() - static_cast<std::ptrdiff_t>(shown), history.end());
-    if (latest) {
-        status.transitions.push_back(*latest);
-    }
-    if (!status.transitions.empty()) {
-        status.last_transition = status.transitions.back();
-    }
-}
-
-void worker::tell(decltype(worker_event::fact) fact) {
-    tell_transitions();
-    around_.events.append({shared_from_this(), std::move(fact)});
-}
-
-bool worker::is_probeable() const noexcept {
-    const bool may_be_beside_calls = life_.is(obstacle::doubted) || health_.is_own() || health_.is_asked();
-    const bool has_place = may_be_beside_calls ? !calls_.is_full() : calls_.empty();
-    return life_.is_in_service() && (health_.is_probing() || (!life_.is(obstacle::suspended) && has_place));
-}
-
-void worker::expect_probe(bool is_due) {
-    if (life_.is(obstacle::due) != is_due) {
-        life_.expect_probe(is_due);
-        tell_room();
-    }
-}
-
-void worker::restore() {
-    const bool was_degraded = life_.is(obstacle::degraded);
-    life_.restore(at());
-    if (was_degraded) {
-        tell(was_restored{});
-    }
-    tell_room();
-}
-
-void worker::dispel_doubt() {
-    if (life_.is(obstacle::doubted)) {
-        life_.dispel_doubt();
-        tell_room(); // now it may get calls again, if it is well
-    }
-}
-
-recycle_plan::verdict worker::judge_recycling(time_point now, bool with_memory) {
-    if (!recycle_ || life_.is_over()) {
-        return {};
-    }
-    const auto resident = with_memory ? look_at_memory(now) : 0;
-    return recycle_->judge(now, tally_.completed, resident, tally_.last_assigned != time_point());
-}
-
-std::uint64_t worker::look_at_memory(time_point now) {
-    const auto resident = process_->resident_bytes();
-    const auto* const oldest = calls_.oldest();
-    growth_.look(resident, now, oldest != nullptr ? std::optional(oldest->dispatched) : std::nullopt);
-    return resident;
-}
-
 std::uint64_t worker::output_lines_dropped() const noexcept {
-    return (process_ ? process_->output_lines_dropped() : 0) + records_.dropped();
+    return (core_.process ? core_.process->output_lines_dropped() : 0) + records_.dropped();
 }
 
 error_info worker::describe() const {
     error_info info;
-    info.pool = id_.pool;
-    info.worker = id_;
-    info.pid = life_.pid();
-    info.status = life_.status();
-    info.exit_kind = life_.verdict().kind;
-    info.exit_evidence = life_.verdict().evidence;
+    info.pool = core_.id.pool;
+    info.worker = core_.id;
+    info.pid = core_.life.pid();
+    info.status = core_.life.status();
+    info.exit_kind = core_.life.verdict().kind;
+    info.exit_evidence = core_.life.verdict().evidence;
     info.stacks = to_utf8(stacks_);
-    info.detail = life_.departure() ? life_.departure()->detail : std::string();
-    if (process_) {
-        info.output_tail = to_utf8(process_->output_tail());
+    info.detail = core_.life.departure() ? core_.life.departure()->detail : std::string();
+    if (core_.process) {
+        info.output_tail = to_utf8(core_.process->output_tail());
     }
     return info;
-}
-
-worker_status worker::status(time_point now) const {
-    worker_status result;
-    result.id = id_;
-    result.pid = life_.pid();
-    describe_life(result, life_.machine(), {now, around_.context.wall_now()});
-    result.retiring = life_.departure().has_value();
-    if (life_.is_over()) {
-        result.availability = availability_view::dead;
-    }
-    result.load = load();
-    result.leased = calls_.reserved();
-    result.sessions = tally_.sessions;
-    result.strict_sessions = tally_.bound_sessions;
-    result.capacity = capacity();
-    result.completed = tally_.completed;
-    result.errors = tally_.errors;
-    result.uptime = uptime(now);
-    result.resident_bytes = process_ && !life_.has_ended() ? process_->resident_bytes() : 0;
-    calls_.for_each(shown_calls, [&](const call& each) {
-        if (!each.is_private) {
-            result.calls.push_back(
-                {each.req.command(), correlation_id_of(each), each.req.session(), now - each.dispatched});
-        }
-    });
-    result.last_probe = health_.last();
-    if (recycle_due() != time_point::max()) {
-        result.recycle_in = std::max(duration::zero(), duration(recycle_due() - now));
-    }
-    return result;
-}
-
-worker_exit worker::exit() const {
-    return {id_, life_.pid(), life_.state(), life_.status(), life_.stages()};
 }
 
 } // namespace skep

@@ -8,12 +8,9 @@
 
 namespace skep {
 
-worker_records::worker_records(const pool_context& context, const output_options& options,
-                               const worker_id& teller)
-    : context_(context), teller_(teller), limit_(options.lines_per_second, context.now()) {}
-
+/// Whether there is room for one more now. Those that are not admitted are counted.
 bool worker_records::admit() noexcept {
-    const bool is_admitted = limit_.admit(context_.now());
+    const bool is_admitted = limit_.admit(core_.context.now());
     dropped_ += is_admitted ? 0 : 1;
     return is_admitted;
 }
@@ -23,8 +20,8 @@ void worker_records::take(event_message& told) {
         return;
     }
     tell_span(told);
-    context_.tell<events::worker_emitted>([&] {
-        return events::worker_emitted{teller_,
+    core_.context.tell<events::worker_emitted>([&] {
+        return events::worker_emitted{core_.id,
                                       std::move(told.name),
                                       std::move(told.measurements),
                                       std::move(told.metadata),
@@ -33,15 +30,26 @@ void worker_records::take(event_message& told) {
     });
 }
 
+void worker_records::take(const log_message& said) {
+    if (admit()) {
+        const std::string_view separator = said.logger.empty() ? "" : ": ";
+        for (const std::string_view part : {std::string_view(said.logger), separator,
+                                            std::string_view(said.text), std::string_view("\n")}) {
+            core_.process->add_to_tail(part); // where a Python program's own handler would have printed it
+        }
+        core_.around.answers.on_log(core_.self, said);
+    }
+}
+
 /// What skep.span() tells, in a call that is traced.
 void worker_records::tell_span(const event_message& told) const {
     if (!told.span) {
         return;
     }
-    context_.tell<events::span>([&] {
+    core_.context.tell<events::span>([&] {
         events::span span;
-        span.pool = teller_.pool;
-        span.worker = teller_;
+        span.pool = core_.id.pool;
+        span.worker = core_.id;
         span.what = told.name;
         span.kind = "internal";
         span.trace_id = told.span->trace_id;

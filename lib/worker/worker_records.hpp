@@ -4,10 +4,7 @@
 #pragma once
 
 #include "policy/rate_limit.hpp"
-#include "runtime/pool_context.hpp"
-#include "wire/worker_messages.hpp"
-#include <skep/pool_config.hpp>
-#include <skep/worker_id.hpp>
+#include "worker/worker_core.hpp"
 
 #include <cstdint>
 
@@ -17,21 +14,22 @@ namespace skep {
 /// heard.
 class worker_records {
 public:
-    worker_records(const pool_context& context, const output_options& options, const worker_id& teller);
-
-    /// Whether there is room for one more now. Those that are not admitted are counted.
-    bool admit() noexcept;
+    explicit worker_records(worker_core& core) noexcept
+        : core_(core), limit_(core.config.output.lines_per_second, core.context.now()) {}
 
     /// Tells the subscribers, if it is admitted.
     void take(event_message& told);
 
+    /// Adds it to what the worker has printed, and tells the pool, if it is admitted.
+    void take(const log_message& said);
+
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
+    bool admit() noexcept;
     void tell_span(const event_message& told) const;
 
-    const pool_context& context_;
-    const worker_id& teller_;
+    worker_core& core_;
     rate_limit limit_;
     std::uint64_t dropped_ = 0;
 };

@@ -65,7 +65,7 @@ private:
         } else if (std::holds_alternative<left_service>(event.fact)) {
             calls.remove(subject);
         } else if (std::holds_alternative<calls_lost>(event.fact)) {
-            while (const auto notice = subject.take_lost_call()) {
+            while (const auto notice = subject.calls().take_lost()) {
                 calls.on_call_lost(subject, *notice);
             }
             calls.room().serve_all();

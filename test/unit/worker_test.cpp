@@ -28,7 +28,7 @@ public:
     kept_ptr send(std::string command = "work") {
         kept_ptr fresh(new kept_call(request(std::move(command))));
         fresh->state = call_state::running;
-        subject().assign(*fresh, surroundings.now());
+        subject().calls().assign(*fresh, surroundings.now());
         settle();
         return fresh;
     }
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(it_comes_up_and_says_so_once) {
     lone_worker bench;
     bench.launch();
     BOOST_TEST(bench.told<came_up>() == 1u);
-    BOOST_TEST(bench.subject().accepts_call());
+    BOOST_TEST(bench.subject().calls().accepts_call());
     BOOST_TEST(bench.subject().is_idle());
 }
 
@@ -71,17 +71,17 @@ BOOST_AUTO_TEST_CASE(it_takes_no_call_before_it_is_ready) {
     lone_worker bench;
     bench.starter.on_start = [](fake_worker& fresh) { fresh.send_data(fresh.hello()); };
     bench.launch();
-    BOOST_TEST(!bench.subject().accepts_call());
+    BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.far_side().send_data({{"type", "ready"}});
     bench.settle();
-    BOOST_TEST(bench.subject().accepts_call());
+    BOOST_TEST(bench.subject().calls().accepts_call());
 }
 
 BOOST_AUTO_TEST_CASE(answers_go_straight_to_who_has_asked) {
     lone_worker bench;
     bench.launch();
     bench.send("first");
-    BOOST_TEST(!bench.subject().accepts_call());
+    BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.far_side().answer_call();
     bench.settle();
     bench.send("second");
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(answers_go_straight_to_who_has_asked) {
     bench.settle();
     const std::vector<std::string> expected{"result of first", "ValueError of second"};
     BOOST_TEST(bench.answers == expected, boost::test_tools::per_element());
-    BOOST_TEST(bench.subject().completed() == 2u);
+    BOOST_TEST(bench.subject().calls().completed() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(it_takes_so_many_more_as_may_be_pipelined) {
@@ -99,13 +99,13 @@ BOOST_AUTO_TEST_CASE(it_takes_so_many_more_as_may_be_pipelined) {
     lone_worker bench(config);
     bench.launch();
     bench.send();
-    BOOST_TEST(bench.subject().accepts_call());
+    BOOST_TEST(bench.subject().calls().accepts_call());
     bench.send();
-    BOOST_TEST(!bench.subject().accepts_call());
-    BOOST_TEST(bench.subject().accepts_pipelined_call());
+    BOOST_TEST(!bench.subject().calls().accepts_call());
+    BOOST_TEST(bench.subject().calls().accepts_pipelined_call());
     const auto last = bench.send();
-    BOOST_TEST(!bench.subject().accepts_pipelined_call());
-    BOOST_TEST(bench.subject().is_pipelined(*last));
+    BOOST_TEST(!bench.subject().calls().accepts_pipelined_call());
+    BOOST_TEST(bench.subject().calls().is_pipelined(*last));
 }
 
 BOOST_AUTO_TEST_CASE(calls_lost_with_it_are_given_back_last_sent_first) {
@@ -118,16 +118,16 @@ BOOST_AUTO_TEST_CASE(calls_lost_with_it_are_given_back_last_sent_first) {
     bench.far_side().exit(exit_status::signalled(SIGSEGV));
     bench.advance(600ms);
     BOOST_TEST(bench.told<calls_lost>() == 1u);
-    const auto first = bench.subject().take_lost_call();
+    const auto first = bench.subject().calls().take_lost();
     BOOST_REQUIRE(first.has_value());
     BOOST_TEST(first->lost.get() == pipelined.get());
     BOOST_TEST(!first->may_have_begun);
-    const auto second = bench.subject().take_lost_call();
+    const auto second = bench.subject().calls().take_lost();
     BOOST_REQUIRE(second.has_value());
     BOOST_TEST(second->lost.get() == begun.get());
     BOOST_TEST(second->may_have_begun);
     BOOST_TEST(second->is_to_blame);
-    BOOST_TEST(!bench.subject().take_lost_call().has_value());
+    BOOST_TEST(!bench.subject().calls().take_lost().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(its_end_is_the_last_thing_it_tells) {
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(its_end_is_the_last_thing_it_tells) {
     BOOST_TEST(bench.told<left_service>() == 1u);
     BOOST_TEST(bench.told<ended>() == 1u);
     BOOST_TEST(std::holds_alternative<ended>(bench.facts.back()));
-    BOOST_TEST(bench.subject().exit().status.code() == 3);
+    BOOST_TEST(exit_of(bench.subject()).status.code() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(retired_it_finishes_its_calls_and_is_asked_to_end) {
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(retired_it_does_not_lose_a_call_that_it_begins_after_a_prob
     lone_worker bench(config);
     bench.launch();
     const kept_ptr probe(new kept_call(request("probe")));
-    bench.subject().assign_private(*probe);
+    bench.subject().calls().assign_private(*probe);
     const auto begun = bench.send("begun");
     bench.subject().retire(departure_cause::surplus, "not needed");
     bench.settle();
@@ -186,9 +186,9 @@ BOOST_AUTO_TEST_CASE(suspended_it_is_drained_first) {
     bench.far_side().answer_call();
     bench.settle();
     BOOST_TEST(bench.told<was_suspended>() == 1u);
-    BOOST_TEST(!bench.subject().accepts_call());
+    BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.subject().resume();
-    BOOST_TEST(bench.subject().accepts_call());
+    BOOST_TEST(bench.subject().calls().accepts_call());
 }
 
 BOOST_AUTO_TEST_CASE(a_protocol_violation_ends_it_and_is_told) {
@@ -205,15 +205,15 @@ BOOST_AUTO_TEST_CASE(a_private_call_answers_its_sink_and_nobody_else) {
     lone_worker bench;
     bench.launch();
     const kept_ptr mine(new kept_call(request("mine")));
-    bench.subject().assign_private(*mine);
+    bench.subject().calls().assign_private(*mine);
     bench.settle();
-    BOOST_TEST(!bench.subject().accepts_call());
+    BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.far_side().answer_call("done");
     bench.settle();
     BOOST_TEST(mine->woken == 1);
     BOOST_TEST(mine->answer->value == "done");
     BOOST_TEST(bench.answers.empty());
-    BOOST_TEST(bench.subject().completed() == 0u);
+    BOOST_TEST(bench.subject().calls().completed() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_call_given_up_while_it_was_pipelined_is_told_of_once_it_can_have_begun) {
@@ -224,11 +224,11 @@ BOOST_AUTO_TEST_CASE(a_call_given_up_while_it_was_pipelined_is_told_of_once_it_c
         bench.launch();
         const auto first = is_first_private ? kept_ptr(new kept_call(request("first"))) : bench.send("first");
         if (is_first_private) {
-            bench.subject().assign_private(*first);
+            bench.subject().calls().assign_private(*first);
             bench.settle();
         }
         const auto given_up = bench.send("second");
-        BOOST_TEST(bench.subject().is_pipelined(*given_up));
+        BOOST_TEST(bench.subject().calls().is_pipelined(*given_up));
         given_up->state = call_state::abandoned;
         bench.far_side().reply(first->id);
         bench.settle();

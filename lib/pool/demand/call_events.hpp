@@ -21,7 +21,7 @@ namespace skep {
 /// Of a call that is at no worker, the request's, which may have none.
 inline std::string correlation_id_of(const call& of) {
     const bool is_at_worker = of.state == call_state::running && of.id != 0;
-    return is_at_worker ? of.at->correlation_id_of(of) : of.req.correlation_id();
+    return is_at_worker ? of.at->calls().correlation_id_of(of) : of.req.correlation_id();
 }
 
 inline void tell_enqueued(const pool_context& context, const std::string& pool, const call& waiting,

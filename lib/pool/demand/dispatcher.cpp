@@ -243,7 +243,7 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
 /// False if there is no memory for its frame, which is as large as its caller has made it.
 bool dispatcher::is_sent(call& next, worker& to, time_point now) {
     try {
-        to.assign(next, now);
+        to.calls().assign(next, now);
     } catch (const std::bad_alloc&) {
         if (next.id != 0) { // it was for something else
             throw;

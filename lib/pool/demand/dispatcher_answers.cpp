@@ -6,7 +6,6 @@
 #include "policy/remote_error.hpp"
 #include "pool/demand/call_events.hpp"
 #include "pool/demand/dispatcher.hpp"
-#include "worker/answers.hpp"
 
 #include <algorithm>
 
@@ -35,7 +34,7 @@ void dispatcher::on_result(worker& sender, call& answered, result_message& answe
         return;
     }
     const call_ptr keep(&answered);
-    auto given = reply_to(answered, sender, answer, now);
+    auto given = sender.calls().reply_to(answered, answer, now);
     ++counters_.succeeded;
     losses_.succeeded();
     note_end(answered, now, std::nullopt);
@@ -68,7 +67,7 @@ void dispatcher::take_chunks(call& from, stream_credit taken) {
     }
     if (const auto more = window.grant()) {
         from.stream->heard = was_exhausted ? context_.now() : from.stream->heard;
-        from.at->grant(from, *more);
+        from.at->calls().grant(from, *more);
     }
 }
 
@@ -80,7 +79,7 @@ void dispatcher::on_remote_error(worker& sender, call& answered, error_message& 
     const bool is_late = answered.deadline <= context_.now();
     const auto code =
         is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
-    auto info = remote_failure(sender, answered, answer);
+    auto info = sender.calls().failure_of(answered, answer);
     fail(answered, code, std::move(info));
     room_.serve(sender);
 }
@@ -136,7 +135,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         return;
     }
     context_.tell<events::request_retried>([&] {
-        return events::request_retried{gone.id(), lost.req.command(), gone.correlation_id_of(lost),
+        return events::request_retried{gone.id(), lost.req.command(), gone.calls().correlation_id_of(lost),
                                        verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
                                        lost.attempts};
     });

@@ -38,7 +38,7 @@ void dispatcher::on_due(claim& due, const supply_outlook& supply) {
 
 void dispatcher::time_out(call& running, error_info info) {
     auto& at = *running.at;
-    if (!at.is_pipelined(running)) {
+    if (!at.calls().is_pipelined(running)) {
         timed_out_.push_back({at.shared_from_this(), &running});
     }
     abandon(running, errc::timeout, std::move(info));
@@ -47,7 +47,7 @@ void dispatcher::time_out(call& running, error_info info) {
 /// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
 void dispatcher::look_after_quiet(call& stream) {
     const auto now = context_.now();
-    if (stream.stream->window.is_exhausted() || stream.at->is_asking(stream)) {
+    if (stream.stream->window.is_exhausted() || stream.at->calls().is_asking(stream)) {
         stream.stream->heard = now;
     }
     if (next_look(stream) > now) {
@@ -197,8 +197,8 @@ void dispatcher::abandon(call& running, errc code, error_info info) {
     fail(running, code, std::move(info));
     running.uses_session = uses_session; // until the worker is done with it
     running.state = call_state::abandoned;
-    at.cancel(running);
-    if (!at.is_pipelined(running)) { // else the worker will skip it, and nothing is wrong with the worker
+    at.calls().cancel(running);
+    if (!at.calls().is_pipelined(running)) { // else the worker will skip it, and is as well as before
         grant_grace(running);
     }
 }

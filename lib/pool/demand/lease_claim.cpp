@@ -9,13 +9,15 @@ namespace skep {
 
 std::size_t lease_claim::calls_at_worker() const noexcept {
     std::size_t count = 0;
-    at->for_each_call([&](const call& each) { count += lease_of(each) == this ? 1 : 0; });
+    at->calls().for_each(at->calls().load(),
+                         [&](const call& each) { count += lease_of(each) == this ? 1 : 0; });
     return count;
 }
 
 /// A probe of the worker's health may be in its place for a moment.
 bool lease_claim::can_begin_call() const noexcept {
-    return at->takes_calls() && at->load() < at->capacity() && calls_at_worker() < places;
+    const auto& calls = at->calls();
+    return calls.is_open() && !calls.is_full() && calls_at_worker() < places;
 }
 
 bool lease_claim::is_full_until(const call& inner) const noexcept {

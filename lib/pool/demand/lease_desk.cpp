@@ -99,8 +99,8 @@ void lease_desk::reserve(lease_claim& granted, worker& place) {
     granted.of.slot = place.id().slot;
     granted.of.generation = place.id().generation;
     granted.at = &place;
-    granted.places = granted.wants_whole_worker ? place.capacity() : 1;
-    place.reserve(granted.places);
+    granted.places = granted.wants_whole_worker ? place.calls().capacity() : 1;
+    place.calls().reserve(granted.places);
     granted.state = lease_state::draining;
     room_.leases().push_back(keep);
     room_.refresh(place);
@@ -120,7 +120,7 @@ void lease_desk::look(lease_claim& lease) {
     }
     switch (lease.state) {
     case lease_state::draining:
-        if (!lease.wants_whole_worker || lease.at->common_load() == 0) {
+        if (!lease.wants_whole_worker || lease.at->calls().common_load() == 0) {
             hand_over(lease);
         }
         break;
@@ -206,7 +206,7 @@ void lease_desk::on_reset_failed(lease_claim& lease, const std::string& why) {
 void lease_desk::release(lease_claim& lease) {
     const lease_ptr keep(&lease);
     auto& place = *lease.at;
-    place.release(lease.places);
+    place.calls().release(lease.places);
     lease.at = nullptr;
     end(lease);
     lease.answer_closer();
@@ -272,7 +272,7 @@ void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
         room_.leave(waiting);
     } else if (was == lease_state::draining) {
         room_.leases().remove(waiting);
-        place->release(waiting.places);
+        place->calls().release(waiting.places);
         room_.refresh(*place);
     }
     waiting.state = lease_state::over;

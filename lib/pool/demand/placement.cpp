@@ -71,12 +71,13 @@ void placement::refresh(worker& changed) {
     if (in_slot(slot) != &changed) {
         return;
     }
+    const auto& calls = changed.calls();
     const auto tell = [&](scheduler& who, bool takes) {
-        ask([&] { takes ? who.offer(slot, changed.load()) : who.withdraw(slot); });
+        ask([&] { takes ? who.offer(slot, calls.load()) : who.withdraw(slot); });
     };
-    tell(*free_, changed.accepts_call());
+    tell(*free_, calls.accepts_call());
     if (config_.pipeline_depth > 0) {
-        tell(*pipelined_, changed.accepts_pipelined_call());
+        tell(*pipelined_, calls.accepts_pipelined_call());
     }
 }
 
@@ -88,10 +89,10 @@ worker* placement::pick(const claim& claimant, bool may_be_pipelined) {
     if (claimant.wants_whole_worker) {
         return pick_whole(claimant);
     }
-    auto* const free = pick_by(*free_, claimant, &worker::accepts_call);
+    auto* const free = pick_by(*free_, claimant, &worker_calls::accepts_call);
     return free != nullptr || !claimant.is_pipelinable || !may_be_pipelined
                ? free
-               : pick_by(*pipelined_, claimant, &worker::accepts_pipelined_call);
+               : pick_by(*pipelined_, claimant, &worker_calls::accepts_pipelined_call);
 }
 
 /// The one that will be done with what it has soonest, as far as can be told.
@@ -100,14 +101,14 @@ worker* placement::pick_whole(const claim& claimant) const noexcept {
     for (auto* const each : workers_) {
         const bool would_do = each != nullptr && has_room(*each, claimant) &&
                               !waiting_.has_older_for(each->id().slot, claimant);
-        best = would_do && (best == nullptr || each->load() < best->load()) ? each : best;
+        best = would_do && (best == nullptr || each->calls().load() < best->calls().load()) ? each : best;
     }
     return best;
 }
 
 /// One that has just left service may still be on offer. One that an older claim waits for alone stays on offer to others.
 worker* placement::pick_by(scheduler& chooser, const claim& claimant,
-                           bool (worker::*accepts)() const noexcept) {
+                           bool (worker_calls::*accepts)() const noexcept) {
     const auto view = claimant.view();
     passed_over_.clear();
     worker* best = nullptr;
@@ -117,7 +118,7 @@ worker* placement::pick_by(scheduler& chooser, const claim& claimant,
             reject_scheduler("picked slot " + std::to_string(*slot) + ", which is not on offer");
         }
         auto* const offered = in_slot(*slot);
-        const bool would_do = offered != nullptr && (offered->*accepts)();
+        const bool would_do = offered != nullptr && (offered->calls().*accepts)();
         if (would_do && !waiting_.has_older_for(*slot, claimant)) {
             best = offered;
             break;

@@ -43,10 +43,11 @@ public:
     worker* find(const worker_id& id) const noexcept;
 
     static bool has_room(const worker& place, const claim& claimant) noexcept {
+        const auto& calls = place.calls();
         if (claimant.wants_whole_worker) {
-            return place.accepts_call() && !place.is_leased();
+            return calls.accepts_call() && !calls.is_leased();
         }
-        return place.accepts_call() || (claimant.is_pipelinable && place.accepts_pipelined_call());
+        return calls.accepts_call() || (claimant.is_pipelinable && calls.accepts_pipelined_call());
     }
 
     template <class Function>
@@ -60,7 +61,8 @@ public:
 
 private:
     worker* pick_whole(const claim& claimant) const noexcept;
-    worker* pick_by(scheduler& chooser, const claim& claimant, bool (worker::*accepts)() const noexcept);
+    worker* pick_by(scheduler& chooser, const claim& claimant,
+                    bool (worker_calls::*accepts)() const noexcept);
 
     const pool_config& config_;
     const wait_queue& waiting_;

@@ -102,11 +102,11 @@ bool session_affinity::bind(const std::string& session, affinity_mode mode, work
         detach(bound);
         bound.to = serving;
         ++bound_;
-        to.add_session();
+        ++to.sessions().all;
     }
     if (!bound.is_strict && is_strict) {
         bound.is_strict = true;
-        to.bind_session();
+        ++to.sessions().bound;
     }
     return !has_changed;
 }
@@ -130,7 +130,7 @@ std::optional<session_binding> session_affinity::binding_of(const std::string& s
 void session_affinity::left(const worker& gone) {
     const auto found = serving_.find(&gone);
     if (found != serving_.end()) {
-        found->second->at->lose_sessions();
+        found->second->at->sessions() = {};
         found->second->at = nullptr;
         found->second->has_moved_on = moves_its_sessions(gone, options_.on_recycle);
         serving_.erase(found);
@@ -181,7 +181,7 @@ const session_affinity::incarnation_ptr& session_affinity::incarnation_of(worker
 
 void session_affinity::release(bond& loosened) noexcept {
     if (std::exchange(loosened.is_strict, false) && loosened.to->at != nullptr) {
-        loosened.to->at->release_session();
+        --loosened.to->at->sessions().bound;
     }
 }
 
@@ -192,7 +192,7 @@ void session_affinity::detach(bond& loosened) noexcept {
         return;
     }
     if (loosened.to->at != nullptr) {
-        loosened.to->at->remove_session();
+        --loosened.to->at->sessions().all;
     }
     loosened.to.reset();
     --bound_;

@@ -39,11 +39,11 @@ bool waits_for_itself(const call& made_by_tool, wait_queue& waiting, const place
             return;
         }
         std::size_t stuck_there = 0;
-        each.for_each_call([&](const call& its) {
+        each.calls().for_each(each.calls().load(), [&](const call& its) {
             stuck_there += its.state == call_state::running ? stuck.count(&its) : 0;
         });
-        all += each.capacity();
-        held += std::min(stuck_there, each.capacity());
+        all += each.calls().capacity();
+        held += std::min(stuck_there, each.calls().capacity());
     });
     return all > 0 && held == all;
 }

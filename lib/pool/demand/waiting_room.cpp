@@ -41,7 +41,7 @@ void waiting_room::reroute(std::uint32_t slot) {
 
 /// The permit goes straight from the worker that became free to whoever has waited longest.
 void waiting_room::serve(worker& place) {
-    if (place.is_leased()) {
+    if (place.calls().is_leased()) {
         tell_leases_of(place, false);
     }
     const auto slot = place.id().slot;

@@ -84,8 +84,8 @@ asio::awaitable<std::vector<probe_result>> inspection::probe_all() {
 asio::awaitable<duration> inspection::ping(worker_id id) {
     const auto sent = context_.now();
     const auto deadline = after_limit(sent, heartbeat_.timeout);
-    const auto number = find_in_service(id).ping_now();
-    while (find_in_service(id).last_pong() < number) {
+    const auto number = find_in_service(id).pulse().ping_now();
+    while (find_in_service(id).pulse().last_pong() < number) {
         if (context_.now() >= deadline) {
             throw error(errc::timeout, info_of(find(id), "no answer to a ping within heartbeat.timeout, " +
                                                              to_text(heartbeat_.timeout)));
@@ -109,7 +109,7 @@ asio::awaitable<worker_exit> inspection::ended(worker_id id) {
     while (roster_.find_anywhere(id) != nullptr) {
         co_await changed_.wait();
     }
-    co_return waited_for->exit();
+    co_return exit_of(*waited_for);
 }
 
 } // namespace skep

@@ -48,7 +48,7 @@ void replacement::look_for_due(time_point now) {
     auto& slots = roster_.slots();
     for (std::size_t index = 0; index < slots.size(); ++index) {
         const auto current = slots[index].current;
-        if (!current || (!with_memory && current->recycle_due() > now)) {
+        if (!current || (!with_memory && current->recycling().due() > now)) {
             continue;
         }
         auto verdict = judge(slots[index], now, with_memory);
@@ -66,7 +66,7 @@ void replacement::look_for_due(time_point now) {
 /// A replacement that helps for a moment only waits for its time; the worker may be due for another reason all the same.
 recycle_plan::verdict replacement::judge(slot& in, time_point now, bool with_memory) {
     auto& current = *in.current;
-    if (with_memory && in.serves() && !current.is_measured()) {
+    if (with_memory && in.serves() && !current.recycling().is_measured()) {
         warn_once(warned_.unmeasured, current, [&] {
             return "the memory of " + to_string(current.id()) +
                    " is not measured, and recycle.soft_memory and recycle.hard_memory do not apply to it: it "
@@ -74,7 +74,7 @@ recycle_plan::verdict replacement::judge(slot& in, time_point now, bool with_mem
                    "process group or session that was started";
         });
     }
-    auto verdict = current.judge_recycling(now, with_memory);
+    auto verdict = current.recycling().judge(now, with_memory);
     if (verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain) {
         warn_once(warned_.in_vain, current, [&] {
             return "recycle.soft_memory is less than a fresh worker needs: " + to_string(current.id()) +
@@ -84,7 +84,7 @@ recycle_plan::verdict replacement::judge(slot& in, time_point now, bool with_mem
     }
     const bool is_put_off =
         verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain && now < in.plan.due_in_vain();
-    return is_put_off ? current.judge_recycling(now, false) : std::move(verdict);
+    return is_put_off ? current.recycling().judge(now, false) : std::move(verdict);
 }
 
 template <class MakeText>
@@ -97,7 +97,7 @@ void replacement::warn_once(bool& warned, const worker& about, MakeText&& make_t
 /// Those that still have calls must not grow without limit either.
 void replacement::judge_memory_of_leavers(time_point now) {
     for (const auto& each : roster_.leaving()) {
-        auto verdict = each->judge_recycling(now, true);
+        auto verdict = each->recycling().judge(now, true);
         if (verdict.how == recycle_plan::urgency::now) {
             each->report({failure_kind::too_much_memory, std::move(verdict.reason)});
         }
@@ -132,8 +132,8 @@ bool replacement::may_begin(const slot& in, time_point now) const {
 void replacement::log_wait(slot& in) const {
     if (in.current->is_held() && !std::exchange(in.is_wait_logged, true)) {
         const auto describe = [&] {
-            return to_string(in.current->id()) + " waits to be replaced (" + in.why_recycled +
-                   "): " + (in.current->is_leased() ? "it is leased" : "sessions are strictly bound to it");
+            return to_string(in.current->id()) + " waits to be replaced (" + in.why_recycled + "): " +
+                   (in.current->calls().is_leased() ? "it is leased" : "sessions are strictly bound to it");
         };
         log_(log_level::info, describe, subject_of(*in.current));
     }
@@ -174,7 +174,7 @@ void replacement::succeed(slot& in) {
     }
     const auto old = std::exchange(in.current, std::move(in.successor));
     forget(old->id().slot);
-    in.plan.replaced(old->is_too_large_in_vain(), context_.random(), context_.now());
+    in.plan.replaced(old->recycling().is_in_vain(), context_.random(), context_.now());
     compare_age_with_start(*in.current);
     const auto describe = [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; };
     log_(log_level::info, describe, subject_of(*old));
@@ -222,8 +222,8 @@ void replacement::forget(std::size_t index) {
 time_point replacement::next_look(time_point now) const {
     auto next = limits_memory() ? next_memory_look_ : time_point::max();
     for (const auto& slot : roster_.slots()) {
-        if (slot.current && !slot.successor && slot.current->recycle_due() > now) {
-            next = std::min(next, slot.current->recycle_due());
+        if (slot.current && !slot.successor && slot.current->recycling().due() > now) {
+            next = std::min(next, slot.current->recycling().due());
         }
     }
     for (const auto index : wanted_) {
@@ -290,9 +290,9 @@ void replacement::break_off_restarts(std::size_t index, const worker& because_of
         }
         if (was_wanted && slot.restarts.empty()) {
             forget(other);
-            if (slot.current && slot.current->is_used_up()) {
+            if (slot.current && slot.current->recycling().is_used_up()) {
                 recycle(*slot.current,
-                        "it has answered " + std::to_string(slot.current->completed()) + " calls");
+                        "it has answered " + std::to_string(slot.current->calls().completed()) + " calls");
             }
         }
     }

@@ -186,7 +186,7 @@ bool roster::may_be_probed(const worker& one) const noexcept {
         if (each.serves()) {
             ++serving;
             at_probe += each.current->health().is_at_probe() ? 1 : 0;
-            another_has_room |= each.current.get() != &one && each.current->accepts_call();
+            another_has_room |= each.current.get() != &one && each.current->calls().accepts_call();
         }
     }
     return may_begin_probe(serving, at_probe, another_has_room);
@@ -195,7 +195,7 @@ bool roster::may_be_probed(const worker& one) const noexcept {
 std::size_t roster::capacity() const noexcept {
     const auto found =
         std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return each.serves(); });
-    return found == slots_.end() ? config_.capacity : found->current->capacity();
+    return found == slots_.end() ? config_.capacity : found->current->calls().capacity();
 }
 
 error roster::no_such_worker(const worker_id& id) const {

@@ -46,7 +46,7 @@ bool sizing::retire_unstarted() {
 /// The one that has been idle longest, so that the caches of the others stay warm; one that sessions are bound to comes last.
 worker* sizing::most_dispensable(bool idle_only) const noexcept {
     const auto worth = [](const worker& each) {
-        return std::tuple(each.is_held(), !each.is_idle(), each.last_assigned());
+        return std::tuple(each.is_held(), !each.is_idle(), each.calls().last_assigned());
     };
     worker* best = nullptr;
     for (const auto& slot : roster_.slots()) {

@@ -25,10 +25,10 @@ std::size_t tolerated_ends(const pool_config& config) {
 /// One that was ended for its size, which is not due to its calls, fails as those after it will.
 worker_death death_of(const worker& gone, time_point now) {
     const auto& why = *gone.life().departure();
-    const bool has_failed = why.cause == departure_cause::memory_limit && gone.is_too_large_in_vain();
+    const bool has_failed = why.cause == departure_cause::memory_limit && gone.recycling().is_in_vain();
     const bool was_retired = why.planned || kind_of(why.cause) == departure_kind::fault;
-    return {was_retired && !has_failed, gone.life().was_up(), gone.uptime(now), gone.completed(),
-            has_failed ? exit_status() : gone.life().status()};
+    return {was_retired && !has_failed, gone.life().was_up(), gone.life().uptime(now),
+            gone.calls().completed(), has_failed ? exit_status() : gone.life().status()};
 }
 
 /// It ended by itself, and how it did will be known in a moment.

@@ -5,9 +5,71 @@
 
 #include "pool/supply/supervisor.hpp"
 
+#include <algorithm>
+
 namespace skep {
 
+namespace {
+
+// Of one worker, in its status.
+constexpr std::size_t shown_calls = 8;
+constexpr std::size_t shown_transitions = 8;
+
+void describe_life(worker_status& status, const worker_state_machine& life, moment at) {
+    status.state = life.state();
+    status.health = life.health();
+    status.started_at = life.started_at();
+    status.updated_at = life.updated_at(at.now, at.wall);
+    status.availability = life.availability();
+    const auto& history = life.history();
+    const auto latest = life.flips(at.now, at.wall);
+    const auto shown = std::min(history.size(), shown_transitions - (latest ? 1u : 0u));
+    status.transitions.assign(history.end() - static_cast<std::ptrdiff_t>(shown), history.end());
+    if (latest) {
+        status.transitions.push_back(*latest);
+    }
+    if (!status.transitions.empty()) {
+        status.last_transition = status.transitions.back();
+    }
+}
+
+worker_status status_of(const worker& subject, moment at) {
+    const auto& life = subject.life();
+    const auto& calls = subject.calls();
+    worker_status result;
+    result.id = subject.id();
+    result.pid = life.pid();
+    describe_life(result, life.machine(), at);
+    result.retiring = life.departure().has_value();
+    if (life.is_over()) {
+        result.availability = availability_view::dead;
+    }
+    result.load = calls.load();
+    result.leased = calls.reserved();
+    result.sessions = subject.sessions().all;
+    result.strict_sessions = subject.sessions().bound;
+    result.capacity = calls.capacity();
+    result.completed = calls.completed();
+    result.errors = calls.errors();
+    result.uptime = life.uptime(at.now);
+    result.resident_bytes = subject.recycling().bytes();
+    calls.for_each(shown_calls, [&](const call& each) {
+        if (!each.is_private) {
+            result.calls.push_back({each.req.command(), calls.correlation_id_of(each), each.req.session(),
+                                    at.now - each.dispatched});
+        }
+    });
+    result.last_probe = subject.health().last();
+    if (const auto due = subject.recycling().due(); due != time_point::max()) {
+        result.recycle_in = std::max(duration::zero(), duration(due - at.now));
+    }
+    return result;
+}
+
+} // namespace
+
 void supervisor::report(pool_status& status, time_point now) {
+    const moment at{now, context_.wall_now()};
     status.desired = roster_.desired();
     status.live = roster_.ready();
     status.starting = roster_.starting();
@@ -20,7 +82,7 @@ void supervisor::report(pool_status& status, time_point now) {
     for (std::size_t index = 0; index < roster_.slots().size(); ++index) {
         const auto& slot = roster_[index];
         if (slot.current) {
-            status.workers.push_back(slot.current->status(now));
+            status.workers.push_back(status_of(*slot.current, at));
             status.workers.back().waits_to_leave = replacement_.why_it_waits(index);
         } else if (slot.wanted) {
             status.workers.push_back(status_of_vacant(index, now));
@@ -31,11 +93,11 @@ void supervisor::report(pool_status& status, time_point now) {
     }
     for (const auto& slot : roster_.slots()) {
         if (slot.successor) {
-            status.workers.push_back(slot.successor->status(now));
+            status.workers.push_back(status_of(*slot.successor, at));
         }
     }
     for (const auto& each : roster_.leaving()) {
-        status.workers.push_back(each->status(now));
+        status.workers.push_back(status_of(*each, at));
     }
     auto& counters = status.counters;
     counters.workers_started = past_.workers_started;

@@ -1,0 +1,103 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/answer_intake.hpp"
+
+#include "policy/remote_error.hpp"
+#include "wire/protocol_violation.hpp"
+#include "worker/worker.hpp"
+
+#include <string>
+#include <utility>
+
+namespace skep {
+
+void answer_intake::take(result_message& result) {
+    const auto now = core_.context.now();
+    const auto answered = calls_.take_answered(result.id, now);
+    if (answered->is_private) {
+        answered->sink->put_answer(calls_.reply_to(*answered, result, now));
+        end_private();
+        return;
+    }
+    count_answer();
+    core_.self.health().answered(now);
+    answers_.on_result(core_.self, *answered, result, now);
+    drain_.follow_answer();
+}
+
+void answer_intake::take(chunk_message& piece) {
+    auto* const receiver = calls_.find(piece.id);
+    if (receiver == nullptr || receiver->stream == nullptr) {
+        throw protocol_violation("a chunk of call " + std::to_string(piece.id) +
+                                 ", which is no stream that it has");
+    }
+    if (!receiver->stream->window.receive(static_cast<std::int64_t>(piece.bytes))) {
+        throw protocol_violation("a chunk of call " + std::to_string(piece.id) + " without credit for it");
+    }
+    answers_.on_chunk(*receiver, piece);
+}
+
+void answer_intake::take(error_message& error) {
+    const auto now = core_.context.now();
+    const auto answered = calls_.take_answered(error.id, now);
+    if (answered->is_private) {
+        const auto code = code_of_remote_error(error.type);
+        answered->sink->put_failure({code, calls_.failure_of(*answered, error)});
+        end_private();
+        return;
+    }
+    count_answer();
+    ++calls_.errors_;
+    core_.self.health().failed_call(error, now);
+    answers_.on_remote_error(core_.self, *answered, error);
+    drain_.follow_answer();
+}
+
+void answer_intake::take(progress_message& message) {
+    auto* const subject = calls_.find(message.id);
+    if (subject == nullptr) {
+        throw protocol_violation("progress of call " + std::to_string(message.id) +
+                                 ", which it does not have");
+    }
+    if (subject->ties && subject->ties->progress && subject->state == call_state::running) {
+        subject->ties->progress->put(std::move(message.report));
+    }
+}
+
+void answer_intake::take(tool_call_message& asked) {
+    const call_ptr caller(calls_.find(asked.id));
+    if (!caller) {
+        throw protocol_violation("a tool call during call " + std::to_string(asked.id) +
+                                 ", which it does not have");
+    }
+    core_.context.tell<events::tool_called>([&] {
+        return events::tool_called{core_.id, asked.name, caller->req.command(),
+                                   calls_.correlation_id_of(*caller)};
+    });
+    calls_.begin_tool(caller, asked);
+}
+
+void answer_intake::end_private() {
+    watch_begun_in_vain();
+    drain_.show_suspended();
+    core_.announce_room();
+}
+
+void answer_intake::count_answer() {
+    if (core_.self.recycling().is_used_up_by(++calls_.completed_)) {
+        core_.announce(used_up{});
+    }
+    watch_begun_in_vain();
+}
+
+/// The place of an answered call, also of a private one, may go to one whose caller gave it up while it was behind.
+void answer_intake::watch_begun_in_vain() {
+    auto* const begun = calls_.just_begun();
+    const bool is_in_vain = begun != nullptr && begun->state == call_state::abandoned && !begun->is_private;
+    if (is_in_vain && begun->heap_place == deadline_node::outside) {
+        answers_.on_begun_in_vain(*begun);
+    }
+}
+
+} // namespace skep

@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "worker/worker_calls.hpp"
+#include "worker/worker_drain.hpp"
+
+namespace skep {
+
+/// What a worker says of the calls that it has: to whom it goes, and what it does to the worker. An answer takes its call
+/// out of the worker's calls, and reaches the pool, or the sink of a private call, once. All throw protocol_violation if
+/// the worker cannot mean it. On the pool's strand.
+class answer_intake {
+public:
+    answer_intake(worker_core& core, worker_calls& calls, worker_drain& drain) noexcept
+        : core_(core), answers_(core.around.answers), calls_(calls), drain_(drain) {}
+
+    void take(result_message& result);
+    void take(chunk_message& piece);
+    void take(error_message& error);
+    void take(progress_message& message);
+    void take(tool_call_message& asked);
+
+private:
+    void end_private();
+    void count_answer();
+    void watch_begun_in_vain();
+
+    worker_core& core_;
+    answer_handler& answers_;
+    worker_calls& calls_;
+    worker_drain& drain_;
+};
+
+} // namespace skep

@@ -1,0 +1,221 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/worker_calls.hpp"
+
+#include "wire/host_messages.hpp"
+#include "wire/protocol_violation.hpp"
+#include "worker/worker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+namespace skep {
+
+namespace {
+
+// A dozen small calls. More in one write would save little, and leave the worker waiting for it.
+constexpr std::size_t batch_bytes = 1500;
+
+// With more calls at a time, a line of output tells nothing of any of them, and must not cost much.
+constexpr std::size_t most_listed = 64;
+
+/// Tells the calls of one worker from those of others, in all likelihood.
+std::string make_correlation(double chance) {
+    std::array<char, 10> text{};
+    std::snprintf(text.data(), text.size(), "%08x-", static_cast<unsigned>(chance * 0x1p32));
+    return text.data();
+}
+
+} // namespace
+
+worker_calls::worker_calls(worker_core& core)
+    : core_(core), correlation_(make_correlation(core.context.random())), tools_(core) {}
+
+std::size_t worker_calls::open(std::size_t most) {
+    set_capacity(std::min<std::size_t>(core_.config.capacity, most));
+    tools_.open();
+    return capacity();
+}
+
+void worker_calls::reserve(std::size_t places) noexcept {
+    call_table::reserve(places);
+    follow_load(core_.context.now());
+}
+
+void worker_calls::release(std::size_t places) noexcept {
+    call_table::release(places);
+    follow_load(core_.context.now());
+}
+
+void worker_calls::assign(call& next, time_point now) {
+    auto& connection = *core_.link;
+    auto& data = connection.data();
+    const auto begin = data.appended();
+    call_times times;
+    if (next.deadline != time_point::max()) {
+        times.left = next.deadline - now;
+        times.sent_after = is_full() ? std::optional<duration>(now - connection.welcomed()) : std::nullopt;
+    }
+    append_call(data.outbox(), next_id(), next.body, next.req, times);
+    next.id = next_id();
+    next.at = &core_.self;
+    add(next, begin);
+    follow_load(now, &next);
+    last_assigned_ = next.is_private ? last_assigned_ : now;
+    if (load() == 1 || data.outbox().size() >= batch_bytes) {
+        data.flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
+    } else {
+        connection.flush_soon(core_.self.shared_from_this());
+    }
+}
+
+void worker_calls::assign_private(call& next) {
+    next.is_private = true;
+    next.state = call_state::running;
+    next.attempts = 1;
+    next.submitted = next.dispatched = core_.context.now();
+    assign(next, next.submitted);
+}
+
+void worker_calls::abandon_private(call& given_up) noexcept {
+    given_up.state = call_state::abandoned;
+    tools_.cancel(given_up);
+}
+
+void worker_calls::cancel(const call& given_up) {
+    tools_.cancel(given_up);
+    append_cancel(core_.link->control().outbox().text(), given_up.id);
+    core_.link->control().flush();
+}
+
+void worker_calls::grant(const call& stream, stream_credit more) {
+    append_credit(core_.link->control().outbox().text(), stream.id, more);
+    core_.link->control().flush();
+}
+
+std::string worker_calls::correlation_id_of(const call& sent) const {
+    const auto& given = sent.req.correlation_id();
+    if (!given.empty()) {
+        return given;
+    }
+    std::array<char, 20> digits;
+    const auto end = std::to_chars(digits.begin(), digits.end(), sent.id).ptr;
+    auto id = correlation_;
+    id.append(digits.begin(), end);
+    return id;
+}
+
+std::vector<std::string> worker_calls::correlation_ids() const {
+    std::vector<std::string> ids;
+    const auto most = std::min(capacity(), most_listed); // the rest is pipelined
+    for_each(most, [&](const call& each) { ids.push_back(correlation_id_of(each)); });
+    return ids;
+}
+
+std::string worker_calls::session_of(std::string_view correlation_id) const {
+    std::string session;
+    const auto most = std::min(capacity(), most_listed);
+    for_each(most, [&](const call& each) {
+        if (each.has_session() && correlation_id_of(each) == correlation_id) {
+            session = each.req.session();
+        }
+    });
+    return session;
+}
+
+reply worker_calls::reply_to(const call& answered, result_message& answer, time_point now) const {
+    return {.value = std::move(answer.value),
+            .attachments = std::move(answer.attachments),
+            .worker = core_.id,
+            .correlation_id = correlation_id_of(answered),
+            .queue_time = answered.dispatched - answered.submitted,
+            .run_time = now - answered.dispatched,
+            .attempts = answered.attempts};
+}
+
+error_info worker_calls::failure_of(const call& answered, error_message& answer) const {
+    error_info info;
+    info.worker = core_.id;
+    info.correlation_id = correlation_id_of(answered);
+    info.remote_type = std::move(answer.type);
+    info.remote_message = std::move(answer.message);
+    info.remote_traceback = std::move(answer.traceback);
+    info.remote_code = std::move(answer.code);
+    info.remote_data = std::move(answer.data);
+    return info;
+}
+
+/// The states that an event tells of follow one another: what is older is told first.
+void worker_calls::announce_flip(time_point now, const call* subject) noexcept {
+    core_.announce_transitions();
+    if (core_.life.is_full()) {
+        core_.context.tell<events::capacity_reached>([&] {
+            return events::capacity_reached{core_.id, load(), reserved(), capacity()};
+        });
+    }
+    core_.context.tell<events::worker_transition>([&] {
+        auto told = told_of(*core_.life.machine().flips(now, core_.context.wall_now()), core_.id);
+        if (subject != nullptr) {
+            told.metadata["command"] = subject->req.command();
+            told.metadata["correlation_id"] = correlation_id_of(*subject);
+            if (subject->has_session()) {
+                told.metadata["session"] = subject->req.session();
+            }
+        }
+        return told;
+    });
+}
+
+call_ptr worker_calls::take_answered(std::uint64_t id, time_point now) {
+    auto answered = take(id);
+    if (!answered) {
+        throw protocol_violation("an answer to call " + std::to_string(id) + ", which it does not have");
+    }
+    follow_load(now, answered.get());
+    tools_.drop(*answered);
+    return answered;
+}
+
+void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& asked) {
+    tools_.take(caller, asked, correlation_id_of(*caller));
+}
+
+/// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.
+void worker_calls::lose() {
+    tools_.close();
+    const bool is_heard_out = core_.link && core_.life.has_ended() && core_.link->has_heard_out();
+    const std::size_t may_have_begun = is_heard_out ? capacity() : load();
+    if (core_.link) {
+        core_.link->data().stop_sending(); // what is given back as not sent must not be sent after all
+    }
+    const bool was_alone = std::min(may_have_begun, load()) == 1;
+    loss_ = {may_have_begun, was_alone && is_end_by_call()};
+    core_.announce(calls_lost{});
+}
+
+/// Whether the worker has ended as it ends when a call is too much for it.
+bool worker_calls::is_end_by_call() const noexcept {
+    const bool lied = core_.life.leaves_for(departure_cause::protocol_error);
+    const bool grew = core_.life.leaves_for(departure_cause::memory_limit) &&
+                      core_.self.recycling().has_grown_by_oldest_call();
+    return lied || grew || is_crash(core_.life.verdict().kind);
+}
+
+std::optional<lost_call_notice> worker_calls::take_lost() {
+    while (!empty()) {
+        auto last = take_last();
+        if (last.sent->is_private) {
+            last.sent->sink->put_loss();
+        } else {
+            const bool may_have_begun =
+                load() < loss_->may_have_begun && core_.link->data().sent() > last.begin;
+            return lost_call_notice{std::move(last.sent), may_have_begun, loss_->is_one_to_blame};
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace skep

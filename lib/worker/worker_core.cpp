@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/worker_core.hpp"
+
+#include "worker/worker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+worker_core::worker_core(const worker_surroundings& pool, worker& subject, worker_id name,
+                         std::optional<worker_state_machine> begun)
+    : around(pool),
+      context(pool.context),
+      config(pool.config),
+      self(subject),
+      id(std::move(name)),
+      life(pool.config, pool.context.present(), std::move(begun)),
+      transitions_(life.machine().transitions() - 1) {} // it is starting, which is news
+
+void worker_core::announce(decltype(worker_event::fact) fact) {
+    announce_transitions();
+    around.events.append({self.shared_from_this(), std::move(fact)});
+}
+
+void worker_core::announce_departure() {
+    if (!std::exchange(has_left_, true)) {
+        announce(left_service{});
+    }
+}
+
+void worker_core::announce_transitions() noexcept {
+    const auto& machine = life.machine();
+    const auto& history = machine.history();
+    auto fresh = std::min<std::uint64_t>(machine.transitions() - transitions_, history.size());
+    transitions_ = machine.transitions();
+    for (; fresh > 0; --fresh) {
+        const auto& passed = history[history.size() - fresh];
+        context.tell<events::worker_transition>([&] { return told_of(passed, id); });
+    }
+}
+
+events::worker_transition told_of(const transition& passed, const worker_id& who) {
+    return {who, passed.from, passed.to, passed.reason, passed.time_in_state, passed.code, passed.metadata};
+}
+
+} // namespace skep

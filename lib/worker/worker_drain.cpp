@@ -1,0 +1,69 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "worker/worker_drain.hpp"
+
+#include "worker/worker.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+void worker_drain::end_if_drained() {
+    const auto& calls = core_.self.calls();
+    if (!core_.life.is_draining() || !calls.is_drained() || !core_.life.was_up()) {
+        return;
+    }
+    if (kind_of(core_.life.departure()->cause) != departure_kind::plan) {
+        core_.self.stop(stop_stage::terminate);
+    } else if (calls.is_deserted() || patience_for_first() == duration::zero()) {
+        core_.self.stop(stop_stage::ask);
+    } else if (!lingers_) {
+        service_.spawn(core_.self.shared_from_this(), linger());
+    }
+}
+
+void worker_drain::show_suspended() {
+    const bool is_drained = core_.self.calls().load() == (core_.self.health().is_probing() ? 1u : 0u);
+    if (is_drained && core_.life.is(obstacle::suspended) && core_.life.drained(core_.context.present())) {
+        core_.announce(was_suspended{});
+    }
+}
+
+void worker_drain::advance() {
+    show_suspended();
+    end_if_drained();
+    auto& health = core_.self.health();
+    if ((core_.life.is(obstacle::doubted) || core_.life.is(obstacle::due)) && health.can_probe_now()) {
+        health.look();
+    }
+}
+
+/// How long it may take to end what is in front of calls that somebody waits for: calls given up, or a probe.
+duration worker_drain::patience_for_first() const noexcept {
+    const auto& config = core_.config;
+    return core_.self.calls().is_at_private() ? std::max(config.cancel_grace, config.health_check.timeout)
+                                              : config.cancel_grace;
+}
+
+/// Behind a probe, or calls that were given up, there are others, and it may have begun one of these, an answer being on
+/// its way. If none comes, it has not, and they go back.
+asio::awaitable<void> worker_drain::linger() {
+    lingers_ = true;
+    gate never(core_.context.executor);
+    const auto& calls = core_.self.calls();
+    bool has_answered = true;
+    while (has_answered && calls.is_drained() && !calls.is_deserted()) {
+        const auto load = calls.load();
+        const auto limit = patience_for_first();
+        patient_deadline grace(core_.context.now() + limit, limit);
+        co_await never.wait_until(grace);
+        has_answered = calls.load() < load;
+    }
+    lingers_ = false;
+    if (calls.is_drained()) {
+        core_.self.stop(stop_stage::ask);
+    }
+}
+
+} // namespace skep
