@@ -51,7 +51,7 @@ struct pings_missed {
 /// It takes no more calls, for whatever reason. Comes once.
 struct left_service {};
 
-/// Calls are lost with it; see worker::take_lost_call.
+/// Calls are lost with it; see worker_calls::take_lost.
 struct calls_lost {};
 
 /// Its process is gone and so is everything that belonged to it. The last one.
