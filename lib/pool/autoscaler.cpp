@@ -57,7 +57,7 @@ asio::awaitable<void> autoscaler::run() {
 
 /// Not for every call that has to wait a moment is it woken.
 void autoscaler::on_waiting() {
-    if (is_on() && wants_more() && next_look() < armed_) {
+    if (calls_.next_for_any() != nullptr && is_on() && wants_more() && next_look() < armed_) {
         wake_.open();
     }
 }

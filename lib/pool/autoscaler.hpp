@@ -25,7 +25,7 @@ public:
     /// Until it is cancelled. A pool of fixed size costs nothing.
     asio::awaitable<void> run();
 
-    /// Callers have begun to wait.
+    /// To be called after whatever may have callers wait.
     void on_waiting();
 
     /// What it may do has changed.

@@ -19,7 +19,7 @@ void prepare(call& fresh, const pool_core& core, const asio::any_io_executor& ca
     try {
         tie(fresh, caller);
         core.begin_trace(fresh);
-        fresh.encode(core.limits());
+        fresh.encode(core.config().limits);
     } catch (...) { // a handler of the user's may throw as it is copied
         fresh.refusal = std::current_exception();
         fresh.cut_names();
@@ -40,7 +40,9 @@ template <class Call, class Caller>
 void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, Caller&& caller) {
     take_to_strand(
         core, std::move(caller),
-        [mine = mine](pool_core& target, asio::cancellation_type type) { target.cancel(*mine, type); },
+        [mine = mine](pool_core& target, asio::cancellation_type type) {
+            target.parts().calls.cancel(*mine, type);
+        },
         [mine = mine](pool_core& target, Caller&& waiting) {
             mine->attach(std::move(waiting));
             target.submit(*mine);
@@ -88,7 +90,7 @@ asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr mine) {
 }
 
 stream_ptr make_stream(const pool_core& core, request call) {
-    const auto& options = core.streams();
+    const auto& options = core.config().stream;
     const stream_credit window{static_cast<std::int64_t>(options.window),
                                static_cast<std::int64_t>(options.window_bytes)};
     const auto idle_timeout = call.idle_timeout().value_or(options.idle_timeout);

@@ -30,7 +30,7 @@ private:
     void put_failure(claim_failure&& failure) override {
         const auto core = pool_.lock();
         if (core && lease_of(*this)->at != nullptr) {
-            core->leases().on_reset_failed(*lease_of(*this), failure.to_error().what());
+            core->parts().leases.on_reset_failed(*lease_of(*this), failure.to_error().what());
         }
     }
 
@@ -60,7 +60,7 @@ call_ptr make_reset(const core_ptr& core, const checkout_options& what) {
     }
     const boost::intrusive_ptr<reset_call> made(new reset_call(request(*what.reset())));
     core->begin_trace(*made);
-    made->encode(core->limits());
+    made->encode(core->config().limits);
     made->belong_to(core);
     return made;
 }
@@ -107,7 +107,7 @@ asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options w
     auto start = [core, mine](suspended_caller&& caller) {
         take_to_strand(
             core, std::move(caller),
-            [mine](pool_core& target, asio::cancellation_type) { target.leases().cancel(*mine); },
+            [mine](pool_core& target, asio::cancellation_type) { target.parts().leases.cancel(*mine); },
             [mine](pool_core& target, suspended_caller&& waiting) {
                 mine->caller = std::move(waiting);
                 target.check_out(*mine);
@@ -134,7 +134,7 @@ lease_handle::~lease_handle() {
     lease_->is_dropped = true;
     try {
         asio::post(core->executor(),
-                   [core, mine = lease_] { core->guard([&] { core->leases().give_back(*mine); }); });
+                   [core, mine = lease_] { core->guard([&] { core->parts().leases.give_back(*mine); }); });
     } catch (const std::bad_alloc&) { // it is seen to when its worker is looked at next
     }
 }
@@ -163,10 +163,12 @@ asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> mine) {
     auto start = [core, closed](suspended_caller&& caller) {
         take_to_strand(
             core, std::move(caller),
-            [closed](pool_core& target, asio::cancellation_type) { target.leases().cancel_close(*closed); },
+            [closed](pool_core& target, asio::cancellation_type) {
+                target.parts().leases.cancel_close(*closed);
+            },
             [closed](pool_core& target, suspended_caller&& waiting) {
                 closed->closer = std::move(waiting);
-                target.leases().give_back(*closed);
+                target.parts().leases.give_back(*closed);
             });
     };
     auto suspension = suspend(std::move(start));

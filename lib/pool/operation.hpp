@@ -68,7 +68,7 @@ public:
     void begin(const std::shared_ptr<operation>& self, const core_ptr& core, task_group& tasks, Body body,
                suspended_caller&& caller) {
         caller_ = std::move(caller);
-        core->waits().add(*this);
+        core->parts().waits.add(*this);
         try {
             task_ = tasks.spawn(core, run(self, core, std::move(body)));
         } catch (...) {

@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "async/context_guard.hpp"
 #include "core/range_check.hpp"
 #include "pool/call_operations.hpp"
 #include "pool/lease_handle.hpp"
@@ -38,7 +37,7 @@ asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
 template <class T, class Body>
 asio::awaitable<T> run_in_running(core_ptr core, Body body) {
     core->refuse_if_forked();
-    const auto in_changes = [](pool_core& target) -> task_group& { return target.waits().changes(); };
+    const auto in_changes = [](pool_core& target) -> task_group& { return target.parts().waits.changes(); };
     auto checked = [body = std::move(body)](pool_core& target) {
         target.require_running();
         return body(target);
@@ -59,14 +58,14 @@ asio::awaitable<void> change(core_ptr core, Body body) {
 /// Something that can be waited for in every phase.
 template <class T, class Body>
 asio::awaitable<T> wait_for(core_ptr core, Body body) {
-    const auto in_waits = [](pool_core& target) -> task_group& { return target.waits().others(); };
+    const auto in_waits = [](pool_core& target) -> task_group& { return target.parts().waits.others(); };
     return wait_on_strand<T>(std::move(core), in_waits, std::move(body));
 }
 
 asio::awaitable<void> run_start(core_ptr core) {
     core->refuse_if_forked();
-    auto starting =
-        wait_for<std::monostate>(std::move(core), [](pool_core& target) { return done(target.start()); });
+    auto starting = wait_for<std::monostate>(
+        std::move(core), [](pool_core& target) { return done(target.starting().start()); });
     co_await std::move(starting);
 }
 
@@ -76,8 +75,8 @@ asio::awaitable<void> run_resize(core_ptr core, size_limits limits) {
             check.number("limits.max", limits.max, static_cast<long long>(limits.min), 10'000);
         }
     });
-    auto resizing =
-        change(std::move(core), [limits](pool_core& target) { return target.scaling().resize(limits); });
+    auto resizing = change(std::move(core),
+                           [limits](pool_core& target) { return target.parts().scaling.resize(limits); });
     co_await std::move(resizing);
 }
 
@@ -92,8 +91,8 @@ asio::awaitable<worker_exit> run_ended(core_ptr core, worker_id id) {
 asio::awaitable<void> run_ready(core_ptr core, std::size_t count) {
     check_ranges([count](const range_check& check) { check.number("ready(count)", count, 0, 10'000); });
     core->refuse_if_forked();
-    auto waiting = wait_for<std::monostate>(std::move(core),
-                                            [count](pool_core& target) { return done(target.ready(count)); });
+    auto waiting = wait_for<std::monostate>(
+        std::move(core), [count](pool_core& target) { return done(target.starting().ready(count)); });
     co_await std::move(waiting);
 }
 
@@ -123,10 +122,10 @@ asio::awaitable<Answer> one_hop(core_ptr core, Act act) {
 
 /// How large it is depends on the pool, and on who asks: without memory for it, that fails alone.
 template <class Picture>
-Picture picture_of(pool_core& pool, Picture (pool_core::*look)()) {
-    pool.settle();
+Picture picture_of(pool_core& pool, Picture (pool_parts::*look)()) {
+    pool.parts().events.settle();
     try {
-        return (pool.*look)();
+        return (pool.parts().*look)();
     } catch (const std::bad_alloc&) {
         throw error(pool.exhausted());
     }
@@ -136,7 +135,8 @@ asio::awaitable<void> run_bind(core_ptr core, std::string id, worker_id worker,
                                std::optional<affinity_mode> mode) {
     core->refuse_if_forked();
     auto bind = [id = std::move(id), worker = std::move(worker), mode](pool_core& target) {
-        target.bind_session(id, worker, mode);
+        target.require_running();
+        target.sessions().bind(id, worker, mode);
         return std::monostate();
     };
     auto binding = one_hop(std::move(core), std::move(bind));
@@ -155,14 +155,13 @@ pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_
 }
 
 pool make_pool(core_ptr core) {
-    context_guard::enroll(core->executor().get_inner_executor(), core);
-    core->watch_sessions();
+    core->enroll();
     return pool(std::move(core));
 }
 
 pool::~pool() {
     if (core_) {
-        asio::post(core_->executor(), [core = core_] { core->guard([&] { core->abandon(); }); });
+        asio::post(core_->executor(), [core = core_] { core->guard([&] { core->ending().abandon(); }); });
     }
 }
 
@@ -174,7 +173,7 @@ pool& pool::operator=(pool&& other) noexcept {
 }
 
 const std::string& pool::name() const noexcept {
-    return core_->name();
+    return core_->config().name;
 }
 
 asio::any_io_executor pool::get_executor() const noexcept {
@@ -210,19 +209,21 @@ asio::awaitable<lease> pool::checkout(checkout_options what, std::source_locatio
 }
 
 asio::awaitable<pool_status> pool::status() {
-    return one_hop(core_, [](pool_core& target) { return picture_of(target, &pool_core::status); });
+    return one_hop(core_, [](pool_core& target) { return picture_of(target, &pool_parts::status); });
 }
 
 asio::awaitable<pool_metrics> pool::metrics() {
-    return one_hop(core_, [](pool_core& target) { return picture_of(target, &pool_core::metrics); });
+    return one_hop(core_, [](pool_core& target) { return picture_of(target, &pool_parts::metrics); });
 }
 
 asio::awaitable<bool> pool::forget_session(std::string id) {
-    return one_hop(core_, [id = std::move(id)](pool_core& target) { return target.forget_session(id); });
+    return one_hop(
+        core_, [id = std::move(id)](pool_core& target) { return target.parts().calls.forget_session(id); });
 }
 
 asio::awaitable<std::optional<session_binding>> pool::session_worker(std::string id) {
-    return one_hop(core_, [id = std::move(id)](pool_core& target) { return target.session_worker(id); });
+    return one_hop(core_,
+                   [id = std::move(id)](pool_core& target) { return target.sessions().binding_of(id); });
 }
 
 asio::awaitable<void> pool::bind_session(std::string id, worker_id worker,
@@ -231,7 +232,7 @@ asio::awaitable<void> pool::bind_session(std::string id, worker_id worker,
 }
 
 asio::awaitable<shutdown_report> pool::shutdown() {
-    return wait_for<shutdown_report>(core_, [](pool_core& target) { return target.shutdown(); });
+    return wait_for<shutdown_report>(core_, [](pool_core& target) { return target.ending().shutdown(); });
 }
 
 asio::awaitable<probe_result> pool::probe(worker_id id) {
@@ -254,27 +255,35 @@ asio::awaitable<worker_exit> pool::ended(worker_id id) {
 }
 
 asio::awaitable<void> pool::suspend(worker_id id) {
-    return change(core_, [id = std::move(id)](pool_core& target) { return target.suspending().suspend(id); });
+    return change(core_,
+                  [id = std::move(id)](pool_core& target) { return target.parts().suspensions.suspend(id); });
 }
 
 asio::awaitable<void> pool::suspend() {
-    return change(core_, [](pool_core& target) { return target.suspending().suspend_all(); });
+    return change(core_, [](pool_core& target) { return target.parts().suspensions.suspend_all(); });
 }
 
 asio::awaitable<void> pool::resume(worker_id id) {
-    return change(core_, [id = std::move(id)](pool_core& target) { return target.suspending().resume(id); });
+    return change(core_,
+                  [id = std::move(id)](pool_core& target) { return target.parts().suspensions.resume(id); });
 }
 
 asio::awaitable<void> pool::resume() {
-    return change(core_, [](pool_core& target) { return target.resume_all(); });
+    return change(core_, [](pool_core& target) {
+        target.parts().scaling.look_again();
+        return target.parts().suspensions.resume_all();
+    });
 }
 
 asio::awaitable<void> pool::restart(worker_id id) {
-    return change(core_, [id = std::move(id)](pool_core& target) { return target.replacing().restart(id); });
+    return change(core_, [id = std::move(id)](pool_core& target) {
+        return target.parts().supervision.replacing().restart(id);
+    });
 }
 
 asio::awaitable<void> pool::rolling_restart() {
-    return change(core_, [](pool_core& target) { return target.replacing().restart_all(); });
+    return change(core_,
+                  [](pool_core& target) { return target.parts().supervision.replacing().restart_all(); });
 }
 
 asio::awaitable<void> pool::resize(size_limits limits) {

@@ -1,15 +1,13 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// How a pool starts: the launch, who waits for it, and what is done when too few workers come up.
+#include "pool/pool_start.hpp"
 
 #include "async/pause.hpp"
 #include "core/counted.hpp"
 #include "core/duration_text.hpp"
 #include "policy/backoff.hpp"
-#include "pool/pool_core.hpp"
-
-#include <cstddef>
+#include "process/process_generation.hpp"
 
 namespace skep {
 
@@ -20,188 +18,193 @@ constexpr std::size_t spare_bytes = 64u << 10;
 
 } // namespace
 
-asio::awaitable<void> pool_core::start() {
-    if (phase_ != pool_phase::created && phase_ != pool_phase::failed) {
-        const bool ending = phase_ == pool_phase::stopping || phase_ == pool_phase::stopped;
-        throw failure(ending ? errc::shutting_down : errc::already_started);
+asio::awaitable<void> pool_start::start() {
+    if (state_.phase != pool_phase::created && state_.phase != pool_phase::failed) {
+        throw parts_.failure(state_.is_ending() ? errc::shutting_down : errc::already_started);
     }
-    const auto mine = std::make_shared<start_attempt>();
-    begin_start(mine);
+    const auto mine = std::make_shared<attempt>();
+    begin(mine);
     while (!mine->is_over) {
-        co_await changed_.wait();
+        co_await parts_.changed.wait();
     }
     if (mine->problem) {
         throw *mine->problem;
     }
 }
 
-void pool_core::begin_start(std::shared_ptr<start_attempt> mine) {
-    phase_ = pool_phase::starting;
-    started_in_ = process_generation();
-    start_ = std::move(mine);
-    spare_ = std::make_unique<std::byte[]>(spare_bytes);
-    run_in(phases_, run_start());
+void pool_start::begin(std::shared_ptr<attempt> mine) {
+    state_.phase = pool_phase::starting;
+    state_.started_in = process_generation();
+    state_.failed_start.reset();
+    last_ = std::move(mine);
+    state_.spare = std::make_unique<std::byte[]>(spare_bytes);
+    parts_.run_in(parts_.tasks.phases, run());
 }
 
-asio::awaitable<void> pool_core::run_start() {
-    start_->began = context_.now();
-    was_available_ = true;
-    context_.tell<events::pool_init_started>([&] {
-        return events::pool_init_started{config_.name, roster_.desired()};
+asio::awaitable<void> pool_start::run() {
+    last_->began = parts_.context.now();
+    state_.was_available = true;
+    parts_.context.tell<events::pool_init_started>([&] {
+        return events::pool_init_started{parts_.config.name, parts_.workers.desired()};
     });
-    if (broken_) { // what is left of it
-        co_await take_down(stop_stage::kill);
-        broken_.reset();
-        boundary_.mend();
+    if (state_.broken) { // what is left of it
+        co_await parts_.take_down(stop_stage::kill);
+        state_.broken.reset();
+        parts_.limit.mend();
     }
     co_await bring_up();
 }
 
-asio::awaitable<void> pool_core::bring_up() {
-    around_.owner = shared_from_this();
-    supervisor_.reset();
-    suspension_.reset();
-    run_in(demand_, watch_deadlines());
-    run_in(demand_, dispatcher_.sessions().expire());
+asio::awaitable<void> pool_start::bring_up() {
+    parts_.supervision.reset();
+    parts_.suspensions.reset();
+    parts_.run_in(parts_.tasks.demand, outcomes_.watch_deadlines());
+    parts_.run_in(parts_.tasks.demand, parts_.calls.sessions().expire());
     const bool is_prepared = co_await prepare();
     if (is_prepared) {
         co_await launch_until_ready();
     }
-    if (phase_ != pool_phase::starting) {
-        complete_start(failure(errc::shutting_down));
-    } else if (roster_.ready() < config_.min_ready) {
-        co_await undo_start();
+    if (state_.phase != pool_phase::starting) {
+        complete(parts_.failure(errc::shutting_down));
+    } else if (parts_.workers.ready() < parts_.config.min_ready) {
+        co_await undo();
     } else {
-        phase_ = pool_phase::running;
-        run_in(supply_, supervisor_.supervise());
-        run_in(supply_, autoscaler_.run());
-        complete_start({});
+        state_.phase = pool_phase::running;
+        parts_.run_in(parts_.tasks.supply, parts_.supervision.supervise());
+        parts_.run_in(parts_.tasks.supply, parts_.scaling.run());
+        complete({});
     }
 }
 
 /// What the user has to do before there are workers. False if that has failed.
-asio::awaitable<bool> pool_core::prepare() {
-    const auto complaint = co_await hooks_.before_first_worker();
+asio::awaitable<bool> pool_start::prepare() {
+    const auto complaint = co_await parts_.hooks.before_first_worker();
     if (!complaint.empty()) {
         error_info info;
         info.detail = complaint;
-        supervisor_.note_failure(error(errc::initialization_failed, std::move(info)));
+        parts_.supervision.note_failure(error(errc::initialization_failed, std::move(info)));
     }
     co_return complaint.empty();
 }
 
 /// Batch after batch, until enough workers are up or the first attempt of every slot has ended. The rest of a launch
 /// is up to the supervisor.
-asio::awaitable<void> pool_core::launch_until_ready() {
-    supervisor_.begin_launch();
-    while (phase_ == pool_phase::starting && roster_.ready() < config_.min_ready) {
-        supervisor_.progress().close(); // before looking: a start may fail at once
-        if (roster_.ready() == 0 && supervisor_.last_failure_code() == errc::spawn_failed) {
-            supervisor_.end_launch(); // the others would fail as well
+asio::awaitable<void> pool_start::launch_until_ready() {
+    parts_.supervision.begin_launch();
+    while (state_.phase == pool_phase::starting && parts_.workers.ready() < parts_.config.min_ready) {
+        parts_.supervision.progress().close(); // before looking: a start may fail at once
+        if (parts_.workers.ready() == 0 && parts_.supervision.last_failure_code() == errc::spawn_failed) {
+            parts_.supervision.end_launch(); // the others would fail as well
         }
-        const auto next_batch = supervisor_.launch_due(context_.now());
-        if (!supervisor_.is_launching() && roster_.starting() == 0) {
+        const auto next_batch = parts_.supervision.launch_due(parts_.context.now());
+        if (!parts_.supervision.is_launching() && parts_.workers.starting() == 0) {
             break;
         }
-        co_await supervisor_.progress().wait_until(next_batch);
+        co_await parts_.supervision.progress().wait_until(next_batch);
     }
 }
 
 /// Too few workers came up: everything is stopped again, and what waited for a worker fails.
-asio::awaitable<void> pool_core::undo_start() {
-    const auto came_up = roster_.ready();
-    supervisor_.note_failure_under_way();
-    const auto& cause = start_->undone_for.emplace(start_failure(came_up)).info();
-    dispatcher_.abort_running(errc::start_failed, cause);
-    fail_queue(errc::start_failed, cause);
-    co_await take_down(stop_stage::ask);
-    auto problem = start_failure(came_up); // only now is known how all of them ended
-    start_->undone_for.reset();
-    if (phase_ == pool_phase::starting) {
-        phase_ = pool_phase::created;
-        started_in_ = 0;
+asio::awaitable<void> pool_start::undo() {
+    const auto came_up = parts_.workers.ready();
+    parts_.supervision.note_failure_under_way();
+    const auto& cause = state_.failed_start.emplace(start_failure(came_up)).info();
+    parts_.calls.abort_running(errc::start_failed, cause);
+    parts_.fail_queue(errc::start_failed, cause);
+    co_await parts_.take_down(stop_stage::ask);
+    const auto problem = start_failure(came_up); // only now is known how all of them ended
+    state_.failed_start.reset();
+    if (state_.phase == pool_phase::starting) {
+        state_.phase = pool_phase::created;
+        state_.started_in = 0;
+        state_.failed_start = problem;
     }
-    complete_start(std::move(problem));
+    complete(problem);
 }
 
-void pool_core::complete_start(std::optional<error> problem) {
-    context_.tell<events::pool_init_completed>([&] {
-        return events::pool_init_completed{config_.name, context_.now() - start_->began, roster_.ready(),
-                                           problem ? problem->what() : std::string()};
+void pool_start::complete(const std::optional<error>& problem) {
+    parts_.context.tell<events::pool_init_completed>([&] {
+        return events::pool_init_completed{parts_.config.name, parts_.context.now() - last_->began,
+                                           parts_.workers.ready(), problem ? problem->what() : std::string()};
     });
-    failed_starts_ = problem ? failed_starts_ + 1 : 0;
-    start_->problem = std::move(problem);
-    start_->is_over = true;
-    changed_.notify_all();
-    if (starts_again_ && failed_start() != nullptr) {
-        plan_another_start();
+    failures_ = problem ? failures_ + 1 : 0;
+    end(problem);
+    parts_.changed.notify_all();
+    if (starts_again_ && state_.problem() != nullptr) {
+        plan_another();
     }
 }
 
-void pool_core::plan_another_start() {
-    const auto wait = backoff_delay(failed_starts_, context_.random(), config_.restart);
-    log_(log_level::warning, [&] {
-        return "the start is tried again in " + in_milliseconds(wait) + ": " + failed_start()->what();
+void pool_start::end(const std::optional<error>& problem) {
+    last_->problem = problem;
+    last_->is_over = true;
+}
+
+void pool_start::plan_another() {
+    const auto wait = backoff_delay(failures_, parts_.context.random(), parts_.config.restart);
+    parts_.log(log_level::warning, [&] {
+        return "the start is tried again in " + in_milliseconds(wait) + ": " + state_.problem()->what();
     });
-    starts_.cancel(); // a start by the user has come before the last plan
-    run_in(starts_, start_again(context_.now() + wait, process_generation()));
+    parts_.tasks.retries.cancel(); // a start by the user has come before the last plan
+    parts_.run_in(parts_.tasks.retries, start_again(parts_.context.now() + wait, process_generation()));
 }
 
 /// `planned_by`: the process_generation() of the time; a forked copy of the process has not asked for workers.
-asio::awaitable<void> pool_core::start_again(time_point when, unsigned planned_by) {
-    co_await pause_until(context_.executor, when);
-    if (failed_start() != nullptr && planned_by == process_generation()) {
-        begin_start(std::make_shared<start_attempt>());
+asio::awaitable<void> pool_start::start_again(time_point when, unsigned planned_by) {
+    co_await pause_until(parts_.context.executor, when);
+    if (state_.problem() != nullptr && planned_by == process_generation()) {
+        begin(std::make_shared<attempt>());
     }
 }
 
-/// The error of the last start, or what has come after it, if that is what the pool has come to.
-const error* pool_core::failed_start() const noexcept {
-    if (phase_ == pool_phase::failed) {
-        return &*broken_;
+void pool_start::break_off() noexcept {
+    if (is_under_way()) {
+        end(state_.broken);
     }
-    if (!start_) {
-        return nullptr;
-    }
-    if (start_->undone_for) {
-        return &*start_->undone_for;
-    }
-    return phase_ == pool_phase::created && start_->problem ? &*start_->problem : nullptr;
+    ++failures_;
 }
 
-asio::awaitable<void> pool_core::ready(std::size_t count) {
-    events_.settle();
-    const auto attempt = start_;
-    if (!attempt && phase_ == pool_phase::created) {
-        throw failure(errc::not_started);
+void pool_start::retry() noexcept {
+    if (starts_again_ && last_) {
+        try {
+            plan_another();
+        } catch (...) {} // it stays failed
     }
-    const counted here(ready_waiters_);
+}
+
+asio::awaitable<void> pool_start::ready(std::size_t count) {
+    parts_.events.settle();
+    const auto mine = last_;
+    if (!mine && state_.phase == pool_phase::created) {
+        throw parts_.failure(errc::not_started);
+    }
+    const counted here(waiting_);
     for (;;) {
-        if (attempt && attempt->problem && !starts_again_) {
-            throw *attempt->problem;
+        if (mine && mine->problem && !starts_again_) {
+            throw *mine->problem;
         }
-        if (phase_ == pool_phase::stopping || phase_ == pool_phase::stopped) {
-            throw failure(errc::shutting_down);
+        if (state_.is_ending()) {
+            throw parts_.failure(errc::shutting_down);
         }
-        if (phase_ == pool_phase::failed && !starts_again_) {
-            throw *broken_;
+        if (state_.phase == pool_phase::failed && !starts_again_) {
+            throw *state_.broken;
         }
-        if (roster_.ready() >= count) {
+        if (parts_.workers.ready() >= count) {
             co_return;
         }
-        if (phase_ == pool_phase::running && supervisor_.is_unavailable()) {
-            throw failure(errc::unavailable, last_cause());
+        if (state_.phase == pool_phase::running && parts_.supervision.is_unavailable()) {
+            throw parts_.failure(errc::unavailable, parts_.supervision.last_cause());
         }
-        co_await changed_.wait();
+        co_await parts_.changed.wait();
     }
 }
 
-error pool_core::start_failure(std::size_t came_up) const {
-    auto info = last_cause();
+error pool_start::start_failure(std::size_t came_up) const {
+    auto info = parts_.supervision.last_cause();
     info.detail = (starts_again_ ? "it is tried again by itself; " : "") + std::to_string(came_up) + " of " +
-                  std::to_string(roster_.desired()) + " workers came up, " +
-                  std::to_string(config_.min_ready) + " needed; " + info.detail;
-    return failure(errc::start_failed, std::move(info));
+                  std::to_string(parts_.workers.desired()) + " workers came up, " +
+                  std::to_string(parts_.config.min_ready) + " needed; " + info.detail;
+    return parts_.failure(errc::start_failed, std::move(info));
 }
 
 } // namespace skep

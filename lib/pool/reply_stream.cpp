@@ -61,7 +61,7 @@ void stream_reader::leave() noexcept {
     }
     try {
         asio::post(core->executor(), [core, mine = stream_] {
-            core->guard([&] { core->cancel(*mine, asio::cancellation_type::terminal); });
+            core->guard([&] { core->parts().calls.cancel(*mine, asio::cancellation_type::terminal); });
         });
     } catch (const std::bad_alloc&) { // it ends by its timeouts
     }

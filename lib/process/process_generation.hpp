@@ -18,4 +18,9 @@ inline unsigned process_generation() noexcept {
     return detail::process_generation.load(std::memory_order_relaxed);
 }
 
+/// Whether this process is a forked copy of the one that had `generation`. No process has 0.
+inline bool is_copy_of(unsigned generation) noexcept {
+    return generation != 0 && generation != process_generation();
+}
+
 } // namespace skep

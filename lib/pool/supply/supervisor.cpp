@@ -305,6 +305,15 @@ void supervisor::note_failure_under_way() {
     });
 }
 
+error_info supervisor::last_cause() const {
+    auto info = last_failure();
+    const auto code = last_failure_code();
+    const auto what = code == errc::worker_lost ? "the worker was lost" // not one that had a call
+                                                : make_error_code(code).message();
+    info.detail = "the last failure was: " + what + ": " + info.detail;
+    return info;
+}
+
 /// If it has changed.
 void supervisor::tell_circuit(time_point now) {
     const auto is = intensity_.state(now);

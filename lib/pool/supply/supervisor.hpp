@@ -84,6 +84,9 @@ public:
     const error_info& last_failure() const noexcept { return last_failure_.info(); }
     errc last_failure_code() const noexcept { return last_failure_.errc(); }
 
+    /// The same, told as the cause of another error.
+    error_info last_cause() const;
+
     /// Adds what is known about the workers to a picture of the pool.
     void report(pool_status& status, time_point now);
 

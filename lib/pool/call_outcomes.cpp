@@ -1,0 +1,74 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/call_outcomes.hpp"
+
+#include "policy/remote_error.hpp"
+
+namespace skep {
+
+void call_outcomes::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
+    if (answered.state == call_state::running) {
+        streaks_.succeeded(sender.id().slot, answered.req.command());
+    }
+    parts_.calls.on_result(sender, answered, answer, now);
+}
+
+void call_outcomes::on_remote_error(worker& sender, call& answered, error_message& answer) {
+    if (answered.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
+        note_failed_call(sender, answered, answer.type);
+    }
+    parts_.calls.on_remote_error(sender, answered, answer);
+}
+
+asio::awaitable<void> call_outcomes::watch_deadlines() {
+    auto& deadlines = parts_.calls.room().deadlines();
+    for (;;) {
+        co_await deadlines.wait();
+        parts_.events.settle();
+        deadlines.tell_due({shortage(), parts_.may_get_more_workers()}, parts_.events);
+        for (const auto& each : parts_.calls.take_timed_out()) {
+            note_failed_call(*each.at, *each.given_up, "timeout");
+        }
+        parts_.scaling.on_waiting();
+    }
+}
+
+void call_outcomes::note_failed_call(worker& at, const call& failed, const std::string& how) {
+    if (at.life().departure()) {
+        return;
+    }
+    const auto& command = failed.req.command();
+    const auto verdict = streaks_.failed(at.id().slot, command);
+    const bool has_own_check = at.health().is_own();
+    if (verdict == streak_verdict::none || (verdict == streak_verdict::streak && !has_own_check)) {
+        return;
+    }
+    auto story = verdict == streak_verdict::streak
+                     ? "each of its last " + std::to_string(parts_.config.health_check.error_streak) +
+                           " calls of '" + command + "' failed"
+                     : std::string("it fails many more calls than its siblings");
+    story += "; the last one: " + how;
+    if (verdict == streak_verdict::convict && !has_own_check) {
+        at.report({failure_kind::fails_alone, std::move(story)});
+    } else if (at.health().can_probe()) {
+        at.report({failure_kind::error_streak, std::move(story)});
+    }
+}
+
+/// Why a call that waits has no worker.
+std::string call_outcomes::shortage() const {
+    if (parts_.suspensions.is_on()) {
+        return "the pool is suspended";
+    }
+    const auto& workers = parts_.workers;
+    if (workers.ready() == 0 && !parts_.supervision.last_failure().detail.empty()) {
+        return parts_.supervision.last_cause().detail;
+    }
+    const auto idle = workers.out_of_rotation();
+    return idle == 0 ? ""
+                     : std::to_string(idle) + " of " + std::to_string(workers.desired()) +
+                           " workers take no calls: they are degraded, suspended or not up";
+}
+
+} // namespace skep

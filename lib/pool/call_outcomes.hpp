@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "policy/error_streaks.hpp"
+#include "pool/output_relay.hpp"
+#include "pool/pool_parts.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace skep {
+
+/// What comes of calls at workers, an answer or a deadline: it says something of the worker, and is passed on to the
+/// dispatcher. On the pool's strand.
+class call_outcomes final : public answer_handler {
+public:
+    call_outcomes(pool_parts& parts, std::size_t error_streak)
+        : parts_(parts), output_(parts), streaks_(error_streak) {}
+
+    const output_relay& output() const noexcept { return output_; }
+
+    /// A fresh worker is up.
+    void on_up(const worker& fresh) { streaks_.started(fresh.id().slot); }
+
+    /// Acts on deadlines until it is cancelled. All that has happened before comes first.
+    asio::awaitable<void> watch_deadlines();
+
+private:
+    void on_result(worker& sender, call& answered, result_message& answer, time_point now) override;
+    void on_remote_error(worker& sender, call& answered, error_message& answer) override;
+    void on_log(const worker& sender, const log_message& said) noexcept override {
+        output_.on_logged(sender, said);
+    }
+    void on_chunk(call& receiver, chunk_message& piece) override { parts_.calls.on_chunk(receiver, piece); }
+    void on_begun_in_vain(call& begun) override { parts_.calls.on_begun_in_vain(begun); }
+    bool may_be_probed(const worker& one) const noexcept override {
+        return parts_.workers.may_be_probed(one);
+    }
+
+    void note_failed_call(worker& at, const call& failed, const std::string& how);
+    std::string shortage() const;
+
+    pool_parts& parts_;
+    output_relay output_;
+    error_streaks streaks_;
+};
+
+} // namespace skep

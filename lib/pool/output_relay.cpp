@@ -1,0 +1,104 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/output_relay.hpp"
+
+#include "core/text.hpp"
+
+#include <span>
+
+namespace skep {
+
+namespace {
+
+std::string label_of(const output_line& line) {
+    auto text = to_string(line.worker) + (line.is_stderr ? " stderr" : " stdout");
+    const auto* separator = " [";
+    for (const auto& id : line.correlation_ids) {
+        text += separator + id;
+        separator = " ";
+    }
+    return text.append(line.correlation_ids.empty() ? ": " : "]: ");
+}
+
+} // namespace
+
+template <class HandOn>
+void output_relay::hand_on(HandOn hand_on_line) const noexcept {
+    try {
+        hand_on_line();
+    } catch (...) {
+        parts_.log(log_level::error, "a line of output was lost as it was handed on",
+                   std::current_exception());
+    }
+}
+
+void output_relay::on_printed(const output_line& printed) const noexcept {
+    const auto level = printed.is_stderr ? log_level::warning : log_level::info;
+    const bool is_told = parts_.context.events->wants<events::worker_printed>();
+    if (!parts_.config.output.handler && !parts_.log.wants(level) && !is_told) {
+        return;
+    }
+    hand_on([&] {
+        const auto* const by = parts_.workers.find_anywhere(printed.worker);
+        const auto ids = by != nullptr ? by->calls().correlation_ids() : std::vector<std::string>();
+        const output_line line{printed.worker, printed.is_stderr, printed.text, ids};
+        tell(line);
+        if (parts_.config.output.handler) {
+            parts_.config.output.handler(line);
+        } else {
+            log_line(level, line, by);
+        }
+    });
+}
+
+void output_relay::on_logged(const worker& sender, const log_message& said) const noexcept {
+    hand_on([&] {
+        const auto prefix = said.logger.empty() ? "" : said.logger + ": ";
+        const auto text = prefix + said.text;
+        const std::span ids(&said.correlation_id, said.correlation_id.empty() ? 0 : 1);
+        const output_line line{sender.id(), true, text, ids};
+        tell(line);
+        if (parts_.config.output.handler) {
+            parts_.config.output.handler(line);
+        } else {
+            log_record(sender, said, to_string(sender.id()) + " " + prefix);
+        }
+    });
+}
+
+void output_relay::tell(const output_line& line) const noexcept {
+    parts_.context.tell<events::worker_printed>([&] {
+        return events::worker_printed{line.worker, line.is_stderr, to_utf8(line.text),
+                                      line.correlation_ids.size() == 1 ? line.correlation_ids.front() : ""};
+    });
+}
+
+void output_relay::log_line(log_level level, const output_line& line, const worker* by) const {
+    const auto label = label_of(line);
+    log_subject about;
+    about.channel = "skep.worker";
+    about.worker = &line.worker;
+    about.pid = by != nullptr ? by->life().pid() : 0;
+    if (line.correlation_ids.size() == 1) {
+        about.correlation_id = line.correlation_ids.front();
+    }
+    const auto session = by != nullptr ? by->calls().session_of(about.correlation_id) : std::string();
+    about.session = session;
+    about.logger = line.is_stderr ? "stderr" : "stdout";
+    about.label = label;
+    parts_.log(level, line.text, about);
+}
+
+void output_relay::log_record(const worker& by, const log_message& said, const std::string& label) const {
+    auto about = subject_of(by);
+    about.channel = "skep.worker";
+    about.correlation_id = said.correlation_id;
+    const auto session = by.calls().session_of(said.correlation_id);
+    about.session = session;
+    about.logger = said.logger;
+    about.label = label;
+    parts_.log(said.level, said.text, about);
+}
+
+} // namespace skep

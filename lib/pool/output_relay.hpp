@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/pool_parts.hpp"
+
+#include <string>
+
+namespace skep {
+
+/// Hands on what workers print and log: to the subscribers, and to the user's handler or else the log. A line that cannot be
+/// handed on is lost, and nothing else. On the pool's strand.
+class output_relay {
+public:
+    explicit output_relay(const pool_parts& parts) noexcept : parts_(parts) {}
+
+    void on_printed(const output_line& printed) const noexcept;
+    void on_logged(const worker& sender, const log_message& said) const noexcept;
+
+private:
+    template <class HandOn>
+    void hand_on(HandOn hand_on_line) const noexcept;
+    void tell(const output_line& line) const noexcept;
+    void log_line(log_level level, const output_line& line, const worker* by) const;
+    void log_record(const worker& by, const log_message& said, const std::string& label) const;
+
+    const pool_parts& parts_;
+};
+
+} // namespace skep

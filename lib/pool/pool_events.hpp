@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/call_outcomes.hpp"
+#include "pool/pool_parts.hpp"
+#include "pool/pool_shutdown.hpp"
+#include "pool/supply/inspection.hpp"
+
+namespace skep {
+
+/// What a pool does about what its workers tell: the hand-over between those who have workers and those who need them. On
+/// the pool's strand.
+class pool_events {
+public:
+    pool_events(pool_parts& parts, call_outcomes& outcomes, inspection& ends, pool_shutdown& shutdown)
+        : parts_(parts), outcomes_(outcomes), inspection_(ends), shutdown_(shutdown) {}
+
+    /// Has apply_all() called soon.
+    void wake();
+
+    /// Acts on all that has happened, and tells who waits for it.
+    void apply_all();
+
+private:
+    void apply(worker& subject, const came_up& fact);
+    void apply(worker& subject, const room_changed& fact);
+    void apply(worker& subject, const went_wrong& fact);
+    void apply(worker& subject, const used_up& fact);
+    void apply(worker& subject, const was_suspended& fact);
+    void apply(worker& subject, const was_resumed& fact);
+    void apply(worker& subject, const was_restored& fact);
+    void apply(worker& subject, const pings_missed& fact);
+    void apply(worker& subject, const left_service& fact);
+    void apply(worker& subject, const calls_lost& fact);
+    void apply(worker& subject, const ended& fact);
+    void log_change(const worker& subject, const char* what) const;
+    void tell_availability();
+    void record_end(const worker& gone);
+    void tell_end(const worker& gone) const;
+    void log_end(const worker& gone) const;
+
+    pool_parts& parts_;
+    call_outcomes& outcomes_;
+    inspection& inspection_;
+    pool_shutdown& shutdown_;
+};
+
+} // namespace skep

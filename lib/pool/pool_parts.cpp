@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/pool_parts.hpp"
+
+#include "process/usable_cpus.hpp"
+
+#include <algorithm>
+
+namespace skep {
+
+namespace {
+
+pool_config completed(pool_config config) {
+    if (config.workers == 0) {
+        config.workers = usable_cpus();
+    }
+    config.capacity = std::max(config.capacity, config.threads_per_worker);
+    return config;
+}
+
+pool_context with_events(pool_context context, const pool_config& config) {
+    context.events = config.events ? config.events : std::make_shared<event_bus>();
+    return context;
+}
+
+pool_tasks tasks_on(const strand& executor, boundary& limit) {
+    const auto make = [&] {
+        return task_group(executor, [&limit](const std::exception_ptr& problem) { limit.cross(problem); });
+    };
+    return {make(), make(), make(), make(), make()};
+}
+
+} // namespace
+
+pool_parts::pool_parts(pool_context context_of_pool, pool_config config_of_pool,
+                       const runtime_factory& make_runtime, output_handler sink, answer_handler& answers,
+                       boundary limit_of_tasks, event_queue queue, worker_share share)
+    : context(with_events(std::move(context_of_pool), config_of_pool)),
+      config(completed(std::move(config_of_pool))),
+      log(config, context),
+      starter(make_runtime(context, config, std::move(sink))),
+      limit(std::move(limit_of_tasks)),
+      events(std::move(queue)),
+      around{context, config, *starter, answers, limit, events, tools, {}},
+      changed(context.executor),
+      calls(around),
+      leases(around, calls, log),
+      workers(context, config),
+      supervision(around, log, workers, changed),
+      suspensions(config, workers, changed),
+      scaling(around, calls, workers, suspensions, log, std::move(share)),
+      hooks(context, config, log),
+      tasks(tasks_on(context.executor, limit)),
+      waits(context.executor) {}
+
+error pool_parts::failure(errc code, error_info info) const {
+    info.pool = config.name;
+    return error(code, std::move(info));
+}
+
+bool pool_parts::may_get_more_workers() const noexcept {
+    const bool grows = workers.out_of_rotation() > 0 || scaling.may_grow();
+    return workers.starting() > 0 || (state.phase != pool_phase::stopping && grows);
+}
+
+void pool_parts::refuse_circles() {
+    if (!may_get_more_workers()) {
+        calls.refuse_circles();
+    }
+}
+
+std::size_t pool_parts::fail_queue(errc code, const error_info& info) {
+    leases.refuse_checkouts(code, info); // calls are left
+    return calls.fail_queue(code, info);
+}
+
+std::size_t pool_parts::abort_all(errc code) {
+    leases.refuse_checkouts(code);
+    return calls.abort_all(code);
+}
+
+asio::awaitable<void> pool_parts::take_down(stop_stage first) {
+    tasks.supply.cancel();
+    waits.changes().cancel();
+    calls.sessions().cancel_touches();
+    supervision.stop_all(first);
+    co_await supervision.join();
+    events.settle();
+    tasks.demand.cancel();
+    co_await tasks.supply.join();
+    co_await tasks.demand.join();
+    co_await hooks.join();
+    workers.for_each([this](worker& each) { // whose end was lost, with the memory for it
+        calls.remove(each);
+        supervision.count_end(each);
+    });
+    workers.clear();
+    starter->close();
+}
+
+pool_status pool_parts::status() {
+    events.settle();
+    pool_status result;
+    result.name = config.name;
+    result.phase = state.phase;
+    result.queued = calls.queued();
+    result.in_flight = calls.in_flight();
+    result.leases = leases.size();
+    result.sessions = calls.sessions().known().bound();
+    const auto now = context.now();
+    auto& waiting = calls.room().queue();
+    result.oldest_wait = waiting.empty() ? duration::zero() : duration(now - waiting.oldest().submitted);
+    result.retry_tokens = calls.retry_tokens();
+    result.counters = calls.counters();
+    scaling.count(result.counters);
+    result.suspended = suspensions.is_on();
+    supervision.report(result, now);
+    return result;
+}
+
+pool_metrics pool_parts::metrics() {
+    pool_metrics result;
+    result.status = status();
+    result.start_time = supervision.start_time();
+    calls.report(result);
+    return result;
+}
+
+} // namespace skep

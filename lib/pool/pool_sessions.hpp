@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/pool_parts.hpp"
+#include "session/session_observer.hpp"
+
+#include <optional>
+#include <string>
+
+namespace skep {
+
+/// What users ask of sessions and their workers; and follows what becomes of them in the pool's store, if it has one. On the
+/// pool's strand, but for the observer's functions.
+class pool_sessions final : public session_observer {
+public:
+    explicit pool_sessions(pool_parts& parts) noexcept : parts_(parts) {}
+
+    /// Begins to follow the store. Once the pool has an owner.
+    void watch();
+
+    std::optional<session_binding> binding_of(const std::string& id);
+    void bind(const std::string& id, const worker_id& to, std::optional<affinity_mode> mode);
+
+    void on_session_removed(const std::string& id) noexcept override;
+    void on_session_expired(const std::string& id, time_point expired) noexcept override;
+
+private:
+    void forget_soon(const std::string& id, std::optional<time_point> expired) noexcept;
+
+    pool_parts& parts_;
+};
+
+} // namespace skep

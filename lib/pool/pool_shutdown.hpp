@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/pool_parts.hpp"
+#include "pool/pool_start.hpp"
+#include <skep/shutdown_report.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace skep {
+
+/// How a pool shuts down: in a drain, with a limit, or in a hurry. On the pool's strand.
+class pool_shutdown {
+public:
+    pool_shutdown(pool_parts& parts, pool_start& start) noexcept : parts_(parts), start_(start) {}
+
+    /// For users; cancelling ends the wait only.
+    asio::awaitable<shutdown_report> shutdown();
+
+    /// The pool object is gone: ends everything, without waiting for calls.
+    void abandon();
+
+    /// Gives up what waits for workers that a pool which shuts down will not have.
+    void give_up_queue_if_hopeless();
+
+    // For the report.
+    void on_ended(const worker_exit& end);
+    void count_aborted(std::size_t calls) noexcept { report_.calls_aborted += calls; }
+
+    /// The pool has stopped: nobody is kept waiting.
+    void end() noexcept;
+
+private:
+    void begin();
+    asio::awaitable<void> run();
+    asio::awaitable<void> name_stragglers(time_point began);
+    std::string describe_stragglers(duration waited);
+    std::string describe_state();
+
+    pool_parts& parts_;
+    pool_state& state_ = parts_.state;
+    const pool_start& start_;
+    shutdown_report report_;
+    bool hurry_ = false;
+};
+
+} // namespace skep
