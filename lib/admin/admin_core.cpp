@@ -228,8 +228,7 @@ asio::awaitable<bool> admin_server::core::serve_request(connection& with) {
     parser.header_limit(longest_head);
     parser.body_limit(longest_body);
     with.stream.expires_after(patience);
-    auto reading = read(with, parser);
-    const auto ec = co_await std::move(reading);
+    const auto ec = co_await read(with, parser);
     if (ec) {
         auto refusal = complaint(ec, parser.is_header_done());
         if (refusal) {
@@ -270,8 +269,7 @@ asio::awaitable<bool> admin_server::core::answer(connection& with, const http_re
         }
     } else {
         with.stream.expires_never(); // a change takes its time
-        auto responding = respond(resources, asked);
-        auto made = co_await std::move(responding);
+        auto made = co_await respond(resources, asked);
         response = std::move(made);
     }
     response->version(asked.version());
@@ -308,8 +306,7 @@ asio::awaitable<void> admin_server::core::send_events(connection& to) {
     }
     const auto reader = news_.open();
     while (!ec) {
-        auto taking = reader->take();
-        const auto texts = co_await std::move(taking);
+        const auto texts = co_await reader->take();
         if (texts.empty()) {
             co_return;
         }

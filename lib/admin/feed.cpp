@@ -63,8 +63,7 @@ asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
     owner_ = std::move(owner);
     for (;;) {
         try {
-            auto looking = survey_.look();
-            const auto seen = co_await std::move(looking);
+            const auto seen = co_await survey_.look();
             publish(*seen);
             listen_while_read();
         } catch (const std::exception&) {

@@ -65,8 +65,7 @@ bool is_for_readiness(std::string_view path) {
 
 /// Answers that need a look at the pools.
 asio::awaitable<http_response> show(const admin_resources& from, std::string_view path) {
-    auto looking = from.looks.look();
-    const auto looked = co_await std::move(looking);
+    const auto looked = co_await from.looks.look();
     const auto& seen = *looked;
     if (is_for_readiness(path)) {
         auto unable = readiness(seen);
@@ -226,8 +225,7 @@ asio::awaitable<http_response> respond(const admin_resources& from, const http_r
         co_return wrong_method("GET, HEAD");
     }
     if (shows_pools) {
-        auto showing = show(from, path);
-        auto response = co_await std::move(showing);
+        auto response = co_await show(from, path);
         co_return response;
     }
     if (path == "/livez") {

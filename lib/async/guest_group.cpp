@@ -36,8 +36,7 @@ asio::awaitable<guest_outcome> guest_group::run(body what, patient_deadline dead
 
 asio::awaitable<void> guest_group::live(std::shared_ptr<guest> mine) {
     try {
-        auto running = detail::checked(mine->run(), "it");
-        co_await std::move(running);
+        co_await detail::checked(mine->run(), "it");
     } catch (...) {
         mine->problem = std::current_exception();
     }

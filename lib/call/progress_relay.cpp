@@ -22,8 +22,10 @@ void progress_relay::put(progress newest) noexcept {
 }
 
 void progress_relay::close() noexcept {
-    const std::lock_guard lock(running_);
     is_closed_ = true;
+    if (runner_ != std::this_thread::get_id()) {
+        const std::lock_guard until_it_has_returned(running_);
+    }
 }
 
 void progress_relay::deliver_soon() {
@@ -38,10 +40,12 @@ void progress_relay::deliver_soon() {
 void progress_relay::deliver() {
     const std::lock_guard running(running_);
     if (const auto report = take_newest(); report && !is_closed_) {
+        runner_ = std::this_thread::get_id();
         try {
             handler_(*report);
         } catch (...) { // what it throws is of no concern to the call
         }
+        runner_ = std::thread::id();
     }
     const std::lock_guard lock(guard_);
     is_scheduled_ = false;

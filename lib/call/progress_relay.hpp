@@ -7,9 +7,11 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 namespace skep {
 
@@ -31,9 +33,10 @@ private:
 
     const boost::asio::any_io_executor executor_;
     progress_handler handler_;
-    std::recursive_mutex running_; ///< held while the handler runs, which may close this
-    bool is_closed_ = false;       ///< under running_
-    std::mutex guard_;             ///< of what follows
+    std::mutex running_;                    ///< held while the handler runs
+    std::atomic<std::thread::id> runner_{}; ///< the thread that it runs on, where it may close this
+    std::atomic<bool> is_closed_ = false;
+    std::mutex guard_; ///< of what follows
     std::optional<progress> newest_;
     bool is_scheduled_ = false;
 };

@@ -69,21 +69,17 @@ pool_config with_one_worker(pool_config config) {
 }
 
 asio::awaitable<void> try_worker(pool& tried) {
-    auto starting = tried.start();
-    co_await std::move(starting);
-    auto probing = tried.execute(request("skep.health_check"));
-    co_await std::move(probing);
+    co_await tried.start();
+    co_await tried.execute(request("skep.health_check"));
 }
 
 asio::awaitable<void> try_and_end(pool& tried, std::exception_ptr& problem) {
     try {
-        auto trying = try_worker(tried);
-        co_await std::move(trying);
+        co_await try_worker(tried);
     } catch (...) {
         problem = std::current_exception();
     }
-    auto ending = tried.shutdown();
-    co_await std::move(ending);
+    co_await tried.shutdown();
 }
 
 bool check_pool(pool_config config, std::ostream& out) {

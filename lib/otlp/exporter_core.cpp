@@ -52,8 +52,7 @@ asio::awaitable<void> otlp_exporter::core::receive() {
     while (!has_all_) {
         co_await end_if_cancelled();
         try {
-            auto receiving = spans_.next();
-            std::optional<events::span> next = co_await std::move(receiving);
+            std::optional<events::span> next = co_await spans_.next();
             has_all_ = !next;
             if (next) {
                 take(std::move(*next));
@@ -131,15 +130,13 @@ asio::awaitable<void> otlp_exporter::core::send(std::vector<events::span> batch)
     sending_ = batch.size();
     auto body = to_otlp(batch, options_);
     batch.clear();
-    auto delivering = deliver(std::move(body));
-    co_await std::move(delivering);
+    co_await deliver(std::move(body));
 }
 
 asio::awaitable<void> otlp_exporter::core::deliver(std::string body) {
     auto backoff = options_.backoff;
     for (int attempt = 1;; ++attempt) {
-        auto posting = collector_.post(body, options_.timeout);
-        collector_answer answer = co_await std::move(posting);
+        collector_answer answer = co_await collector_.post(body, options_.timeout);
         if (answer.is_taken) {
             const auto rejected = std::min<std::uint64_t>(answer.rejected, sending_);
             sent_ += std::exchange(sending_, 0) - rejected;

@@ -236,7 +236,11 @@ bool worker_life::look(moment at) {
 /// A program on a dead file system can hang before it runs.
 bool worker_life::look_at_launch(moment at) {
     if (past_.launch_over) {
-        has_process() ? enter(stage::handshake) : end(at);
+        if (has_process()) {
+            enter(stage::handshake);
+        } else {
+            end(at);
+        }
         return true;
     }
     if (!is_over() && start_deadline_.has_passed(at.now)) {
@@ -304,7 +308,11 @@ bool worker_life::look_at_stacks(moment at) {
         return false;
     }
     steps_.push_back(life_step::keep_stacks);
-    past_.process_ended ? settle(at.now) : begin_stopping(at);
+    if (past_.process_ended) {
+        settle(at.now);
+    } else {
+        begin_stopping(at);
+    }
     return true;
 }
 

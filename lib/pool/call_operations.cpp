@@ -65,8 +65,7 @@ asio::awaitable<reply> run_plain_call(core_ptr core, unary_ptr mine) {
 
 asio::awaitable<reply> run_watched_call(core_ptr core, unary_ptr mine) {
     const progress_scope progress(mine);
-    auto running = run_plain_call(std::move(core), mine);
-    auto answer = co_await std::move(running);
+    auto answer = co_await run_plain_call(std::move(core), mine);
     co_return answer;
 }
 

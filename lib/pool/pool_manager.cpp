@@ -104,8 +104,7 @@ asio::awaitable<void> run_until_failure(std::vector<asio::awaitable<void>> parts
 
 /// So that its outcome has a value.
 asio::awaitable<bool> start_one(pool& which) {
-    auto starting = which.start();
-    co_await std::move(starting);
+    co_await which.start();
     co_return true;
 }
 
@@ -132,10 +131,8 @@ asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> of, std::siz
         } else {
             throw error(errc::shutting_down, {});
         }
-        auto waiting = run_until_failure(std::move(parts));
-        co_await std::move(waiting);
-        auto looking = status_of_all(std::move(looks));
-        const auto found = co_await std::move(looking);
+        co_await run_until_failure(std::move(parts));
+        const auto found = co_await status_of_all(std::move(looks));
         have_all =
             std::all_of(found.begin(), found.end(), [count](const auto& each) { return each.live >= count; });
     }
@@ -172,8 +169,7 @@ private:
         for (;;) {
             co_await pause_until(strand_, clock::now() + store_->options().cleanup_interval);
             try {
-                auto cleaning = store_->cleanup_expired();
-                co_await std::move(cleaning);
+                co_await store_->cleanup_expired();
             } catch (const error&) {} // the backend is out of reach: it is swept the next time
         }
     }
@@ -296,8 +292,7 @@ asio::awaitable<void> pool_manager::start() {
     for (auto& [name, each] : *pools_) {
         parts.push_back(note(start_one(each), outcomes[name]));
     }
-    auto starting = run_all(std::move(parts));
-    co_await std::move(starting);
+    co_await run_all(std::move(parts));
     error_info info;
     for (const auto& [name, each] : outcomes) {
         if (each.problem) {
@@ -321,8 +316,7 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     }
     const auto cleaner = cleaner_; // the manager may be destroyed meanwhile
     const auto events = events_;
-    auto ending = run_all(std::move(parts));
-    co_await std::move(ending);
+    co_await run_all(std::move(parts));
     cleaner->end();      // or the context would never run out of work
     events->end_waits(); // likewise
     manager_report report;
@@ -344,14 +338,12 @@ asio::awaitable<std::vector<pool_status>> pool_manager::status() {
 }
 
 asio::awaitable<reply> pool_manager::execute(request call) {
-    auto running = get(call.pool()).execute(std::move(call));
-    reply answer = co_await std::move(running);
+    reply answer = co_await get(call.pool()).execute(std::move(call));
     co_return answer;
 }
 
 asio::awaitable<reply_stream> pool_manager::stream(request call) {
-    auto opening = get(call.pool()).stream(std::move(call));
-    reply_stream stream = co_await std::move(opening);
+    reply_stream stream = co_await get(call.pool()).stream(std::move(call));
     co_return stream;
 }
 

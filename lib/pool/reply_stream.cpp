@@ -70,8 +70,7 @@ void stream_reader::leave() noexcept {
 asio::awaitable<std::optional<chunk>> stream_reader::next(stream_reader& self) {
     auto& given = self.stream_->given();
     if (!self.has_left_ && given.chunks.empty() && !given.is_last) {
-        auto waiting = wait_for_chunks(self.pool_, self.stream_);
-        co_await std::move(waiting);
+        co_await wait_for_chunks(self.pool_, self.stream_);
         // Whoever has cancelled it does not look at what it returns: the chunk is for the next time.
         const auto cancellation = co_await asio::this_coro::cancellation_state;
         given.was_cancelled |= cancellation.cancelled() != asio::cancellation_type::none;

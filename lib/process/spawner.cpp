@@ -151,7 +151,11 @@ void spawner::stop(duration limit, const std::function<void()>& hasten) {
         ending->abandon();
     }
     lock.unlock();
-    over ? ending->thread.join() : ending->thread.detach();
+    if (over) {
+        ending->thread.join();
+    } else {
+        ending->thread.detach();
+    }
 }
 
 } // namespace skep

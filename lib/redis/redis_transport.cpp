@@ -28,7 +28,11 @@ void redis_transport::connect(const std::vector<protocol::endpoint>& endpoints, 
         error_code ignored;
         socket_.set_option(asio::ip::tcp::no_delay(true), ignored); // which a Unix socket has not
         socket_.non_blocking(true, ignored);                        // for is_quiet()
-        tls_ ? shake_hands(on_end) : on_end(ec);
+        if (tls_) {
+            shake_hands(on_end);
+        } else {
+            on_end(ec);
+        }
     };
     asio::async_connect(socket_, endpoints, std::move(on_connected));
 }
@@ -48,13 +52,19 @@ void redis_transport::shake_hands(end_handler on_end) {
 }
 
 void redis_transport::read_some(asio::mutable_buffer room, bytes_handler on_end) {
-    stream_ ? stream_->async_read_some(room, std::move(on_end))
-            : socket_.async_read_some(room, std::move(on_end));
+    if (stream_) {
+        stream_->async_read_some(room, std::move(on_end));
+    } else {
+        socket_.async_read_some(room, std::move(on_end));
+    }
 }
 
 void redis_transport::write(asio::const_buffer bytes, bytes_handler on_end) {
-    stream_ ? asio::async_write(*stream_, bytes, std::move(on_end))
-            : asio::async_write(socket_, bytes, std::move(on_end));
+    if (stream_) {
+        asio::async_write(*stream_, bytes, std::move(on_end));
+    } else {
+        asio::async_write(socket_, bytes, std::move(on_end));
+    }
 }
 
 bool redis_transport::is_quiet() {

@@ -45,7 +45,13 @@ std::size_t reply_scanner::take(std::string_view bytes) {
     switch (at_) {
     case part::type: take_type(next); break;
     case part::line: take_of_line(next); break;
-    case part::line_end: next == '\n' ? end_line() : refuse_foreign(); break;
+    case part::line_end:
+        if (next == '\n') {
+            end_line();
+        } else {
+            refuse_foreign();
+        }
+        break;
     case part::body:
         body_ -= count;
         at_ = body_ == 0 ? part::body_return : part::body;
@@ -97,7 +103,11 @@ void reply_scanner::end_line() {
     } else if (*number < 0) {
         refuse_foreign();
     } else {
-        type_ == '$' ? begin_body(*number) : begin_array(*number);
+        if (type_ == '$') {
+            begin_body(*number);
+        } else {
+            begin_array(*number);
+        }
     }
 }
 

@@ -351,7 +351,11 @@ void conversation::finish(served_call& call, json::value value, const std::excep
     // What a handler makes of a SIGTERM is no answer. Its call is lost, and may be sent to another worker.
     const bool is_lost = is_terminating_ && call.was_interrupted();
     if (!is_lost) {
-        problem ? call.answer(problem) : call.answer(std::move(value));
+        if (problem) {
+            call.answer(problem);
+        } else {
+            call.answer(std::move(value));
+        }
     }
     services_.cancelled.remove(id);
     --counters_.in_flight;

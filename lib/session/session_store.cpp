@@ -137,8 +137,8 @@ auto session_service::create(ptr self, std::string id, session_data initial) -> 
 auto session_service::find(ptr self, std::string id, session_access access)
     -> awaitable<std::optional<session>> {
     check_session_id(id);
-    auto finding = detail::checked(self->backend_->find(std::move(id), access), "session_backend::find");
-    std::optional<session> found = co_await std::move(finding);
+    std::optional<session> found =
+        co_await detail::checked(self->backend_->find(std::move(id), access), "session_backend::find");
     co_return found;
 }
 
@@ -146,9 +146,8 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
     -> awaitable<session> {
     check_session_id(id);
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        auto finding =
-            detail::checked(self->backend_->find(id, session_access::look), "session_backend::find");
-        const std::optional<session> found = co_await std::move(finding);
+        const std::optional<session> found =
+            co_await detail::checked(self->backend_->find(id, session_access::look), "session_backend::find");
         if (!found) {
             throw_not_found();
         }
@@ -180,8 +179,8 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
 
 auto session_service::touch(ptr self, std::string id) -> awaitable<bool> {
     check_session_id(id);
-    auto touching = detail::checked(self->backend_->touch(std::move(id)), "session_backend::touch");
-    const bool is_there = co_await std::move(touching);
+    const bool is_there =
+        co_await detail::checked(self->backend_->touch(std::move(id)), "session_backend::touch");
     co_return is_there;
 }
 
@@ -195,8 +194,7 @@ auto session_service::record_worker(ptr self, std::string id, worker_id worker) 
 
 auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
     check_session_id(id);
-    auto removing = detail::checked(self->backend_->remove(id), "session_backend::remove");
-    const bool was_there = co_await std::move(removing);
+    const bool was_there = co_await detail::checked(self->backend_->remove(id), "session_backend::remove");
     if (was_there) {
         ++self->deleted_;
         self->observers.tell_of_removal(id);
@@ -214,8 +212,7 @@ auto session_service::put_program(ptr self, std::string id, std::string name, js
 
 auto session_service::get_program(ptr self, std::string id, std::string name)
     -> awaitable<std::optional<json::value>> {
-    auto finding = find(std::move(self), std::move(id), session_access::touch);
-    const std::optional<session> found = co_await std::move(finding);
+    const std::optional<session> found = co_await find(std::move(self), std::move(id), session_access::touch);
     if (!found) {
         throw_not_found();
     }
@@ -232,12 +229,11 @@ auto session_service::delete_program(ptr self, std::string id, std::string name)
 }
 
 auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
-    auto asking = detail::checked(self->backend_->usage(), "session_backend::usage");
-    const session_usage before = co_await std::move(asking);
+    const session_usage before = co_await detail::checked(self->backend_->usage(), "session_backend::usage");
     std::size_t total = 0;
     for (auto left = sweeps_for(before.count); left > 0; --left) {
-        auto sweeping = detail::checked(self->backend_->sweep(swept_per_turn), "session_backend::sweep");
-        const session_sweep swept = co_await std::move(sweeping);
+        const session_sweep swept =
+            co_await detail::checked(self->backend_->sweep(swept_per_turn), "session_backend::sweep");
         total += swept.removed;
         if (swept.is_done) {
             break;
@@ -253,8 +249,7 @@ auto session_service::cleanup_expired(ptr self) -> awaitable<std::size_t> {
 }
 
 auto session_service::stats(ptr self) -> awaitable<session_store_stats> {
-    auto asking = detail::checked(self->backend_->usage(), "session_backend::usage");
-    const session_usage usage = co_await std::move(asking);
+    const session_usage usage = co_await detail::checked(self->backend_->usage(), "session_backend::usage");
     session_store_stats result;
     result.current = usage.count;
     result.created = self->created_;

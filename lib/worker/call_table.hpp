@@ -79,7 +79,11 @@ public:
         auto sent = std::move(place->sent);
         // It is one of the oldest, mostly: those after it stay where they are.
         const bool is_old = place - entries_.begin() < entries_.end() - place;
-        is_old ? entries_.rerase(place) : entries_.erase(place);
+        if (is_old) {
+            entries_.rerase(place);
+        } else {
+            entries_.erase(place);
+        }
         unused_ += sent->is_leased() ? 1 : 0;
         return sent;
     }

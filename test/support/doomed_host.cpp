@@ -86,7 +86,9 @@ asio::awaitable<void> serve(skep::pool& pool, options how) {
         });
     }
     co_await pool.start();
-    forks.joinable() ? forks.join() : void();
+    if (forks.joinable()) {
+        forks.join();
+    }
 
     const auto executor = co_await asio::this_coro::executor;
     if (how.phase == "start") {

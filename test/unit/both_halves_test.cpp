@@ -70,7 +70,11 @@ BOOST_AUTO_TEST_CASE(unavailable_and_available) {
     pool.warm_up();
     bool is_broken = true;
     pool.runtime().on_start = [&](fake_worker& fresh) {
-        is_broken ? fresh.exit(exit_3) : fresh.shake_hands();
+        if (is_broken) {
+            fresh.exit(exit_3);
+        } else {
+            fresh.shake_hands();
+        }
     };
     crash_worker(pool, 0);
     pool.advance(5s);

@@ -281,7 +281,11 @@ BOOST_AUTO_TEST_CASE(a_caller_that_gives_up_before_the_crash_changes_nothing) {
         running_pool pool(fake_config(3));
         for (std::size_t i = 0; i < 2; ++i) {
             const auto call = pool.execute(poison().timeout(1s));
-            by_timeout ? pool.advance(1s) : call->cancel.emit(boost::asio::cancellation_type::terminal);
+            if (by_timeout) {
+                pool.advance(1s);
+            } else {
+                call->cancel.emit(boost::asio::cancellation_type::terminal);
+            }
             pool.settle();
             BOOST_TEST(call->code() == (by_timeout ? errc::timeout : errc::cancelled));
             crash_on_call(pool, i);

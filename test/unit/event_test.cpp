@@ -349,7 +349,11 @@ BOOST_AUTO_TEST_CASE(a_pool_that_has_no_worker_and_may_start_none) {
     pool.warm_up();
     bool is_broken = true;
     pool.runtime().on_start = [&](fake_worker& fresh) {
-        is_broken ? fresh.exit(exit_3) : fresh.shake_hands();
+        if (is_broken) {
+            fresh.exit(exit_3);
+        } else {
+            fresh.shake_hands();
+        }
     };
     crash_worker(pool, 0);
     pool.advance(5s);

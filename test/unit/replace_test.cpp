@@ -111,7 +111,11 @@ BOOST_AUTO_TEST_CASE(useful_work_ends_it) {
     pool.warm_up();
     int failures_left = 4;
     start_log log(pool, [&failures_left](fake_worker& fresh) {
-        --failures_left >= 0 ? fresh.exit(exit_3) : fresh.shake_hands();
+        if (--failures_left >= 0) {
+            fresh.exit(exit_3);
+        } else {
+            fresh.shake_hands();
+        }
     });
     crash_worker(pool, 0);
     pool.advance(2s);
@@ -141,7 +145,11 @@ BOOST_AUTO_TEST_CASE(slots_do_not_wait_for_each_other) {
     pool.serve(0);
     pool.serve(1);
     start_log log(pool, [](fake_worker& fresh) {
-        fresh.order().worker.slot == 0 ? fresh.exit(exit_3) : fresh.shake_hands();
+        if (fresh.order().worker.slot == 0) {
+            fresh.exit(exit_3);
+        } else {
+            fresh.shake_hands();
+        }
     });
     crash_worker(pool, 0);
     pool.advance(350ms); // slot 0 fails again and again

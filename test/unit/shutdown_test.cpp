@@ -305,7 +305,11 @@ BOOST_AUTO_TEST_CASE(while_a_failed_start_cleans_up) {
     manual_pool pool(config);
     int begun = 0;
     pool.runtime().on_start = [&begun](fake_worker& fresh) {
-        ++begun == 1 ? fresh.exit(exit_status::exited(1)) : fresh.shake_hands();
+        if (++begun == 1) {
+            fresh.exit(exit_status::exited(1));
+        } else {
+            fresh.shake_hands();
+        }
     };
     const auto started = pool.start();
     BOOST_TEST(!started->done);

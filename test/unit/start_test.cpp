@@ -59,7 +59,11 @@ pool_config with_min_ready(std::size_t workers, std::size_t min_ready) {
 /// Does it so many turns of the event loop later, amid what the pool does then.
 void after(asio::io_context& context, int turns, std::function<void()> what) {
     asio::post(context, [&context, turns, what = std::move(what)] {
-        turns == 0 ? what() : after(context, turns - 1, what);
+        if (turns == 0) {
+            what();
+        } else {
+            after(context, turns - 1, what);
+        }
     });
 }
 
@@ -179,7 +183,11 @@ BOOST_AUTO_TEST_CASE(a_batch_may_be_one) {
 BOOST_AUTO_TEST_CASE(a_batch_that_failed_is_over_too) {
     int begun = 0;
     fresh_pool pool(fake_config(20), [&begun](fake_worker& fresh) {
-        ++begun <= 10 ? fresh.exit(exit_status::exited(1)) : fresh.shake_hands();
+        if (++begun <= 10) {
+            fresh.exit(exit_status::exited(1));
+        } else {
+            fresh.shake_hands();
+        }
     });
     const auto started = pool.start();
     BOOST_TEST(started->value.has_value());
@@ -193,7 +201,11 @@ BOOST_AUTO_TEST_SUITE(partly)
 BOOST_AUTO_TEST_CASE(enough_is_enough) {
     int begun = 0;
     fresh_pool pool(with_min_ready(3, 2), [&begun](fake_worker& fresh) {
-        ++begun == 2 ? fresh.exit(exit_status::exited(1)) : fresh.shake_hands();
+        if (++begun == 2) {
+            fresh.exit(exit_status::exited(1));
+        } else {
+            fresh.shake_hands();
+        }
     });
     const auto started = pool.start();
     BOOST_TEST(started->value.has_value());
@@ -204,7 +216,11 @@ BOOST_AUTO_TEST_CASE(enough_is_enough) {
 BOOST_AUTO_TEST_CASE(the_rest_is_tried_again_in_the_background) {
     int begun = 0;
     fresh_pool pool(with_min_ready(3, 2), [&begun](fake_worker& fresh) {
-        ++begun == 2 ? fresh.exit(exit_status::exited(1)) : fresh.shake_hands();
+        if (++begun == 2) {
+            fresh.exit(exit_status::exited(1));
+        } else {
+            fresh.shake_hands();
+        }
     });
     pool.start();
     BOOST_TEST(pool.launched() == 3u);
@@ -217,7 +233,11 @@ BOOST_AUTO_TEST_CASE(the_rest_is_tried_again_in_the_background) {
 BOOST_AUTO_TEST_CASE(one_that_fails_to_spawn_does_not_matter_if_others_come_up) {
     int begun = 0;
     fresh_pool pool(fake_config(30), [&begun](fake_worker& fresh) {
-        ++begun == 1 ? refuse_to_spawn(fresh) : fresh.shake_hands();
+        if (++begun == 1) {
+            refuse_to_spawn(fresh);
+        } else {
+            fresh.shake_hands();
+        }
     });
     const auto started = pool.start();
     BOOST_TEST(started->value.has_value());
@@ -244,7 +264,11 @@ BOOST_AUTO_TEST_SUITE(failing)
 BOOST_AUTO_TEST_CASE(too_few_end_it_and_stop_those_that_came_up) {
     int begun = 0;
     fresh_pool pool(with_min_ready(3, 3), [&begun](fake_worker& fresh) {
-        ++begun == 2 ? fresh.exit(exit_status::exited(7)) : fresh.shake_hands();
+        if (++begun == 2) {
+            fresh.exit(exit_status::exited(7));
+        } else {
+            fresh.shake_hands();
+        }
     });
     const auto started = pool.start();
     BOOST_TEST(!started->done); // it waits for those that it stops
@@ -271,7 +295,11 @@ BOOST_AUTO_TEST_CASE(one_that_dies_as_it_becomes_ready_is_named_whenever_that_is
         const auto started = pool.start();
         pool.worker(0).shake_hands();
         const auto die = [&pool] { pool.worker(0).exit(exit_status::signalled(SIGABRT)); };
-        steps == 0 ? die() : after(pool.context, steps - 1, die);
+        if (steps == 0) {
+            die();
+        } else {
+            after(pool.context, steps - 1, die);
+        }
         pool.advance(1s);
         BOOST_TEST_CONTEXT("after " << steps << " steps") {
             BOOST_REQUIRE(started->done);
@@ -291,7 +319,11 @@ BOOST_AUTO_TEST_CASE(one_that_dies_as_it_becomes_ready_is_named_whenever_that_is
 BOOST_AUTO_TEST_CASE(those_that_ignore_the_frame_are_forced) {
     int begun = 0;
     fresh_pool pool(with_min_ready(2, 2), [&begun](fake_worker& fresh) {
-        ++begun == 1 ? fresh.exit(exit_status::exited(7)) : fresh.shake_hands();
+        if (++begun == 1) {
+            fresh.exit(exit_status::exited(7));
+        } else {
+            fresh.shake_hands();
+        }
     });
     const auto started = pool.start();
     pool.worker(1).obeys_terminate = false;
@@ -365,7 +397,11 @@ BOOST_AUTO_TEST_CASE(start_twice) {
 BOOST_AUTO_TEST_CASE(start_while_a_failed_start_cleans_up) {
     int begun = 0;
     fresh_pool pool(with_min_ready(2, 2), [&begun](fake_worker& fresh) {
-        ++begun == 1 ? fresh.exit(exit_status::exited(7)) : fresh.shake_hands();
+        if (++begun == 1) {
+            fresh.exit(exit_status::exited(7));
+        } else {
+            fresh.shake_hands();
+        }
     });
     const auto first = pool.start();
     BOOST_TEST(!first->done);

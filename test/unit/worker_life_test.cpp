@@ -539,9 +539,23 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
             case 2: of.life.resume(chance(2), of.at()); break;
             case 3: of.life.restore(of.at()); break;
             case 4: of.fail(probe_failed); break;
-            case 5: chance(4) ? of.life.process_ended(of.at()) : of.life.suspend(); break;
-            case 6: chance(6) ? void(of.fail(every_kind[random() % every_kind.size()])) : void(); break;
-            case 7: chance(6) ? of.life.stop(stop_stage(1 + random() % 3)) : void(); break;
+            case 5:
+                if (chance(4)) {
+                    of.life.process_ended(of.at());
+                } else {
+                    of.life.suspend();
+                }
+                break;
+            case 6:
+                if (chance(6)) {
+                    of.fail(every_kind[random() % every_kind.size()]);
+                }
+                break;
+            case 7:
+                if (chance(6)) {
+                    of.life.stop(stop_stage(1 + random() % 3));
+                }
+                break;
             case 8: of.life.drained(of.at()); break;
             case 9: of.now += chance(3) ? 20s : 100ms; break;
             case 10:

@@ -35,7 +35,11 @@ void dispatcher::submit(call& fresh, bool may_grow) {
 
 void dispatcher::refuse(call& fresh, errc code, error_info cause) {
     ++counters_.submitted;
-    fresh.refusal ? refuse_unsendable(fresh) : fail(fresh, code, std::move(cause));
+    if (fresh.refusal) {
+        refuse_unsendable(fresh);
+    } else {
+        fail(fresh, code, std::move(cause));
+    }
 }
 
 void dispatcher::take_on(call& fresh) {
@@ -105,12 +109,20 @@ void dispatcher::place(call& fresh) {
         place_in_lease(fresh, *lease);
         return;
     }
-    fresh.has_session() ? settle_in_session(fresh, nullptr) : place_anywhere(fresh);
+    if (fresh.has_session()) {
+        settle_in_session(fresh, nullptr);
+    } else {
+        place_anywhere(fresh);
+    }
 }
 
 void dispatcher::place_anywhere(call& fresh) {
     auto* const free = room_.place_for(fresh);
-    free != nullptr ? dispatch(fresh, *free, fresh.submitted) : queue_up(fresh);
+    if (free != nullptr) {
+        dispatch(fresh, *free, fresh.submitted);
+    } else {
+        queue_up(fresh);
+    }
 }
 
 void dispatcher::place_in_lease(call& fresh, lease_claim& with) {
@@ -154,7 +166,11 @@ void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
     if (auto* const lease = lease_of(waiting)) {
         room_.join(waiting, *lease);
     } else {
-        at_front ? room_.join_first(waiting) : room_.join(waiting);
+        if (at_front) {
+            room_.join_first(waiting);
+        } else {
+            room_.join(waiting);
+        }
     }
     tell_enqueued(context_, config_.name, waiting, room_.waiting_with(waiting));
 }
@@ -255,7 +271,11 @@ bool dispatcher::is_sent(call& next, worker& to, time_point now) {
 /// It has just been taken out of the queue.
 void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
     auto& next = static_cast<call&>(granted);
-    next.has_session() || place == nullptr ? settle_in_session(next, place) : dispatch(next, *place, now);
+    if (next.has_session() || place == nullptr) {
+        settle_in_session(next, place);
+    } else {
+        dispatch(next, *place, now);
+    }
 }
 
 void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
@@ -317,7 +337,13 @@ void dispatcher::settle_in_session(call& next, worker* place) {
     next.slot.reset(); // it waits for that one no more
     const auto now = context_.now();
     switch (taken.step) {
-    case affinity_step::anywhere: place != nullptr ? dispatch(next, *place, now) : go_anywhere(next); break;
+    case affinity_step::anywhere:
+        if (place != nullptr) {
+            dispatch(next, *place, now);
+        } else {
+            go_anywhere(next);
+        }
+        break;
     case affinity_step::go_home: dispatch(next, *taken.home, now); break;
     case affinity_step::wait_for_home: wait_for(next, *taken.home); break;
     default: refuse_in_session(next, taken); break;
@@ -337,7 +363,11 @@ bool dispatcher::may_use_lease(call& next, const lease_claim& with, bool has_pla
 }
 
 void dispatcher::go_anywhere(call& next) {
-    next.state == call_state::fresh ? place_anywhere(next) : room_.rejoin(next);
+    if (next.state == call_state::fresh) {
+        place_anywhere(next);
+    } else {
+        room_.rejoin(next);
+    }
 }
 
 void dispatcher::wait_for(call& next, worker& home) {

@@ -28,9 +28,19 @@ void dispatcher::on_due(claim& due, const supply_outlook& supply) {
     switch (late.state) {
     case call_state::queued: fail_waiting(late, supply); break;
     case call_state::delayed:
-        late.deadline > now ? resume_delayed(late, supply.may_grow) : fail(late, errc::timeout);
+        if (late.deadline > now) {
+            resume_delayed(late, supply.may_grow);
+        } else {
+            fail(late, errc::timeout);
+        }
         break;
-    case call_state::running: late.deadline > now ? look_after_quiet(late) : time_out(late); break;
+    case call_state::running:
+        if (late.deadline > now) {
+            look_after_quiet(late);
+        } else {
+            time_out(late);
+        }
+        break;
     case call_state::abandoned: look_after_overdue(late); break;
     default: break;
     }

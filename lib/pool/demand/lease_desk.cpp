@@ -28,7 +28,11 @@ void lease_desk::receive(lease_claim& fresh) noexcept {
 
 void lease_desk::check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal) {
     const lease_ptr keep(&fresh);
-    refusal ? end_wait(fresh, refusal->code, refusal->info) : find_place(fresh);
+    if (refusal) {
+        end_wait(fresh, refusal->code, refusal->info);
+    } else {
+        find_place(fresh);
+    }
 }
 
 void lease_desk::find_place(lease_claim& fresh) {
@@ -62,7 +66,11 @@ void lease_desk::go_anywhere(lease_claim& wanting, worker* place) {
     if (wanting.state == lease_state::fresh) {
         place = room_.place_for(wanting);
     }
-    place != nullptr ? reserve(wanting, *place) : wait(wanting);
+    if (place != nullptr) {
+        reserve(wanting, *place);
+    } else {
+        wait(wanting);
+    }
 }
 
 void lease_desk::wait(lease_claim& wanting) {
@@ -109,7 +117,11 @@ void lease_desk::reserve(lease_claim& granted, worker& place) {
 
 void lease_desk::on_changed(claim& changed, bool has_left) {
     auto& lease = static_cast<lease_claim&>(changed);
-    has_left ? lose(lease) : look(lease);
+    if (has_left) {
+        lose(lease);
+    } else {
+        look(lease);
+    }
 }
 
 /// Does what can be done for it now.
@@ -308,7 +320,11 @@ void lease_desk::on_due(claim& due, const supply_outlook& supply) {
     if (late.state == lease_state::queued || late.state == lease_state::draining) {
         fail_waiting(late, supply);
     } else if (late.state == lease_state::held) {
-        late.is_dropped ? give_back(late) : warn_of_leak(late);
+        if (late.is_dropped) {
+            give_back(late);
+        } else {
+            warn_of_leak(late);
+        }
     }
 }
 

@@ -73,7 +73,13 @@ void placement::refresh(worker& changed) {
     }
     const auto& calls = changed.calls();
     const auto tell = [&](scheduler& who, bool takes) {
-        ask([&] { takes ? who.offer(slot, calls.load()) : who.withdraw(slot); });
+        ask([&] {
+            if (takes) {
+                who.offer(slot, calls.load());
+            } else {
+                who.withdraw(slot);
+            }
+        });
     };
     tell(*free_, calls.accepts_call());
     if (config_.pipeline_depth > 0) {

@@ -65,8 +65,7 @@ asio::awaitable<void> session_touches::follow(touches::value_type& use) {
     try {
         do {
             use.second.is_used_again = false;
-            auto touching = store_->record_worker(use.first, use.second.by);
-            co_await std::move(touching);
+            co_await store_->record_worker(use.first, use.second.by);
         } while (use.second.is_used_again);
     } catch (...) {} // the next call tries again
     end(use.first);

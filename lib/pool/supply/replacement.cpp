@@ -240,8 +240,7 @@ asio::awaitable<void> replacement::restart(worker_id id) {
         throw roster_.no_such_worker(id);
     }
     std::vector<worker_id> one{std::move(id)};
-    auto replacing = replace_all(std::move(one), "restart requested");
-    co_await std::move(replacing);
+    co_await replace_all(std::move(one), "restart requested");
 }
 
 asio::awaitable<void> replacement::restart_all() {
@@ -251,8 +250,7 @@ asio::awaitable<void> replacement::restart_all() {
             all.push_back(slot.current->id());
         }
     }
-    auto replacing = replace_all(std::move(all), "rolling restart");
-    co_await std::move(replacing);
+    co_await replace_all(std::move(all), "rolling restart");
 }
 
 asio::awaitable<void> replacement::replace_all(std::vector<worker_id> workers, std::string reason) {

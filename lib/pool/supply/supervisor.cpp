@@ -70,8 +70,11 @@ std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
     roster_.expect_worker();
     around_.events.expect_worker();
     auto fresh = std::make_shared<worker>(around_, std::move(id), slot.vacancy);
-    slot.current ? fresh->follow(slot.current->id().generation, {})
-                 : fresh->follow(slot.last_process_of, slot.left_as);
+    if (slot.current) {
+        fresh->follow(slot.current->id().generation, {});
+    } else {
+        fresh->follow(slot.last_process_of, slot.left_as);
+    }
     // The pool outlives its workers: their tasks refer to what it owns.
     const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(
         around_.owner.lock(), fresh);
@@ -237,7 +240,11 @@ void supervisor::on_start_failed(worker& failed) {
     }
     if (slot.current.get() == &failed) {
         if (const auto trial = std::exchange(slot.trial, {})) {
-            was_stopped ? intensity_.abandoned(*trial, now) : intensity_.failed(*trial, now);
+            if (was_stopped) {
+                intensity_.abandoned(*trial, now);
+            } else {
+                intensity_.failed(*trial, now);
+            }
         }
         free_slot(failed);
     }
