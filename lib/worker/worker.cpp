@@ -58,6 +58,7 @@ worker::worker(const worker_surroundings& around, worker_id id, std::optional<wo
       pulse_(core_),
       drain_(core_, service_),
       answers_(core_, calls_, drain_),
+      served_(new served_sessions(*this, core_.id)),
       wake_(around.context.executor),
       tasks_(around.context.executor, [this](const std::exception_ptr& problem) { on_task_failed(problem); }),
       service_(around.context.executor,

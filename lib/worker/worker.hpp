@@ -17,16 +17,30 @@
 #include "worker/worker_records.hpp"
 #include <skep/shutdown_report.hpp>
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace skep {
 
-/// Sessions of one worker, as their table counts them.
-struct session_counts {
-    std::size_t all = 0;   ///< that it serves
-    std::size_t bound = 0; ///< of these: strictly
+class worker;
+
+/// The sessions that one worker serves, or has served: what they know of the worker. Lives as long as any of them.
+struct served_sessions : boost::intrusive_ref_counter<served_sessions, boost::thread_unsafe_counter> {
+    served_sessions(worker& one, const worker_id& id) noexcept
+        : at(&one), slot(id.slot), generation(id.generation) {}
+
+    worker* at; ///< null once it has left service
+    std::uint32_t slot;
+    std::uint64_t generation;
+    bool has_moved_on = false; ///< it has left as planned, and its sessions are to go elsewhere
+    std::size_t sessions = 0;  ///< while it serves
+    std::size_t bound = 0;     ///< of these: strictly
 };
 
 /// One incarnation of a slot: a process, what connects it, and its parts, from launch to reaping. It wires its parts
@@ -61,8 +75,7 @@ public:
     recycling_watch& recycling() noexcept { return recycling_; }
     const recycling_watch& recycling() const noexcept { return recycling_; }
     worker_pulse& pulse() noexcept { return pulse_; }
-    session_counts& sessions() noexcept { return sessions_; }
-    const session_counts& sessions() const noexcept { return sessions_; }
+    const boost::intrusive_ptr<served_sessions>& served() const noexcept { return served_; }
 
     /// Something went wrong with it: the recovery policy decides what follows.
     void report(failure what) override;
@@ -86,7 +99,7 @@ public:
     /// Whether it is to stay for the sake of a lease, or of sessions that are strictly bound to it.
     bool is_held() const noexcept {
         const bool waits_for_sessions = core_.config.affinity.on_recycle == affinity_on_recycle::wait;
-        return calls_.is_leased() || (sessions_.bound > 0 && waits_for_sessions);
+        return calls_.is_leased() || (served_->bound > 0 && waits_for_sessions);
     }
 
     /// Up, and neither at a call nor leased nor suspended.
@@ -141,7 +154,7 @@ private:
     worker_pulse pulse_;
     worker_drain drain_;
     answer_intake answers_;
-    session_counts sessions_;
+    const boost::intrusive_ptr<served_sessions> served_;
     std::string stacks_;
     gate wake_;          ///< something that live() waits for may have happened
     task_group tasks_;   ///< the launch, and what goes with the process and its channels

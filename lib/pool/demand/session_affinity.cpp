@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace skep {
 
@@ -15,8 +16,9 @@ namespace {
 constexpr int expired_per_turn = 1000;
 
 bool moves_its_sessions(const worker& gone, affinity_on_recycle rule) {
-    const auto& why = *gone.life().departure();
-    return why.planned && why.cause != departure_cause::shutdown && rule == affinity_on_recycle::move;
+    const auto& why = gone.life().departure(); // none if its end was lost, with the memory for it
+    return why && why->planned && why->cause != departure_cause::shutdown &&
+           rule == affinity_on_recycle::move;
 }
 
 } // namespace
@@ -91,7 +93,7 @@ bool session_affinity::make_room(time_point now) {
 }
 
 bool session_affinity::bind(const std::string& session, affinity_mode mode, worker& to) {
-    const auto& serving = incarnation_of(to);
+    const auto& serving = to.served();
     auto& bound = bonds_.find(session)->second;
     const bool has_changed = bound.to != serving;
     const bool is_strict = mode != affinity_mode::hint;
@@ -102,11 +104,11 @@ bool session_affinity::bind(const std::string& session, affinity_mode mode, work
         detach(bound);
         bound.to = serving;
         ++bound_;
-        ++to.sessions().all;
+        ++serving->sessions;
     }
     if (!bound.is_strict && is_strict) {
         bound.is_strict = true;
-        ++to.sessions().bound;
+        ++serving->bound;
     }
     return !has_changed;
 }
@@ -128,12 +130,10 @@ std::optional<session_binding> session_affinity::binding_of(const std::string& s
 }
 
 void session_affinity::left(const worker& gone) {
-    const auto found = serving_.find(&gone);
-    if (found != serving_.end()) {
-        found->second->at->sessions() = {};
-        found->second->at = nullptr;
-        found->second->has_moved_on = moves_its_sessions(gone, options_.on_recycle);
-        serving_.erase(found);
+    auto& served = *gone.served();
+    if (std::exchange(served.at, nullptr) != nullptr) {
+        served.sessions = served.bound = 0;
+        served.has_moved_on = moves_its_sessions(gone, options_.on_recycle);
     }
 }
 
@@ -167,21 +167,9 @@ time_point session_affinity::next_expiry() const noexcept {
     return next;
 }
 
-const session_affinity::incarnation_ptr& session_affinity::incarnation_of(worker& serving) {
-    const auto found = serving_.find(&serving);
-    if (found != serving_.end()) {
-        return found->second;
-    }
-    const incarnation_ptr made(new incarnation);
-    made->at = &serving;
-    made->slot = serving.id().slot;
-    made->generation = serving.id().generation;
-    return serving_.emplace(&serving, made).first->second;
-}
-
 void session_affinity::release(bond& loosened) noexcept {
     if (std::exchange(loosened.is_strict, false) && loosened.to->at != nullptr) {
-        --loosened.to->at->sessions().bound;
+        --loosened.to->bound;
     }
 }
 
@@ -192,7 +180,7 @@ void session_affinity::detach(bond& loosened) noexcept {
         return;
     }
     if (loosened.to->at != nullptr) {
-        --loosened.to->at->sessions().all;
+        --loosened.to->sessions;
     }
     loosened.to.reset();
     --bound_;

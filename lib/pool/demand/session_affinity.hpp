@@ -8,11 +8,8 @@
 #include <skep/lease.hpp>
 
 #include <boost/intrusive/list.hpp>
-#include <boost/smart_ptr/intrusive_ptr.hpp>
-#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -79,19 +76,10 @@ public:
     std::size_t bound() const noexcept { return bound_; }
 
 private:
-    /// One incarnation of a slot, as its sessions know it.
-    struct incarnation : boost::intrusive_ref_counter<incarnation, boost::thread_unsafe_counter> {
-        worker* at = nullptr; ///< null once it has left
-        std::uint32_t slot = 0;
-        std::uint64_t generation = 0;
-        bool has_moved_on = false; ///< then: as planned, and its sessions are to go elsewhere
-    };
-    using incarnation_ptr = boost::intrusive_ptr<incarnation>;
-
     struct bond : boost::intrusive::list_base_hook<> {
         const std::string* session = nullptr;
-        incarnation_ptr to; ///< null while no worker has been assigned a call of it
-        time_point used;    ///< when the last call of it ended
+        boost::intrusive_ptr<served_sessions> to; ///< null while no worker has been assigned a call of it
+        time_point used;                          ///< when the last call of it ended
         bool is_strict = false;
         std::size_t calls = 0; ///< that wait or run
     };
@@ -99,7 +87,6 @@ private:
     using bonds = std::unordered_map<std::string, bond>;
     using bond_list = boost::intrusive::list<bond>;
 
-    const incarnation_ptr& incarnation_of(worker& serving);
     bonds::iterator find(const std::string& session, time_point now);
     bool make_room(time_point now);
     static void release(bond& loosened) noexcept;
@@ -117,7 +104,6 @@ private:
     std::size_t bound_ = 0; ///< of them
     bond_list idle_hints_;  ///< not in use; the one that has not been used for longest first
     bond_list idle_strict_; ///< likewise
-    std::unordered_map<const worker*, incarnation_ptr> serving_;
 };
 
 } // namespace skep

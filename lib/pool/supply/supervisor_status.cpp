@@ -46,8 +46,8 @@ worker_status status_of(const worker& subject, moment at) {
     }
     result.load = calls.load();
     result.leased = calls.reserved();
-    result.sessions = subject.sessions().all;
-    result.strict_sessions = subject.sessions().bound;
+    result.sessions = subject.served()->sessions;
+    result.strict_sessions = subject.served()->bound;
     result.capacity = calls.capacity();
     result.completed = calls.completed();
     result.errors = calls.errors();
