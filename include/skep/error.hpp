@@ -69,10 +69,10 @@ public:
     skep::errc errc() const noexcept { return static_cast<skep::errc>(code().value()); }
 
     /// What is known of the failure.
-    const error_info& info() const noexcept { return told_->info; }
+    const error_info& info() const noexcept { return story_->info; }
 
     /// The whole story, as above.
-    const char* what() const noexcept override { return told_->text.c_str(); }
+    const char* what() const noexcept override { return story_->text.c_str(); }
 
     // No moves: one that was moved from would have nothing to tell.
     error(const error&) noexcept = default;
@@ -92,7 +92,7 @@ private:
     /// Adds the text, if there is none yet.
     error(std::shared_ptr<story> told, skep::errc code);
 
-    std::shared_ptr<const story> told_;
+    std::shared_ptr<const story> story_;
 };
 
 /// Whether the caller did something wrong: by its code, or because the worker's code said so by raising skep.Error.

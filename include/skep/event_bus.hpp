@@ -189,7 +189,7 @@ private:
     subscription listen_to(std::uint64_t wanted, boost::asio::any_io_executor where,
                            std::function<void(const event&)> handler, std::size_t capacity);
     void put(const event& what);
-    void forget_the_gone();
+    void drop_expired_subscribers();
 
     std::atomic<std::uint64_t> wanted_{0};
     std::mutex mutex_;

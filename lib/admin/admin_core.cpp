@@ -109,7 +109,7 @@ admin_server::core::core(const asio::any_io_executor& executor, std::function<po
     : executor_(executor),
       options_(std::move(options)),
       pools_(std::move(pools), events),
-      answers_(std::make_shared<answer_desk>(executor_)),
+      answers_(std::make_shared<remote_runner>(executor_)),
       survey_(executor_, pools_, answers_),
       news_(executor_, pools_, survey_, !options_.token.empty()),
       acceptor_(listen(executor_, endpoint_of(options_))),

@@ -3,12 +3,12 @@
 
 #pragma once
 
-#include "admin/answer_desk.hpp"
 #include "admin/connection_list.hpp"
 #include "admin/feed.hpp"
 #include "admin/pool_access.hpp"
+#include "admin/remote_runner.hpp"
 #include "admin/routes.hpp"
-#include "async/condition.hpp"
+#include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include <skep/admin.hpp>
 
@@ -71,15 +71,15 @@ private:
     strand executor_;
     const admin_options options_;
     pool_access pools_;
-    const std::shared_ptr<answer_desk> answers_;
+    const std::shared_ptr<remote_runner> answers_;
     survey survey_;
     feed news_;
     boost::asio::ip::tcp::acceptor acceptor_;
     const boost::asio::ip::tcp::endpoint endpoint_;
     task_group tasks_;
     connection_list connections_;
-    condition room_;        ///< one of them is gone, or waits for its client
-    std::size_t pages_ = 0; ///< connections that are told of events, or are about to be
+    condition_variable room_; ///< one of them is gone, or waits for its client
+    std::size_t pages_ = 0;   ///< connections that are told of events, or are about to be
 };
 
 } // namespace skep

@@ -63,7 +63,7 @@ asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
     owner_ = std::move(owner);
     for (;;) {
         try {
-            const auto seen = co_await survey_.look();
+            const auto seen = co_await survey_.collect();
             publish(*seen);
             listen_while_read();
         } catch (const std::exception&) {

@@ -6,7 +6,7 @@
 #include "admin/pool_access.hpp"
 #include "admin/sample.hpp"
 #include "admin/survey.hpp"
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include <skep/events.hpp>
 
 #include <boost/json/array.hpp>
@@ -38,7 +38,7 @@ private:
     std::vector<feed_text> waiting_;
     std::size_t bytes_ = 0;
     bool is_given_up_ = false;
-    gate ready_;
+    latch ready_;
 };
 
 /// Looks at the pools every second, remembers ten minutes of samples, and tells every page that is open of what it sees and

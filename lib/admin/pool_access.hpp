@@ -24,21 +24,21 @@ public:
 
     /// A coroutine of a pool that has not begun, and the executor that is to run it.
     template <class T>
-    struct errand {
+    struct task {
         boost::asio::any_io_executor where;
         boost::asio::awaitable<T> work;
     };
 
     /// For each pool, in their order, its name and the question what it measures, but no question where `is_spared(name)`.
     /// Empty once they are gone.
-    using questions = std::vector<std::pair<std::string, std::optional<errand<pool_metrics>>>>;
+    using questions = std::vector<std::pair<std::string, std::optional<task<pool_metrics>>>>;
     questions metrics(const std::function<bool(const std::string&)>& is_spared) {
         const std::lock_guard lock(mutex_);
         questions asked;
         for (auto* const each : list()) {
             asked.emplace_back(each->name(), std::nullopt);
             if (!is_spared(each->name())) {
-                asked.back().second.emplace(errand<pool_metrics>{each->get_executor(), each->metrics()});
+                asked.back().second.emplace(task<pool_metrics>{each->get_executor(), each->metrics()});
             }
         }
         return asked;
@@ -53,11 +53,11 @@ public:
 
     /// `change(pool)`, a coroutine, of the one of that name; none if there is none.
     template <class Change>
-    std::optional<errand<void>> change(const std::string& wanted, Change change) {
+    std::optional<task<void>> change(const std::string& wanted, Change change) {
         const std::lock_guard lock(mutex_);
         for (auto* const each : list()) {
             if (each->name() == wanted) {
-                return errand<void>{each->get_executor(), change(*each)};
+                return task<void>{each->get_executor(), change(*each)};
             }
         }
         return {};

@@ -65,7 +65,7 @@ bool is_for_readiness(std::string_view path) {
 
 /// Answers that need a look at the pools.
 asio::awaitable<http_response> show(const admin_resources& from, std::string_view path) {
-    const auto looked = co_await from.looks.look();
+    const auto looked = co_await from.looks.collect();
     const auto& seen = *looked;
     if (is_for_readiness(path)) {
         auto unable = readiness(seen);
@@ -94,8 +94,8 @@ size_limits limits_in(const std::string& body) {
 }
 
 /// The change that a request asks for; none if there is no such pool or action.
-std::optional<pool_access::errand<void>> change_of(pool_access& pools, const admin_change& asked,
-                                                   const std::string& body) {
+std::optional<pool_access::task<void>> change_of(pool_access& pools, const admin_change& asked,
+                                                 const std::string& body) {
     const auto& action = asked.action;
     if (asked.worker) {
         const auto& id = *asked.worker;
@@ -148,9 +148,9 @@ asio::awaitable<http_response> change(const admin_resources& from, const http_re
         co_return text_response(http::status::not_found, "there is no such pool or action\n");
     }
     auto changing =
-        answer_desk::wait_for(from.answers, from.executor, wish->where, failure_of(std::move(wish->work)));
+        remote_runner::wait_for(from.answers, from.executor, wish->where, failure_of(std::move(wish->work)));
     const auto made = co_await std::move(changing);
-    from.looks.look_again();
+    from.looks.expire();
     co_return made ? outcome(*made)
                    : text_response(http::status::internal_server_error, "there is no memory for this\n");
 }

@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "admin/answer_desk.hpp"
 #include "admin/pool_access.hpp"
+#include "admin/remote_runner.hpp"
 #include "admin/survey.hpp"
 #include <skep/admin.hpp>
 
@@ -27,7 +27,7 @@ struct admin_resources {
     bool is_on_loopback;
     pool_access& pools;
     survey& looks;
-    const std::shared_ptr<answer_desk>& answers;
+    const std::shared_ptr<remote_runner>& answers;
     const strand& executor;
 };
 

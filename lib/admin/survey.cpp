@@ -3,7 +3,7 @@
 
 #include "admin/survey.hpp"
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 
 #include <chrono>
 #include <exception>
@@ -22,7 +22,9 @@ constexpr auto fresh_enough = 200ms;
 /// While it lives, others wait.
 class turn {
 public:
-    turn(bool& is_taken, condition& over) noexcept : is_taken_(is_taken), over_(over) { is_taken_ = true; }
+    turn(bool& is_taken, condition_variable& over) noexcept : is_taken_(is_taken), over_(over) {
+        is_taken_ = true;
+    }
     ~turn() {
         is_taken_ = false;
         over_.notify_all();
@@ -32,7 +34,7 @@ public:
 
 private:
     bool& is_taken_;
-    condition& over_;
+    condition_variable& over_;
 };
 
 } // namespace
@@ -46,7 +48,7 @@ struct survey::inquiry {
         std::optional<pool_metrics> metrics;
     };
 
-    void take(std::size_t place, std::optional<pool_metrics> metrics) {
+    void add(std::size_t place, std::optional<pool_metrics> metrics) {
         answers[place].metrics = std::move(metrics);
         if (--open == 0) {
             all_answered.open();
@@ -67,10 +69,10 @@ struct survey::inquiry {
 
     std::vector<answer> answers; ///< in the order of the pools
     std::size_t open = 0;
-    gate all_answered;
+    latch all_answered;
 };
 
-asio::awaitable<findings_ptr> survey::look() {
+asio::awaitable<findings_ptr> survey::collect() {
     while (is_looking_) { // for another one, who is given the same
         co_await has_looked_.wait();
     }
@@ -108,7 +110,7 @@ std::shared_ptr<survey::inquiry> survey::ask_all() {
             auto on_answer = [weak = std::weak_ptr(mine), place,
                               is_open](std::optional<pool_metrics> metrics) {
                 if (const auto asker = weak.lock()) {
-                    asker->take(place, std::move(metrics));
+                    asker->add(place, std::move(metrics));
                 }
             };
             answers_->ask(question->where, std::move(question->work), std::move(on_answer));

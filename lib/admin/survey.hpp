@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include "admin/answer_desk.hpp"
 #include "admin/pool_access.hpp"
-#include "async/condition.hpp"
+#include "admin/remote_runner.hpp"
+#include "async/condition_variable.hpp"
 #include <skep/pool_metrics.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -29,14 +29,14 @@ using findings_ptr = std::shared_ptr<const findings>;
 /// answered, so that it holds up nobody who looks at the others. On the admin's strand.
 class survey {
 public:
-    survey(const strand& executor, pool_access& pools, std::shared_ptr<answer_desk> answers)
+    survey(const strand& executor, pool_access& pools, std::shared_ptr<remote_runner> answers)
         : executor_(executor), pools_(pools), answers_(std::move(answers)), has_looked_(executor) {}
 
     /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.
-    asio::awaitable<findings_ptr> look();
+    asio::awaitable<findings_ptr> collect();
 
     /// Something was changed: the next look is a fresh one.
-    void look_again() noexcept {
+    void expire() noexcept {
         ++changes_;
         newest_.reset();
     }
@@ -48,11 +48,11 @@ private:
 
     strand executor_;
     pool_access& pools_;
-    std::shared_ptr<answer_desk> answers_;
+    std::shared_ptr<remote_runner> answers_;
     std::map<std::string, std::weak_ptr<const void>>
         asked_; ///< by pool, what lives until its question is answered
     bool is_looking_ = false;
-    condition has_looked_;
+    condition_variable has_looked_;
     std::uint64_t changes_ = 0;
     findings_ptr newest_;
     time_point seen_at_;

@@ -45,7 +45,7 @@ private:
         guest(const strand& executor, body what) : run(std::move(what)), over(executor) {}
 
         body run;
-        gate over; ///< it has ended, or is given up
+        latch over; ///< it has ended, or is given up
         bool has_ended = false;
         std::exception_ptr problem;
     };

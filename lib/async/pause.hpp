@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -12,7 +12,7 @@ namespace skep {
 /// Returns at `end`; throws operation_aborted if the coroutine is cancelled. To await a timer by use_awaitable alone is
 /// another matter: where that is cancelled and there is no memory for the exception, it leaves io_context::run().
 inline asio::awaitable<void> pause_until(strand executor, time_point end) {
-    gate never(executor);
+    latch never(executor);
     co_await never.wait_until(end);
 }
 

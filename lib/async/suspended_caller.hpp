@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/execute_surely.hpp"
+#include "async/execute_with_retry.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -77,7 +77,7 @@ public:
             }
         };
         try {
-            execute_surely(executor, std::move(go_on));
+            execute_with_retry(executor, std::move(go_on));
         } catch (const std::bad_alloc&) {} // the coroutine was destroyed
     }
 

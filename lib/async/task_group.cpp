@@ -27,7 +27,7 @@ struct task_group::waiter
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
     explicit waiter(const strand& executor) : ended(executor) {}
 
-    gate ended; ///< one has
+    latch ended; ///< one has
 };
 
 /// Shared with the tasks and the waiters, as the execution context may end them in any order.

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 
 #include <cstddef>
 #include <exception>

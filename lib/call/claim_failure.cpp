@@ -9,15 +9,15 @@
 namespace skep {
 
 claim_failure::claim_failure(skep::errc code, error_info&& info)
-    : code_(code), told_(std::make_shared<error::story>(std::move(info))) {}
+    : code_(code), story_(std::make_shared<error::story>(std::move(info))) {}
 
 /// The text is there: nothing is changed in what they share.
 claim_failure::claim_failure(const error& why) noexcept
-    : code_(why.errc()), told_(std::const_pointer_cast<error::story>(why.told_)) {}
+    : code_(why.errc()), story_(std::const_pointer_cast<error::story>(why.story_)) {}
 
 error claim_failure::to_error() const {
     try {
-        return told_ ? error(told_, code_) : error(code_, error_info());
+        return story_ ? error(story_, code_) : error(code_, error_info());
     } catch (const std::bad_alloc&) {
         return {code_, error_info()};
     }

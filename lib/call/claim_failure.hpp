@@ -23,7 +23,7 @@ public:
     skep::errc errc() const noexcept { return code_; }
 
     /// Null if it is none.
-    const error_info* info() const noexcept { return told_ ? &told_->info : nullptr; }
+    const error_info* info() const noexcept { return story_ ? &story_->info : nullptr; }
 
     /// With all that is known, if there is memory for its text. Throws std::bad_alloc if there is none at all.
     error to_error() const;
@@ -35,7 +35,7 @@ private:
     std::exception_ptr to_exception() const noexcept;
 
     skep::errc code_{};
-    std::shared_ptr<error::story> told_;
+    std::shared_ptr<error::story> story_;
 };
 
 } // namespace skep

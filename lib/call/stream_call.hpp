@@ -59,7 +59,7 @@ public:
     void wait(suspended_caller&& reader) {
         reader_ = std::move(reader);
         given_ = {};
-        hand_over();
+        deliver();
     }
 
     /// It waits no more.
@@ -99,7 +99,7 @@ private:
 
     void put_chunk(chunk piece, std::size_t bytes) override {
         arrived_.push_back({std::move(piece), static_cast<std::int64_t>(bytes)});
-        hand_over_soon();
+        schedule_delivery();
     }
 
     void end() {
@@ -108,7 +108,7 @@ private:
             failed_to_open_ = true;
             resume(std::move(opener_));
         }
-        hand_over();
+        deliver();
     }
 
     void forget() noexcept override {
@@ -118,19 +118,19 @@ private:
     }
 
     /// At the end of this turn of the strand, so that chunks which came together wake the consumer once.
-    void hand_over_soon() {
+    void schedule_delivery() {
         if (!reader_ || is_scheduled_) {
             return;
         }
         const boost::intrusive_ptr<stream_call> self(this);
         asio::post(executor_, [self] {
             self->is_scheduled_ = false;
-            self->hand_over();
+            self->deliver();
         });
         is_scheduled_ = true;
     }
 
-    void hand_over() {
+    void deliver() {
         if (!reader_ || (arrived_.empty() && !is_over_)) {
             return;
         }

@@ -270,7 +270,7 @@ error::error(std::shared_ptr<story> told, skep::errc code) : system_error(make_e
     if (told->text.empty()) {
         told->text = visible(compose(code, told->info), line_feeds::keep);
     }
-    told_ = std::move(told);
+    story_ = std::move(told);
 }
 
 } // namespace skep

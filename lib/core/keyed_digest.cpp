@@ -47,11 +47,11 @@ void keyed_digest::add(std::string_view bytes) noexcept {
         if (held + more < word_bytes) {
             return;
         }
-        take(rest_);
+        add(rest_);
         bytes.remove_prefix(more);
     }
     while (bytes.size() >= word_bytes) {
-        take(whole_word(bytes.data()));
+        add(whole_word(bytes.data()));
         bytes.remove_prefix(word_bytes);
     }
     rest_ = word_of(bytes.data(), bytes.size());
@@ -67,14 +67,14 @@ void keyed_digest::add_field(std::string_view text) noexcept {
 }
 
 keyed_digest::value keyed_digest::finish() noexcept {
-    take(rest_ | count_ << 56);
+    add(rest_ | count_ << 56);
     state_[2] ^= 0xee;
     const auto first = squeeze();
     state_[1] ^= 0xdd;
     return {first, squeeze()};
 }
 
-void keyed_digest::take(std::uint64_t word) noexcept {
+void keyed_digest::add(std::uint64_t word) noexcept {
     state_[3] ^= word;
     mix();
     mix();

@@ -34,7 +34,7 @@ public:
 private:
     static constexpr std::size_t word_bytes = 8;
 
-    void take(std::uint64_t word) noexcept;
+    void add(std::uint64_t word) noexcept;
     void mix() noexcept;
     std::uint64_t squeeze() noexcept;
 

@@ -55,7 +55,7 @@ asio::awaitable<void> otlp_exporter::core::receive() {
             std::optional<events::span> next = co_await spans_.next();
             has_all_ = !next;
             if (next) {
-                take(std::move(*next));
+                add(std::move(*next));
             }
         } catch (const std::exception&) {} // out of memory: the next may succeed; or cancelled
         if (++taken % taken_per_turn == 0) {
@@ -65,7 +65,7 @@ asio::awaitable<void> otlp_exporter::core::receive() {
     changed_.open();
 }
 
-void otlp_exporter::core::take(events::span span) {
+void otlp_exporter::core::add(events::span span) {
     if (waiting_.size() >= options_.capacity) {
         ++dropped_;
         return;
@@ -169,7 +169,7 @@ void otlp_exporter::core::lose_batch(const std::string& why) {
 
 void otlp_exporter::core::lose(std::size_t count, const std::string& why) {
     lost_ += count;
-    if (count > 0 && options_.on_problem && !is_given_up_) {
+    if (count > 0 && options_.on_problem && !is_aborted_) {
         try {
             options_.on_problem(std::to_string(count) + " spans were lost, as the collector at " +
                                 options_.host + ':' + std::to_string(options_.port) +

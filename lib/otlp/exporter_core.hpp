@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "async/task_group.hpp"
 #include "otlp/collector.hpp"
 #include <skep/otlp.hpp>
@@ -29,7 +29,7 @@ public:
     void end();
 
     /// Nobody is told of what is lost any more.
-    void give_up() noexcept { is_given_up_ = true; }
+    void abort() noexcept { is_aborted_ = true; }
 
     const strand& executor() const noexcept { return executor_; }
     otlp_counts counts() const noexcept;
@@ -42,7 +42,7 @@ public:
 
 private:
     asio::awaitable<void> receive();
-    void take(events::span span);
+    void add(events::span span);
     asio::awaitable<void> send_all();
     asio::awaitable<void> send_next();
     asio::awaitable<void> wait_a_moment(time_point limit);
@@ -57,13 +57,13 @@ private:
     const otlp_options options_;
     collector collector_;
     task_group tasks_;
-    gate changed_; ///< a batch is full, the first span has come, there will be no more, or no time to wait
+    latch changed_; ///< a batch is full, the first span has come, there will be no more, or no time to wait
     event_stream<events::span> spans_;
     std::deque<events::span> waiting_; ///< the oldest first
     std::size_t sending_ = 0;          ///< spans that are on their way
     bool has_all_ = false;             ///< no more spans will come
     bool is_hurried_ = false;          ///< nothing is asked for twice
-    std::atomic<bool> is_given_up_ = false;
+    std::atomic<bool> is_aborted_ = false;
     std::atomic<std::uint64_t> sent_ = 0;
     std::atomic<std::uint64_t> lost_ = 0;
     std::atomic<std::uint64_t> dropped_ = 0;

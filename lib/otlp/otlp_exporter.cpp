@@ -17,7 +17,7 @@ otlp_exporter::otlp_exporter(boost::asio::any_io_executor executor, event_bus& f
 }
 
 otlp_exporter::~otlp_exporter() {
-    core_->give_up();
+    core_->abort();
     core_->end();
     try {
         asio::post(core_->executor(), [core = core_] { core->cancel(); });

@@ -16,7 +16,7 @@ namespace skep {
 class growth_watch {
 public:
     /// The worker holds `resident` bytes. `begun` is when it was sent the oldest call that it has, if it has any.
-    void look(std::uint64_t resident, time_point now, std::optional<time_point> begun) noexcept {
+    void sample(std::uint64_t resident, time_point now, std::optional<time_point> begun) noexcept {
         if (!last_) {
             fresh_ = resident;
             before_ = resident;

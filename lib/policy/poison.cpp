@@ -8,7 +8,7 @@
 namespace skep {
 
 int poison_list::blame(const input& had, time_point now) {
-    forget_old(now);
+    drop_old(now);
     if (limit_ == 0) {
         return 0;
     }
@@ -25,7 +25,7 @@ int poison_list::blame(const input& had, time_point now) {
 }
 
 bool poison_list::is_poison(const input& asked, time_point now) noexcept {
-    forget_old(now);
+    drop_old(now);
     const auto known = find(asked);
     return known != suspects_.end() && known->crashes >= limit_;
 }
@@ -46,7 +46,7 @@ std::deque<poison_list::suspect>::iterator poison_list::find(const input& wanted
                         [&](const suspect& each) { return each.had == wanted; });
 }
 
-void poison_list::forget_old(time_point now) noexcept {
+void poison_list::drop_old(time_point now) noexcept {
     while (!suspects_.empty() && now - suspects_.front().last >= memory_) {
         suspects_.pop_front();
     }

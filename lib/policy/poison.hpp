@@ -50,7 +50,7 @@ private:
     };
 
     std::deque<suspect>::iterator find(const input& wanted) noexcept;
-    void forget_old(time_point now) noexcept;
+    void drop_old(time_point now) noexcept;
 
     int limit_;
     duration memory_;

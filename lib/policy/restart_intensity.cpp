@@ -27,7 +27,7 @@ void restart_intensity::ended(time_point now) {
     if (most_ == 0) {
         return;
     }
-    forget_old(now);
+    drop_old(now);
     ends_.push_back(now);
     if (ends_.size() <= most_) {
         return;
@@ -55,7 +55,7 @@ void restart_intensity::failed(const circuit_breaker::attempt& start, time_point
 }
 
 std::size_t restart_intensity::left(time_point now) noexcept {
-    forget_old(now);
+    drop_old(now);
     if (most_ == 0) {
         return std::numeric_limits<std::size_t>::max();
     }
@@ -67,7 +67,7 @@ void restart_intensity::reset() {
     breaker_ = fresh_;
 }
 
-void restart_intensity::forget_old(time_point now) noexcept {
+void restart_intensity::drop_old(time_point now) noexcept {
     while (!ends_.empty() && now - ends_.front() >= window_) {
         ends_.pop_front();
     }

@@ -48,7 +48,7 @@ public:
     void reset();
 
 private:
-    void forget_old(time_point now) noexcept;
+    void drop_old(time_point now) noexcept;
 
     std::size_t most_;
     duration window_;

@@ -30,7 +30,7 @@ public:
     }
 
     /// The consumer has taken that.
-    void take(stream_credit taken) noexcept {
+    void consume(stream_credit taken) noexcept {
         taken_.chunks += taken.chunks;
         taken_.bytes += taken.bytes;
     }

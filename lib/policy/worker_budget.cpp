@@ -9,13 +9,13 @@
 
 namespace skep {
 
-std::size_t worker_budget::take_up_to(std::size_t wanted) noexcept {
+std::size_t worker_budget::acquire_up_to(std::size_t wanted) noexcept {
     auto left = left_.load(std::memory_order_relaxed);
     while (!left_.compare_exchange_weak(left, left - std::min(left, wanted), std::memory_order_relaxed)) {}
     return std::min(left, wanted);
 }
 
-bool worker_budget::take_all(std::size_t wanted) noexcept {
+bool worker_budget::acquire_all(std::size_t wanted) noexcept {
     auto left = left_.load(std::memory_order_relaxed);
     while (left >= wanted) {
         if (left_.compare_exchange_weak(left, left - wanted, std::memory_order_relaxed)) {
@@ -40,7 +40,7 @@ worker_share& worker_share::operator=(worker_share&& other) noexcept {
 
 bool worker_share::reserve(std::size_t least) noexcept {
     if (budget_ && least > held_) {
-        if (!budget_->take_all(least - held_)) {
+        if (!budget_->acquire_all(least - held_)) {
             return false;
         }
         held_ = least;
@@ -53,14 +53,14 @@ std::size_t worker_share::grow_to(std::size_t wanted) noexcept {
     if (!budget_ || wanted <= held_) {
         return wanted;
     }
-    held_ += budget_->take_up_to(wanted - held_);
+    held_ += budget_->acquire_up_to(wanted - held_);
     return held_;
 }
 
 void worker_share::shrink_to(std::size_t count) noexcept {
     const auto kept = std::max(count, least_);
     if (budget_ && kept < held_) {
-        budget_->give_back(held_ - kept);
+        budget_->put_back(held_ - kept);
         held_ = kept;
     }
 }

@@ -15,12 +15,12 @@ public:
     explicit worker_budget(std::size_t most) noexcept : left_(most) {}
 
     /// Takes at most `wanted` places; returns how many it has taken.
-    std::size_t take_up_to(std::size_t wanted) noexcept;
+    std::size_t acquire_up_to(std::size_t wanted) noexcept;
 
     /// Takes `wanted` places, or none and returns false.
-    bool take_all(std::size_t wanted) noexcept;
+    bool acquire_all(std::size_t wanted) noexcept;
 
-    void give_back(std::size_t count) noexcept { left_.fetch_add(count, std::memory_order_relaxed); }
+    void put_back(std::size_t count) noexcept { left_.fetch_add(count, std::memory_order_relaxed); }
 
     std::size_t left() const noexcept { return left_.load(std::memory_order_relaxed); }
 

@@ -46,21 +46,21 @@ worker_life::worker_life(const pool_config& config, moment at, std::optional<wor
     : config_(config),
       machine_(begun ? std::move(*begun) : worker_state_machine(at.now, at.wall)),
       start_deadline_(after_limit(at.now, config.start.timeout), config.start.timeout) {
-    show(transition_reason::launch, "launch", at);
+    record(transition_reason::launch, "launch", at);
 }
 
 void worker_life::launched(int pid) noexcept {
     pid_ = pid;
-    past_.launch_over = true;
+    milestones_.launch_over = true;
 }
 
 void worker_life::launch_failed(errc code, std::string why, moment at) {
-    past_.launch_over = true;
+    milestones_.launch_over = true;
     fail({failure_kind::start_failed, std::move(why), code}, at);
 }
 
 void worker_life::greeted(int stack_signal) noexcept {
-    past_.greeted = true;
+    milestones_.greeted = true;
     stack_signal_ = stack_signal;
 }
 
@@ -72,11 +72,11 @@ void worker_life::came_up(moment at) {
     set(obstacle::not_up, false);
     set_health(worker_health::healthy, at);
     is_full_ = false; // it is ready, before it is busy
-    show(transition_reason::init_complete, "handshake complete", at);
+    record(transition_reason::init_complete, "handshake complete", at);
 }
 
 void worker_life::process_ended(moment at) {
-    past_.process_ended = true;
+    milestones_.process_ended = true;
     set_health(worker_health::unhealthy, at);
     if (!sequence_) { // else it has ended as it was told to
         auto detail = made_if_possible([] { return std::string("its process ended"); });
@@ -133,11 +133,11 @@ void worker_life::degrade(const failure& what, moment at) {
     set_health(worker_health::unhealthy, at);
     if (!is(obstacle::degraded)) {
         set(obstacle::degraded, true);
-        show(transition_reason::health_check_failed, what.detail, at, made_if_possible([&] {
-                 return json::object{{"error", to_string(what.code)},
-                                     {"failure_count", what.count},
-                                     {"failure_limit", what.limit}};
-             }));
+        record(transition_reason::health_check_failed, what.detail, at, made_if_possible([&] {
+                   return json::object{{"error", to_string(what.code)},
+                                       {"failure_count", what.count},
+                                       {"failure_limit", what.limit}};
+               }));
     }
 }
 
@@ -152,7 +152,7 @@ bool worker_life::depart(skep::departure why, moment at) noexcept {
 void worker_life::restore(moment at) {
     set(obstacle::degraded, false);
     set_health(worker_health::healthy, at);
-    show(transition_reason::health_check_passed, "it passed its health check", at);
+    record(transition_reason::health_check_passed, "it passed its health check", at);
 }
 
 void worker_life::retire(departure_cause why, std::string detail, moment at) {
@@ -175,7 +175,7 @@ void worker_life::resume(bool is_well, moment at) {
         set(obstacle::degraded, true);
         set_health(worker_health::unhealthy, at);
     }
-    show(transition_reason::resume, is_well ? "resumed" : "resumed; it failed its health check before", at);
+    record(transition_reason::resume, is_well ? "resumed" : "resumed; it failed its health check before", at);
 }
 
 bool worker_life::drained(moment at) {
@@ -183,7 +183,7 @@ bool worker_life::drained(moment at) {
         return false;
     }
     is_drained_ = true;
-    show(transition_reason::suspend, "suspended", at);
+    record(transition_reason::suspend, "suspended", at);
     return true;
 }
 
@@ -196,7 +196,7 @@ void worker_life::stop(stop_stage first) {
 life_step worker_life::next(moment at) {
     bool goes_on = true;
     while (steps_.empty() && goes_on) {
-        goes_on = look(at);
+        goes_on = advance(at);
     }
     if (steps_.empty()) {
         return stage_ == stage::over ? life_step::done : life_step::wait;
@@ -208,7 +208,7 @@ life_step worker_life::next(moment at) {
 
 time_point worker_life::deadline() const noexcept {
     switch (stage_) {
-    case stage::launch: return past_.launch_cancelled ? time_point::max() : start_deadline_.due();
+    case stage::launch: return milestones_.launch_cancelled ? time_point::max() : start_deadline_.due();
     case stage::handshake: return start_deadline_.due();
     case stage::stopping: return sequence_->deadline().due();
     default: return deadline_;
@@ -216,26 +216,26 @@ time_point worker_life::deadline() const noexcept {
 }
 
 /// Goes on to the next step or stage; false if there is nothing to be done yet.
-bool worker_life::look(moment at) {
+bool worker_life::advance(moment at) {
     switch (stage_) {
-    case stage::launch: return look_at_launch(at);
-    case stage::handshake: return look_at_handshake(at);
+    case stage::launch: return advance_launch(at);
+    case stage::handshake: return advance_handshake(at);
     case stage::service:
         if (is_over()) {
             begin_aftermath(at.now);
         }
         return is_over();
-    case stage::aftermath: return look_at_aftermath(at);
-    case stage::stacks: return look_at_stacks(at);
-    case stage::stopping: return look_at_stopping(at);
-    case stage::settling: return look_at_settling(at);
+    case stage::aftermath: return advance_aftermath(at);
+    case stage::stacks: return advance_stacks(at);
+    case stage::stopping: return advance_stopping(at);
+    case stage::last_reading: return advance_last_reading(at);
     default: return false;
     }
 }
 
 /// A program on a dead file system can hang before it runs.
-bool worker_life::look_at_launch(moment at) {
-    if (past_.launch_over) {
+bool worker_life::advance_launch(moment at) {
+    if (milestones_.launch_over) {
         if (has_process()) {
             enter(stage::handshake);
         } else {
@@ -248,15 +248,15 @@ bool worker_life::look_at_launch(moment at) {
             "its process could not be created in time; does the file system that its program is on answer?",
             at);
     }
-    const bool cancels = is_over() && !past_.launch_cancelled;
+    const bool cancels = is_over() && !milestones_.launch_cancelled;
     if (cancels) {
-        past_.launch_cancelled = true;
+        milestones_.launch_cancelled = true;
         steps_.push_back(life_step::cancel_launch);
     }
     return cancels;
 }
 
-bool worker_life::look_at_handshake(moment at) {
+bool worker_life::advance_handshake(moment at) {
     if (is_over()) {
         begin_aftermath(at.now);
         return true;
@@ -268,7 +268,7 @@ bool worker_life::look_at_handshake(moment at) {
     if (!start_deadline_.has_passed(at.now)) {
         return false;
     }
-    const std::string missing = past_.greeted
+    const std::string missing = milestones_.greeted
                                     ? "it said hello but its on_start did not end in time"
                                     : "it did not say hello in time; does its script call worker.run()?";
     run_late(missing + "; raise start.timeout if loading takes that long", at);
@@ -288,12 +288,12 @@ void worker_life::begin_aftermath(time_point now) {
     enter(stage::aftermath, leaves_for(departure_cause::lost_channel) ? now + aftermath_time : now);
 }
 
-bool worker_life::look_at_aftermath(moment at) {
-    if (!past_.process_ended && at.now < deadline_ && departure_->urgency != stop_stage::kill) {
+bool worker_life::advance_aftermath(moment at) {
+    if (!milestones_.process_ended && at.now < deadline_ && departure_->urgency != stop_stage::kill) {
         return false;
     }
-    if (past_.process_ended) {
-        settle(at.now);
+    if (milestones_.process_ended) {
+        begin_last_reading(at.now);
     } else if (wants_stacks()) {
         steps_.push_back(life_step::take_stacks);
         enter(stage::stacks, at.now + config_.stop.stack_dump_timeout);
@@ -303,13 +303,13 @@ bool worker_life::look_at_aftermath(moment at) {
     return true;
 }
 
-bool worker_life::look_at_stacks(moment at) {
-    if (!past_.process_ended && at.now < deadline_ && departure_->urgency != stop_stage::kill) {
+bool worker_life::advance_stacks(moment at) {
+    if (!milestones_.process_ended && at.now < deadline_ && departure_->urgency != stop_stage::kill) {
         return false;
     }
     steps_.push_back(life_step::keep_stacks);
-    if (past_.process_ended) {
-        settle(at.now);
+    if (milestones_.process_ended) {
+        begin_last_reading(at.now);
     } else {
         begin_stopping(at);
     }
@@ -324,21 +324,21 @@ void worker_life::begin_stopping(moment at) {
     }
     const auto least = was_up() ? stop_stage::ask : stop_stage::terminate; // it can be asked once it is up
     sequence_.emplace(config_.stop, std::max(departure_->urgency, least), at.now);
-    show(code_of(*departure_), departure_->detail, at, std::move(facts));
+    record(code_of(*departure_), departure_->detail, at, std::move(facts));
     enter(stage::stopping);
-    take(sequence_->stage());
+    begin_stage(sequence_->stage());
 }
 
-bool worker_life::look_at_stopping(moment at) {
-    if (past_.process_ended) {
-        settle(at.now);
+bool worker_life::advance_stopping(moment at) {
+    if (milestones_.process_ended) {
+        begin_last_reading(at.now);
         return true;
     }
     const bool is_over_it =
         departure_->urgency > sequence_->stage() || sequence_->deadline().has_passed(at.now);
     if (is_over_it) {
         sequence_->advance(at.now);
-        take(sequence_->stage());
+        begin_stage(sequence_->stage());
     }
     if (sequence_->stage() == stop_stage::lost) {
         end(at);
@@ -346,7 +346,7 @@ bool worker_life::look_at_stopping(moment at) {
     return is_over_it;
 }
 
-void worker_life::take(stop_stage stage) {
+void worker_life::begin_stage(stop_stage stage) {
     switch (stage) {
     case stop_stage::ask: steps_.push_back(life_step::ask); break;
     case stop_stage::terminate: steps_.push_back(life_step::terminate); break;
@@ -361,13 +361,13 @@ void worker_life::take(stop_stage stage) {
 }
 
 /// What it sent before its end is still to be read.
-void worker_life::settle(time_point now) {
+void worker_life::begin_last_reading(time_point now) {
     steps_.push_back(life_step::hear_out);
-    enter(stage::settling, now + aftermath_time);
+    enter(stage::last_reading, now + aftermath_time);
 }
 
-bool worker_life::look_at_settling(moment at) {
-    if (!past_.data_ended && at.now < deadline_) {
+bool worker_life::advance_last_reading(moment at) {
+    if (!milestones_.data_ended && at.now < deadline_) {
         return false;
     }
     steps_.push_back(life_step::reap);
@@ -383,7 +383,7 @@ void worker_life::end(moment at) noexcept {
                    ? json::object{{"status", to_string(status_)}, {"exit_class", to_string(verdict_.kind)}}
                    : json::object();
     });
-    show(code_of(*departure_), how, at, std::move(facts));
+    record(code_of(*departure_), how, at, std::move(facts));
 }
 
 void worker_life::enter(stage next, time_point deadline) noexcept {
@@ -417,8 +417,8 @@ worker_state worker_life::derive_state() const noexcept {
 }
 
 /// Moves to the state that follows from what is known, if that is another; whether or not there is memory to note why.
-void worker_life::show(transition_reason code, std::string_view reason, moment at,
-                       json::object metadata) noexcept {
+void worker_life::record(transition_reason code, std::string_view reason, moment at,
+                         json::object metadata) noexcept {
     const auto state = derive_state();
     if (state == machine_.state()) {
         return;
@@ -432,9 +432,10 @@ void worker_life::show(transition_reason code, std::string_view reason, moment a
 /// Only of one that is frozen or fails for no visible reason is it worth the time; and not of one that would go on growing.
 bool worker_life::wants_stacks() const noexcept {
     const auto cause = departure_->cause;
-    const bool is_unwell = kind_of(cause) == departure_kind::fault && cause != departure_cause::memory_limit;
+    const bool is_health_fault =
+        kind_of(cause) == departure_kind::fault && cause != departure_cause::memory_limit;
     return was_up() && stack_signal_ != 0 && config_.stop.stack_dump_timeout > duration::zero() &&
-           (is_unwell || cause == departure_cause::lost_heartbeat);
+           (is_health_fault || cause == departure_cause::lost_heartbeat);
 }
 
 worker_state worker_life::end_state() const noexcept {

@@ -68,7 +68,7 @@ public:
     void came_up(moment at);
     /// All that it has sent is known. `stray` tells of what was no message of its own, for whoever asks why it ended.
     void data_ended(std::string stray = {}) noexcept {
-        past_.data_ended = true;
+        milestones_.data_ended = true;
         stray_ = std::move(stray);
     }
     void process_ended(moment at);
@@ -121,9 +121,9 @@ public:
     std::optional<time_point> up_since() const noexcept { return up_since_; }
     duration uptime(time_point now) const noexcept { return was_up() ? now - *up_since_ : duration::zero(); }
     bool is_in_service() const noexcept { return was_up() && !departure_; }
-    bool has_greeted() const noexcept { return past_.greeted; }
+    bool has_greeted() const noexcept { return milestones_.greeted; }
     bool has_process() const noexcept { return pid_ != 0; }
-    bool has_ended() const noexcept { return past_.process_ended; }
+    bool has_ended() const noexcept { return milestones_.process_ended; }
 
     bool is_finished() const noexcept { return stage_ == stage::over; }
 
@@ -160,28 +160,28 @@ public:
     }
 
 private:
-    enum class stage { launch, handshake, service, aftermath, stacks, stopping, settling, reaping, over };
+    enum class stage { launch, handshake, service, aftermath, stacks, stopping, last_reading, reaping, over };
 
     void set(obstacle reason, bool holds) noexcept;
     worker_state derive_state() const noexcept;
-    void show(transition_reason code, std::string_view reason, moment at,
-              boost::json::object metadata = {}) noexcept;
+    void record(transition_reason code, std::string_view reason, moment at,
+                boost::json::object metadata = {}) noexcept;
     void degrade(const failure& what, moment at);
     void set_health(worker_health health, moment at) noexcept { machine_.set_health(health, at.wall); }
     bool depart(skep::departure why, moment at) noexcept;
     void enter(stage next, time_point deadline = time_point::max()) noexcept;
-    bool look(moment at);
+    bool advance(moment at);
     void run_late(std::string why, moment at);
-    bool look_at_launch(moment at);
-    bool look_at_handshake(moment at);
-    bool look_at_aftermath(moment at);
-    bool look_at_stacks(moment at);
-    bool look_at_stopping(moment at);
-    bool look_at_settling(moment at);
+    bool advance_launch(moment at);
+    bool advance_handshake(moment at);
+    bool advance_aftermath(moment at);
+    bool advance_stacks(moment at);
+    bool advance_stopping(moment at);
+    bool advance_last_reading(moment at);
     void begin_stopping(moment at);
-    void settle(time_point now);
+    void begin_last_reading(time_point now);
     void begin_aftermath(time_point now);
-    void take(stop_stage stage);
+    void begin_stage(stop_stage stage);
     void end(moment at) noexcept;
     bool wants_stacks() const noexcept;
     worker_state end_state() const noexcept;
@@ -203,7 +203,7 @@ private:
     time_point deadline_ = time_point::max(); ///< of a stage that has a simple one
     std::optional<stop_sequence> sequence_;
     unsigned obstacles_ = static_cast<unsigned>(obstacle::not_up);
-    milestones past_;
+    milestones milestones_;
     std::string_view hook_;
     std::string stray_;
     int pid_ = 0;

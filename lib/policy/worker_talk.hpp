@@ -29,7 +29,7 @@ public:
     }
 
     /// A message was taken, reading which has cost so much.
-    void take(talk kind, std::size_t reading) noexcept {
+    void record(talk kind, std::size_t reading) noexcept {
         piece_ = 0;
         switch (kind) {
         case talk::answer: has_answered_ = true; break;

@@ -22,42 +22,42 @@ constexpr duration pause_without_room = std::chrono::milliseconds(250);
 
 } // namespace
 
-autoscaler::autoscaler(const worker_surroundings& around, dispatcher& calls, roster& workers,
+autoscaler::autoscaler(const worker_surroundings& surroundings, dispatcher& calls, roster& workers,
                        const suspension& suspended, const pool_log& log, worker_share share)
-    : around_(around),
-      config_(around.config),
+    : surroundings_(surroundings),
+      config_(surroundings.config),
       calls_(calls),
       roster_(workers),
       sizing_(workers),
       suspension_(suspended),
       log_(log),
       share_(std::move(share)),
-      scaler_(config_.scaling, size_of(config_.scaling, config_.workers).limits, around.context.now()),
-      wake_(around.context.executor) {
+      scaler_(config_.scaling, size_of(config_.scaling, config_.workers).limits, surroundings.context.now()),
+      wake_(surroundings.context.executor) {
     const auto size = size_of(config_.scaling, config_.workers);
     sizing_.set_desired(share_.grow_to(size.initial), false);
 }
 
 asio::awaitable<void> autoscaler::run() {
-    const auto began = around_.context.now(); // the time that the start took says nothing
+    const auto began = surroundings_.context.now(); // the time that the start took says nothing
     scaler_ = scaler(config_.scaling, scaler_.limits(), began);
     last_look_ = began;
     work_then_ = calls_.work_done(began);
     for (;;) {
         wake_.close();
-        around_.events.settle();
-        const auto now = around_.context.now();
-        if (is_on() && now >= next_look()) {
-            look(now);
+        surroundings_.events.catch_up();
+        const auto now = surroundings_.context.now();
+        if (is_on() && now >= next_check()) {
+            evaluate(now);
         }
-        armed_ = is_on() ? next_look() : time_point::max();
+        armed_ = is_on() ? next_check() : time_point::max();
         co_await wake_.wait_until(armed_);
     }
 }
 
 /// Not for every call that has to wait a moment is it woken.
 void autoscaler::on_waiting() {
-    if (calls_.next_for_any() != nullptr && is_on() && wants_more() && next_look() < armed_) {
+    if (calls_.next_for_any() != nullptr && is_on() && wants_more() && next_check() < armed_) {
         wake_.open();
     }
 }
@@ -81,7 +81,7 @@ void autoscaler::adjust_share() noexcept {
     share_.shrink_to(places);
 }
 
-void autoscaler::look(time_point now) {
+void autoscaler::evaluate(time_point now) {
     load_picture load;
     load.desired = roster_.desired();
     load.capacity = roster_.capacity();
@@ -104,7 +104,7 @@ void autoscaler::look(time_point now) {
     adjust_share();
     if (reached != load.desired) {
         ++(up ? ups_ : downs_);
-        tell_scaled(load.desired, reached, decision.reason);
+        publish_scaled(load.desired, reached, decision.reason);
         log_(log_level::info, [&] {
             return "scaled from " + std::to_string(load.desired) + " to " + std::to_string(reached) +
                    " workers: " + decision.reason;
@@ -112,14 +112,14 @@ void autoscaler::look(time_point now) {
     }
 }
 
-void autoscaler::tell_scaled(std::size_t from, std::size_t to, const std::string& reason) const {
+void autoscaler::publish_scaled(std::size_t from, std::size_t to, const std::string& reason) const {
     const auto& pool = config_.name;
     if (to > from) {
-        around_.context.tell<events::pool_scale_up>([&] {
+        surroundings_.context.publish<events::pool_scale_up>([&] {
             return events::pool_scale_up{pool, from, to, reason};
         });
     } else {
-        around_.context.tell<events::pool_scale_down>([&] {
+        surroundings_.context.publish<events::pool_scale_down>([&] {
             return events::pool_scale_down{pool, from, to, reason};
         });
     }
@@ -136,7 +136,7 @@ double autoscaler::utilisation(time_point now) {
     return offered > 0 ? std::min(1.0, done / offered) : 0;
 }
 
-time_point autoscaler::next_look() const {
+time_point autoscaler::next_check() const {
     const auto& options = config_.scaling;
     auto pause = options.interval;
     if (options.cool_down > duration::zero()) {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "policy/scaler.hpp"
 #include "policy/worker_budget.hpp"
 #include "pool/demand/dispatcher.hpp"
@@ -19,7 +19,7 @@ namespace skep {
 /// pool's strand.
 class autoscaler {
 public:
-    autoscaler(const worker_surroundings& around, dispatcher& calls, roster& workers,
+    autoscaler(const worker_surroundings& surroundings, dispatcher& calls, roster& workers,
                const suspension& suspended, const pool_log& log, worker_share share);
 
     /// Until it is cancelled. A pool of fixed size costs nothing.
@@ -29,7 +29,7 @@ public:
     void on_waiting();
 
     /// What it may do has changed.
-    void look_again() { wake_.open(); }
+    void wake() { wake_.open(); }
 
     bool may_grow() const noexcept { return wants_more() && roster_.desired() < most_workers(); }
 
@@ -39,7 +39,7 @@ public:
     void on_ended() noexcept { adjust_share(); }
 
     /// The pool has ended: others may have its workers.
-    void give_up_share() noexcept { share_.release(); }
+    void release_share() noexcept { share_.release(); }
 
     void count(pool_counters& counters) const noexcept;
 
@@ -49,12 +49,12 @@ private:
     std::size_t most_workers() const noexcept;
     std::size_t grow_to(std::size_t wanted) noexcept;
     void adjust_share() noexcept;
-    void look(time_point now);
-    void tell_scaled(std::size_t from, std::size_t to, const std::string& reason) const;
+    void evaluate(time_point now);
+    void publish_scaled(std::size_t from, std::size_t to, const std::string& reason) const;
     double utilisation(time_point now);
-    time_point next_look() const;
+    time_point next_check() const;
 
-    const worker_surroundings& around_;
+    const worker_surroundings& surroundings_;
     const pool_config& config_;
     dispatcher& calls_;
     roster& roster_;
@@ -63,7 +63,7 @@ private:
     const pool_log& log_;
     worker_share share_;
     scaler scaler_;
-    gate wake_;
+    latch wake_;
     time_point last_look_;
     time_point armed_ = time_point::max(); ///< when it will look next
     duration work_then_{};

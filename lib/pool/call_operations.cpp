@@ -38,7 +38,7 @@ std::exception_ptr refusal_if_forked(const pool_core& core) noexcept {
 
 template <class Call, class Caller>
 void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& mine, Caller&& caller) {
-    take_to_strand(
+    enter_strand(
         core, std::move(caller),
         [mine = mine](pool_core& target, asio::cancellation_type type) {
             target.parts().calls.cancel(*mine, type);

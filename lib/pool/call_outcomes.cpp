@@ -16,7 +16,7 @@ void call_outcomes::on_result(worker& sender, call& answered, result_message& an
 
 void call_outcomes::on_remote_error(worker& sender, call& answered, error_message& answer) {
     if (answered.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
-        note_failed_call(sender, answered, answer.type);
+        record_failed_call(sender, answered, answer.type);
     }
     parts_.calls.on_remote_error(sender, answered, answer);
 }
@@ -25,16 +25,16 @@ asio::awaitable<void> call_outcomes::watch_deadlines() {
     auto& deadlines = parts_.calls.room().deadlines();
     for (;;) {
         co_await deadlines.wait();
-        parts_.events.settle();
-        deadlines.tell_due({shortage(), parts_.may_get_more_workers()}, parts_.events);
+        parts_.events.catch_up();
+        deadlines.notify_due({shortage(), parts_.may_get_more_workers()}, parts_.events);
         for (const auto& each : parts_.calls.take_timed_out()) {
-            note_failed_call(*each.at, *each.given_up, "timeout");
+            record_failed_call(*each.at, *each.given_up, "timeout");
         }
         parts_.scaling.on_waiting();
     }
 }
 
-void call_outcomes::note_failed_call(worker& at, const call& failed, const std::string& how) {
+void call_outcomes::record_failed_call(worker& at, const call& failed, const std::string& how) {
     if (at.life().departure()) {
         return;
     }

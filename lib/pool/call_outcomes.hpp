@@ -39,7 +39,7 @@ private:
         return parts_.workers.may_be_probed(one);
     }
 
-    void note_failed_call(worker& at, const call& failed, const std::string& how);
+    void record_failed_call(worker& at, const call& failed, const std::string& how);
     std::string shortage() const;
 
     pool_parts& parts_;

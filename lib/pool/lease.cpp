@@ -105,7 +105,7 @@ asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options w
     mine->reset = make_reset(core, mine->options);
     auto held = std::make_unique<lease_handle>(core, mine);
     auto start = [core, mine](suspended_caller&& caller) {
-        take_to_strand(
+        enter_strand(
             core, std::move(caller),
             [mine](pool_core& target, asio::cancellation_type) { target.parts().leases.cancel(*mine); },
             [mine](pool_core& target, suspended_caller&& waiting) {
@@ -134,7 +134,7 @@ lease_handle::~lease_handle() {
     lease_->is_dropped = true;
     try {
         asio::post(core->executor(),
-                   [core, mine = lease_] { core->guard([&] { core->parts().leases.give_back(*mine); }); });
+                   [core, mine = lease_] { core->guard([&] { core->parts().leases.close(*mine); }); });
     } catch (const std::bad_alloc&) { // it is seen to when its worker is looked at next
     }
 }
@@ -161,14 +161,14 @@ asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> mine) {
     }
     const auto closed = mine->lease_;
     auto start = [core, closed](suspended_caller&& caller) {
-        take_to_strand(
+        enter_strand(
             core, std::move(caller),
             [closed](pool_core& target, asio::cancellation_type) {
                 target.parts().leases.cancel_close(*closed);
             },
             [closed](pool_core& target, suspended_caller&& waiting) {
                 closed->closer = std::move(waiting);
-                target.parts().leases.give_back(*closed);
+                target.parts().leases.close(*closed);
             });
     };
     auto suspension = suspend(std::move(start));

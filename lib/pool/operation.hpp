@@ -50,13 +50,13 @@ void forward_cancellation(basic_suspended_caller<Results...>& caller, const core
 /// ends it. The strand owns the caller from there on, not before: there the pool knows what waits, and can part the two
 /// if the strand never runs again.
 template <class... Results, class Cancel, class Enter>
-void take_to_strand(const core_ptr& core, basic_suspended_caller<Results...>&& caller, Cancel cancel,
-                    Enter enter) {
+void enter_strand(const core_ptr& core, basic_suspended_caller<Results...>&& caller, Cancel cancel,
+                  Enter enter) {
     forward_cancellation(caller, core, std::move(cancel));
     auto arrive = [core = core, enter = std::move(enter), caller = std::move(caller)]() mutable {
         core->guard([&] { enter(*core, std::move(caller)); });
     };
-    execute_surely(core->executor(), std::move(arrive));
+    execute_with_retry(core->executor(), std::move(arrive));
 }
 
 /// What a user waits for, done by a coroutine on the pool's strand. Its outcome is the caller's from resume() on.
@@ -73,7 +73,7 @@ public:
             task_ = tasks.spawn(core, run(self, core, std::move(body)));
         } catch (...) {
             failure_ = core->exhausted();
-            hand_over();
+            complete();
             return;
         }
         if (cancelled_) {
@@ -90,7 +90,7 @@ public:
     void forget() noexcept override { caller_ = {}; }
 
     /// For the caller, after it has been resumed.
-    T take() {
+    T result() {
         if (failure_) {
             throw *failure_;
         }
@@ -106,11 +106,11 @@ private:
         } catch (...) {
             self->failure_ = core->failure_of(std::current_exception(), self->cancelled_);
         }
-        self->hand_over();
+        self->complete();
     }
 
     /// Out of the core's list first: what the caller destroys, he destroys on his own thread.
-    void hand_over() {
+    void complete() {
         unlink();
         if (caller_) { // else it was done at once, and what came after that has failed
             resume(std::move(caller_));
@@ -134,11 +134,11 @@ asio::awaitable<T> wait_on_strand(core_ptr core, Tasks tasks, Body body) {
         auto begin = [core, tasks, body, mine, caller = std::move(caller)]() mutable {
             mine->begin(mine, core, tasks(*core), std::move(body), std::move(caller));
         };
-        execute_surely(core->executor(), std::move(begin));
+        execute_with_retry(core->executor(), std::move(begin));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
-    co_return mine->take();
+    co_return mine->result();
 }
 
 } // namespace skep

@@ -23,10 +23,10 @@ std::string label_of(const output_line& line) {
 
 } // namespace
 
-template <class HandOn>
-void output_relay::hand_on(HandOn hand_on_line) const noexcept {
+template <class Forward>
+void output_relay::forward(Forward forward_line) const noexcept {
     try {
-        hand_on_line();
+        forward_line();
     } catch (...) {
         parts_.log(log_level::error, "a line of output was lost as it was handed on",
                    std::current_exception());
@@ -39,11 +39,11 @@ void output_relay::on_printed(const output_line& printed) const noexcept {
     if (!parts_.config.output.handler && !parts_.log.wants(level) && !is_told) {
         return;
     }
-    hand_on([&] {
+    forward([&] {
         const auto* const by = parts_.workers.find_anywhere(printed.worker);
         const auto ids = by != nullptr ? by->calls().correlation_ids() : std::vector<std::string>();
         const output_line line{printed.worker, printed.is_stderr, printed.text, ids};
-        tell(line);
+        publish(line);
         if (parts_.config.output.handler) {
             parts_.config.output.handler(line);
         } else {
@@ -53,12 +53,12 @@ void output_relay::on_printed(const output_line& printed) const noexcept {
 }
 
 void output_relay::on_logged(const worker& sender, const log_message& said) const noexcept {
-    hand_on([&] {
+    forward([&] {
         const auto prefix = said.logger.empty() ? "" : said.logger + ": ";
         const auto text = prefix + said.text;
         const std::span ids(&said.correlation_id, said.correlation_id.empty() ? 0 : 1);
         const output_line line{sender.id(), true, text, ids};
-        tell(line);
+        publish(line);
         if (parts_.config.output.handler) {
             parts_.config.output.handler(line);
         } else {
@@ -67,8 +67,8 @@ void output_relay::on_logged(const worker& sender, const log_message& said) cons
     });
 }
 
-void output_relay::tell(const output_line& line) const noexcept {
-    parts_.context.tell<events::worker_printed>([&] {
+void output_relay::publish(const output_line& line) const noexcept {
+    parts_.context.publish<events::worker_printed>([&] {
         return events::worker_printed{line.worker, line.is_stderr, to_utf8(line.text),
                                       line.correlation_ids.size() == 1 ? line.correlation_ids.front() : ""};
     });

@@ -19,9 +19,9 @@ public:
     void on_logged(const worker& sender, const log_message& said) const noexcept;
 
 private:
-    template <class HandOn>
-    void hand_on(HandOn hand_on_line) const noexcept;
-    void tell(const output_line& line) const noexcept;
+    template <class Forward>
+    void forward(Forward forward_line) const noexcept;
+    void publish(const output_line& line) const noexcept;
     void log_line(log_level level, const output_line& line, const worker* by) const;
     void log_record(const worker& by, const log_message& said, const std::string& label) const;
 

@@ -110,7 +110,7 @@ asio::awaitable<Answer> one_hop(core_ptr core, Act act) {
             }
             resume(std::move(caller));
         };
-        execute_surely(core->executor(), std::move(enter));
+        execute_with_retry(core->executor(), std::move(enter));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
@@ -123,7 +123,7 @@ asio::awaitable<Answer> one_hop(core_ptr core, Act act) {
 /// How large it is depends on the pool, and on who asks: without memory for it, that fails alone.
 template <class Picture>
 Picture picture_of(pool_core& pool, Picture (pool_parts::*look)()) {
-    pool.parts().events.settle();
+    pool.parts().events.catch_up();
     try {
         return (pool.parts().*look)();
     } catch (const std::bad_alloc&) {
@@ -270,7 +270,7 @@ asio::awaitable<void> pool::resume(worker_id id) {
 
 asio::awaitable<void> pool::resume() {
     return change(core_, [](pool_core& target) {
-        target.parts().scaling.look_again();
+        target.parts().scaling.wake();
         return target.parts().suspensions.resume_all();
     });
 }

@@ -24,7 +24,7 @@ pool_core::pool_core(pool_context context, pool_config config, const runtime_fac
       exhausted_(parts_.failure(errc::out_of_memory)) {}
 
 void pool_core::enroll() {
-    parts_.around.owner = weak_from_this();
+    parts_.surroundings.owner = weak_from_this();
     sessions_.watch();
     context_guard::enroll(executor().get_inner_executor(), shared_from_this());
 }
@@ -119,7 +119,7 @@ void pool_core::refuse_if_forked() const {
 
 void pool_core::check_out(lease_claim& fresh) {
     parts_.leases.receive(fresh);
-    parts_.events.settle();
+    parts_.events.catch_up();
     std::optional<route_refusal> refusal;
     if (const auto code = refusal_of(facts_of_admission())) {
         refusal.emplace(route_refusal{*code, cause_of_refusal()});
@@ -131,7 +131,7 @@ void pool_core::check_out(lease_claim& fresh) {
 void pool_core::submit(call& fresh) {
     auto& calls = parts_.calls;
     calls.receive(fresh);
-    parts_.events.settle();
+    parts_.events.catch_up();
     auto facts = facts_of_admission();
     facts.is_part_of_another = calls.is_part_of_running_call(fresh);
     if (const auto refusal = refusal_of(facts)) {
@@ -146,7 +146,7 @@ void pool_core::submit(call& fresh) {
 }
 
 void pool_core::take_chunks(call& from, stream_credit taken) {
-    parts_.events.settle();
+    parts_.events.catch_up();
     parts_.calls.take_chunks(from, taken);
 }
 
@@ -162,12 +162,12 @@ void pool_core::end_now(const asio::execution_context&) noexcept {
     parts_.supervision.end_now();
     parts_.starter
         ->close(); // after the workers: it ends what is left of their groups, and a launch under way
-    parts_.waits.forget_callers();
-    parts_.calls.forget_callers();
+    parts_.waits.drop_callers();
+    parts_.calls.drop_callers();
 }
 
 void pool_core::require_running() {
-    parts_.events.settle();
+    parts_.events.catch_up();
     const auto& state = parts_.state;
     switch (state.phase) {
     case pool_phase::running: return;

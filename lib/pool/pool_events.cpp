@@ -10,7 +10,7 @@
 namespace skep {
 
 void pool_events::wake() {
-    asio::post(parts_.context.executor, [this, weak = parts_.around.owner] {
+    asio::post(parts_.context.executor, [this, weak = parts_.surroundings.owner] {
         if (const auto owner = weak.lock()) {
             parts_.limit.guard([this] { apply_all(); });
         }
@@ -21,12 +21,12 @@ void pool_events::apply_all() {
     while (const auto event = parts_.events.next()) {
         std::visit([&](const auto& fact) { apply(*event->subject, fact); }, event->fact);
     }
-    tell_availability();
+    publish_availability();
     parts_.changed.notify_all();
 }
 
 /// If that has changed.
-void pool_events::tell_availability() {
+void pool_events::publish_availability() {
     if (parts_.state.phase != pool_phase::running) {
         return;
     }
@@ -36,12 +36,12 @@ void pool_events::tell_availability() {
     }
     if (is_available) {
         parts_.log(log_level::info, "the pool is available again");
-        parts_.context.tell<events::pool_available>(
+        parts_.context.publish<events::pool_available>(
             [&] { return events::pool_available{parts_.config.name}; });
     } else {
         parts_.log(log_level::warning,
                    [&] { return "the pool is unavailable: " + parts_.supervision.last_cause().detail; });
-        parts_.context.tell<events::pool_unavailable>([&] {
+        parts_.context.publish<events::pool_unavailable>([&] {
             return events::pool_unavailable{parts_.config.name, parts_.supervision.last_cause().detail};
         });
     }
@@ -67,19 +67,19 @@ void pool_events::apply(worker& subject, const room_changed&) {
 }
 
 void pool_events::apply(worker& subject, const went_wrong& fact) {
-    const auto tell = [&](log_level level, const char* what) {
+    const auto log_recovery = [&](log_level level, const char* what) {
         parts_.log(
             level, [&] { return to_string(subject.id()) + what + fact.detail; }, subject_of(subject));
     };
     switch (fact.action) {
-    case recovery_action::degrade: tell(log_level::warning, " is degraded: "); break;
-    case recovery_action::probe: tell(log_level::info, " is probed: "); break;
+    case recovery_action::degrade: log_recovery(log_level::warning, " is degraded: "); break;
+    case recovery_action::probe: log_recovery(log_level::info, " is probed: "); break;
     case recovery_action::recycle: parts_.supervision.replacing().recycle(subject, fact.detail); break;
     default:
         if (fact.kind == failure_kind::probe_failed) {
             parts_.supervision.on_unhealthy();
         }
-        tell(log_level::warning, " is replaced: ");
+        log_recovery(log_level::warning, " is replaced: ");
         break;
     }
 }
@@ -108,7 +108,7 @@ void pool_events::log_change(const worker& subject, const char* what) const {
 
 void pool_events::apply(worker& subject, const pings_missed& fact) {
     parts_.supervision.on_missed_pings(fact.count);
-    parts_.context.tell<events::heartbeat_missed>([&] {
+    parts_.context.publish<events::heartbeat_missed>([&] {
         return events::heartbeat_missed{subject.id(), fact.count, fact.total};
     });
     parts_.log(
@@ -120,7 +120,7 @@ void pool_events::apply(worker& subject, const pings_missed& fact) {
 void pool_events::apply(worker& subject, const left_service&) {
     parts_.calls.remove(subject);
     parts_.supervision.on_left_service(subject);
-    shutdown_.give_up_queue_if_hopeless();
+    shutdown_.fail_queue_if_hopeless();
     parts_.refuse_circles();
 }
 
@@ -131,14 +131,14 @@ void pool_events::apply(worker& subject, const calls_lost&) {
     parts_.calls.room().serve_all();
     parts_.refuse_circles();
     parts_.scaling.on_waiting();
-    shutdown_.give_up_queue_if_hopeless(); // they may have come back to a queue that nobody serves any more
+    shutdown_.fail_queue_if_hopeless(); // they may have come back to a queue that nobody serves any more
 }
 
 void pool_events::apply(worker& subject, const ended&) {
     record_end(subject);
     parts_.supervision.on_ended(subject);
     parts_.scaling.on_ended();
-    shutdown_.give_up_queue_if_hopeless();
+    shutdown_.fail_queue_if_hopeless();
     parts_.refuse_circles();
     if (parts_.state.phase == pool_phase::running && parts_.supervision.is_unavailable()) {
         parts_.fail_queue(errc::unavailable, parts_.supervision.last_cause());
@@ -147,15 +147,15 @@ void pool_events::apply(worker& subject, const ended&) {
 
 void pool_events::record_end(const worker& gone) {
     log_end(gone);
-    tell_end(gone);
+    publish_end(gone);
     auto end = exit_of(gone);
     inspection_.keep(end);
     shutdown_.on_ended(end);
-    parts_.hooks.after_end(parts_.around.owner.lock(), std::move(end));
+    parts_.hooks.after_end(parts_.surroundings.owner.lock(), std::move(end));
 }
 
-void pool_events::tell_end(const worker& gone) const {
-    parts_.context.tell<events::worker_terminated>([&] {
+void pool_events::publish_end(const worker& gone) const {
+    parts_.context.publish<events::worker_terminated>([&] {
         const auto& life = gone.life();
         const auto& why = *life.departure();
         return events::worker_terminated{gone.id(),

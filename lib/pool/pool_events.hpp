@@ -36,9 +36,9 @@ private:
     void apply(worker& subject, const calls_lost& fact);
     void apply(worker& subject, const ended& fact);
     void log_change(const worker& subject, const char* what) const;
-    void tell_availability();
+    void publish_availability();
     void record_end(const worker& gone);
-    void tell_end(const worker& gone) const;
+    void publish_end(const worker& gone) const;
     void log_end(const worker& gone) const;
 
     pool_parts& parts_;

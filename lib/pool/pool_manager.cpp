@@ -54,7 +54,7 @@ struct outcome {
 };
 
 template <class Result>
-asio::awaitable<void> note(asio::awaitable<Result> running, outcome<Result>& where) {
+asio::awaitable<void> record_outcome(asio::awaitable<Result> running, outcome<Result>& where) {
     try {
         where.result = co_await std::move(running);
     } catch (...) {
@@ -290,7 +290,7 @@ asio::awaitable<void> pool_manager::start() {
     std::map<std::string, outcome<bool>> outcomes;
     std::vector<asio::awaitable<void>> parts;
     for (auto& [name, each] : *pools_) {
-        parts.push_back(note(start_one(each), outcomes[name]));
+        parts.push_back(record_outcome(start_one(each), outcomes[name]));
     }
     co_await run_all(std::move(parts));
     error_info info;
@@ -312,7 +312,7 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     std::map<std::string, outcome<shutdown_report>> outcomes;
     std::vector<asio::awaitable<void>> parts;
     for (auto& [name, each] : *pools_) {
-        parts.push_back(note(each.shutdown(), outcomes[name]));
+        parts.push_back(record_outcome(each.shutdown(), outcomes[name]));
     }
     const auto cleaner = cleaner_; // the manager may be destroyed meanwhile
     const auto events = events_;

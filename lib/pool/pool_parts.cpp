@@ -42,14 +42,14 @@ pool_parts::pool_parts(pool_context context_of_pool, pool_config config_of_pool,
       starter(make_runtime(context, config, std::move(sink))),
       limit(std::move(limit_of_tasks)),
       events(std::move(queue)),
-      around{context, config, *starter, answers, limit, events, tools, {}},
+      surroundings{context, config, *starter, answers, limit, events, tools, {}},
       changed(context.executor),
-      calls(around),
-      leases(around, calls, log),
+      calls(surroundings),
+      leases(surroundings, calls, log),
       workers(context, config),
-      supervision(around, log, workers, changed),
+      supervision(surroundings, log, workers, changed),
       suspensions(config, workers, changed),
-      scaling(around, calls, workers, suspensions, log, std::move(share)),
+      scaling(surroundings, calls, workers, suspensions, log, std::move(share)),
       hooks(context, config, log),
       tasks(tasks_on(context.executor, limit)),
       waits(context.executor) {}
@@ -80,13 +80,13 @@ std::size_t pool_parts::abort_all(errc code) {
     return calls.abort_all(code);
 }
 
-asio::awaitable<void> pool_parts::take_down(stop_stage first) {
+asio::awaitable<void> pool_parts::stop_workers(stop_stage first) {
     tasks.supply.cancel();
     waits.changes().cancel();
     calls.sessions().cancel_touches();
     supervision.stop_all(first);
     co_await supervision.join();
-    events.settle();
+    events.catch_up();
     tasks.demand.cancel();
     co_await tasks.supply.join();
     co_await tasks.demand.join();
@@ -100,7 +100,7 @@ asio::awaitable<void> pool_parts::take_down(stop_stage first) {
 }
 
 pool_status pool_parts::status() {
-    events.settle();
+    events.catch_up();
     pool_status result;
     result.name = config.name;
     result.phase = state.phase;

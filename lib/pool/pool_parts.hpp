@@ -4,12 +4,12 @@
 #pragma once
 
 #include "async/boundary.hpp"
-#include "async/condition.hpp"
+#include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include "policy/worker_budget.hpp"
 #include "pool/autoscaler.hpp"
 #include "pool/demand/dispatcher.hpp"
-#include "pool/demand/lease_desk.hpp"
+#include "pool/demand/lease_manager.hpp"
 #include "pool/pool_hooks.hpp"
 #include "pool/supply/supervisor.hpp"
 #include "pool/supply/suspension.hpp"
@@ -70,7 +70,7 @@ public:
 
     /// Runs `body` in one of the groups. The pool stays alive meanwhile.
     void run_in(task_group& group, asio::awaitable<void> body) {
-        group.spawn(around.owner.lock(), std::move(body));
+        group.spawn(surroundings.owner.lock(), std::move(body));
     }
 
     /// Whether calls that wait may hope for a worker more.
@@ -84,7 +84,7 @@ public:
     std::size_t abort_all(errc code);
 
     /// Stops every worker, ends the loops, and gives back the thread.
-    asio::awaitable<void> take_down(stop_stage first);
+    asio::awaitable<void> stop_workers(stop_stage first);
 
     pool_status status();
     pool_metrics metrics();
@@ -96,11 +96,11 @@ public:
     boundary limit;
     event_queue events;
     tool_table tools;
-    worker_surroundings around;
-    condition changed; ///< the phase, or something about a worker
+    worker_surroundings surroundings;
+    condition_variable changed; ///< the phase, or something about a worker
     pool_state state;
     dispatcher calls;
-    lease_desk leases;
+    lease_manager leases;
     roster workers;
     supervisor supervision;
     suspension suspensions;

@@ -12,7 +12,8 @@ namespace skep {
 
 void pool_sessions::watch() {
     if (parts_.config.sessions) {
-        observe(*parts_.config.sessions, std::shared_ptr<session_observer>(parts_.around.owner.lock(), this));
+        observe(*parts_.config.sessions,
+                std::shared_ptr<session_observer>(parts_.surroundings.owner.lock(), this));
     }
 }
 
@@ -28,7 +29,7 @@ void pool_sessions::on_session_expired(const std::string& id, time_point expired
 /// Without memory for it the session expires here by its time.
 void pool_sessions::forget_soon(const std::string& id, std::optional<time_point> expired) noexcept {
     try {
-        asio::post(parts_.context.executor, [this, weak = parts_.around.owner, id, expired] {
+        asio::post(parts_.context.executor, [this, weak = parts_.surroundings.owner, id, expired] {
             if (const auto owner = weak.lock()) {
                 parts_.limit.guard([&] { parts_.calls.forget_session(id, expired); });
             }
@@ -37,7 +38,7 @@ void pool_sessions::forget_soon(const std::string& id, std::optional<time_point>
 }
 
 std::optional<session_binding> pool_sessions::binding_of(const std::string& id) {
-    parts_.events.settle();
+    parts_.events.catch_up();
     auto known = parts_.calls.sessions().known().binding_of(id, parts_.context.now());
     if (known) {
         known->worker.pool = parts_.config.name;

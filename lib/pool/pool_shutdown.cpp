@@ -20,7 +20,7 @@ constexpr duration straggler_report_interval = std::chrono::seconds(5);
 } // namespace
 
 asio::awaitable<shutdown_report> pool_shutdown::shutdown() {
-    parts_.events.settle();
+    parts_.events.catch_up();
     begin();
     while (state_.phase != pool_phase::stopped) {
         co_await parts_.changed.wait();
@@ -29,8 +29,8 @@ asio::awaitable<shutdown_report> pool_shutdown::shutdown() {
 }
 
 void pool_shutdown::abandon() {
-    parts_.events.settle();
-    hurry_ = true;
+    parts_.events.catch_up();
+    kills_at_once_ = true;
     begin();
     if (state_.phase == pool_phase::stopping) {
         report_.calls_aborted += parts_.abort_all(errc::shutting_down);
@@ -46,7 +46,8 @@ void pool_shutdown::begin() {
         state_.failed_start.reset();
     }
     state_.phase = pool_phase::stopping;
-    hurry_ = hurry_ || is_copy_of(state_.started_in); // nothing may be sent to workers of another process
+    kills_at_once_ =
+        kills_at_once_ || is_copy_of(state_.started_in); // nothing may be sent to workers of another process
     parts_.hooks.cancel_start();
     parts_.supervision.progress().open(); // a start that is under way looks up
     parts_.changed.notify_all();
@@ -67,13 +68,13 @@ asio::awaitable<void> pool_shutdown::run() {
     parts_.leases.refuse_checkouts(errc::shutting_down); // they would have no calls
     parts_.calls.room().serve_all();
     const auto before = parts_.calls.queued() + parts_.calls.in_flight();
-    give_up_queue_if_hopeless();
-    if (!hurry_) {
+    fail_queue_if_hopeless();
+    if (!kills_at_once_) {
         co_await parts_.calls.drain(began + parts_.config.stop.drain_timeout);
     }
     report_.calls_aborted += parts_.abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);
-    co_await parts_.take_down(hurry_ ? stop_stage::kill : stop_stage::ask);
+    co_await parts_.stop_workers(kills_at_once_ ? stop_stage::kill : stop_stage::ask);
     parts_.tasks.stragglers.cancel();
     co_await parts_.tasks.stragglers.join();
     parts_.supervision.drop_vacancies();
@@ -87,7 +88,7 @@ void pool_shutdown::end() noexcept {
         parts_.context.events->end_waits(); // a subscriber would keep its context at work
     }
     state_.started_in = 0;
-    parts_.scaling.give_up_share();
+    parts_.scaling.release_share();
     parts_.changed.notify_all();
 }
 
@@ -98,7 +99,7 @@ void pool_shutdown::on_ended(const worker_exit& end) {
 }
 
 /// A pool that shuts down starts no workers and ends no suspension: what those it has will not take, nobody will.
-void pool_shutdown::give_up_queue_if_hopeless() {
+void pool_shutdown::fail_queue_if_hopeless() {
     if (state_.phase == pool_phase::stopping && !parts_.suspensions.will_serve()) {
         report_.calls_aborted += parts_.fail_queue(errc::shutting_down, {});
     }

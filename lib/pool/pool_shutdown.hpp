@@ -24,7 +24,7 @@ public:
     void abandon();
 
     /// Gives up what waits for workers that a pool which shuts down will not have.
-    void give_up_queue_if_hopeless();
+    void fail_queue_if_hopeless();
 
     // For the report.
     void on_ended(const worker_exit& end);
@@ -44,7 +44,7 @@ private:
     pool_state& state_ = parts_.state;
     const pool_start& start_;
     shutdown_report report_;
-    bool hurry_ = false;
+    bool kills_at_once_ = false;
 };
 
 } // namespace skep

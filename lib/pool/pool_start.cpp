@@ -44,11 +44,11 @@ void pool_start::begin(std::shared_ptr<attempt> mine) {
 asio::awaitable<void> pool_start::run() {
     last_->began = parts_.context.now();
     state_.was_available = true;
-    parts_.context.tell<events::pool_init_started>([&] {
+    parts_.context.publish<events::pool_init_started>([&] {
         return events::pool_init_started{parts_.config.name, parts_.workers.desired()};
     });
     if (state_.broken) { // what is left of it
-        co_await parts_.take_down(stop_stage::kill);
+        co_await parts_.stop_workers(stop_stage::kill);
         state_.broken.reset();
         parts_.limit.mend();
     }
@@ -82,7 +82,7 @@ asio::awaitable<bool> pool_start::prepare() {
     if (!complaint.empty()) {
         error_info info;
         info.detail = complaint;
-        parts_.supervision.note_failure(error(errc::initialization_failed, std::move(info)));
+        parts_.supervision.record_failure(error(errc::initialization_failed, std::move(info)));
     }
     co_return complaint.empty();
 }
@@ -107,11 +107,11 @@ asio::awaitable<void> pool_start::launch_until_ready() {
 /// Too few workers came up: everything is stopped again, and what waited for a worker fails.
 asio::awaitable<void> pool_start::undo() {
     const auto came_up = parts_.workers.ready();
-    parts_.supervision.note_failure_under_way();
+    parts_.supervision.record_failure_under_way();
     const auto& cause = state_.failed_start.emplace(start_failure(came_up)).info();
     parts_.calls.abort_running(errc::start_failed, cause);
     parts_.fail_queue(errc::start_failed, cause);
-    co_await parts_.take_down(stop_stage::ask);
+    co_await parts_.stop_workers(stop_stage::ask);
     const auto problem = start_failure(came_up); // only now is known how all of them ended
     state_.failed_start.reset();
     if (state_.phase == pool_phase::starting) {
@@ -123,7 +123,7 @@ asio::awaitable<void> pool_start::undo() {
 }
 
 void pool_start::complete(const std::optional<error>& problem) {
-    parts_.context.tell<events::pool_init_completed>([&] {
+    parts_.context.publish<events::pool_init_completed>([&] {
         return events::pool_init_completed{parts_.config.name, parts_.context.now() - last_->began,
                                            parts_.workers.ready(), problem ? problem->what() : std::string()};
     });
@@ -173,7 +173,7 @@ void pool_start::retry() noexcept {
 }
 
 asio::awaitable<void> pool_start::ready(std::size_t count) {
-    parts_.events.settle();
+    parts_.events.catch_up();
     const auto mine = last_;
     if (!mine && state_.phase == pool_phase::created) {
         throw parts_.failure(errc::not_started);

@@ -26,7 +26,7 @@ void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine, su
         }
         mine->wait(std::move(caller));
     };
-    execute_surely(mine->executor(), std::move(wait));
+    execute_with_retry(mine->executor(), std::move(wait));
 }
 
 asio::awaitable<void> wait_for_chunks(std::weak_ptr<pool_core> pool, stream_ptr mine) {

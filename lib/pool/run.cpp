@@ -84,7 +84,7 @@ private:
         repeats_.expires_after(for_the_same_signal);
         repeats_.async_wait([this](boost::system::error_code ec) {
             if (!ec) {
-                give_signals_back();
+                restore_signals();
             }
         });
         stop_main_.emit(asio::cancellation_type::total);
@@ -100,13 +100,13 @@ private:
         if (!std::exchange(shutting_down_, true)) {
             asio::co_spawn(context_, pool_.shutdown(),
                            [this](const std::exception_ptr&, const shutdown_report&) {
-                               give_signals_back();
+                               restore_signals();
                                context_.stop();
                            });
         }
     }
 
-    void give_signals_back() {
+    void restore_signals() {
         boost::system::error_code ec;
         signals_.clear(ec);
         signals_.cancel(ec);

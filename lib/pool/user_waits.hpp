@@ -35,7 +35,7 @@ public:
     void add(waiting_caller& caller) noexcept { callers_.push_back(caller); }
 
     /// A caller's coroutine may own the pool: they would keep each other alive. For when no coroutine will ever run again.
-    void forget_callers() noexcept {
+    void drop_callers() noexcept {
         while (!callers_.empty()) {
             auto& next = callers_.front();
             callers_.pop_front();

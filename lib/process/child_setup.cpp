@@ -31,7 +31,7 @@ namespace {
 constexpr int first_spare_descriptor = 16;
 constexpr std::size_t stack_size = 64u << 10;
 
-[[noreturn]] void give_up(const child_plan& plan, launch_step step) noexcept {
+[[noreturn]] void fail(const child_plan& plan, launch_step step) noexcept {
     const child_failure failure{step, errno};
     [[maybe_unused]] const auto written = ::write(plan.report, &failure, sizeof failure);
     ::_exit(127);
@@ -114,19 +114,19 @@ int run_child(void* argument) noexcept {
     auto plan = *static_cast<const child_plan*>(argument);
     if (plan.abort->is_requested()) { // either this is seen, or the pid is, and gets a SIGKILL
         errno = ECANCELED;
-        give_up(plan, launch_step::vfork);
+        fail(plan, launch_step::vfork);
     }
     reset_signals();
     const int report = duplicate_out_of_the_way(plan.report);
     if (report < 0) {
-        give_up(plan, launch_step::setup);
+        fail(plan, launch_step::setup);
     }
     plan.report = report;
     if (!leave_hosts_session(plan) || !arm(plan.leash) || !place_descriptors(plan.descriptors)) {
-        give_up(plan, launch_step::setup);
+        fail(plan, launch_step::setup);
     }
     if (plan.directory != nullptr && !enter(plan.directory)) {
-        give_up(plan, launch_step::chdir);
+        fail(plan, launch_step::chdir);
     }
     if (plan.state != nullptr) {
         assume(*plan.state);
@@ -135,7 +135,7 @@ int run_child(void* argument) noexcept {
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execve(plan.executable, plan.arguments, plan.environment);
-    give_up(plan, launch_step::exec);
+    fail(plan, launch_step::exec);
 }
 
 // As vfork, but the kernel stores the pid before the child runs: whoever stops the child then can be answered.

@@ -34,7 +34,7 @@ public:
     int guard_end() const noexcept { return guard_end_.get(); }
 
     /// The guard has both ends, and the child has armed them.
-    void hand_over() noexcept { guard_end_.reset(); }
+    void disarm() noexcept { guard_end_.reset(); }
 
     /// Kills the group. Of no effect once the group is empty, and in a forked copy of the host.
     void pull() const noexcept;

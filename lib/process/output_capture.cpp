@@ -71,7 +71,7 @@ asio::awaitable<void> output_capture::read(stream& source) {
         more = count != 0;
         if (count > 0) {
             const auto size = static_cast<std::size_t>(count);
-            const auto line_count = take(source, {piece.data(), size});
+            const auto line_count = consume(source, {piece.data(), size});
             if (size == piece.size() && piece.size() < read_size) {
                 piece.resize(read_size);
             }
@@ -104,13 +104,13 @@ void output_capture::drain(stream& source, std::span<char> room) {
         count = read_some(source, room);
         if (count > 0) {
             taken += static_cast<std::size_t>(count);
-            take(source, {room.data(), static_cast<std::size_t>(count)});
+            consume(source, {room.data(), static_cast<std::size_t>(count)});
         }
     }
 }
 
 /// Returns how many lines it was.
-std::size_t output_capture::take(stream& source, std::string_view text) {
+std::size_t output_capture::consume(stream& source, std::string_view text) {
     std::size_t count = 0;
     const auto now = clock::now();
     keep_tail(text);
@@ -183,11 +183,11 @@ bool output_capture::offer(std::string_view line, line_end end, bool is_stderr, 
     if (end == line_end::carriage_return && !redraws_.admit(now)) {
         return false;
     }
-    hand_on(line, is_stderr, now);
+    forward(line, is_stderr, now);
     return true;
 }
 
-void output_capture::hand_on(std::string_view line, bool is_stderr, time_point now) {
+void output_capture::forward(std::string_view line, bool is_stderr, time_point now) {
     if (!rate_.admit(now)) {
         ++dropped_;
         return;

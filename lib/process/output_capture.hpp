@@ -58,11 +58,11 @@ private:
     asio::awaitable<void> pause_if_flooded(stream& source, std::size_t cost);
     static ssize_t read_some(stream& source, std::span<char> room) noexcept;
     void drain(stream& source, std::span<char> room);
-    std::size_t take(stream& source, std::string_view text);
+    std::size_t consume(stream& source, std::string_view text);
     void keep_tail(std::string_view text);
     void append_to_tail(std::string_view text);
     bool offer(std::string_view line, line_end end, bool is_stderr, time_point now);
-    void hand_on(std::string_view line, bool is_stderr, time_point now);
+    void forward(std::string_view line, bool is_stderr, time_point now);
 
     worker_id worker_;
     output_options options_;

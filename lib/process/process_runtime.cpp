@@ -3,7 +3,7 @@
 
 #include "process/process_runtime.hpp"
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
 #include "core/launch_command.hpp"
@@ -175,7 +175,7 @@ private:
         spec.descriptors = wires->for_child();
         spec.leash = {group.host_end(), group.guard_end()};
         child = launch_(spec, abort);
-        group.hand_over();
+        group.disarm();
         beside.entrust(child);
         wires->close_far_ends();
     }
@@ -188,7 +188,7 @@ private:
 struct launch_watch {
     explicit launch_watch(const strand& executor) : wake(executor) {}
 
-    gate wake;
+    latch wake;
     bool over = false;
     bool cancelled = false;
 };

@@ -79,9 +79,9 @@ bool spawner::state::take(job& next) {
 
 void spawner::state::finish_job() {
     const std::lock_guard lock(mutex);
-    if (const auto tell = std::exchange(then, nullptr)) {
+    if (const auto notify = std::exchange(then, nullptr)) {
         try {
-            tell();
+            notify();
         } catch (const std::exception&) { // out of memory: who waits has a limit
         }
     }

@@ -39,7 +39,7 @@ bool write_all(std::string_view text) noexcept {
     return written;
 }
 
-bool tell_what_was_left_out(unsigned long count) noexcept {
+bool report_omissions(unsigned long count) noexcept {
     std::array<char, 80> note{};
     const int length = std::snprintf(note.data(), note.size(), "skep: %lu lines were left out here\n", count);
     return write_all({note.data(), static_cast<std::size_t>(length)});
@@ -54,7 +54,7 @@ void write_to_standard_error(std::string_view line) noexcept {
     const held_signal of_pipe(SIGPIPE); // nobody reads it
     const held_signal of_file(SIGXFSZ); // it is a file, and as long as it may be
     const auto missed = left_out.exchange(0);
-    const bool told = missed == 0 || tell_what_was_left_out(missed);
+    const bool told = missed == 0 || report_omissions(missed);
     if (!told || !write_all(line)) {
         left_out += 1 + (told ? 0 : missed);
     }

@@ -53,19 +53,19 @@ void redis_connection::attempt(Step step) {
 void redis_connection::open() {
     watch();
     if (begin_ <= steady_clock::now()) {
-        look_up();
+        resolve();
         return;
     }
     pause_.expires_at(begin_);
     auto on_time = [self = shared_from_this()](error_code ec) {
         if (!ec) {
-            self->attempt([&] { self->look_up(); });
+            self->attempt([&] { self->resolve(); });
         }
     };
     pause_.async_wait(std::move(on_time));
 }
 
-void redis_connection::look_up() {
+void redis_connection::resolve() {
     if (!options_->unix_socket.empty()) {
         connect({asio::local::stream_protocol::endpoint(options_->unix_socket)});
         return;

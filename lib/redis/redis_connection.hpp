@@ -79,7 +79,7 @@ private:
 
     template <class Step>
     void attempt(Step step);
-    void look_up();
+    void resolve();
     void connect(const std::vector<endpoint>& endpoints);
     void greet();
     void transmit();

@@ -4,7 +4,7 @@
 #include "redis/redis_server.hpp"
 
 #include "async/checkpoint.hpp"
-#include "async/execute_surely.hpp"
+#include "async/execute_with_retry.hpp"
 #include "redis/session_replies.hpp"
 
 #include <boost/asio/cancellation_type.hpp>
@@ -62,12 +62,12 @@ asio::awaitable<void> redis_server::perform(ptr self, std::string command, waiti
             if (!still_there) {
                 return;
             }
-            auto give_up = [still_there, unwanted] {
+            auto abandon = [still_there, unwanted] {
                 if (const auto still_waiting = unwanted.lock()) {
                     still_there->cancel(still_waiting);
                 }
             };
-            execute_surely(still_there->strand_, std::move(give_up));
+            execute_with_retry(still_there->strand_, std::move(abandon));
         };
         auto slot = caller.cancellation();
         if (slot.is_connected()) {
@@ -76,7 +76,7 @@ asio::awaitable<void> redis_server::perform(ptr self, std::string command, waiti
         added->caller = std::move(caller);
         const auto where = self->strand_;
         auto begin = [self = std::move(self), added = std::move(added)] { self->begin(added); };
-        execute_surely(where, std::move(begin));
+        execute_with_retry(where, std::move(begin));
     };
     return suspend(std::move(start));
 }
@@ -110,7 +110,7 @@ void redis_server::close(const ptr& self) noexcept {
             }
             self->idle_.reset();
         };
-        execute_surely(self->strand_, std::move(step));
+        execute_with_retry(self->strand_, std::move(step));
     } catch (const std::exception&) {} // out of memory: what is under way ends by its time
 }
 

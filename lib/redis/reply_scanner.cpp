@@ -28,13 +28,13 @@ std::optional<long long> to_number(std::string_view text) {
 std::size_t reply_scanner::scan(std::string_view bytes) {
     std::size_t good = 0;
     while (good < bytes.size() && problem_.empty()) {
-        const auto count = take(bytes.substr(good));
+        const auto count = consume(bytes.substr(good));
         good += problem_.empty() ? count : 0;
     }
     return good;
 }
 
-std::size_t reply_scanner::take(std::string_view bytes) {
+std::size_t reply_scanner::consume(std::string_view bytes) {
     const auto count = at_ == part::body ? std::min(body_, bytes.size()) : 1;
     taken_ += count;
     if (taken_ > reply_bytes_) {
@@ -43,8 +43,8 @@ std::size_t reply_scanner::take(std::string_view bytes) {
     }
     const auto next = bytes.front();
     switch (at_) {
-    case part::type: take_type(next); break;
-    case part::line: take_of_line(next); break;
+    case part::type: consume_type(next); break;
+    case part::line: consume_line(next); break;
     case part::line_end:
         if (next == '\n') {
             end_line();
@@ -65,7 +65,7 @@ std::size_t reply_scanner::take(std::string_view bytes) {
     return count;
 }
 
-void reply_scanner::take_type(char type) {
+void reply_scanner::consume_type(char type) {
     if (type != '+' && type != '-' && !is_number(type)) {
         refuse_foreign();
     }
@@ -74,7 +74,7 @@ void reply_scanner::take_type(char type) {
     at_ = part::line;
 }
 
-void reply_scanner::take_of_line(char next) {
+void reply_scanner::consume_line(char next) {
     if (next == '\r') {
         at_ = part::line_end;
     } else if (next == '\n' || (is_number(type_) && line_ == number_.size())) {

@@ -32,9 +32,9 @@ private:
     enum class part { type, line, line_end, body, body_return, body_end };
 
     /// Takes one byte, or as much of a body as there is; returns how many bytes that were.
-    std::size_t take(std::string_view bytes);
-    void take_type(char type);
-    void take_of_line(char next);
+    std::size_t consume(std::string_view bytes);
+    void consume_type(char type);
+    void consume_line(char next);
     void end_line();
     void end_element() noexcept;
     void begin_body(long long length);

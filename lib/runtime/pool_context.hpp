@@ -31,7 +31,7 @@ struct pool_context {
 
     /// See event_bus::emit.
     template <class E, class Make>
-    void tell(Make&& make) const noexcept {
+    void publish(Make&& make) const noexcept {
         if (events && events->wants<E>()) {
             events->emit<E>(std::forward<Make>(make));
         }

@@ -12,7 +12,7 @@ void call_places::limit(std::size_t most) noexcept {
     capacity_ = std::min(capacity_, most);
 }
 
-void call_places::note(std::uint64_t id) noexcept {
+void call_places::record(std::uint64_t id) noexcept {
     last_id_ = std::max(last_id_, id);
 }
 

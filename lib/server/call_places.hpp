@@ -25,7 +25,7 @@ public:
     void limit(std::size_t most) noexcept;
 
     /// To be told of each call that comes.
-    void note(std::uint64_t id) noexcept;
+    void record(std::uint64_t id) noexcept;
     bool has_come(std::uint64_t id) const noexcept { return id <= last_id_; }
 
     /// Whether one that comes now need not wait.

@@ -29,7 +29,7 @@ void report(const std::string& what, const std::exception_ptr& problem) {
 }
 
 /// Of the SDK itself, which cannot go on: out of memory, say.
-[[noreturn]] void give_up(const std::exception_ptr& problem) {
+[[noreturn]] void abort(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);
     } catch (const protocol_violation& violation) {
@@ -54,8 +54,8 @@ conversation::conversation(const strand& executor, host_connection connection, s
                  report("on_start failed", problem);
                  status_ = exit_failed;
              }),
-      calls_(executor, give_up),
-      reading_(executor, give_up),
+      calls_(executor, abort),
+      reading_(executor, abort),
       welcomed_(executor),
       stop_(executor),
       places_(capacity),
@@ -120,11 +120,11 @@ void conversation::greet() {
 }
 
 void conversation::begin_to_listen() {
-    auto hand_over = [this](std::vector<host_message> messages) {
+    auto on_messages = [this](std::vector<host_message> messages) {
         asio::post(executor_,
-                   [this, messages = std::move(messages)]() mutable { take(std::move(messages)); });
+                   [this, messages = std::move(messages)]() mutable { handle(std::move(messages)); });
     };
-    listener_ = host_.listen(executor_, counters_, services_.cancelled, std::move(hand_over));
+    listener_ = host_.listen(executor_, counters_, services_.cancelled, std::move(on_messages));
 }
 
 asio::awaitable<void> conversation::run_start_hooks() {
@@ -187,20 +187,20 @@ asio::awaitable<void> conversation::read_calls() {
     }
 }
 
-void conversation::take(std::vector<host_message> messages) {
+void conversation::handle(std::vector<host_message> messages) {
     try {
         for (auto& each : messages) {
             if (welcome_time_.has_value() == std::holds_alternative<welcome_message>(each)) {
                 throw protocol_violation("one welcome comes, and comes first");
             }
-            std::visit([this](auto& message) { take(std::move(message)); }, each);
+            std::visit([this](auto& message) { handle(std::move(message)); }, each);
         }
     } catch (...) {
-        give_up(std::current_exception());
+        abort(std::current_exception());
     }
 }
 
-void conversation::take(welcome_message welcome) {
+void conversation::handle(welcome_message welcome) {
     services_.welcome = std::move(welcome);
     welcome_time_ = clock::now();
     if (services_.welcome.capacity > 0) {
@@ -209,14 +209,14 @@ void conversation::take(welcome_message welcome) {
     welcomed_.open();
 }
 
-void conversation::take(call_message call) {
+void conversation::handle(call_message call) {
     if (host_.calls() != nullptr) {
         throw protocol_violation("a call came over the control channel");
     }
     accept(std::move(call));
 }
 
-void conversation::take(cancel_message cancel) {
+void conversation::handle(cancel_message cancel) {
     if (auto* const running = places_.find(cancel.id)) {
         running->interrupt();
     } else if (auto waiting = places_.take_waiting(cancel.id)) {
@@ -226,31 +226,31 @@ void conversation::take(cancel_message cancel) {
     }
 }
 
-void conversation::take(credit_message credit) {
+void conversation::handle(credit_message credit) {
     if (auto* const running = places_.find(credit.id)) {
         running->grant(credit.more);
     }
 }
 
-void conversation::take(tool_result_message result) {
+void conversation::handle(tool_result_message result) {
     const auto number = result.tool_call;
-    take_tool_answer(number, std::move(result));
+    handle_tool_answer(number, std::move(result));
 }
 
-void conversation::take(tool_error_message error) {
+void conversation::handle(tool_error_message error) {
     const auto number = error.tool_call;
-    take_tool_answer(number, std::move(error));
+    handle_tool_answer(number, std::move(error));
 }
 
-void conversation::take_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer) {
+void conversation::handle_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer) {
     if (const auto answered = services_.tools.end(number)) {
         answered->answer = std::move(answer);
-        answered->outer.take_tool_answer(*answered);
+        answered->outer.handle_tool_answer(*answered);
     }
 }
 
 void conversation::accept(call_message&& call) {
-    places_.note(call.id);
+    places_.record(call.id);
     if (is_stopping_) {
         return;
     }
@@ -314,7 +314,7 @@ void conversation::run_on_thread(std::shared_ptr<served_call> call, const detail
             try {
                 finish(*call, std::move(value), problem);
             } catch (...) {
-                give_up(std::current_exception());
+                abort(std::current_exception());
             }
         });
     });

@@ -43,16 +43,16 @@ private:
     void on_terminate();
     void stop();
 
-    void take(std::vector<host_message> messages);
-    void take(welcome_message welcome);
-    void take(call_message call);
-    void take(cancel_message cancel);
-    void take(credit_message credit);
-    void take(tool_result_message result);
-    void take(tool_error_message error);
-    void take(ping_message) noexcept {} // the listener's
-    void take(shutdown_message) { stop(); }
-    void take_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer);
+    void handle(std::vector<host_message> messages);
+    void handle(welcome_message welcome);
+    void handle(call_message call);
+    void handle(cancel_message cancel);
+    void handle(credit_message credit);
+    void handle(tool_result_message result);
+    void handle(tool_error_message error);
+    void handle(ping_message) noexcept {} // the listener's
+    void handle(shutdown_message) { stop(); }
+    void handle_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer);
 
     void accept(call_message&& call);
     void begin_waiting();
@@ -71,8 +71,8 @@ private:
     task_group hooks_;
     task_group calls_;
     task_group reading_;
-    gate welcomed_;
-    gate stop_;
+    latch welcomed_;
+    latch stop_;
     bool has_started_ = false;
     bool is_stopping_ = false;
     bool is_terminating_ = false;
@@ -80,7 +80,7 @@ private:
     std::optional<time_point> welcome_time_;
     call_places places_;
     bool is_beginning_ = false;
-    gate idle_; ///< opens when no call is left
+    latch idle_; ///< opens when no call is left
     asio::basic_signal_set<strand> terminate_;
     // The last, as their threads use what is above.
     std::optional<asio::thread_pool> threads_;

@@ -30,7 +30,7 @@ public:
 
     /// Begins to listen; to be called once. What the listener gets has to outlive it, and so has this.
     std::unique_ptr<listener> listen(const strand& executor, const call_counters& counters,
-                                     cancelled_calls& cancelled, listener::message_handler hand_over);
+                                     cancelled_calls& cancelled, listener::message_handler on_messages);
 
     /// Where calls come from, once somebody listens; null over stdio, where the listener reads everything.
     byte_stream* calls() const noexcept { return data_in_.get(); }

@@ -20,12 +20,12 @@ constexpr int exit_protocol_error = 76;
 } // namespace
 
 listener::listener(int from, int watched, shared_output& to, const call_counters& counters,
-                   cancelled_calls& cancelled, message_handler hand_over)
+                   cancelled_calls& cancelled, message_handler on_messages)
     : input_(from, watched),
       to_(to),
       counters_(counters),
       cancelled_(cancelled),
-      hand_over_(std::move(hand_over)),
+      on_messages_(std::move(on_messages)),
       frames_(limits_of_input()),
       thread_([this] { listen(); }) {}
 
@@ -40,14 +40,14 @@ void listener::listen() {
             if (*count == 0) {
                 leave_as_host_is_gone();
             }
-            take(*count);
+            handle(*count);
         }
     } catch (const protocol_violation& violation) {
         leave_as_host_breaks_protocol(violation.what());
     }
 }
 
-void listener::take(std::size_t count) {
+void listener::handle(std::size_t count) {
     frames_.commit(count);
     std::vector<host_message> rest;
     while (const auto frame = frames_.next()) {
@@ -64,7 +64,7 @@ void listener::take(std::size_t count) {
         rest.push_back(std::move(message));
     }
     if (!rest.empty()) {
-        hand_over_(std::move(rest));
+        on_messages_(std::move(rest));
     }
 }
 

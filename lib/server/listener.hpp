@@ -28,9 +28,9 @@ class listener {
 public:
     using message_handler = std::function<void(std::vector<host_message>)>;
 
-    /// Reads `from`, watches `watched` (see blocking_input), and answers through `to`. `hand_over` is called on the thread.
+    /// Reads `from`, watches `watched` (see blocking_input), and answers through `to`. `on_messages` is called on the thread.
     listener(int from, int watched, shared_output& to, const call_counters& counters,
-             cancelled_calls& cancelled, message_handler hand_over);
+             cancelled_calls& cancelled, message_handler on_messages);
 
     /// Ends the thread.
     ~listener();
@@ -39,14 +39,14 @@ public:
 
 private:
     void listen();
-    void take(std::size_t count);
+    void handle(std::size_t count);
     void pong(const ping_message& ping);
 
     blocking_input input_;
     shared_output& to_;
     const call_counters& counters_;
     cancelled_calls& cancelled_;
-    message_handler hand_over_;
+    message_handler on_messages_;
     frame_decoder frames_;
     host_message_decoder messages_;
     std::thread thread_;

@@ -147,7 +147,7 @@ std::shared_ptr<open_tool_call> served_call::begin_tool_call(const std::string& 
     return services_.tools.begin(number, *this);
 }
 
-void served_call::take_tool_answer(open_tool_call& answered) {
+void served_call::handle_tool_answer(open_tool_call& answered) {
     --open_tool_calls_;
     answered.answered.open();
     notify();
@@ -160,18 +160,18 @@ void served_call::progress(double fraction, std::string_view text) {
     {
         const std::lock_guard lock(news_mutex_);
         news_ = report{std::clamp(fraction, 0.0, 1.0), std::string(text)};
-        if (std::exchange(has_told_news_, true)) {
+        if (std::exchange(has_posted_news_, true)) {
             return;
         }
     }
-    asio::dispatch(services_.executor, [self = shared_from_this()] { self->take_news(); });
+    asio::dispatch(services_.executor, [self = shared_from_this()] { self->handle_news(); });
 }
 
-void served_call::take_news() {
+void served_call::handle_news() {
     {
         const std::lock_guard lock(news_mutex_);
         report_ = std::move(news_);
-        has_told_news_ = false;
+        has_posted_news_ = false;
     }
     if (is_report_due_) {
         send_report();
@@ -255,7 +255,7 @@ void served_call::answer(const std::exception_ptr& problem) {
     services_.out.send_soon();
 }
 
-condition& served_call::changed() {
+condition_variable& served_call::changed() {
     if (!changed_) {
         changed_.emplace(services_.executor);
     }

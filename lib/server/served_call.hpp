@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/condition.hpp"
+#include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include "server/cancelled_calls.hpp"
 #include "server/outbox.hpp"
@@ -53,7 +53,7 @@ public:
 
     // For the conversation.
     void grant(stream_credit more);
-    void take_tool_answer(open_tool_call& answered);
+    void handle_tool_answer(open_tool_call& answered);
     void run_by(task_group::task_handle handler) noexcept { handler_ = std::move(handler); }
     void interrupt();
     bool was_interrupted() const noexcept { return was_interrupted_; }
@@ -74,10 +74,10 @@ private:
     void end_if_cancelled() const;
     std::shared_ptr<open_tool_call> begin_tool_call(const std::string& name, const boost::json::value& args,
                                                     const std::vector<blob>& attachments);
-    void take_news();
+    void handle_news();
     void send_report();
     void append_report();
-    condition& changed();
+    condition_variable& changed();
     void notify();
 
     call_message message_;
@@ -89,10 +89,10 @@ private:
     std::vector<blob> attachments_; ///< of the result
     std::optional<boost::json::array> collected_;
     std::size_t open_tool_calls_ = 0;
-    std::optional<condition> changed_; ///< credit, or room for tool calls; seldom waited for
+    std::optional<condition_variable> changed_; ///< credit, or room for tool calls; seldom waited for
     std::mutex news_mutex_;
     report news_;                  ///< the newest, which the handler may make on a thread of its own
-    bool has_told_news_ = false;   ///< and take_news() is on its way
+    bool has_posted_news_ = false; ///< and handle_news() is on its way
     std::optional<report> report_; ///< to be sent, at the latest before the answer
     std::optional<timer> next_report_;
     bool is_report_due_ = true;

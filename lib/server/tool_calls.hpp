@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "wire/call_messages.hpp"
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct open_tool_call {
     open_tool_call(const strand& executor, served_call& of) : outer(of), answered(executor) {}
 
     served_call& outer;
-    gate answered;
+    latch answered;
     std::variant<std::monostate, tool_result_message, tool_error_message> answer;
 };
 

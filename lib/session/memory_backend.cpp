@@ -38,7 +38,7 @@ Result memory_backend::with_entry(const std::string& id, Result otherwise, Funct
     return entry == nullptr ? std::move(otherwise) : function(home.table, *entry, now);
 }
 
-bool memory_backend::take_place(std::size_t quota) noexcept {
+bool memory_backend::acquire_place(std::size_t quota) noexcept {
     auto seen = count_.load();
     while (seen < quota) {
         if (count_.compare_exchange_weak(seen, seen + 1)) {
@@ -62,7 +62,7 @@ std::optional<session_insertion> memory_backend::try_insert(const session_entry_
     if (dropped.what) {
         --count_;
     }
-    if (!take_place(quota)) {
+    if (!acquire_place(quota)) {
         return std::nullopt;
     }
     try {
@@ -178,7 +178,7 @@ session_sweep memory_backend::sweep_now(std::size_t most) {
     }
     next_swept_ = at;
     for (const auto& each : dropped) {
-        tell_of(*each);
+        notify_expiry(*each);
     }
     return {dropped.size(), done == parts_.size()};
 }

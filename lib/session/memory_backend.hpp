@@ -38,7 +38,7 @@ public:
     awaitable<bool> remove(std::string id) override;
     awaitable<session_sweep> sweep(std::size_t most) override;
     awaitable<session_usage> usage() override;
-    void on_expiry(expiry_handler told) override { told_ = std::move(told); }
+    void on_expiry(expiry_handler handler) override { expiry_handler_ = std::move(handler); }
 
 private:
     struct alignas(64) part {
@@ -56,7 +56,7 @@ private:
         drop& operator=(const drop&) = delete;
         ~drop() {
             if (what) {
-                from_.tell_of(*what);
+                from_.notify_expiry(*what);
             }
         }
 
@@ -66,16 +66,16 @@ private:
         const memory_backend& from_;
     };
 
-    void tell_of(const session_entry& expired) const {
-        if (told_) {
-            told_(expired.id, expired.end());
+    void notify_expiry(const session_entry& expired) const {
+        if (expiry_handler_) {
+            expiry_handler_(expired.id, expired.end());
         }
     }
 
     part& part_of(const session_key& key) noexcept { return *parts_[key.hash % parts_.size()]; }
 
     /// One more session, if there are fewer than `quota`.
-    bool take_place(std::size_t quota) noexcept;
+    bool acquire_place(std::size_t quota) noexcept;
 
     /// None if there are as many as there may be.
     std::optional<session_insertion> try_insert(const session_entry_ptr& added, std::size_t quota);
@@ -88,7 +88,7 @@ private:
     template <class Result, class Function>
     Result with_entry(const std::string& id, Result otherwise, Function function);
 
-    expiry_handler told_;
+    expiry_handler expiry_handler_;
     std::vector<std::unique_ptr<part>> parts_;
     std::atomic<std::size_t> count_{0};      ///< sessions in all parts
     std::atomic<std::size_t> next_swept_{0}; ///< the part that the next sweep begins with

@@ -19,21 +19,21 @@ public:
         all_.push_back(std::move(added));
     }
 
-    void tell_of_removal(const std::string& id) const {
+    void notify_removal(const std::string& id) const {
         for_each([&](session_observer& each) { each.on_session_removed(id); });
     }
 
-    void tell_of_expiry(const std::string& id, time_point expired) const {
+    void notify_expiry(const std::string& id, time_point expired) const {
         for_each([&](session_observer& each) { each.on_session_expired(id, expired); });
     }
 
 private:
     template <class Tell>
-    void for_each(Tell tell) const {
+    void for_each(Tell notify) const {
         const std::lock_guard lock(mutex_);
         for (const auto& each : all_) {
             if (const auto observer = each.lock()) {
-                tell(*observer);
+                notify(*observer);
             }
         }
     }

@@ -66,8 +66,8 @@ public:
     static awaitable<session_store_stats> stats(ptr self);
 
     void on_expired(const std::string& id, time_point at) {
-        observers.tell_of_expiry(id, at);
-        tell<events::session_expired>([&] { return events::session_expired{id}; });
+        observers.notify_expiry(id, at);
+        publish<events::session_expired>([&] { return events::session_expired{id}; });
     }
 
     const session_options options;
@@ -75,11 +75,11 @@ public:
 
 private:
     /// What a session may hold, its ttl given or not.
-    void settle(session_data& data) const;
+    void complete(session_data& data) const;
     void warn_of(std::size_t count) noexcept;
 
     template <class E, class Make>
-    void tell(Make&& make) const noexcept {
+    void publish(Make&& make) const noexcept {
         if (options.events) {
             options.events->emit<E>(std::forward<Make>(make));
         }
@@ -92,7 +92,7 @@ private:
     std::atomic<std::uint64_t> cleanup_runs_{0};
 };
 
-void session_service::settle(session_data& data) const {
+void session_service::complete(session_data& data) const {
     if (data.ttl() == duration::zero()) {
         data.ttl(options.ttl);
     }
@@ -103,7 +103,9 @@ void session_service::warn_of(std::size_t count) noexcept {
     if (!quota_.warns_at(count)) {
         return;
     }
-    tell<events::session_quota_warning>([&] { return events::session_quota_warning{count, options.quota}; });
+    publish<events::session_quota_warning>([&] {
+        return events::session_quota_warning{count, options.quota};
+    });
     if (options.on_quota_warning) {
         try {
             options.on_quota_warning(count, options.quota);
@@ -113,7 +115,7 @@ void session_service::warn_of(std::size_t count) noexcept {
 
 auto session_service::create(ptr self, std::string id, session_data initial) -> awaitable<session> {
     check_session_id(id);
-    self->settle(initial);
+    self->complete(initial);
     const auto now = std::chrono::system_clock::now();
     auto inserting =
         detail::checked(self->backend_->insert(std::move(id), std::move(initial), now, self->options.quota),
@@ -126,7 +128,7 @@ auto session_service::create(ptr self, std::string id, session_data initial) -> 
     }
     if (result.is_new) {
         ++self->created_;
-        self->tell<events::session_created>([&] {
+        self->publish<events::session_created>([&] {
             return events::session_created{result.stored->id(), result.count};
         });
         self->warn_of(result.count);
@@ -153,7 +155,7 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
         }
         auto data = found->data(); // a copy, for the sake of those that read the session
         change(data);
-        self->settle(data);
+        self->complete(data);
         const auto before_replacing = co_await asio::this_coro::cancellation_state;
         heed(before_replacing);
         auto replacing =
@@ -197,8 +199,8 @@ auto session_service::remove(ptr self, std::string id) -> awaitable<bool> {
     const bool was_there = co_await detail::checked(self->backend_->remove(id), "session_backend::remove");
     if (was_there) {
         ++self->deleted_;
-        self->observers.tell_of_removal(id);
-        self->tell<events::session_removed>([&] { return events::session_removed{id}; });
+        self->observers.notify_removal(id);
+        self->publish<events::session_removed>([&] { return events::session_removed{id}; });
     }
     co_return was_there;
 }

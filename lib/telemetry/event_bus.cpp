@@ -32,7 +32,7 @@ subscription& subscription::operator=(subscription&& other) noexcept {
     if (this != &other) {
         const auto old = std::exchange(mailbox_, std::move(other.mailbox_));
         if (old) {
-            old->give_up();
+            old->abandon();
         }
     }
     return *this;
@@ -40,7 +40,7 @@ subscription& subscription::operator=(subscription&& other) noexcept {
 
 subscription::~subscription() {
     if (mailbox_) {
-        mailbox_->give_up();
+        mailbox_->abandon();
     }
 }
 
@@ -78,7 +78,7 @@ std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std
     check_ranges([&](const range_check& range) { range.number("capacity", capacity, 1, 1'000'000); });
     auto mailbox = std::make_shared<detail::event_mailbox>(capacity);
     const std::lock_guard lock(mutex_);
-    forget_the_gone();
+    drop_expired_subscribers();
     subscribers_.push_back({mailbox, wanted});
     wanted_ |= wanted;
     if (has_ended_waits_) {
@@ -90,14 +90,14 @@ std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std
 subscription event_bus::listen_to(std::uint64_t wanted, asio::any_io_executor where,
                                   std::function<void(const event&)> handler, std::size_t capacity) {
     auto mailbox = open(wanted, capacity);
-    mailbox->hand_to(std::move(where), std::move(handler));
+    mailbox->deliver_to(std::move(where), std::move(handler));
     return subscription(std::move(mailbox));
 }
 
 void event_bus::put(const event& what) {
     const auto bit = std::uint64_t(1) << what.index();
     const std::lock_guard lock(mutex_);
-    forget_the_gone();
+    drop_expired_subscribers();
     for (const auto& each : subscribers_) {
         const auto mailbox = (each.wanted & bit) != 0 ? each.mailbox.lock() : nullptr;
         if (mailbox) {
@@ -106,7 +106,7 @@ void event_bus::put(const event& what) {
     }
 }
 
-void event_bus::forget_the_gone() {
+void event_bus::drop_expired_subscribers() {
     std::uint64_t wanted = 0;
     std::erase_if(subscribers_, [&](const subscriber& each) {
         const auto mailbox = each.mailbox.lock();

@@ -3,7 +3,7 @@
 
 #include "telemetry/event_mailbox.hpp"
 
-#include "async/execute_surely.hpp"
+#include "async/execute_with_retry.hpp"
 #include <skep/error.hpp>
 
 #include <boost/asio/cancellation_state.hpp>
@@ -36,7 +36,7 @@ void event_mailbox::put(const event& what) {
     call_listener();
 }
 
-void event_mailbox::hand_to(asio::any_io_executor where, std::function<void(const event&)> handler) {
+void event_mailbox::deliver_to(asio::any_io_executor where, std::function<void(const event&)> handler) {
     enroll(where);
     auto fresh = std::make_shared<listener>();
     fresh->handler = std::move(handler);
@@ -58,20 +58,20 @@ void event_mailbox::call_listener() noexcept {
         const auto where = asio::require(listener_->where, asio::execution::blocking.never);
         auto call = [self = shared_from_this()] {
             if (self) {
-                self->hand_on();
+                self->deliver();
             }
         };
-        execute_surely(where, std::move(call));
+        execute_with_retry(where, std::move(call));
         listener_->is_called = true;
     } catch (const std::exception&) {}
 }
 
 /// On the listener's executor, which others want to use, too.
-void event_mailbox::hand_on() noexcept {
+void event_mailbox::deliver() noexcept {
     constexpr int handed_on_per_turn = 64;
     bool more = true;
     for (int i = 0; more && i < handed_on_per_turn; ++i) {
-        more = hand_on_one();
+        more = deliver_one();
     }
     if (more) {
         const std::lock_guard lock(mutex_);
@@ -83,7 +83,7 @@ void event_mailbox::hand_on() noexcept {
 }
 
 /// False if there is no more for now. A listener that will not be called again is let go of here.
-bool event_mailbox::hand_on_one() noexcept {
+bool event_mailbox::deliver_one() noexcept {
     std::shared_ptr<listener> to;
     std::optional<event> next;
     {

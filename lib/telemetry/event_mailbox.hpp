@@ -35,7 +35,7 @@ public:
     static asio::awaitable<std::optional<event>> take(std::shared_ptr<event_mailbox> self);
 
     /// Has `handler` called with each event on `where`, one at a time, instead of take(). What it throws is dropped.
-    void hand_to(asio::any_io_executor where, std::function<void(const event&)> handler);
+    void deliver_to(asio::any_io_executor where, std::function<void(const event&)> handler);
 
     /// Nobody waits for events any more: neither a reader, nor a listener's executor.
     void end_waits() noexcept;
@@ -44,7 +44,7 @@ public:
     void close() noexcept;
 
     /// The same, and nobody wants what is there.
-    void give_up() noexcept {
+    void abandon() noexcept {
         is_given_up_ = true;
         close();
     }
@@ -63,8 +63,8 @@ private:
     };
 
     void call_listener() noexcept;
-    void hand_on() noexcept;
-    bool hand_on_one() noexcept;
+    void deliver() noexcept;
+    bool deliver_one() noexcept;
     void enroll(const asio::any_io_executor& executor);
     std::optional<event> take_first();
     void await_news(suspended_caller&& who) noexcept;

@@ -100,13 +100,13 @@ std::optional<frame_view> frame_decoder::next() {
     const auto* payload = reinterpret_cast<const std::byte*>(start + frame_header_size + json_length);
     frame_view frame{{start + frame_header_size, json_length}, {payload, frame_length - 4 - json_length}};
     if (frame.payload.size() >= std::max(large_payload, capacity_ / 2)) {
-        frame.memory = hand_over();
+        frame.memory = release();
     }
     return frame;
 }
 
 /// Gives the buffer away, with a frame that fills most of it, and goes on in another one.
-std::shared_ptr<const void> frame_decoder::hand_over() {
+std::shared_ptr<const void> frame_decoder::release() {
     const auto rest = available();
     decltype(buffer_) next(allocate(nullptr, std::max(receive_size, rest)));
     std::memcpy(next.get(), buffer_.get() + begin_, rest);

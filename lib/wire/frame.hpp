@@ -67,7 +67,7 @@ private:
     std::size_t available() const noexcept { return end_ - begin_; }
     std::size_t wanted() const noexcept;
     void make_room(std::size_t count);
-    std::shared_ptr<const void> hand_over();
+    std::shared_ptr<const void> release();
 
     struct free_memory {
         void operator()(char* block) const noexcept { std::free(block); }

@@ -12,7 +12,7 @@
 
 namespace skep {
 
-void answer_intake::take(result_message& result) {
+void answer_intake::handle(result_message& result) {
     const auto now = core_.context.now();
     const auto answered = calls_.take_answered(result.id, now);
     if (answered->is_private) {
@@ -26,7 +26,7 @@ void answer_intake::take(result_message& result) {
     drain_.follow_answer();
 }
 
-void answer_intake::take(chunk_message& piece) {
+void answer_intake::handle(chunk_message& piece) {
     auto* const receiver = calls_.find(piece.id);
     if (receiver == nullptr || receiver->stream == nullptr) {
         throw protocol_violation("a chunk of call " + std::to_string(piece.id) +
@@ -38,7 +38,7 @@ void answer_intake::take(chunk_message& piece) {
     answers_.on_chunk(*receiver, piece);
 }
 
-void answer_intake::take(error_message& error) {
+void answer_intake::handle(error_message& error) {
     const auto now = core_.context.now();
     const auto answered = calls_.take_answered(error.id, now);
     if (answered->is_private) {
@@ -54,7 +54,7 @@ void answer_intake::take(error_message& error) {
     drain_.follow_answer();
 }
 
-void answer_intake::take(progress_message& message) {
+void answer_intake::handle(progress_message& message) {
     auto* const subject = calls_.find(message.id);
     if (subject == nullptr) {
         throw protocol_violation("progress of call " + std::to_string(message.id) +
@@ -65,13 +65,13 @@ void answer_intake::take(progress_message& message) {
     }
 }
 
-void answer_intake::take(tool_call_message& asked) {
+void answer_intake::handle(tool_call_message& asked) {
     const call_ptr caller(calls_.find(asked.id));
     if (!caller) {
         throw protocol_violation("a tool call during call " + std::to_string(asked.id) +
                                  ", which it does not have");
     }
-    core_.context.tell<events::tool_called>([&] {
+    core_.context.publish<events::tool_called>([&] {
         return events::tool_called{core_.id, asked.name, caller->req.command(),
                                    calls_.correlation_id_of(*caller)};
     });

@@ -14,13 +14,13 @@ namespace skep {
 class answer_intake {
 public:
     answer_intake(worker_core& core, worker_calls& calls, worker_drain& drain) noexcept
-        : core_(core), answers_(core.around.answers), calls_(calls), drain_(drain) {}
+        : core_(core), answers_(core.surroundings.answers), calls_(calls), drain_(drain) {}
 
-    void take(result_message& result);
-    void take(chunk_message& piece);
-    void take(error_message& error);
-    void take(progress_message& message);
-    void take(tool_call_message& asked);
+    void handle(result_message& result);
+    void handle(chunk_message& piece);
+    void handle(error_message& error);
+    void handle(progress_message& message);
+    void handle(tool_call_message& asked);
 
 private:
     void end_private();

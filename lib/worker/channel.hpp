@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "runtime/byte_stream.hpp"
 #include "wire/send_buffer.hpp"
 #include "wire/worker_messages.hpp"
@@ -90,7 +90,7 @@ private:
     send_buffer outbox_;
     send_buffer sending_; ///< what flush() could not send
     std::uint64_t sent_ = 0;
-    gate has_backlog_;
+    latch has_backlog_;
     bool mute_ = false;
     bool closed_ = false;
 };

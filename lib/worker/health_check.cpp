@@ -41,7 +41,7 @@ health_check::health_check(worker_core& core, guest_group& guests)
     : core_(core),
       guests_(guests),
       monitor_(core.config.health_check, false, core.context.now()),
-      look_now_(core.context.executor),
+      wake_(core.context.executor),
       probe_over_(core.context.executor) {}
 
 void health_check::introduce(const hello_message& hello) {
@@ -60,9 +60,9 @@ bool health_check::begin(time_point now) {
 asio::awaitable<void> health_check::run() {
     auto not_before = core_.context.now();
     while (core_.life.is_in_service()) {
-        look_now_.close();
+        wake_.close();
         const auto due = is_wanted() ? not_before : std::max(monitor_.next_probe(), not_before);
-        const bool woken = co_await look_now_.wait_until(due);
+        const bool woken = co_await wake_.wait_until(due);
         if (woken) {
             not_before = core_.context.now();
             continue;
@@ -76,7 +76,7 @@ asio::awaitable<void> health_check::run() {
             continue;
         }
         expect_probe(false); // its place is taken in a moment, or is for calls again
-        if (!asked_ && !core_.life.awaits_probe() && !core_.around.answers.may_be_probed(core_.self)) {
+        if (!asked_ && !core_.life.awaits_probe() && !core_.surroundings.answers.may_be_probed(core_.self)) {
             not_before = core_.context.now() + pause_before_turn(core_.config.health_check);
             continue;
         }
@@ -117,7 +117,7 @@ asio::awaitable<void> health_check::probe_and_judge() {
              complaint.empty(),
              complaint,
              std::move(value_)};
-    core_.context.tell<events::worker_health_check>([&] {
+    core_.context.publish<events::worker_health_check>([&] {
         return events::worker_health_check{core_.id, last_->took, last_->passed, complaint};
     });
     if (core_.life.is_in_service()) {
@@ -208,7 +208,7 @@ void health_check::dispel_doubt() {
 
 void health_check::report(std::string detail) {
     const auto verdict = monitor_.failed(core_.context.now());
-    look_now_.open(); // the next probe is due sooner
+    wake_.open(); // the next probe is due sooner
     if (verdict == health_verdict::degrade || verdict == health_verdict::remove) {
         core_.self.report({failure_kind::probe_failed, std::move(detail), errc::worker_lost,
                            monitor_.failures(), core_.config.health_check.failures});

@@ -41,7 +41,7 @@ public:
     /// Begins a probe as soon as one can begin. Returns its number: how many probes have ended once it has.
     std::uint64_t ask() {
         asked_ = true;
-        look_now_.open();
+        wake_.open();
         return begun_probes_ + 1;
     }
     bool is_asked() const noexcept { return asked_; }
@@ -50,7 +50,7 @@ public:
     bool is_well() const noexcept { return !begun_ || !monitor_.is_degraded(); }
 
     /// Something has happened that may let a probe begin, or make it superfluous.
-    void look() { look_now_.open(); }
+    void wake() { wake_.open(); }
 
     // What the worker's calls say of it.
     void answered(time_point now) noexcept;
@@ -93,8 +93,8 @@ private:
     boost::json::value value_; ///< what the check returned
     call_ptr unanswered_;      ///< a probe
     std::string complaint_;
-    gate look_now_;
-    gate probe_over_;
+    latch wake_;
+    latch probe_over_;
 };
 
 } // namespace skep

@@ -96,9 +96,9 @@ asio::awaitable<void> link::read(inlet& from) {
             user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         }
         from.told.begin_turn(from.source.received());
-        auto outcome = take_messages(from);
+        auto outcome = handle_messages(from);
         if (outcome == taken::up_to_large) {
-            outcome = co_await take_large(from);
+            outcome = co_await handle_large(from);
         }
         more = more && outcome == taken::all;
         if (from.told.is_to_be_charged()) {
@@ -145,7 +145,7 @@ asio::awaitable<void> link::write(channel& to, const char* name) {
 }
 
 /// The messages that have arrived, up to one that takes long.
-link::taken link::take_messages(inlet& from) {
+link::taken link::handle_messages(inlet& from) {
     return guarded([&] {
         while (const auto frame = from.source.next()) {
             if (frame->json.size() > longest_at_once) {
@@ -156,14 +156,14 @@ link::taken link::take_messages(inlet& from) {
             if (!message) {
                 return taken::in_part;
             }
-            take(from, std::move(*message), *frame);
+            handle(from, std::move(*message), *frame);
         }
         return taken::all;
     });
 }
 
 /// The message that takes long, in steps between which others have their turn, and those after it.
-asio::awaitable<link::taken> link::take_large(inlet& from) {
+asio::awaitable<link::taken> link::handle_large(inlet& from) {
     auto outcome = taken::up_to_large;
     while (outcome == taken::up_to_large) {
         auto step = [&] {
@@ -177,11 +177,11 @@ asio::awaitable<link::taken> link::take_large(inlet& from) {
                 if (!message) {
                     return taken::in_part;
                 }
-                take(from, std::move(*message), from.source.large());
+                handle(from, std::move(*message), from.source.large());
                 return taken::all;
             };
             outcome = guarded(finish);
-            outcome = outcome == taken::all ? take_messages(from) : outcome;
+            outcome = outcome == taken::all ? handle_messages(from) : outcome;
         }
         if (outcome == taken::up_to_large) {
             co_await end_turn();
@@ -191,13 +191,13 @@ asio::awaitable<link::taken> link::take_large(inlet& from) {
     co_return outcome;
 }
 
-void link::take(inlet& from, worker_message&& message, const frame_view& frame) {
+void link::handle(inlet& from, worker_message&& message, const frame_view& frame) {
     if (const auto* const objection = objection_to(message, &from != &data_)) {
         throw protocol_violation(objection);
     }
     go_on(message);
     const auto kind = kind_of(message);
-    from.told.take(kind, kind == talk::answer ? 0 : from.source.cost_of(message, frame));
+    from.told.record(kind, kind == talk::answer ? 0 : from.source.cost_of(message, frame));
     user_.on_message(message);
 }
 

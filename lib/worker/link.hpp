@@ -88,7 +88,7 @@ private:
 
         channel source;
         worker_talk told;
-        gate no_pause;
+        latch no_pause;
         bool is_paused = false;
     };
 
@@ -96,9 +96,9 @@ private:
     asio::awaitable<bool> receive(inlet& from);
     asio::awaitable<void> pause_if_flooded(inlet& from);
     asio::awaitable<void> write(channel& to, const char* name);
-    taken take_messages(inlet& from);
-    asio::awaitable<taken> take_large(inlet& from);
-    void take(inlet& from, worker_message&& message, const frame_view& frame);
+    taken handle_messages(inlet& from);
+    asio::awaitable<taken> handle_large(inlet& from);
+    void handle(inlet& from, worker_message&& message, const frame_view& frame);
     void report_size();
     template <class Act>
     auto within_memory(Act act) -> std::optional<decltype(act())>;

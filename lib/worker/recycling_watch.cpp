@@ -9,7 +9,7 @@ void recycling_watch::begin(time_point now) {
     const auto& options = core_.config.recycle;
     const double for_age = core_.context.random();
     const double for_calls = core_.context.random();
-    const auto resident = options.hard_memory != 0 ? look(now) : core_.process->resident_bytes();
+    const auto resident = options.hard_memory != 0 ? sample(now) : core_.process->resident_bytes();
     plan_.emplace(options, now, for_age, for_calls, resident);
 }
 
@@ -17,7 +17,7 @@ recycle_plan::verdict recycling_watch::judge(time_point now, bool with_memory) {
     if (!plan_ || core_.life.is_over()) {
         return {};
     }
-    const auto resident = with_memory ? look(now) : 0;
+    const auto resident = with_memory ? sample(now) : 0;
     return plan_->judge(now, calls_.completed(), resident, calls_.last_assigned() != time_point());
 }
 
@@ -25,10 +25,10 @@ std::uint64_t recycling_watch::bytes() const noexcept {
     return core_.process && !core_.life.has_ended() ? core_.process->resident_bytes() : 0;
 }
 
-std::uint64_t recycling_watch::look(time_point now) {
+std::uint64_t recycling_watch::sample(time_point now) {
     const auto resident = core_.process->resident_bytes();
     const auto* const oldest = calls_.oldest();
-    growth_.look(resident, now, oldest != nullptr ? std::optional(oldest->dispatched) : std::nullopt);
+    growth_.sample(resident, now, oldest != nullptr ? std::optional(oldest->dispatched) : std::nullopt);
     return resident;
 }
 

@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    std::uint64_t look(time_point now);
+    std::uint64_t sample(time_point now);
 
     worker_core& core_;
     const worker_calls& calls_;

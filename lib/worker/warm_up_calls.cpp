@@ -3,7 +3,7 @@
 
 #include "worker/warm_up_calls.hpp"
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "core/clock.hpp"
 #include "worker/worker.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace skep {
 
-/// Its caller waits for it at a gate.
+/// Its caller waits for it at a latch.
 class warm_up_call final : public call, private call_sink {
 public:
     warm_up_call(request&& what, const strand& executor)
@@ -28,7 +28,7 @@ public:
     /// False if its time is over.
     asio::awaitable<bool> wait() { return over_.wait_until(limit(submitted)); }
 
-    reply take(const worker_id& id) {
+    reply result(const worker_id& id) {
         if (failure_) {
             throw failure_.to_error();
         }
@@ -60,7 +60,7 @@ private:
     void put_loss() noexcept override { over_.open(); }
     void forget() noexcept override {}
 
-    gate over_;
+    latch over_;
     std::optional<reply> answer_;
     claim_failure failure_;
 };
@@ -89,9 +89,9 @@ asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, r
         problem = errc::cancelled;
     }
     if (is_answered) {
-        co_return mine->take(self->id_);
+        co_return mine->result(self->id_);
     }
-    self->give_up(*mine);
+    self->abandon(*mine);
     throw mine->error_of(problem, self->id_);
 }
 
@@ -110,7 +110,7 @@ void warm_up_calls::send(warm_up_call& fresh) {
     to->calls().assign_private(fresh);
 }
 
-void warm_up_calls::give_up(warm_up_call& sent) {
+void warm_up_calls::abandon(warm_up_call& sent) {
     if (const auto at = worker_.lock(); at && !at->life().is_over()) {
         at->calls().abandon_private(sent);
         at->calls().cancel(sent);

@@ -28,7 +28,7 @@ public:
 private:
     static boost::asio::awaitable<reply> run(std::shared_ptr<warm_up_calls> self, request what);
     void send(warm_up_call& fresh);
-    void give_up(warm_up_call& sent);
+    void abandon(warm_up_call& sent);
 
     const strand executor_;
     const limit_options limits_;

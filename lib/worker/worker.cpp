@@ -28,17 +28,17 @@ std::string stacks_in(const std::string& output) {
     return first == std::string::npos ? std::string() : output.substr(first);
 }
 
-void tell_failure(const pool_context& context, const worker& subject, failure_kind kind,
-                  recovery_action action, const std::string& detail) {
+void publish_failure(const pool_context& context, const worker& subject, failure_kind kind,
+                     recovery_action action, const std::string& detail) {
     if (action == recovery_action::none) { // it has failed before
         return;
     }
     if (kind == failure_kind::protocol_error) {
-        context.tell<events::protocol_error>([&] { return events::protocol_error{subject.id(), detail}; });
+        context.publish<events::protocol_error>([&] { return events::protocol_error{subject.id(), detail}; });
     } else if (kind == failure_kind::heartbeat_lost) {
-        context.tell<events::heartbeat_failed>([&] { return events::heartbeat_failed{subject.id()}; });
+        context.publish<events::heartbeat_failed>([&] { return events::heartbeat_failed{subject.id()}; });
     } else if (kind == failure_kind::probe_failed && action == recovery_action::replace) {
-        context.tell<events::unhealthy_worker_terminated>([&] {
+        context.publish<events::unhealthy_worker_terminated>([&] {
             return events::unhealthy_worker_terminated{subject.id(), subject.life().pid(), detail};
         });
     }
@@ -46,10 +46,11 @@ void tell_failure(const pool_context& context, const worker& subject, failure_ki
 
 } // namespace
 
-worker::worker(const worker_surroundings& around, worker_id id, std::optional<worker_state_machine> begun)
-    : core_(around, *this, std::move(id), std::move(begun)),
-      origin_{around.context.now(), around.context.make_token(), 0, std::nullopt},
-      guests_(around.context.executor),
+worker::worker(const worker_surroundings& surroundings, worker_id id,
+               std::optional<worker_state_machine> begun)
+    : core_(surroundings, *this, std::move(id), std::move(begun)),
+      origin_{surroundings.context.now(), surroundings.context.make_token(), 0, std::nullopt},
+      guests_(surroundings.context.executor),
       initialization_(core_, guests_),
       health_(core_, guests_),
       calls_(core_),
@@ -59,14 +60,15 @@ worker::worker(const worker_surroundings& around, worker_id id, std::optional<wo
       drain_(core_, service_),
       answers_(core_, calls_, drain_),
       served_(new served_sessions(*this, core_.id)),
-      wake_(around.context.executor),
-      tasks_(around.context.executor, [this](const std::exception_ptr& problem) { on_task_failed(problem); }),
-      service_(around.context.executor,
+      wake_(surroundings.context.executor),
+      tasks_(surroundings.context.executor,
+             [this](const std::exception_ptr& problem) { on_task_failed(problem); }),
+      service_(surroundings.context.executor,
                [this](const std::exception_ptr& problem) { on_task_failed(problem); }) {}
 
 asio::awaitable<void> worker::run() {
     try {
-        if (core_.around.limit.is_crossed()) { // just now
+        if (core_.surroundings.limit.is_crossed()) { // just now
             throw std::bad_alloc();
         }
         co_await live();
@@ -93,7 +95,7 @@ asio::awaitable<void> worker::live() {
             wake_.close();
             co_await wake_.wait_until(core_.life.deadline());
         } else {
-            co_await take(step);
+            co_await perform(step);
         }
     }
 }
@@ -104,7 +106,7 @@ void worker::on_task_failed(const std::exception_ptr& problem) noexcept {
     } catch (const std::bad_alloc&) {
         end_with_pool(problem);
     } catch (const std::exception& other) {
-        core_.around.limit.guard([&] {
+        core_.surroundings.limit.guard([&] {
             report({failure_kind::process_exit, other.what(), errc::worker_lost});
         });
     }
@@ -113,21 +115,21 @@ void worker::on_task_failed(const std::exception_ptr& problem) noexcept {
 /// One of its tasks has failed: the steps of its end would wait for that.
 void worker::end_with_pool(const std::exception_ptr& problem) noexcept {
     end_now();
-    core_.around.starter.cancel_start(core_.id);
+    core_.surroundings.starter.cancel_start(core_.id);
     try {
         core_.life.break_off("no memory left", present()); // so short that it takes none
         follow_life();
         calls_.lose();
     } catch (...) {} // what they would have told nobody needs
     wake_.open();
-    core_.around.limit.cross(problem);
+    core_.surroundings.limit.cross(problem);
 }
 
-asio::awaitable<void> worker::take(life_step step) {
+asio::awaitable<void> worker::perform(life_step step) {
     switch (step) {
     case life_step::cancel_launch:
         guests_.cancel();
-        core_.around.starter.cancel_start(core_.id);
+        core_.surroundings.starter.cancel_start(core_.id);
         break;
     case life_step::take_stacks: core_.process->signal(core_.life.stack_signal()); break;
     case life_step::keep_stacks: stacks_ = stacks_in(core_.process->output_tail()); break;
@@ -175,14 +177,14 @@ asio::awaitable<void> worker::launch() {
         if (core_.life.is_over()) {
             throw error(errc::spawn_failed, {}); // nobody wants it any more
         }
-        worker_link started = co_await core_.around.starter.start(std::move(order));
+        worker_link started = co_await core_.surroundings.starter.start(std::move(order));
         core_.process = std::move(started.process);
         core_.link.emplace(core_.context, std::move(started.data), std::move(started.control),
                            core_.config.limits, static_cast<link_user&>(*this));
         tasks_.spawn(self, watch_process());
         core_.link->start(tasks_, self);
         core_.life.launched(core_.process->pid());
-        core_.context.tell<events::worker_spawned>([&] {
+        core_.context.publish<events::worker_spawned>([&] {
             return events::worker_spawned{core_.id, core_.life.pid(),
                                           core_.context.now() - origin_.asked_for};
         });
@@ -222,12 +224,12 @@ void worker::on_message(worker_message& message) {
     std::visit(
         [this](auto& content) {
             using type = std::decay_t<decltype(content)>;
-            if constexpr (requires(answer_intake & intake) { intake.take(content); }) {
-                answers_.take(content);
-            } else if constexpr (requires(worker_records & records) { records.take(content); }) {
-                records_.take(content);
+            if constexpr (requires(answer_intake & intake) { intake.handle(content); }) {
+                answers_.handle(content);
+            } else if constexpr (requires(worker_records & records) { records.handle(content); }) {
+                records_.handle(content);
             } else if constexpr (std::is_same_v<type, pong_message>) {
-                pulse_.take(content);
+                pulse_.handle(content);
             } else if constexpr (std::is_same_v<type, hello_message>) {
                 on_hello(content);
             } else {
@@ -300,7 +302,7 @@ void worker::begin_service() {
     core_.life.came_up(present());
     core_.announce(came_up{}); // before anything that may fail
     calls_.follow_load(now);
-    core_.context.tell<events::worker_ready>([&] {
+    core_.context.publish<events::worker_ready>([&] {
         return events::worker_ready{core_.id, core_.life.pid(), now - origin_.asked_for};
     });
     recycling_.begin(now);
@@ -317,11 +319,11 @@ void worker::report(failure what) {
     const auto kind = what.kind;
     auto detail = what.detail;
     const auto action = core_.life.fail(std::move(what), present());
-    tell_failure(core_.context, *this, kind, action, detail);
+    publish_failure(core_.context, *this, kind, action, detail);
     if (action != recovery_action::none && action != recovery_action::abandon) {
         core_.announce(went_wrong{kind, action, std::move(detail)});
         core_.announce_room();
-        health_.look();
+        health_.wake();
     }
     follow_life();
     drain_.end_if_drained();
@@ -344,7 +346,7 @@ void worker::suspend() {
 void worker::resume() {
     if (core_.life.is(obstacle::suspended)) {
         core_.life.resume(health_.is_well(), present());
-        health_.look();
+        health_.wake();
         core_.announce(was_resumed{});
         core_.announce_room();
     }
@@ -377,7 +379,7 @@ void worker::follow_life() {
     core_.announce_transitions();
     if (core_.life.departure()) {
         core_.announce_departure();
-        health_.look();
+        health_.wake();
     }
     if (core_.life.is_over()) {
         service_.cancel();

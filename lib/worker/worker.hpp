@@ -49,7 +49,8 @@ struct served_sessions : boost::intrusive_ref_counter<served_sessions, boost::th
 class worker final : public std::enable_shared_from_this<worker>, private link_user {
 public:
     /// `begun`: its life while its slot was vacant, if there was one.
-    worker(const worker_surroundings& around, worker_id id, std::optional<worker_state_machine> begun = {});
+    worker(const worker_surroundings& surroundings, worker_id id,
+           std::optional<worker_state_machine> begun = {});
 
     asio::awaitable<void> run();
 
@@ -122,7 +123,7 @@ private:
     };
 
     asio::awaitable<void> live();
-    asio::awaitable<void> take(life_step step);
+    asio::awaitable<void> perform(life_step step);
     void on_task_failed(const std::exception_ptr& problem) noexcept;
     void end_with_pool(const std::exception_ptr& problem) noexcept;
     asio::awaitable<void> launch();
@@ -156,7 +157,7 @@ private:
     answer_intake answers_;
     const boost::intrusive_ptr<served_sessions> served_;
     std::string stacks_;
-    gate wake_;          ///< something that live() waits for may have happened
+    latch wake_;         ///< something that live() waits for may have happened
     task_group tasks_;   ///< the launch, and what goes with the process and its channels
     task_group service_; ///< what looks after it while it serves
 };

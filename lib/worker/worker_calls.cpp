@@ -152,12 +152,12 @@ error_info worker_calls::failure_of(const call& answered, error_message& answer)
 void worker_calls::announce_flip(time_point now, const call* subject) noexcept {
     core_.announce_transitions();
     if (core_.life.is_full()) {
-        core_.context.tell<events::capacity_reached>([&] {
+        core_.context.publish<events::capacity_reached>([&] {
             return events::capacity_reached{core_.id, load(), reserved(), capacity()};
         });
     }
-    core_.context.tell<events::worker_transition>([&] {
-        auto told = told_of(*core_.life.machine().flips(now, core_.context.wall_now()), core_.id);
+    core_.context.publish<events::worker_transition>([&] {
+        auto told = event_of(*core_.life.machine().flips(now, core_.context.wall_now()), core_.id);
         if (subject != nullptr) {
             told.metadata["command"] = subject->req.command();
             told.metadata["correlation_id"] = correlation_id_of(*subject);
@@ -180,7 +180,7 @@ call_ptr worker_calls::take_answered(std::uint64_t id, time_point now) {
 }
 
 void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& asked) {
-    tools_.take(caller, asked, correlation_id_of(*caller));
+    tools_.start(caller, asked, correlation_id_of(*caller));
 }
 
 /// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.

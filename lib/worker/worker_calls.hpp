@@ -4,7 +4,7 @@
 #pragma once
 
 #include "worker/call_table.hpp"
-#include "worker/tool_desk.hpp"
+#include "worker/tool_runner.hpp"
 #include "worker/worker_core.hpp"
 
 #include <memory>
@@ -132,7 +132,7 @@ private:
 
     worker_core& core_;
     std::string correlation_; ///< what the ids begin with that are made for them
-    tool_desk tools_;
+    tool_runner tools_;
     std::uint64_t completed_ = 0;
     std::uint64_t errors_ = 0;
     time_point last_assigned_;

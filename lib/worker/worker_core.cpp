@@ -12,7 +12,7 @@ namespace skep {
 
 worker_core::worker_core(const worker_surroundings& pool, worker& subject, worker_id name,
                          std::optional<worker_state_machine> begun)
-    : around(pool),
+    : surroundings(pool),
       context(pool.context),
       config(pool.config),
       self(subject),
@@ -22,7 +22,7 @@ worker_core::worker_core(const worker_surroundings& pool, worker& subject, worke
 
 void worker_core::announce(decltype(worker_event::fact) fact) {
     announce_transitions();
-    around.events.append({self.shared_from_this(), std::move(fact)});
+    surroundings.events.append({self.shared_from_this(), std::move(fact)});
 }
 
 void worker_core::announce_departure() {
@@ -38,11 +38,11 @@ void worker_core::announce_transitions() noexcept {
     transitions_ = machine.transitions();
     for (; fresh > 0; --fresh) {
         const auto& passed = history[history.size() - fresh];
-        context.tell<events::worker_transition>([&] { return told_of(passed, id); });
+        context.publish<events::worker_transition>([&] { return event_of(passed, id); });
     }
 }
 
-events::worker_transition told_of(const transition& passed, const worker_id& who) {
+events::worker_transition event_of(const transition& passed, const worker_id& who) {
     return {who, passed.from, passed.to, passed.reason, passed.time_in_state, passed.code, passed.metadata};
 }
 

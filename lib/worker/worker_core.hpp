@@ -57,7 +57,7 @@ struct worker_surroundings {
 /// announced once. On the pool's strand.
 class worker_core {
 public:
-    worker_core(const worker_surroundings& around, worker& self, worker_id id,
+    worker_core(const worker_surroundings& surroundings, worker& self, worker_id id,
                 std::optional<worker_state_machine> begun);
 
     void announce(decltype(worker_event::fact) fact);
@@ -71,7 +71,7 @@ public:
     /// Announces the changes of its state that are new.
     void announce_transitions() noexcept;
 
-    const worker_surroundings& around;
+    const worker_surroundings& surroundings;
     const pool_context& context;
     const pool_config& config;
     worker& self;
@@ -86,6 +86,6 @@ private:
 };
 
 /// An entry of the history of worker `who`, as an event.
-events::worker_transition told_of(const transition& passed, const worker_id& who);
+events::worker_transition event_of(const transition& passed, const worker_id& who);
 
 } // namespace skep

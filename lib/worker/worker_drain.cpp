@@ -18,7 +18,7 @@ void worker_drain::end_if_drained() {
         core_.self.stop(stop_stage::terminate);
     } else if (calls.is_deserted() || patience_for_first() == duration::zero()) {
         core_.self.stop(stop_stage::ask);
-    } else if (!lingers_) {
+    } else if (!is_lingering_) {
         service_.spawn(core_.self.shared_from_this(), linger());
     }
 }
@@ -35,7 +35,7 @@ void worker_drain::advance() {
     end_if_drained();
     auto& health = core_.self.health();
     if ((core_.life.is(obstacle::doubted) || core_.life.is(obstacle::due)) && health.can_probe_now()) {
-        health.look();
+        health.wake();
     }
 }
 
@@ -49,8 +49,8 @@ duration worker_drain::patience_for_first() const noexcept {
 /// Behind a probe, or calls that were given up, there are others, and it may have begun one of these, an answer being on
 /// its way. If none comes, it has not, and they go back.
 asio::awaitable<void> worker_drain::linger() {
-    lingers_ = true;
-    gate never(core_.context.executor);
+    is_lingering_ = true;
+    latch never(core_.context.executor);
     const auto& calls = core_.self.calls();
     bool has_answered = true;
     while (has_answered && calls.is_drained() && !calls.is_deserted()) {
@@ -60,7 +60,7 @@ asio::awaitable<void> worker_drain::linger() {
         co_await never.wait_until(grace);
         has_answered = calls.load() < load;
     }
-    lingers_ = false;
+    is_lingering_ = false;
     if (calls.is_drained()) {
         core_.self.stop(stop_stage::ask);
     }

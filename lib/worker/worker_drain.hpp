@@ -34,7 +34,7 @@ private:
 
     worker_core& core_;
     task_group& service_;
-    bool lingers_ = false;
+    bool is_lingering_ = false;
 };
 
 } // namespace skep

@@ -69,7 +69,7 @@ struct worker_event {
 class event_queue {
 public:
     /// `wake` has `apply` called soon, which takes the events and acts upon them. It may fail, since whoever does
-    /// anything with the pool calls settle() first.
+    /// anything with the pool calls catch_up() first.
     event_queue(std::function<void()> wake, std::function<void()> apply)
         : wake_(std::move(wake)), apply_(std::move(apply)) {}
 
@@ -92,7 +92,7 @@ public:
     }
 
     /// Has acted upon all that has happened. Not to be called by a worker.
-    void settle() {
+    void catch_up() {
         if (!empty()) {
             apply_();
         }

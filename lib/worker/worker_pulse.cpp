@@ -19,7 +19,7 @@ bool worker_pulse::begin(time_point now) {
 }
 
 asio::awaitable<void> worker_pulse::run() {
-    gate never(core_.context.executor);
+    latch never(core_.context.executor);
     for (;;) {
         const auto next = monitor_->next_tick();
         co_await never.wait_until(next);
@@ -53,7 +53,7 @@ void worker_pulse::ping() {
 void worker_pulse::send_ping(std::uint64_t number) {
     append_ping(core_.link->control().outbox().text(), number);
     core_.link->control().flush();
-    core_.context.tell<events::ping_sent>([&] { return events::ping_sent{core_.id}; });
+    core_.context.publish<events::ping_sent>([&] { return events::ping_sent{core_.id}; });
 }
 
 std::uint64_t worker_pulse::ping_now() {
@@ -66,11 +66,11 @@ std::uint64_t worker_pulse::ping_now() {
     return awaited_pong_;
 }
 
-void worker_pulse::take(const pong_message& pong) {
+void worker_pulse::handle(const pong_message& pong) {
     if (!monitor_ || !monitor_->answered(pong.sequence)) {
         throw protocol_violation("an unexpected pong");
     }
-    core_.context.tell<events::pong_received>([&] {
+    core_.context.publish<events::pong_received>([&] {
         return events::pong_received{core_.id, core_.context.now() - monitor_->sent_at(pong.sequence)};
     });
     if (pong.sequence <= awaited_pong_) {

@@ -31,7 +31,7 @@ public:
     }
 
     /// Throws protocol_violation if nothing was asked that this answers.
-    void take(const pong_message& pong);
+    void handle(const pong_message& pong);
 
     /// Sends a ping for the user, with or without a heartbeat, and returns its number.
     std::uint64_t ping_now();

@@ -15,12 +15,12 @@ bool worker_records::admit() noexcept {
     return is_admitted;
 }
 
-void worker_records::take(event_message& told) {
+void worker_records::handle(event_message& told) {
     if (!admit()) {
         return;
     }
-    tell_span(told);
-    core_.context.tell<events::worker_emitted>([&] {
+    publish_span(told);
+    core_.context.publish<events::worker_emitted>([&] {
         return events::worker_emitted{core_.id,
                                       std::move(told.name),
                                       std::move(told.measurements),
@@ -30,23 +30,23 @@ void worker_records::take(event_message& told) {
     });
 }
 
-void worker_records::take(const log_message& said) {
+void worker_records::handle(const log_message& said) {
     if (admit()) {
         const std::string_view separator = said.logger.empty() ? "" : ": ";
         for (const std::string_view part : {std::string_view(said.logger), separator,
                                             std::string_view(said.text), std::string_view("\n")}) {
             core_.process->add_to_tail(part); // where a Python program's own handler would have printed it
         }
-        core_.around.answers.on_log(core_.self, said);
+        core_.surroundings.answers.on_log(core_.self, said);
     }
 }
 
 /// What skep.span() tells, in a call that is traced.
-void worker_records::tell_span(const event_message& told) const {
+void worker_records::publish_span(const event_message& told) const {
     if (!told.span) {
         return;
     }
-    core_.context.tell<events::span>([&] {
+    core_.context.publish<events::span>([&] {
         events::span span;
         span.pool = core_.id.pool;
         span.worker = core_.id;

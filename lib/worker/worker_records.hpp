@@ -18,16 +18,16 @@ public:
         : core_(core), limit_(core.config.output.lines_per_second, core.context.now()) {}
 
     /// Tells the subscribers, if it is admitted.
-    void take(event_message& told);
+    void handle(event_message& told);
 
     /// Adds it to what the worker has printed, and tells the pool, if it is admitted.
-    void take(const log_message& said);
+    void handle(const log_message& said);
 
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
     bool admit() noexcept;
-    void tell_span(const event_message& told) const;
+    void publish_span(const event_message& told) const;
 
     worker_core& core_;
     rate_limit limit_;

@@ -3,7 +3,7 @@
 
 #include "fake_workers.hpp"
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "pool/pool_core.hpp"
 #include "process/local_context.hpp"
 #include "process/socket_stream.hpp"
@@ -70,10 +70,10 @@ public:
         ended_.open();
     }
 
-    gate& ended() noexcept { return ended_; }
+    latch& ended() noexcept { return ended_; }
 
 private:
-    gate ended_;
+    latch ended_;
     unique_fd data_;
     unique_fd control_;
 };

@@ -349,8 +349,8 @@ void sim_worker::handle(const host_frame& frame) {
         break;
     }
     case kind::cancel: cancel(frame.id); break;
-    case kind::credit: take_credit(frame.id, frame.credit); break;
-    case kind::tool_answer: take_tool_answer(frame.id); break;
+    case kind::credit: handle_credit(frame.id, frame.credit); break;
+    case kind::tool_answer: handle_tool_answer(frame.id); break;
     case kind::ping: {
         ++pongs;
         const auto pong =

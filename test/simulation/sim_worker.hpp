@@ -173,10 +173,10 @@ private:
     void end_job(std::uint64_t id);
     void go_on(std::uint64_t id);
     void ask(job& which);
-    void take_tool_answer(std::uint64_t number);
+    void handle_tool_answer(std::uint64_t number);
     void report(job& which);
     void yield(std::uint64_t id);
-    void take_credit(std::uint64_t id, stream_credit more);
+    void handle_credit(std::uint64_t id, stream_credit more);
     void answer(job& which);
     void answer_probe(job& which);
     void cancel(std::uint64_t id);

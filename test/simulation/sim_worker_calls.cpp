@@ -97,7 +97,7 @@ void sim_worker::ask(job& which) {
     }
 }
 
-void sim_worker::take_tool_answer(std::uint64_t number) {
+void sim_worker::handle_tool_answer(std::uint64_t number) {
     const auto found = std::find_if(jobs_.begin(), jobs_.end(),
                                     [&](const auto& each) { return each.tools.contains(number); });
     if (found == jobs_.end()) {
@@ -148,7 +148,7 @@ void sim_worker::yield(std::uint64_t id) {
     later(which->step, [this, id] { go_on(id); });
 }
 
-void sim_worker::take_credit(std::uint64_t id, stream_credit more) {
+void sim_worker::handle_credit(std::uint64_t id, stream_credit more) {
     auto* const which = find(id);
     if (which == nullptr) {
         return; // it is over

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "core/clock.hpp"
 #include "pool/pool_core.hpp"
 #include "process/descriptors.hpp"
@@ -112,8 +112,8 @@ private:
     bool has_control_;
     std::vector<boost::json::object> controls_; ///< received and not yet taken
     exit_status status_;
-    gate exited_;
-    gate company_gone_;
+    latch exited_;
+    latch company_gone_;
 };
 
 std::uint64_t id_of(const boost::json::object& message);

@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(a_host_may_allow_less_but_not_more) {
 
 BOOST_AUTO_TEST_CASE(it_knows_which_have_come) {
     trial of(1);
-    of.places.note(5);
-    of.places.note(4); // one of a tool, say
+    of.places.record(5);
+    of.places.record(4); // one of a tool, say
     BOOST_TEST(of.places.has_come(5));
     BOOST_TEST(!of.places.has_come(6));
 }

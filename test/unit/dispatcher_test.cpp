@@ -85,8 +85,8 @@ private:
         auto& deadlines = calls.room().deadlines();
         for (;;) {
             co_await deadlines.wait();
-            events.settle();
-            deadlines.tell_due({}, events);
+            events.catch_up();
+            deadlines.notify_due({}, events);
         }
     }
 

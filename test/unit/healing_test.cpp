@@ -52,7 +52,7 @@ pool_config elastic_config(std::size_t fewest, std::size_t most) {
 asio::awaitable<void> stubborn_probe(duration length) {
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
-    gate over(*executor.target<strand>());
+    latch over(*executor.target<strand>());
     co_await over.wait_until(clock::now() + length);
 }
 

@@ -122,9 +122,11 @@ namespace {
 struct cancellable_update {
     void begin(std::function<void(session_data&)> change) {
         complete(store.create("a"));
-        auto note_end = [this](std::exception_ptr error, const std::optional<session>&) { problem = error; };
+        auto record_end = [this](std::exception_ptr error, const std::optional<session>&) {
+            problem = error;
+        };
         asio::co_spawn(context, after_a_turn(store.update("a", std::move(change))),
-                       asio::bind_cancellation_slot(cancel.slot(), std::move(note_end)));
+                       asio::bind_cancellation_slot(cancel.slot(), std::move(record_end)));
     }
 
     /// Asio 1.81 does not call the handler of a coroutine that is cancelled before it was suspended.

@@ -34,9 +34,9 @@ BOOST_AUTO_TEST_CASE(what_was_taken_is_granted_by_half_windows) {
     for (int i = 0; i < 4; ++i) {
         window.receive(1);
     }
-    window.take({1, 1});
+    window.consume({1, 1});
     BOOST_TEST(!window.grant());
-    window.take({1, 1});
+    window.consume({1, 1});
     const auto more = window.grant();
     BOOST_REQUIRE(more);
     BOOST_TEST(more->chunks == 2);
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(what_was_taken_is_granted_by_half_windows) {
 BOOST_AUTO_TEST_CASE(half_of_the_bytes_are_enough) {
     stream_window window({1000, 1000});
     window.receive(500);
-    window.take({1, 500});
+    window.consume({1, 500});
     BOOST_TEST(window.grant().has_value());
 }
 
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_window_of_one_chunk_works) {
     for (int i = 0; i < 10; ++i) {
         BOOST_TEST(window.receive(1 << 20));
         BOOST_TEST(!window.receive(1));
-        window.take({1, 1 << 20});
+        window.consume({1, 1 << 20});
         BOOST_TEST(window.grant().has_value());
     }
 }
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(whoever_takes_all_gets_more_whatever_the_sizes) {
                 portion.bytes += size;
             }
             sent = {sent.chunks + portion.chunks, sent.bytes + portion.bytes};
-            window.take(portion);
+            window.consume(portion);
             const auto more = window.grant();
             BOOST_REQUIRE(more);
             granted = {granted.chunks + more->chunks, granted.bytes + more->bytes};

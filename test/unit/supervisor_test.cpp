@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    condition changed_;
+    condition_variable changed_;
     task_group loops_{surroundings.executor, [](std::exception_ptr) {}};
 
 public:

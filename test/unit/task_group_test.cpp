@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "async/condition.hpp"
+#include "async/condition_variable.hpp"
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
 #include "core/text.hpp"
@@ -71,8 +71,8 @@ public:
     manual_time time;
     asio::io_context context{1};
     strand executor = asio::make_strand(asio::any_io_executor(context.get_executor()));
-    gate door{executor};
-    condition news{executor};
+    latch door{executor};
+    condition_variable news{executor};
     std::string log;
     std::vector<std::string> errors;
     task_group tasks{executor,
@@ -99,14 +99,14 @@ asio::awaitable<void> hear(group_trial& of, std::string name) {
 
 /// Waits for ever, on nothing that another waits on.
 asio::awaitable<void> idle(group_trial& of) {
-    gate never(of.executor);
+    latch never(of.executor);
     co_await never.wait();
     of.log += "idle ended ";
 }
 
 /// Waits again and again, whatever ends its waits.
 asio::awaitable<void> persist(group_trial& of) {
-    gate never(of.executor);
+    latch never(of.executor);
     for (int i = 0; i < 3; ++i) {
         try {
             co_await never.wait();
@@ -128,7 +128,7 @@ asio::awaitable<void> abort_by_itself() {
 }
 
 asio::awaitable<void> fail_when_cancelled(group_trial& of) {
-    gate never(of.executor);
+    latch never(of.executor);
     try {
         co_await never.wait();
     } catch (const boost::system::system_error&) {

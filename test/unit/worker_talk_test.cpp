@@ -21,7 +21,7 @@ double per_second(talk kind, std::size_t reading) {
     auto now = start;
     double count = 0;
     while (now < start + 10s) {
-        told.take(kind, reading);
+        told.record(kind, reading);
         now = told.charge(now);
         ++count;
     }
@@ -33,7 +33,7 @@ double per_second(talk kind, std::size_t reading) {
 BOOST_AUTO_TEST_CASE(answers_cost_nothing) {
     worker_talk told;
     for (int i = 0; i < 1000; ++i) {
-        told.take(talk::answer, 1u << 30);
+        told.record(talk::answer, 1u << 30);
     }
     BOOST_TEST(!told.is_to_be_charged());
     BOOST_TEST((told.charge(start) == start));
@@ -53,17 +53,17 @@ BOOST_AUTO_TEST_CASE(tool_calls_have_a_tenth) {
 
 BOOST_AUTO_TEST_CASE(a_burst_passes_and_then_what_was_taken_is_paid_for) {
     worker_talk told;
-    told.take(talk::unasked, 5'998'000); // at five times its price
+    told.record(talk::unasked, 5'998'000); // at five times its price
     BOOST_TEST((told.charge(start) == start));
-    told.take(talk::tool_call, 9'996'000);
+    told.record(talk::tool_call, 9'996'000);
     BOOST_TEST((told.charge(start) == start + 400ms));
 }
 
 BOOST_AUTO_TEST_CASE(who_says_little_never_waits) {
     worker_talk told;
     for (auto now = start; now < start + 10s; now += 20ms) {
-        told.take(talk::unasked, 50'000); // a report of 20 KiB each time
-        told.take(talk::tool_call, 500'000);
+        told.record(talk::unasked, 50'000); // a report of 20 KiB each time
+        told.record(talk::tool_call, 500'000);
         BOOST_TEST((told.charge(now) == now));
     }
 }
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_trickle_in_have_a_tenth_unless_they_complete_som
     BOOST_TEST(!told.is_to_be_charged());
     for (int i = 0; i < 100'000; ++i) {
         told.begin_turn(40);
-        told.take(talk::answer, 0);
+        told.record(talk::answer, 0);
         BOOST_REQUIRE(!told.is_to_be_charged());
     }
 }
@@ -92,14 +92,14 @@ BOOST_AUTO_TEST_CASE(bytes_that_trickle_in_have_a_tenth_unless_they_complete_som
 BOOST_AUTO_TEST_CASE(little_is_read_at_a_time_while_there_is_something_to_charge_for) {
     worker_talk told;
     BOOST_TEST(told.most_to_read() == static_cast<std::size_t>(-1));
-    told.take(talk::unasked, 100);
+    told.record(talk::unasked, 100);
     BOOST_TEST(told.is_to_be_charged());
     told.charge(start);
     BOOST_TEST(told.most_to_read() == 8u << 10);
     BOOST_TEST(!told.is_to_be_charged());
     told.charge(start); // half a message has come
     BOOST_TEST(told.most_to_read() == 8u << 10);
-    told.take(talk::answer, 100);
+    told.record(talk::answer, 100);
     BOOST_TEST(told.is_to_be_charged()); // so that the next read is of any size again
     told.charge(start);
     BOOST_TEST(told.most_to_read() == static_cast<std::size_t>(-1));

@@ -24,46 +24,46 @@ inline std::string correlation_id_of(const call& of) {
     return is_at_worker ? of.at->calls().correlation_id_of(of) : of.req.correlation_id();
 }
 
-inline void tell_enqueued(const pool_context& context, const std::string& pool, const call& waiting,
-                          std::size_t depth) {
-    context.tell<events::queue_enqueued>([&] {
+inline void publish_enqueued(const pool_context& context, const std::string& pool, const call& waiting,
+                             std::size_t depth) {
+    context.publish<events::queue_enqueued>([&] {
         return events::queue_enqueued{pool, waiting.req.command(), waiting.req.correlation_id(), depth};
     });
 }
 
-inline void tell_saturated(const pool_context& context, const pool_config& config, std::size_t depth) {
-    context.tell<events::pool_saturated>([&] {
+inline void publish_saturated(const pool_context& context, const pool_config& config, std::size_t depth) {
+    context.publish<events::pool_saturated>([&] {
         return events::pool_saturated{config.name, depth, config.queue.limit};
     });
 }
 
-inline void tell_dequeued(const pool_context& context, const std::string& pool, const call& next,
-                          std::size_t depth) {
-    context.tell<events::queue_dequeued>([&] {
+inline void publish_dequeued(const pool_context& context, const std::string& pool, const call& next,
+                             std::size_t depth) {
+    context.publish<events::queue_dequeued>([&] {
         return events::queue_dequeued{pool, next.req.command(), next.req.correlation_id(),
                                       context.now() - next.submitted, depth};
     });
 }
 
 /// Of one that has waited in vain, and fails with `code`.
-inline void tell_left_queue(const pool_context& context, const std::string& pool, const call& waiting,
-                            errc code) {
+inline void publish_left_queue(const pool_context& context, const std::string& pool, const call& waiting,
+                               errc code) {
     const auto describe = [&]<class Event>(std::type_identity<Event>) {
         return Event{pool, waiting.req.command(), waiting.req.correlation_id(),
                      context.now() - waiting.submitted};
     };
     if (code == errc::cancelled) {
-        context.tell<events::queue_cancelled>(
+        context.publish<events::queue_cancelled>(
             [&] { return describe(std::type_identity<events::queue_cancelled>()); });
     } else if (code == errc::queue_timeout || code == errc::timeout || code == errc::no_worker) {
-        context.tell<events::queue_timeout>(
+        context.publish<events::queue_timeout>(
             [&] { return describe(std::type_identity<events::queue_timeout>()); });
     }
 }
 
 /// It is at its worker.
-inline void tell_started(const pool_context& context, const call& sent) {
-    context.tell<events::request_started>([&] {
+inline void publish_started(const pool_context& context, const call& sent) {
+    context.publish<events::request_started>([&] {
         return events::request_started{sent.at->id(),
                                        sent.req.command(),
                                        correlation_id_of(sent),
@@ -81,9 +81,9 @@ inline time_spent time_spent_at(const call& over, time_point now) noexcept {
 }
 
 /// It is about to be over; `code` is what it fails with, if it does.
-inline void tell_finished(const pool_context& context, const std::string& pool, const call& over,
-                          const time_spent& times, const std::optional<errc>& code) {
-    context.tell<events::request_finished>([&] {
+inline void publish_finished(const pool_context& context, const std::string& pool, const call& over,
+                             const time_spent& times, const std::optional<errc>& code) {
+    context.publish<events::request_finished>([&] {
         const bool is_at_worker = over.state == call_state::running;
         return events::request_finished{pool,
                                         is_at_worker ? over.at->id() : worker_id(),

@@ -94,23 +94,23 @@ void begin_trace(call& fresh, const pool_context& context, double share) {
     fresh.place_in_trace(to_traceparent(place), !parent);
 }
 
-void tell_spans(const pool_context& context, const std::string& pool, const call& over,
-                const time_spent& times, const std::optional<errc>& code) noexcept {
+void publish_spans(const pool_context& context, const std::string& pool, const call& over,
+                   const time_spent& times, const std::optional<errc>& code) noexcept {
     if (!over.ties || !over.ties->trace) {
         return;
     }
     const auto end = context.wall_now();
-    const auto tell = [&](duration time, auto make) {
-        context.tell<events::span>([&] {
+    const auto publish = [&](duration time, auto make) {
+        context.publish<events::span>([&] {
             auto span = make(common_of(pool, over, code));
             set_times(span, end, time);
             return span;
         });
     };
     if (times.run_time) {
-        tell(*times.run_time, [&](events::span span) { return span_of_run(std::move(span), over); });
+        publish(*times.run_time, [&](events::span span) { return span_of_run(std::move(span), over); });
     }
-    tell(times.total_time, [&](events::span span) { return span_of_call(std::move(span), over, times); });
+    publish(times.total_time, [&](events::span span) { return span_of_call(std::move(span), over, times); });
 }
 
 } // namespace skep

@@ -18,7 +18,7 @@ namespace skep {
 void begin_trace(call& fresh, const pool_context& context, double share);
 
 /// It is about to be over; `code` is what it fails with, if it does.
-void tell_spans(const pool_context& context, const std::string& pool, const call& over,
-                const time_spent& times, const std::optional<errc>& code) noexcept;
+void publish_spans(const pool_context& context, const std::string& pool, const call& over,
+                   const time_spent& times, const std::optional<errc>& code) noexcept;
 
 } // namespace skep

@@ -39,7 +39,7 @@ asio::awaitable<void> deadline_watch::wait() {
     }
 }
 
-void deadline_watch::tell_due(const supply_outlook& supply, const event_queue& happened) {
+void deadline_watch::notify_due(const supply_outlook& supply, const event_queue& happened) {
     const auto now = context_.now();
     for (int told = 0; told < most_per_turn && happened.empty(); ++told) {
         auto* const node = heap_.pop_due(now);

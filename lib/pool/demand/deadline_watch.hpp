@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "call/claim.hpp"
 #include "policy/deadline_heap.hpp"
 #include "runtime/pool_context.hpp"
@@ -26,12 +26,12 @@ public:
     asio::awaitable<void> wait();
 
     /// Tells those whose time has come: a turn's worth, or until something has happened that comes before the next.
-    void tell_due(const supply_outlook& supply, const event_queue& happened);
+    void notify_due(const supply_outlook& supply, const event_queue& happened);
 
 private:
     const pool_context& context_;
     deadline_heap heap_;
-    gate moved_;
+    latch moved_;
     time_point armed_ = time_point::max(); ///< when it will look next
 };
 

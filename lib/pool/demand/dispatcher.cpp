@@ -15,18 +15,18 @@
 
 namespace skep {
 
-dispatcher::dispatcher(const worker_surroundings& around)
-    : config_(around.config),
-      context_(around.context),
-      room_(around),
-      sessions_(around, room_.queue(), room_.places()),
+dispatcher::dispatcher(const worker_surroundings& surroundings)
+    : config_(surroundings.config),
+      context_(surroundings.context),
+      room_(surroundings),
+      sessions_(surroundings, room_.queue(), room_.places()),
       losses_(config_, context_),
       figures_(config_.metrics),
       drained_(context_.executor) {}
 
 void dispatcher::submit(call& fresh, bool may_grow) {
     ++counters_.submitted;
-    take_on(fresh);
+    accept(fresh);
     if (fresh.state == call_state::queued) {
         ++counters_.waited;
         refuse_if_circle(fresh, may_grow);
@@ -42,7 +42,7 @@ void dispatcher::refuse(call& fresh, errc code, error_info cause) {
     }
 }
 
-void dispatcher::take_on(call& fresh) {
+void dispatcher::accept(call& fresh) {
     if (fresh.refusal) {
         refuse_unsendable(fresh);
         return;
@@ -110,7 +110,7 @@ void dispatcher::place(call& fresh) {
         return;
     }
     if (fresh.has_session()) {
-        settle_in_session(fresh, nullptr);
+        place_in_session(fresh, nullptr);
     } else {
         place_anywhere(fresh);
     }
@@ -172,7 +172,7 @@ void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
             room_.join(waiting);
         }
     }
-    tell_enqueued(context_, config_.name, waiting, room_.waiting_with(waiting));
+    publish_enqueued(context_, config_.name, waiting, room_.waiting_with(waiting));
 }
 
 bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
@@ -231,7 +231,7 @@ void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
 
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
     if (next.state == call_state::queued) {
-        tell_dequeued(context_, config_.name, next, room_.waiting_with(next));
+        publish_dequeued(context_, config_.name, next, room_.waiting_with(next));
     }
     next.state = call_state::running;
     next.at = &to;
@@ -250,8 +250,8 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
     if (next.stream != nullptr) {
         next.stream->heard = now;
     }
-    room_.deadlines().set(next, next_look(next));
-    tell_started(context_, next);
+    room_.deadlines().set(next, next_check(next));
+    publish_started(context_, next);
     room_.refresh(to);
     next.sink->on_sent();
 }
@@ -272,7 +272,7 @@ bool dispatcher::is_sent(call& next, worker& to, time_point now) {
 void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
     auto& next = static_cast<call&>(granted);
     if (next.has_session() || place == nullptr) {
-        settle_in_session(next, place);
+        place_in_session(next, place);
     } else {
         dispatch(next, *place, now);
     }
@@ -331,7 +331,7 @@ bool dispatcher::bind_session(const std::string& session, worker& to, affinity_m
 }
 
 /// `next` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
-void dispatcher::settle_in_session(call& next, worker* place) {
+void dispatcher::place_in_session(call& next, worker* place) {
     const call_ptr keep(&next);
     const auto taken = sessions_.route_of(next);
     next.slot.reset(); // it waits for that one no more

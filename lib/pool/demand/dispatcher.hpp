@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "pool/demand/calls_in_flight.hpp"
 #include "pool/demand/lost_call_policy.hpp"
 #include "pool/demand/session_router.hpp"
@@ -30,7 +30,7 @@ struct timed_out_call {
 class dispatcher final : private claim_holder {
 public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
-    explicit dispatcher(const worker_surroundings& around);
+    explicit dispatcher(const worker_surroundings& surroundings);
 
     /// The call is the pool's from now on, and its time runs. To be called first.
     void receive(call& fresh) noexcept;
@@ -81,7 +81,7 @@ public:
     std::size_t break_down(const error& why) noexcept;
 
     /// Destroys what would resume the callers. For when no coroutine will ever run again.
-    void forget_callers() noexcept;
+    void drop_callers() noexcept;
 
     /// Fails the calls of tools that wait for each other alone, now that no workers are to come.
     void refuse_circles();
@@ -120,7 +120,7 @@ private:
     void on_due(claim& due, const supply_outlook& supply) override;
     void on_breakdown(claim& broken, const error& why) noexcept override;
 
-    void take_on(call& fresh);
+    void accept(call& fresh);
     void refuse_unsendable(call& unsendable);
     void apply_command_options(call& fresh) const noexcept;
     void fail_unsent(call& unsent, const char* problem);
@@ -128,7 +128,7 @@ private:
     void place_anywhere(call& fresh);
     void place_in_lease(call& fresh, lease_claim& with);
     void queue_up(call& fresh);
-    void settle_in_session(call& next, worker* place);
+    void place_in_session(call& next, worker* place);
     bool may_use_lease(call& next, const lease_claim& with, bool has_place);
     void go_anywhere(call& next);
     void wait_for(call& next, worker& home);
@@ -140,14 +140,14 @@ private:
     call* newest_made_by_tool();
     void dispatch(call& next, worker& to, time_point now);
     static bool is_sent(call& next, worker& to, time_point now);
-    void give_back(worker& gone, const lost_call_notice& notice);
+    void retry_or_fail(worker& gone, const lost_call_notice& notice);
     void delay(call& lost, duration wait);
     void resume_delayed(call& delayed, bool may_grow);
-    void settle_late(worker& sender, call& answered);
-    static time_point next_look(const call& running);
+    void finish_abandoned(worker& sender, call& answered);
+    static time_point next_check(const call& running);
     void time_out(call& running, error_info info = {});
-    void look_after_quiet(call& stream);
-    void look_after_overdue(call& abandoned);
+    void check_quiet(call& stream);
+    void check_overdue(call& abandoned);
     void fail_waiting(call& waiting, const supply_outlook& supply);
     void leave_queue(call& waiting, errc code, error_info info = {});
     void abandon(call& running, errc code, error_info info = {});
@@ -155,11 +155,11 @@ private:
     void fail(call& failed, errc code, error_info info = {});
     void describe_load(error_info& info, time_point now);
     void count_failure(errc code) noexcept;
-    void tell_failed(const call& failed, errc code) const;
-    void note_end(const call& over, time_point now, const std::optional<errc>& code) noexcept;
+    void publish_failed(const call& failed, errc code) const;
+    void record_end(const call& over, time_point now, const std::optional<errc>& code) noexcept;
 
-    void take_out(call& over, time_point now);
-    void show_drained();
+    void close_out(call& over, time_point now);
+    void report_drained();
 
     const pool_config& config_;
     const pool_context& context_;
@@ -170,7 +170,7 @@ private:
     lost_call_policy losses_;
     call_recorder figures_;
     std::vector<timed_out_call> timed_out_;
-    gate drained_;
+    latch drained_;
     pool_counters counters_;
 };
 

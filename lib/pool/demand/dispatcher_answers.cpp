@@ -30,15 +30,15 @@ const char* why_not_again(const call& lost, const worker& gone, bool may_go_else
 
 void dispatcher::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
     if (answered.state != call_state::running) {
-        settle_late(sender, answered);
+        finish_abandoned(sender, answered);
         return;
     }
     const call_ptr keep(&answered);
     auto given = sender.calls().reply_to(answered, answer, now);
     ++counters_.succeeded;
     losses_.succeeded();
-    note_end(answered, now, std::nullopt);
-    take_out(answered, now);
+    record_end(answered, now, std::nullopt);
+    close_out(answered, now);
     room_.serve(sender); // first: the worker is to idle as little as may be
     if (waiting_room::close(answered)) {
         answered.sink->put_answer(std::move(given));
@@ -51,7 +51,7 @@ void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
     }
     receiver.stream->has_begun = true;
     receiver.stream->heard = context_.now();
-    context_.tell<events::stream_chunk>([&] {
+    context_.publish<events::stream_chunk>([&] {
         return events::stream_chunk{receiver.at->id(), receiver.req.command(), correlation_id_of(receiver),
                                     piece.bytes};
     });
@@ -61,7 +61,7 @@ void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
 void dispatcher::take_chunks(call& from, stream_credit taken) {
     auto& window = from.stream->window;
     const bool was_exhausted = window.is_exhausted();
-    window.take(taken);
+    window.consume(taken);
     if (from.state != call_state::running) {
         return;
     }
@@ -73,7 +73,7 @@ void dispatcher::take_chunks(call& from, stream_credit taken) {
 
 void dispatcher::on_remote_error(worker& sender, call& answered, error_message& answer) {
     if (answered.state != call_state::running) {
-        settle_late(sender, answered);
+        finish_abandoned(sender, answered);
         return;
     }
     const bool is_late = answered.deadline <= context_.now();
@@ -85,7 +85,7 @@ void dispatcher::on_remote_error(worker& sender, call& answered, error_message& 
 }
 
 /// An answer to a call that was given up: dropped, but its worker is free again.
-void dispatcher::settle_late(worker& sender, call& answered) {
+void dispatcher::finish_abandoned(worker& sender, call& answered) {
     ++counters_.late_answers;
     answered.state = call_state::done;
     sessions_.end_use(answered);
@@ -106,10 +106,10 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
         }
         return;
     }
-    give_back(gone, notice);
+    retry_or_fail(gone, notice);
 }
 
-void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
+void dispatcher::retry_or_fail(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
     auto info = gone.describe();
@@ -134,7 +134,7 @@ void dispatcher::give_back(worker& gone, const lost_call_notice& notice) {
         fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
         return;
     }
-    context_.tell<events::request_retried>([&] {
+    context_.publish<events::request_retried>([&] {
         return events::request_retried{gone.id(), lost.req.command(), gone.calls().correlation_id_of(lost),
                                        verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
                                        lost.attempts};

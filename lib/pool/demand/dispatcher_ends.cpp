@@ -15,7 +15,7 @@
 namespace skep {
 
 /// When a call that a worker has is to be looked at again.
-time_point dispatcher::next_look(const call& running) {
+time_point dispatcher::next_check(const call& running) {
     if (running.stream == nullptr) {
         return running.deadline;
     }
@@ -36,12 +36,12 @@ void dispatcher::on_due(claim& due, const supply_outlook& supply) {
         break;
     case call_state::running:
         if (late.deadline > now) {
-            look_after_quiet(late);
+            check_quiet(late);
         } else {
             time_out(late);
         }
         break;
-    case call_state::abandoned: look_after_overdue(late); break;
+    case call_state::abandoned: check_overdue(late); break;
     default: break;
     }
 }
@@ -55,13 +55,13 @@ void dispatcher::time_out(call& running, error_info info) {
 }
 
 /// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
-void dispatcher::look_after_quiet(call& stream) {
+void dispatcher::check_quiet(call& stream) {
     const auto now = context_.now();
     if (stream.stream->window.is_exhausted() || stream.at->calls().is_asking(stream)) {
         stream.stream->heard = now;
     }
-    if (next_look(stream) > now) {
-        room_.deadlines().set(stream, next_look(stream));
+    if (next_check(stream) > now) {
+        room_.deadlines().set(stream, next_check(stream));
         return;
     }
     error_info info;
@@ -70,7 +70,7 @@ void dispatcher::look_after_quiet(call& stream) {
     time_out(stream, std::move(info));
 }
 
-void dispatcher::look_after_overdue(call& abandoned) {
+void dispatcher::check_overdue(call& abandoned) {
     if (abandoned.overdue.has_passed(context_.now())) {
         constexpr auto story = "it is still at a call given up cancel_grace ago";
         abandoned.at->report({failure_kind::call_overdue, story});
@@ -156,7 +156,7 @@ void dispatcher::abort_running(errc code, const error_info& info) {
     }
 }
 
-void dispatcher::forget_callers() noexcept {
+void dispatcher::drop_callers() noexcept {
     while (const auto each = room_.close_first()) {
         each->forget();
     }
@@ -182,7 +182,7 @@ void dispatcher::on_breakdown(claim& broken, const error& why) noexcept {
         lease->at = nullptr; // its worker is not to be reset
     }
     count_failure(why.errc());
-    note_end(failed, context_.now(), why.errc());
+    record_end(failed, context_.now(), why.errc());
     failed.state = call_state::done;
     sessions_.end_use(failed);
     failed.sink->put_failure(claim_failure(why));
@@ -227,9 +227,9 @@ void dispatcher::fail(call& failed, errc code, error_info info) {
     info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
     claim_failure failure(code, std::move(info));
     count_failure(code);
-    tell_failed(failed, code);
-    note_end(failed, now, code);
-    take_out(failed, now);
+    publish_failed(failed, code);
+    record_end(failed, now, code);
+    close_out(failed, now);
     waiting_room::close(failed);
     failed.sink->put_failure(std::move(failure));
 }
@@ -244,20 +244,20 @@ void dispatcher::describe_load(error_info& info, time_point now) {
     }
 }
 
-void dispatcher::tell_failed(const call& failed, errc code) const {
+void dispatcher::publish_failed(const call& failed, errc code) const {
     if (failed.state == call_state::queued) {
-        tell_left_queue(context_, config_.name, failed, code);
+        publish_left_queue(context_, config_.name, failed, code);
     }
     if (code == errc::pool_saturated) {
-        tell_saturated(context_, config_, room_.waiting_with(failed));
+        publish_saturated(context_, config_, room_.waiting_with(failed));
     }
 }
 
-void dispatcher::note_end(const call& over, time_point now, const std::optional<errc>& code) noexcept {
+void dispatcher::record_end(const call& over, time_point now, const std::optional<errc>& code) noexcept {
     const auto times = time_spent_at(over, now);
     figures_.record(over.req.command(), times, code);
-    tell_finished(context_, config_.name, over, times, code);
-    tell_spans(context_, config_.name, over, times, code);
+    publish_finished(context_, config_.name, over, times, code);
+    publish_spans(context_, config_.name, over, times, code);
 }
 
 void dispatcher::count_failure(errc code) noexcept {
@@ -271,7 +271,7 @@ void dispatcher::count_failure(errc code) noexcept {
 }
 
 /// The call is over: takes it out of wherever it is.
-void dispatcher::take_out(call& over, time_point now) {
+void dispatcher::close_out(call& over, time_point now) {
     const call_ptr keep(&over);
     switch (over.state) {
     case call_state::queued: room_.leave(over); break;
@@ -282,10 +282,10 @@ void dispatcher::take_out(call& over, time_point now) {
     over.state = call_state::done;
     sessions_.end_use(over);
     room_.deadlines().remove(over);
-    show_drained();
+    report_drained();
 }
 
-void dispatcher::show_drained() {
+void dispatcher::report_drained() {
     if (queued() + running_.size() == 0 && !drained_.is_open()) {
         drained_.open();
     }

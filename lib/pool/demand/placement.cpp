@@ -72,7 +72,7 @@ void placement::refresh(worker& changed) {
         return;
     }
     const auto& calls = changed.calls();
-    const auto tell = [&](scheduler& who, bool takes) {
+    const auto inform = [&](scheduler& who, bool takes) {
         ask([&] {
             if (takes) {
                 who.offer(slot, calls.load());
@@ -81,9 +81,9 @@ void placement::refresh(worker& changed) {
             }
         });
     };
-    tell(*free_, calls.accepts_call());
+    inform(*free_, calls.accepts_call());
     if (config_.pipeline_depth > 0) {
-        tell(*pipelined_, calls.accepts_pipelined_call());
+        inform(*pipelined_, calls.accepts_pipelined_call());
     }
 }
 

@@ -17,14 +17,14 @@ constexpr auto worker_is_elsewhere =
 
 } // namespace
 
-session_router::session_router(const worker_surroundings& around, const wait_queue& waiting,
+session_router::session_router(const worker_surroundings& surroundings, const wait_queue& waiting,
                                const placement& places)
-    : around_(around),
+    : surroundings_(surroundings),
       waiting_(waiting),
       placement_(places),
-      affinity_(around.config.affinity),
-      touches_(around.context.executor, around.config.sessions),
-      has_sessions_(around.context.executor) {}
+      affinity_(surroundings.config.affinity),
+      touches_(surroundings.context.executor, surroundings.config.sessions),
+      has_sessions_(surroundings.context.executor) {}
 
 route session_router::route_of(call& wanting) {
     const auto& session = wanting.req.session();
@@ -103,7 +103,7 @@ route_refusal session_router::why_refused(const route& taken, bool is_foreign_le
 std::string session_router::why_too_many() const {
     return "the pool remembers " + std::to_string(affinity_.size()) +
            " sessions that are strictly bound or in use, and affinity.limit is " +
-           std::to_string(around_.config.affinity.limit);
+           std::to_string(surroundings_.config.affinity.limit);
 }
 
 bool session_router::is_lost(const call& lost) {
@@ -114,7 +114,8 @@ bool session_router::is_lost(const call& lost) {
 template <class Wish>
 void session_router::bind(claim& by, const Wish& wish, const std::string& session, worker& to) {
     if (!session.empty()) {
-        note(session, to, begin_use(by, session) && affinity_.bind(session, affinity_.mode_of(wish), to));
+        record_use(session, to,
+                   begin_use(by, session) && affinity_.bind(session, affinity_.mode_of(wish), to));
     }
 }
 
@@ -135,15 +136,15 @@ bool session_router::bind(const std::string& session, worker& to, affinity_mode 
     }
     const bool is_hit = affinity_.bind(session, mode, to);
     end_use(session);
-    note(session, to, is_hit);
+    record_use(session, to, is_hit);
     return true;
 }
 
-void session_router::note(const std::string& session, const worker& to, bool is_hit) {
-    around_.context.tell<events::session_affinity>([&] {
+void session_router::record_use(const std::string& session, const worker& to, bool is_hit) {
+    surroundings_.context.publish<events::session_affinity>([&] {
         return events::session_affinity{to.id(), session, is_hit ? "hit" : "miss"};
     });
-    touches_.add(around_.owner.lock(), session, to.id());
+    touches_.add(surroundings_.owner.lock(), session, to.id());
 }
 
 /// False if there is no room for the session.
@@ -168,7 +169,7 @@ void session_router::end_use(const std::string& session) noexcept {
 
 /// Some time after each: many may be dropped at a time.
 asio::awaitable<void> session_router::expire() {
-    const auto tolerance = around_.config.affinity.ttl / 64;
+    const auto tolerance = surroundings_.config.affinity.ttl / 64;
     for (;;) {
         has_sessions_.close();
         const auto due = after_limit(affinity_.next_expiry(), tolerance);

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "policy/affinity_rule.hpp"
 #include "pool/demand/lease_claim.hpp"
 #include "pool/demand/placement.hpp"
@@ -31,7 +31,8 @@ struct route_refusal {
 /// Knows the worker of each session, and where the claims of sessions go. Moves no claim. On the pool's strand.
 class session_router {
 public:
-    session_router(const worker_surroundings& around, const wait_queue& waiting, const placement& places);
+    session_router(const worker_surroundings& surroundings, const wait_queue& waiting,
+                   const placement& places);
 
     // Each begins a use of a session that is strict, unless the claim is refused.
     route route_of(call& wanting);
@@ -70,7 +71,7 @@ public:
     void cancel_touches() { touches_.cancel(); }
 
 private:
-    time_point now() const { return around_.context.now(); }
+    time_point now() const { return surroundings_.context.now(); }
     route decide(claim& wanting, const std::string& session, affinity_mode mode, session_home state,
                  worker* home);
     session_home state_of(const session_affinity::home& known, const claim& wanting) const noexcept;
@@ -79,14 +80,14 @@ private:
     void end_use(const std::string& session) noexcept;
     template <class Wish>
     void bind(claim& by, const Wish& wish, const std::string& session, worker& to);
-    void note(const std::string& session, const worker& to, bool is_hit);
+    void record_use(const std::string& session, const worker& to, bool is_hit);
 
-    const worker_surroundings& around_;
+    const worker_surroundings& surroundings_;
     const wait_queue& waiting_;
     const placement& placement_;
     session_affinity affinity_;
     session_touches touches_;
-    gate has_sessions_;
+    latch has_sessions_;
 };
 
 } // namespace skep

@@ -12,12 +12,12 @@ void waiting_room::enlist(worker& fresh) {
 
 void waiting_room::remove(worker& gone) {
     placement_.remove(gone);
-    tell_leases_of(gone, true);
+    notify_leases_of(gone, true);
     reroute(gone.id().slot);
 }
 
 /// A lease that is told may take itself out of the list.
-void waiting_room::tell_leases_of(const worker& changed, bool has_left) {
+void waiting_room::notify_leases_of(const worker& changed, bool has_left) {
     for (auto left = leases_.size(); left > 0 && !leases_.empty(); --left) {
         const auto next = leases_.pop_front();
         leases_.push_back(next);
@@ -42,7 +42,7 @@ void waiting_room::reroute(std::uint32_t slot) {
 /// The permit goes straight from the worker that became free to whoever has waited longest.
 void waiting_room::serve(worker& place) {
     if (place.calls().is_leased()) {
-        tell_leases_of(place, false);
+        notify_leases_of(place, false);
     }
     const auto slot = place.id().slot;
     auto* next = queue_.empty() ? nullptr : queue_.next_for(slot);

@@ -19,8 +19,10 @@ namespace skep {
 /// their holders. On the pool's strand.
 class waiting_room {
 public:
-    explicit waiting_room(const worker_surroundings& around)
-        : context_(around.context), placement_(around.config, queue_), deadlines_(around.context) {}
+    explicit waiting_room(const worker_surroundings& surroundings)
+        : context_(surroundings.context),
+          placement_(surroundings.config, queue_),
+          deadlines_(surroundings.context) {}
 
     // Workers. One that is removed takes no calls any more: what has waited for it alone, or has places of it, is told.
     void enlist(worker& fresh);
@@ -87,7 +89,7 @@ public:
     }
 
 private:
-    void tell_leases_of(const worker& changed, bool has_left);
+    void notify_leases_of(const worker& changed, bool has_left);
 
     const pool_context& context_;
     wait_queue queue_;

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/condition.hpp"
+#include "async/condition_variable.hpp"
 #include "pool/supply/roster.hpp"
 #include <skep/pool_config.hpp>
 #include <skep/shutdown_report.hpp>
@@ -18,7 +18,7 @@ namespace skep {
 class inspection {
 public:
     inspection(const pool_context& context, const heartbeat_options& heartbeat, roster& workers,
-               condition& changed)
+               condition_variable& changed)
         : context_(context), heartbeat_(heartbeat), roster_(workers), changed_(changed) {}
 
     // For the user's coroutines; cancelling ends the wait only.
@@ -36,7 +36,7 @@ private:
     const pool_context& context_;
     const heartbeat_options& heartbeat_;
     roster& roster_;
-    condition& changed_;
+    condition_variable& changed_;
     boost::circular_buffer<worker_exit> ends_{64}; ///< the last ones
 };
 

@@ -11,7 +11,7 @@
 namespace skep {
 
 replacement::replacement(const pool_context& context, const pool_config& config, const pool_log& log,
-                         roster& workers, condition& changed, starter start_successor)
+                         roster& workers, condition_variable& changed, starter start_successor)
     : context_(context),
       config_(config),
       log_(log),
@@ -34,13 +34,13 @@ void replacement::want(std::size_t index, std::string reason) {
     }
 }
 
-void replacement::look(time_point now) {
-    look_for_due(now);
+void replacement::plan(time_point now) {
+    plan_due(now);
     begin_due(now);
 }
 
 /// By age and memory; a worker tells itself when its calls are used up.
-void replacement::look_for_due(time_point now) {
+void replacement::plan_due(time_point now) {
     const bool with_memory = limits_memory() && now >= next_memory_look_;
     if (with_memory) {
         next_memory_look_ = now + config_.recycle.memory_interval;
@@ -178,7 +178,7 @@ void replacement::succeed(slot& in) {
     compare_age_with_start(*in.current);
     const auto describe = [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; };
     log_(log_level::info, describe, subject_of(*old));
-    context_.tell<events::worker_recycled>([&] {
+    context_.publish<events::worker_recycled>([&] {
         return events::worker_recycled{old->id(), in.why_recycled};
     });
     old->retire(departure_cause::recycling, std::move(in.why_recycled)); // nothing here may fail
@@ -219,7 +219,7 @@ void replacement::forget(std::size_t index) {
     roster_[index].restarts.clear();
 }
 
-time_point replacement::next_look(time_point now) const {
+time_point replacement::next_check(time_point now) const {
     auto next = limits_memory() ? next_memory_look_ : time_point::max();
     for (const auto& slot : roster_.slots()) {
         if (slot.current && !slot.successor && slot.current->recycling().due() > now) {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/condition.hpp"
+#include "async/condition_variable.hpp"
 #include "pool/supply/roster.hpp"
 #include "telemetry/log.hpp"
 
@@ -22,7 +22,7 @@ public:
     using starter = std::function<std::shared_ptr<worker>(std::size_t)>;
 
     replacement(const pool_context& context, const pool_config& config, const pool_log& log, roster& workers,
-                condition& changed, starter start_successor);
+                condition_variable& changed, starter start_successor);
 
     /// Has another take the worker's place.
     void recycle(const worker& used, std::string reason);
@@ -33,10 +33,10 @@ public:
     asio::awaitable<void> restart_all();
 
     /// Looks for what is due, and begins as much as may be replaced at a time.
-    void look(time_point now);
+    void plan(time_point now);
 
     /// When to look again.
-    time_point next_look(time_point now) const;
+    time_point next_check(time_point now) const;
 
     /// The successor of a slot is up, or has failed to come up.
     void succeed(slot& in);
@@ -49,7 +49,7 @@ public:
     void forget(std::size_t index);
 
 private:
-    void look_for_due(time_point now);
+    void plan_due(time_point now);
     recycle_plan::verdict judge(slot& in, time_point now, bool with_memory);
     void judge_memory_of_leavers(time_point now);
     void begin_due(time_point now);
@@ -69,7 +69,7 @@ private:
     const pool_config& config_;
     const pool_log& log_;
     roster& roster_;
-    condition& changed_;
+    condition_variable& changed_;
     starter start_successor_;
     std::deque<std::size_t> wanted_; ///< slots, in the order in which their turn comes
     time_point next_memory_look_;

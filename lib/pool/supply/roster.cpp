@@ -76,8 +76,8 @@ void roster::move_vacancy(std::size_t index, worker_state to, transition_reason 
     BOOST_ASSERT(!ec);
     static_cast<void>(ec);
     if (!life.history().empty()) { // there was memory to note it
-        context_.tell<events::worker_transition>(
-            [&] { return told_of(life.history().back(), next_id(index)); });
+        context_.publish<events::worker_transition>(
+            [&] { return event_of(life.history().back(), next_id(index)); });
     }
 }
 

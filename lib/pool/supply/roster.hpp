@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "policy/slot_plan.hpp"
 #include "worker/worker.hpp"
 #include <skep/circuit_breaker.hpp>
@@ -138,7 +138,7 @@ public:
     bool is_empty() const noexcept { return leaving_.empty() && ready_ == 0 && starting_ == 0; }
 
     /// Opens whenever the supervisor may have something to do.
-    gate& work() noexcept { return work_; }
+    latch& work() noexcept { return work_; }
 
     error no_such_worker(const worker_id& id) const;
 
@@ -154,7 +154,7 @@ private:
     std::size_t desired_ = 0;
     std::size_t ready_ = 0;
     std::size_t starting_ = 0;
-    gate work_;
+    latch work_;
 };
 
 } // namespace skep

@@ -41,17 +41,18 @@ bool may_have_crashed(const worker& gone) {
 
 } // namespace
 
-supervisor::supervisor(const worker_surroundings& around, const pool_log& log, roster& workers,
-                       condition& changed)
-    : around_(around),
-      context_(around.context),
-      config_(around.config),
+supervisor::supervisor(const worker_surroundings& surroundings, const pool_log& log, roster& workers,
+                       condition_variable& changed)
+    : surroundings_(surroundings),
+      context_(surroundings.context),
+      config_(surroundings.config),
       log_(log),
       roster_(workers),
       replacement_(context_, config_, log, workers, changed,
                    [this](std::size_t index) { return make_worker(index); }),
       intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
-      lives_(context_.executor, [this](const std::exception_ptr& problem) { around_.limit.cross(problem); }),
+      lives_(context_.executor,
+             [this](const std::exception_ptr& problem) { surroundings_.limit.cross(problem); }),
       progress_(context_.executor),
       last_failure_(errc::worker_lost, {}) {}
 
@@ -68,8 +69,8 @@ std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
     auto& slot = roster_[index];
     worker_id id{config_.name, static_cast<std::uint32_t>(index), ++slot.generation};
     roster_.expect_worker();
-    around_.events.expect_worker();
-    auto fresh = std::make_shared<worker>(around_, std::move(id), slot.vacancy);
+    surroundings_.events.expect_worker();
+    auto fresh = std::make_shared<worker>(surroundings_, std::move(id), slot.vacancy);
     if (slot.current) {
         fresh->follow(slot.current->id().generation, {});
     } else {
@@ -77,7 +78,7 @@ std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
     }
     // The pool outlives its workers: their tasks refer to what it owns.
     const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(
-        around_.owner.lock(), fresh);
+        surroundings_.owner.lock(), fresh);
     lives_.spawn(both, fresh->run());
     roster_.started();
     return fresh;
@@ -116,7 +117,7 @@ void supervisor::start(std::size_t index) {
 
 void supervisor::on_up(worker& fresh) {
     roster_.came_up();
-    ++past_.workers_started;
+    ++counters_.workers_started;
     start_time_.record(context_.now() - fresh.asked_for());
     auto& slot = roster_.slot_of(fresh);
     slot.plan.came_up();
@@ -189,15 +190,15 @@ void supervisor::drop_vacancies() {
 }
 
 void supervisor::on_ended(worker& gone) {
-    note_end(gone);
+    record_end(gone);
     const auto now = context_.now();
     judge(gone, now);
     if (!gone.life().was_up()) { // only now is the cause of its failure known
         roster_.start_ended();
         on_start_failed(gone);
     }
-    hand_over(gone);
-    around_.events.forget_worker();
+    pass_on_slot_of(gone);
+    surroundings_.events.forget_worker();
     count_end(gone); // with the next
     roster_.ended(gone);
     progress_.open();
@@ -213,7 +214,7 @@ void supervisor::judge(const worker& gone, time_point now) {
         slot.plan.verdict_is_out();
     }
     if (!gone.life().departure()->planned && slot.plan.judged(kind, death, now)) {
-        context_.tell<events::worker_tainted>([&] {
+        context_.publish<events::worker_tainted>([&] {
             return events::worker_tainted{gone.id(), std::string(to_string(kind))};
         });
         const auto describe = [&] {
@@ -251,7 +252,7 @@ void supervisor::on_start_failed(worker& failed) {
 }
 
 /// The next one may be on its way already; it is told if its handshake is not over.
-void supervisor::hand_over(const worker& gone) {
+void supervisor::pass_on_slot_of(const worker& gone) {
     auto& slot = roster_.slot_of(gone);
     const auto generation = gone.id().generation;
     const auto kind = gone.life().verdict().kind;
@@ -267,21 +268,21 @@ void supervisor::hand_over(const worker& gone) {
 
 void supervisor::count_end(const worker& gone) {
     const auto& life = gone.life();
-    past_.output_lines_dropped += gone.output_lines_dropped();
+    counters_.output_lines_dropped += gone.output_lines_dropped();
     if (!life.was_up()) {
-        past_.start_failures += life.is_lost() ? 1 : 0;
+        counters_.start_failures += life.is_lost() ? 1 : 0;
     } else if (life.is_lost()) {
-        ++past_.workers_lost;
-        past_.crashes += is_crash(life.verdict().kind) ? 1 : 0;
+        ++counters_.workers_lost;
+        counters_.crashes += is_crash(life.verdict().kind) ? 1 : 0;
     } else {
         const auto cause = life.departure()->cause;
-        ++(kind_of(cause) == departure_kind::fault ? past_.workers_replaced
-           : cause == departure_cause::recycling   ? past_.workers_recycled
-                                                   : past_.workers_removed);
+        ++(kind_of(cause) == departure_kind::fault ? counters_.workers_replaced
+           : cause == departure_cause::recycling   ? counters_.workers_recycled
+                                                   : counters_.workers_removed);
     }
 }
 
-void supervisor::note_end(const worker& gone) {
+void supervisor::record_end(const worker& gone) {
     const auto& status = gone.life().status();
     if (status.was_taken() && !warned_of_reapers_) { // once in a pool's life
         warned_of_reapers_ = true;
@@ -300,7 +301,7 @@ void supervisor::note_end(const worker& gone) {
     }
 }
 
-void supervisor::note_failure_under_way() {
+void supervisor::record_failure_under_way() {
     if (!last_failure_.info().detail.empty()) {
         return;
     }
@@ -322,11 +323,11 @@ error_info supervisor::last_cause() const {
 }
 
 /// If it has changed.
-void supervisor::tell_circuit(time_point now) {
+void supervisor::publish_circuit(time_point now) {
     const auto is = intensity_.state(now);
-    const auto was = std::exchange(told_circuit_, is);
+    const auto was = std::exchange(reported_circuit_, is);
     if (was != is) {
-        context_.tell<events::breaker_changed>([&] {
+        context_.publish<events::breaker_changed>([&] {
             return events::breaker_changed{config_.name, std::string(to_string(was)),
                                            std::string(to_string(is))};
         });
@@ -336,10 +337,10 @@ void supervisor::tell_circuit(time_point now) {
 asio::awaitable<void> supervisor::supervise() {
     auto next_tick = context_.now() + config_.restart.safety_tick;
     for (;;) {
-        around_.events.settle();
+        surroundings_.events.catch_up();
         roster_.work().close(); // before looking: a start may fail at once
         const auto now = context_.now();
-        tell_circuit(now);
+        publish_circuit(now);
         const bool tick = now >= next_tick;
         if (intensity_.state(now) != circuit_state::closed) {
             end_launch(); // from now on each start needs its permission
@@ -347,9 +348,9 @@ asio::awaitable<void> supervisor::supervise() {
         const auto next_batch = launch_due(now);
         start_due(tick ? config_.restart.starts_per_tick : 0, now);
         hold_back_vacant(now);
-        replacement_.look(now);
+        replacement_.plan(now);
         next_tick = tick ? now + config_.restart.safety_tick : next_tick;
-        const auto next = std::min({next_tick, next_batch, next_start(now), replacement_.next_look(now)});
+        const auto next = std::min({next_tick, next_batch, next_start(now), replacement_.next_check(now)});
         co_await roster_.work().wait_until(next);
     }
 }

@@ -21,7 +21,8 @@ namespace skep {
 /// failing. On the pool's strand.
 class supervisor {
 public:
-    supervisor(const worker_surroundings& around, const pool_log& log, roster& workers, condition& changed);
+    supervisor(const worker_surroundings& surroundings, const pool_log& log, roster& workers,
+               condition_variable& changed);
 
     /// Begins anew, for a start.
     void reset();
@@ -48,11 +49,11 @@ public:
 
     /// The end of a worker that nobody could tell, as there was no memory for it.
     void count_end(const worker& gone);
-    void on_missed_pings(int count) noexcept { past_.missed_pings += static_cast<std::uint64_t>(count); }
-    void on_unhealthy() noexcept { ++past_.unhealthy_workers_terminated; }
+    void on_missed_pings(int count) noexcept { counters_.missed_pings += static_cast<std::uint64_t>(count); }
+    void on_unhealthy() noexcept { ++counters_.unhealthy_workers_terminated; }
 
     /// Opens whenever a worker comes up or ends: for the start and the end of the pool.
-    gate& progress() noexcept { return progress_; }
+    latch& progress() noexcept { return progress_; }
 
     /// True if too many failed of late and none is left.
     bool is_unavailable() {
@@ -75,10 +76,10 @@ public:
     asio::awaitable<void> join() { return lives_.join(); }
 
     /// What kept it from starting any worker.
-    void note_failure(error why) { last_failure_ = std::move(why); }
+    void record_failure(error why) { last_failure_ = std::move(why); }
 
     /// Unless a failure is known: that of a worker which has failed and is on its way out.
-    void note_failure_under_way();
+    void record_failure_under_way();
 
     /// The failure of the worker that failed last; empty detail if none did.
     const error_info& last_failure() const noexcept { return last_failure_.info(); }
@@ -105,13 +106,13 @@ private:
     void hold_back_vacant(time_point now);
     void on_start_failed(worker& failed);
     void judge(const worker& gone, time_point now);
-    void hand_over(const worker& gone);
-    void note_end(const worker& gone);
-    void tell_circuit(time_point now);
+    void pass_on_slot_of(const worker& gone);
+    void record_end(const worker& gone);
+    void publish_circuit(time_point now);
 
     worker_status status_of_vacant(std::size_t index, time_point now);
 
-    const worker_surroundings& around_;
+    const worker_surroundings& surroundings_;
     const pool_context& context_;
     const pool_config& config_;
     const pool_log& log_;
@@ -120,11 +121,11 @@ private:
     launch_queue launch_;
     restart_intensity intensity_;
     task_group lives_;
-    gate progress_;
+    latch progress_;
     bool warned_of_reapers_ = false;
-    circuit_state told_circuit_ = circuit_state::closed;
+    circuit_state reported_circuit_ = circuit_state::closed;
     error last_failure_;
-    pool_counters past_;
+    pool_counters counters_;
     histogram start_time_;
 };
 

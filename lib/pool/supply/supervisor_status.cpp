@@ -100,16 +100,16 @@ void supervisor::report(pool_status& status, time_point now) {
         status.workers.push_back(status_of(*each, at));
     }
     auto& counters = status.counters;
-    counters.workers_started = past_.workers_started;
-    counters.workers_lost = past_.workers_lost;
-    counters.workers_replaced = past_.workers_replaced;
-    counters.workers_recycled = past_.workers_recycled;
-    counters.workers_removed = past_.workers_removed;
-    counters.unhealthy_workers_terminated = past_.unhealthy_workers_terminated;
-    counters.crashes = past_.crashes;
-    counters.start_failures = past_.start_failures;
-    counters.missed_pings = past_.missed_pings;
-    counters.output_lines_dropped = past_.output_lines_dropped;
+    counters.workers_started = counters_.workers_started;
+    counters.workers_lost = counters_.workers_lost;
+    counters.workers_replaced = counters_.workers_replaced;
+    counters.workers_recycled = counters_.workers_recycled;
+    counters.workers_removed = counters_.workers_removed;
+    counters.unhealthy_workers_terminated = counters_.unhealthy_workers_terminated;
+    counters.crashes = counters_.crashes;
+    counters.start_failures = counters_.start_failures;
+    counters.missed_pings = counters_.missed_pings;
+    counters.output_lines_dropped = counters_.output_lines_dropped;
     roster_.for_each(
         [&counters](worker& each) { counters.output_lines_dropped += each.output_lines_dropped(); });
 }

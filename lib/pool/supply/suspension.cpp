@@ -31,8 +31,8 @@ asio::awaitable<void> suspension::suspend_all() {
     for (const auto& each : all) {
         roster_.find(each)->suspend();
     }
-    const auto is_settled = [this](const worker_id& each) { return this->is_settled(each); };
-    while (!std::all_of(all.begin(), all.end(), is_settled)) {
+    const auto is_drained = [this](const worker_id& each) { return this->is_drained(each); };
+    while (!std::all_of(all.begin(), all.end(), is_drained)) {
         co_await changed_.wait();
         if (!on_) {
             throw resumed();
@@ -41,7 +41,7 @@ asio::awaitable<void> suspension::suspend_all() {
 }
 
 /// It is suspended, or gone, or has been resumed by itself.
-bool suspension::is_settled(const worker_id& id) const noexcept {
+bool suspension::is_drained(const worker_id& id) const noexcept {
     const auto* const found = roster_.find(id);
     return found == nullptr || found->life().is_suspended() || !found->life().is(obstacle::suspended);
 }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/condition.hpp"
+#include "async/condition_variable.hpp"
 #include "pool/supply/roster.hpp"
 
 namespace skep {
@@ -11,7 +11,7 @@ namespace skep {
 /// Takes workers, or all of them, out of work and back, as the user asks. On the pool's strand.
 class suspension {
 public:
-    suspension(const pool_config& config, roster& workers, condition& changed)
+    suspension(const pool_config& config, roster& workers, condition_variable& changed)
         : config_(config), roster_(workers), changed_(changed) {}
 
     /// Whether the pool as a whole is suspended: workers that come up are, too.
@@ -29,12 +29,12 @@ public:
     bool will_serve() const noexcept;
 
 private:
-    bool is_settled(const worker_id& id) const noexcept;
+    bool is_drained(const worker_id& id) const noexcept;
     error resumed() const;
 
     const pool_config& config_;
     roster& roster_;
-    condition& changed_;
+    condition_variable& changed_;
     bool on_ = false;
 };
 

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "worker/tool_desk.hpp"
+#include "worker/tool_runner.hpp"
 
 #include "async/calling_executor.hpp"
-#include "async/execute_surely.hpp"
+#include "async/execute_with_retry.hpp"
 #include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/tool_failure.hpp"
@@ -43,28 +43,28 @@ json::object trace_in(const json::object& metadata) {
 } // namespace
 
 /// What a tool has come to.
-struct tool_desk::answer {
+struct tool_runner::answer {
     encoded_frame frame;
     std::string outcome; ///< as a span tells it; empty if it has not run
 };
 
 /// One tool call.
-struct tool_desk::errand {
-    errand(const strand& executor, const call_ptr& served, std::uint64_t which, tool_call what)
-        : lane(executor.get_inner_executor()), caller(served), number(which), asked(std::move(what)) {}
+struct tool_runner::tool_run {
+    tool_run(const strand& executor, const call_ptr& served, std::uint64_t which, tool_call what)
+        : executor(executor.get_inner_executor()), caller(served), number(which), asked(std::move(what)) {}
 
-    const strand lane; ///< where the tool runs
+    const strand executor; ///< where the tool runs
     const call_ptr caller;
     const std::uint64_t number;
     tool_call asked;
     std::optional<events::span> span; ///< if it is traced: what was known of it when it was asked for
     time_point begun;
-    asio::cancellation_signal cancellation; ///< on the lane
+    asio::cancellation_signal cancellation; ///< on its strand
     bool has_begun = false;
-    std::atomic<bool> is_stopped = false; ///< it need not begin on the lane
+    std::atomic<bool> is_stopped = false; ///< it need not begin on its strand
 };
 
-void tool_desk::take(const call_ptr& caller, tool_call_message& asked, std::string correlation_id) {
+void tool_runner::start(const call_ptr& caller, tool_call_message& asked, std::string correlation_id) {
     if (asked.number <= last_number_) {
         throw protocol_violation("tool call " + std::to_string(asked.number) + " after " +
                                  std::to_string(last_number_) + ": their numbers must rise");
@@ -73,7 +73,7 @@ void tool_desk::take(const call_ptr& caller, tool_call_message& asked, std::stri
     if (answers_ == nullptr) { // the worker's calls are lost to it already
         return;
     }
-    const auto is_callers = [&](const errand_ptr& each) { return each->caller == caller; };
+    const auto is_callers = [&](const tool_run_ptr& each) { return each->caller == caller; };
     if (std::count_if(open_.begin(), open_.end(), is_callers) ==
         static_cast<std::ptrdiff_t>(most_tool_calls)) {
         throw protocol_violation("more than " + std::to_string(most_tool_calls) +
@@ -88,7 +88,7 @@ void tool_desk::take(const call_ptr& caller, tool_call_message& asked, std::stri
                    .correlation_id = std::move(correlation_id),
                    .metadata = caller->req.metadata(),
                    .deadline = caller->deadline};
-    auto mine = std::make_shared<errand>(core_.context.executor, caller, asked.number, std::move(what));
+    auto mine = std::make_shared<tool_run>(core_.context.executor, caller, asked.number, std::move(what));
     join_trace(*mine, std::move(asked.parent_span));
     open_.push_back(mine);
     if (!is_clogged()) {
@@ -97,7 +97,7 @@ void tool_desk::take(const call_ptr& caller, tool_call_message& asked, std::stri
 }
 
 /// Within the call, or within what the worker says that it is made within.
-void tool_desk::join_trace(errand& mine, std::string parent_span) const {
+void tool_runner::join_trace(tool_run& mine, std::string parent_span) const {
     const auto& ties = mine.caller->ties;
     if (!ties || !ties->trace) {
         return;
@@ -114,11 +114,11 @@ void tool_desk::join_trace(errand& mine, std::string parent_span) const {
     mine.asked.metadata[traceparent_key] = to_traceparent({span.trace_id, span.span_id});
 }
 
-void tool_desk::tell_span(errand& over, const std::string& outcome) const noexcept {
+void tool_runner::publish_span(tool_run& over, const std::string& outcome) const noexcept {
     if (!over.span || outcome.empty()) {
         return;
     }
-    core_.context.tell<events::span>([&] {
+    core_.context.publish<events::span>([&] {
         over.span->time = core_.context.now() - over.begun;
         over.span->start_time =
             core_.context.wall_now() - std::chrono::duration_cast<std::chrono::microseconds>(over.span->time);
@@ -128,21 +128,21 @@ void tool_desk::tell_span(errand& over, const std::string& outcome) const noexce
 }
 
 /// A worker that does not read its answers gets no more of them.
-bool tool_desk::is_clogged() const noexcept {
+bool tool_runner::is_clogged() const noexcept {
     return answers_->unsent() > core_.config.limits.frame_bytes;
 }
 
-void tool_desk::go_on() {
+void tool_runner::go_on() {
     const auto next = [this] {
         return std::find_if(open_.begin(), open_.end(),
-                            [](const errand_ptr& each) { return !each->has_begun; });
+                            [](const tool_run_ptr& each) { return !each->has_begun; });
     };
     for (auto found = next(); found != open_.end() && !is_clogged(); found = next()) {
-        begin(errand_ptr(*found));
+        begin(tool_run_ptr(*found));
     }
 }
 
-void tool_desk::begin(const errand_ptr& mine) {
+void tool_runner::begin(const tool_run_ptr& mine) {
     mine->has_begun = true;
     if (mine->caller->state == call_state::abandoned) {
         refuse(mine, "skep.Cancelled", nobody_waits);
@@ -154,7 +154,7 @@ void tool_desk::begin(const errand_ptr& mine) {
         const auto own = extras->tools->find(mine->asked.name);
         handler = own == extras->tools->end() ? nullptr : own->second;
     }
-    handler = handler ? handler : core_.around.tools.find(mine->asked.name);
+    handler = handler ? handler : core_.surroundings.tools.find(mine->asked.name);
     if (!handler) {
         refuse(mine, "skep.UnknownTool", "there is no such tool: ", mine->asked.name);
         return;
@@ -166,21 +166,21 @@ void tool_desk::begin(const errand_ptr& mine) {
     }
 }
 
-void tool_desk::run(const errand_ptr& mine, const tool_ptr& handler) {
+void tool_runner::run(const tool_run_ptr& mine, const tool_ptr& handler) {
     auto tie = std::make_shared<const tool_tie>(
         tool_tie{mine->caller, mine->asked.name, mine->asked.correlation_id, trace_in(mine->asked.metadata)});
     mine->begun = core_.context.now();
-    const calling_executor executor(mine->lane, std::move(tie));
+    const calling_executor executor(mine->executor, std::move(tie));
     auto running = make_answer(handler, std::move(mine->asked), mine->number, core_.config.limits);
-    const std::shared_ptr<tool_desk> self(core_.self.shared_from_this(), this);
+    const std::shared_ptr<tool_runner> self(core_.self.shared_from_this(), this);
     auto on_end = [weak = std::weak_ptr(self), mine,
                    executor = core_.context.executor](const std::exception_ptr&, answer result) {
-        auto hand_in = [weak, mine, result = std::move(result)] {
-            if (const auto desk = weak.lock()) {
-                desk->end(mine, result);
+        auto submit_answer = [weak, mine, result = std::move(result)] {
+            if (const auto runner = weak.lock()) {
+                runner->end(mine, result);
             }
         };
-        execute_surely(executor, std::move(hand_in));
+        execute_with_retry(executor, std::move(submit_answer));
     };
     // Never from within this function: the tool may call the pool at once.
     auto start = [executor, mine, running = std::move(running), on_end = std::move(on_end)]() mutable {
@@ -195,12 +195,12 @@ void tool_desk::run(const errand_ptr& mine, const tool_ptr& handler) {
             on_end(nullptr, {});
         }
     };
-    asio::post(mine->lane, std::move(start));
+    asio::post(mine->executor, std::move(start));
     ++running_;
 }
 
-asio::awaitable<tool_desk::answer> tool_desk::make_answer(tool_ptr handler, tool_call asked,
-                                                          std::uint64_t number, limit_options limits) {
+asio::awaitable<tool_runner::answer> tool_runner::make_answer(tool_ptr handler, tool_call asked,
+                                                              std::uint64_t number, limit_options limits) {
     std::exception_ptr problem;
     try {
         auto running = detail::checked((*handler)(std::move(asked)), "the tool");
@@ -216,47 +216,47 @@ asio::awaitable<tool_desk::answer> tool_desk::make_answer(tool_ptr handler, tool
     co_return made;
 }
 
-void tool_desk::end(const errand_ptr& mine, const answer& result) {
+void tool_runner::end(const tool_run_ptr& mine, const answer& result) {
     if (--running_ == 0) {
         all_ended_.open();
     }
-    tell_span(*mine, result.outcome);
+    publish_span(*mine, result.outcome);
     if (std::find(open_.begin(), open_.end(), mine) == open_.end()) {
         return; // nobody waits for it
     }
     try {
-        hand_in(mine, result.frame);
+        submit_answer(mine, result.frame);
         go_on();
     } catch (const std::exception&) { // out of memory
         refuse(mine, "skep.NoMemory", "there was no memory for the answer");
     }
 }
 
-void tool_desk::refuse(const errand_ptr& mine, const char* type, std::string_view message,
-                       std::string_view about) noexcept {
+void tool_runner::refuse(const tool_run_ptr& mine, const char* type, std::string_view message,
+                         std::string_view about) noexcept {
     try {
         tool_failure failure{type, std::string(message), {}, {}};
         failure.message += about;
-        hand_in(mine, encode_tool_error(mine->number, failure, core_.config.limits));
+        submit_answer(mine, encode_tool_error(mine->number, failure, core_.config.limits));
     } catch (const std::exception&) { // out of memory: the worker's code waits until its call is over
         std::erase(open_, mine);
     }
 }
 
-void tool_desk::hand_in(const errand_ptr& mine, const encoded_frame& frame) {
+void tool_runner::submit_answer(const tool_run_ptr& mine, const encoded_frame& frame) {
     if (frame.text.empty()) {
         throw std::bad_alloc();
     }
     append_frame(answers_->outbox(), frame);
-    std::erase(open_, errand_ptr(mine));
+    std::erase(open_, tool_run_ptr(mine));
     if (mine->caller->stream != nullptr) {
         mine->caller->stream->heard = core_.context.now(); // it has waited for us until now
     }
     answers_->flush();
 }
 
-void tool_desk::drop(const call& answered) noexcept {
-    std::erase_if(open_, [&](const errand_ptr& each) {
+void tool_runner::drop(const call& answered) noexcept {
+    std::erase_if(open_, [&](const tool_run_ptr& each) {
         const bool is_its = each->caller.get() == &answered;
         if (is_its) {
             stop(each);
@@ -265,26 +265,26 @@ void tool_desk::drop(const call& answered) noexcept {
     });
 }
 
-void tool_desk::cancel(const call& given_up) noexcept {
+void tool_runner::cancel(const call& given_up) noexcept {
     const auto next = [&] {
         return std::find_if(open_.begin(), open_.end(),
-                            [&](const errand_ptr& each) { return each->caller.get() == &given_up; });
+                            [&](const tool_run_ptr& each) { return each->caller.get() == &given_up; });
     };
     for (auto found = next(); found != open_.end(); found = next()) {
-        const errand_ptr cancelled(*found);
+        const tool_run_ptr cancelled(*found);
         stop(cancelled);
         refuse(cancelled, "skep.Cancelled", nobody_waits);
     }
 }
 
-void tool_desk::close() noexcept {
+void tool_runner::close() noexcept {
     answers_ = nullptr;
     std::for_each(open_.begin(), open_.end(), stop);
     open_.clear();
 }
 
 /// Without memory for that, it goes on, and its answer is dropped.
-void tool_desk::stop(const errand_ptr& mine) noexcept {
+void tool_runner::stop(const tool_run_ptr& mine) noexcept {
     mine->is_stopped = true;
     auto cancel = [mine] {
         try {
@@ -292,11 +292,11 @@ void tool_desk::stop(const errand_ptr& mine) noexcept {
         } catch (const std::exception&) {}
     };
     try {
-        asio::post(mine->lane, std::move(cancel));
+        asio::post(mine->executor, std::move(cancel));
     } catch (const std::exception&) {}
 }
 
-asio::awaitable<void> tool_desk::join(time_point limit) {
+asio::awaitable<void> tool_runner::join(time_point limit) {
     bool in_time = true;
     while (in_time && running_ > 0) {
         all_ended_.close();
@@ -304,9 +304,9 @@ asio::awaitable<void> tool_desk::join(time_point limit) {
     }
 }
 
-bool tool_desk::is_asked_by(const call& caller) const noexcept {
+bool tool_runner::is_asked_by(const call& caller) const noexcept {
     return std::any_of(open_.begin(), open_.end(),
-                       [&](const errand_ptr& each) { return each->caller.get() == &caller; });
+                       [&](const tool_run_ptr& each) { return each->caller.get() == &caller; });
 }
 
 } // namespace skep

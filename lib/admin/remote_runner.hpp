@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "async/execute_surely.hpp"
-#include "async/gate.hpp"
+#include "async/execute_with_retry.hpp"
+#include "async/latch.hpp"
 #include "async/timer.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -20,36 +20,36 @@ namespace skep {
 
 /// Has other executors run coroutines, and takes their results on the admin's strand until it is closed. A coroutine is work
 /// of the executor that runs it: a pool whose executor stands still keeps nothing of the admin's alive. From any thread.
-class answer_desk : public std::enable_shared_from_this<answer_desk> {
+class remote_runner : public std::enable_shared_from_this<remote_runner> {
 public:
-    explicit answer_desk(const strand& executor) : executor_(executor) {}
+    explicit remote_runner(const strand& executor) : executor_(executor) {}
 
-    /// Has `where` run `work`, and calls `on_answer(std::optional<T>)` on the strand, or never if the desk is closed first;
+    /// Has `where` run `work`, and calls `on_answer(std::optional<T>)` on the strand, or never if the runner is closed first;
     /// none stands for an exception. Another thread may destroy `on_answer`: it must own nothing of the strand's.
     template <class T, class Handler>
     void ask(const asio::any_io_executor& where, asio::awaitable<T> work, Handler on_answer) {
-        auto hand_over = [desk = shared_from_this(), on_answer = std::move(on_answer)](
-                             const std::exception_ptr& problem, T result) mutable {
+        auto deliver = [runner = shared_from_this(), on_answer = std::move(on_answer)](
+                           const std::exception_ptr& problem, T result) mutable {
             auto answer = problem ? std::nullopt : std::optional<T>(std::move(result));
-            desk->post([on_answer = std::move(on_answer), answer = std::move(answer)]() mutable {
+            runner->post([on_answer = std::move(on_answer), answer = std::move(answer)]() mutable {
                 on_answer(std::move(answer));
             });
         };
-        asio::co_spawn(where, std::move(work), std::move(hand_over));
+        asio::co_spawn(where, std::move(work), std::move(deliver));
     }
 
     /// Waits for the result. Cancelling ends the wait, and `work` goes on. On the strand.
     template <class T>
-    static asio::awaitable<std::optional<T>> wait_for(std::shared_ptr<answer_desk> desk, strand executor,
+    static asio::awaitable<std::optional<T>> wait_for(std::shared_ptr<remote_runner> runner, strand executor,
                                                       asio::any_io_executor where, asio::awaitable<T> work) {
         struct arrival {
             explicit arrival(const strand& on) : has_come(on) {}
 
-            gate has_come;
+            latch has_come;
             std::optional<T> answer;
         };
         const auto mine = std::make_shared<arrival>(executor);
-        desk->ask(where, std::move(work), [weak = std::weak_ptr(mine)](std::optional<T> answer) {
+        runner->ask(where, std::move(work), [weak = std::weak_ptr(mine)](std::optional<T> answer) {
             if (const auto waiting = weak.lock()) {
                 waiting->answer = std::move(answer);
                 waiting->has_come.open();
@@ -71,8 +71,8 @@ private:
         const std::lock_guard lock(mutex_);
         try {
             if (executor_) {
-                execute_surely(asio::require(*executor_, asio::execution::blocking.never),
-                               std::move(function));
+                execute_with_retry(asio::require(*executor_, asio::execution::blocking.never),
+                                   std::move(function));
             }
         } catch (const std::exception&) {} // out of memory: the wait has a limit, or ends with the server
     }

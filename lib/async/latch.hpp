@@ -10,12 +10,12 @@
 
 namespace skep {
 
-/// Lets one coroutine wait until another opens the gate or a deadline passes. Level-triggered: a gate opened
+/// Lets one coroutine wait until another opens the latch or a deadline passes. Level-triggered: a latch opened
 /// before the wait lets it through at once. A wait of a coroutine that is cancelled throws operation_aborted, open or not.
 /// Used on one strand only, by one waiter at a time.
-class gate {
+class latch {
 public:
-    explicit gate(const strand& executor) : timer_(executor) {}
+    explicit latch(const strand& executor) : timer_(executor) {}
 
     void open();
 
@@ -23,7 +23,7 @@ public:
 
     bool is_open() const noexcept { return open_; }
 
-    /// True if the gate is open, false if `deadline` passed first.
+    /// True if the latch is open, false if `deadline` passed first.
     asio::awaitable<bool> wait_until(time_point deadline);
     asio::awaitable<bool> wait();
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 
 #include "async/checkpoint.hpp"
 
@@ -10,12 +10,12 @@
 
 namespace skep {
 
-void gate::open() {
+void latch::open() {
     open_ = true;
     timer_.cancel();
 }
 
-asio::awaitable<bool> gate::wait_until(time_point deadline) {
+asio::awaitable<bool> latch::wait_until(time_point deadline) {
     while (!open_ && clock::now() < deadline) {
         timer_.expires_at(deadline);
         boost::system::error_code ec; // either way the loop looks at the facts
@@ -26,7 +26,7 @@ asio::awaitable<bool> gate::wait_until(time_point deadline) {
     co_return open_;
 }
 
-asio::awaitable<bool> gate::wait_until(patient_deadline& deadline) {
+asio::awaitable<bool> latch::wait_until(patient_deadline& deadline) {
     bool opened = co_await wait_until(deadline.due());
     while (!opened && !deadline.has_passed(clock::now())) {
         opened = co_await wait_until(deadline.due());
@@ -34,7 +34,7 @@ asio::awaitable<bool> gate::wait_until(patient_deadline& deadline) {
     co_return opened;
 }
 
-asio::awaitable<bool> gate::wait() {
+asio::awaitable<bool> latch::wait() {
     return wait_until(time_point::max());
 }
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/gate.hpp"
+#include "async/latch.hpp"
 #include "core/tool_table.hpp"
 #include "worker/worker_core.hpp"
 
@@ -17,15 +17,15 @@ namespace skep {
 
 /// The tool calls of one worker, each from its asking to the answer. On the pool's strand; each tool runs on a strand of
 /// its own, and refers to nothing of this.
-class tool_desk {
+class tool_runner {
 public:
-    explicit tool_desk(worker_core& core) : core_(core), all_ended_(core.context.executor) {}
+    explicit tool_runner(worker_core& core) : core_(core), all_ended_(core.context.executor) {}
 
     /// The worker can be answered from now on.
     void open() noexcept { answers_ = &core_.link->control(); }
 
     /// The worker asks for something while it is at `caller`. Throws protocol_violation if it may not.
-    void take(const call_ptr& caller, tool_call_message& asked, std::string correlation_id);
+    void start(const call_ptr& caller, tool_call_message& asked, std::string correlation_id);
 
     /// The call has been answered: nobody waits for its tools.
     void drop(const call& answered) noexcept;
@@ -45,30 +45,30 @@ public:
     bool is_asked_by(const call& caller) const noexcept;
 
 private:
-    struct errand;
+    struct tool_run;
     struct answer;
-    using errand_ptr = std::shared_ptr<errand>;
+    using tool_run_ptr = std::shared_ptr<tool_run>;
 
     static asio::awaitable<answer> make_answer(tool_ptr handler, tool_call asked, std::uint64_t number,
                                                limit_options limits);
 
-    void join_trace(errand& mine, std::string parent_span) const;
-    void tell_span(errand& over, const std::string& outcome) const noexcept;
+    void join_trace(tool_run& mine, std::string parent_span) const;
+    void publish_span(tool_run& over, const std::string& outcome) const noexcept;
     bool is_clogged() const noexcept;
-    void begin(const errand_ptr& mine);
-    void run(const errand_ptr& mine, const tool_ptr& handler);
-    void end(const errand_ptr& mine, const answer& result);
-    void refuse(const errand_ptr& mine, const char* type, std::string_view message,
+    void begin(const tool_run_ptr& mine);
+    void run(const tool_run_ptr& mine, const tool_ptr& handler);
+    void end(const tool_run_ptr& mine, const answer& result);
+    void refuse(const tool_run_ptr& mine, const char* type, std::string_view message,
                 std::string_view about = {}) noexcept;
-    void hand_in(const errand_ptr& mine, const encoded_frame& frame);
-    static void stop(const errand_ptr& mine) noexcept;
+    void submit_answer(const tool_run_ptr& mine, const encoded_frame& frame);
+    static void stop(const tool_run_ptr& mine) noexcept;
 
     worker_core& core_;
     channel* answers_ = nullptr; ///< null before open() and after close()
     std::uint64_t last_number_ = 0;
-    std::vector<errand_ptr> open_; ///< not answered yet, in the order asked
+    std::vector<tool_run_ptr> open_; ///< not answered yet, in the order asked
     std::size_t running_ = 0;
-    gate all_ended_;
+    latch all_ended_;
 };
 
 } // namespace skep

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "pool/demand/lease_desk.hpp"
+#include "pool/demand/lease_manager.hpp"
 
 #include "core/clock.hpp"
 #include "core/duration_text.hpp"
@@ -12,21 +12,21 @@
 
 namespace skep {
 
-lease_desk::lease_desk(const worker_surroundings& around, dispatcher& calls, const pool_log& log)
-    : config_(around.config),
-      context_(around.context),
+lease_manager::lease_manager(const worker_surroundings& surroundings, dispatcher& calls, const pool_log& log)
+    : config_(surroundings.config),
+      context_(surroundings.context),
       calls_(calls),
       room_(calls.room()),
       sessions_(calls.sessions()),
       log_(log) {}
 
-void lease_desk::receive(lease_claim& fresh) noexcept {
+void lease_manager::receive(lease_claim& fresh) noexcept {
     room_.open(fresh);
     fresh.holder = this;
     fresh.submitted = context_.now();
 }
 
-void lease_desk::check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal) {
+void lease_manager::check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal) {
     const lease_ptr keep(&fresh);
     if (refusal) {
         end_wait(fresh, refusal->code, refusal->info);
@@ -35,19 +35,19 @@ void lease_desk::check_out(lease_claim& fresh, const std::optional<route_refusal
     }
 }
 
-void lease_desk::find_place(lease_claim& fresh) {
+void lease_manager::find_place(lease_claim& fresh) {
     fresh.of.pool = config_.name;
     const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
     room_.deadlines().set(fresh, after_limit(fresh.submitted, limit));
-    settle(fresh, nullptr);
+    assign_place(fresh, nullptr);
 }
 
-void lease_desk::on_granted(claim& granted, worker* place, time_point) {
-    settle(static_cast<lease_claim&>(granted), place);
+void lease_manager::on_granted(claim& granted, worker* place, time_point) {
+    assign_place(static_cast<lease_claim&>(granted), place);
 }
 
 /// `wanting` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
-void lease_desk::settle(lease_claim& wanting, worker* place) {
+void lease_manager::assign_place(lease_claim& wanting, worker* place) {
     const lease_ptr keep(&wanting);
     const auto taken = sessions_.route_of(wanting);
     wanting.slot.reset(); // it waits for that one no more
@@ -62,7 +62,7 @@ void lease_desk::settle(lease_claim& wanting, worker* place) {
     }
 }
 
-void lease_desk::go_anywhere(lease_claim& wanting, worker* place) {
+void lease_manager::go_anywhere(lease_claim& wanting, worker* place) {
     if (wanting.state == lease_state::fresh) {
         place = room_.place_for(wanting);
     }
@@ -73,7 +73,7 @@ void lease_desk::go_anywhere(lease_claim& wanting, worker* place) {
     }
 }
 
-void lease_desk::wait(lease_claim& wanting) {
+void lease_manager::wait(lease_claim& wanting) {
     if (wanting.state != lease_state::fresh) {
         room_.rejoin(wanting);
         return;
@@ -81,7 +81,7 @@ void lease_desk::wait(lease_claim& wanting) {
     const bool has_place = false;
     const auto waiting = room_.queue().size();
     if (admit(has_place, waiting, config_.queue.limit) != admission::queue) {
-        tell_saturated(context_, config_, waiting);
+        publish_saturated(context_, config_, waiting);
         end_wait(wanting, errc::pool_saturated, {});
         return;
     }
@@ -89,7 +89,7 @@ void lease_desk::wait(lease_claim& wanting) {
     wanting.state = lease_state::queued;
 }
 
-void lease_desk::refuse(lease_claim& refused, const route& taken) {
+void lease_manager::refuse(lease_claim& refused, const route& taken) {
     refused.state = lease_state::fresh; // it is in no list
     auto [code, info] = sessions_.why_refused(taken, false);
     if (refused.options.worker() && code == errc::session_worker_unavailable) {
@@ -101,7 +101,7 @@ void lease_desk::refuse(lease_claim& refused, const route& taken) {
 }
 
 /// From now on the worker takes no calls of others, in these places.
-void lease_desk::reserve(lease_claim& granted, worker& place) {
+void lease_manager::reserve(lease_claim& granted, worker& place) {
     const lease_ptr keep(&granted);
     sessions_.bind(granted, place);
     granted.of.slot = place.id().slot;
@@ -112,28 +112,28 @@ void lease_desk::reserve(lease_claim& granted, worker& place) {
     granted.state = lease_state::draining;
     room_.leases().push_back(keep);
     room_.refresh(place);
-    look(granted);
+    check(granted);
 }
 
-void lease_desk::on_changed(claim& changed, bool has_left) {
+void lease_manager::on_changed(claim& changed, bool has_left) {
     auto& lease = static_cast<lease_claim&>(changed);
     if (has_left) {
         lose(lease);
     } else {
-        look(lease);
+        check(lease);
     }
 }
 
 /// Does what can be done for it now.
-void lease_desk::look(lease_claim& lease) {
+void lease_manager::check(lease_claim& lease) {
     if (lease.is_dropped && lease.state == lease_state::held) { // there was no memory to say so
-        give_back(lease);
+        close(lease);
         return;
     }
     switch (lease.state) {
     case lease_state::draining:
         if (!lease.wants_whole_worker || lease.at->calls().common_load() == 0) {
-            hand_over(lease);
+            deliver(lease);
         }
         break;
     case lease_state::held: begin_calls(lease); break;
@@ -142,7 +142,7 @@ void lease_desk::look(lease_claim& lease) {
     }
 }
 
-void lease_desk::hand_over(lease_claim& granted) {
+void lease_manager::deliver(lease_claim& granted) {
     granted.state = lease_state::held;
     granted.granted = context_.now();
     room_.deadlines().remove(granted);
@@ -151,20 +151,20 @@ void lease_desk::hand_over(lease_claim& granted) {
     granted.answer();
 }
 
-void lease_desk::begin_calls(lease_claim& lease) {
+void lease_manager::begin_calls(lease_claim& lease) {
     while (lease.state == lease_state::held && !lease.waiting.empty() && lease.can_begin_call()) {
         const auto next = room_.next_of(lease);
         calls_.begin(*next, lease, context_.now());
     }
 }
 
-void lease_desk::cancel(lease_claim& given_up) {
+void lease_manager::cancel(lease_claim& given_up) {
     if (given_up.state == lease_state::queued || given_up.state == lease_state::draining) {
         leave(given_up, errc::cancelled, {});
     }
 }
 
-void lease_desk::give_back(lease_claim& lease) {
+void lease_manager::close(lease_claim& lease) {
     const lease_ptr keep(&lease);
     switch (lease.state) {
     case lease_state::held:
@@ -184,19 +184,19 @@ void lease_desk::give_back(lease_claim& lease) {
     }
 }
 
-void lease_desk::cancel_close(lease_claim& lease) {
+void lease_manager::cancel_close(lease_claim& lease) {
     lease.was_close_cancelled = static_cast<bool>(lease.closer);
     lease.answer_closer();
 }
 
 /// Those that wait, and those that its worker has.
-void lease_desk::end_calls(lease_claim& lease) {
+void lease_manager::end_calls(lease_claim& lease) {
     calls_.fail_waiting_in(lease, errc::cancelled, {});
     calls_.abandon_running_in(lease, errc::cancelled);
 }
 
 /// Once its calls have ended: has its worker reset, and lets go of it.
-void lease_desk::end_return(lease_claim& lease) {
+void lease_manager::end_return(lease_claim& lease) {
     if (lease.state != lease_state::returning || lease.calls_at_worker() > 0) {
         return;
     }
@@ -210,12 +210,12 @@ void lease_desk::end_return(lease_claim& lease) {
     }
 }
 
-void lease_desk::on_reset_failed(lease_claim& lease, const std::string& why) {
+void lease_manager::on_reset_failed(lease_claim& lease, const std::string& why) {
     lease.at->retire(departure_cause::failed_reset, "the reset command of a lease failed: " + why);
 }
 
 /// Others may have its worker.
-void lease_desk::release(lease_claim& lease) {
+void lease_manager::release(lease_claim& lease) {
     const lease_ptr keep(&lease);
     auto& place = *lease.at;
     place.calls().release(lease.places);
@@ -227,7 +227,7 @@ void lease_desk::release(lease_claim& lease) {
 }
 
 /// It is in the list of leases, unless it was lost with its pool.
-void lease_desk::end(lease_claim& over) {
+void lease_manager::end(lease_claim& over) {
     waiting_room::close(over);
     over.state = lease_state::over;
     sessions_.end_use(over);
@@ -238,7 +238,7 @@ void lease_desk::end(lease_claim& over) {
     }
 }
 
-void lease_desk::lose(lease_claim& lease) {
+void lease_manager::lose(lease_claim& lease) {
     const lease_ptr keep(&lease);
     error_info info;
     lease.at = nullptr;
@@ -248,7 +248,7 @@ void lease_desk::lose(lease_claim& lease) {
         lease.state = lease_state::queued;
         room_.join_first(lease); // which is its place in the order from now on
         room_.leave(lease);
-        settle(lease, nullptr);
+        assign_place(lease, nullptr);
         break;
     case lease_state::held:
         lease.state = lease_state::lost;
@@ -268,7 +268,7 @@ void lease_desk::lose(lease_claim& lease) {
 }
 
 /// The checkout fails.
-void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
+void lease_manager::end_wait(lease_claim& waiting, errc code, error_info info) {
     const lease_ptr keep(&waiting);
     const auto was = waiting.state;
     info.pool = config_.name;
@@ -293,7 +293,7 @@ void lease_desk::end_wait(lease_claim& waiting, errc code, error_info info) {
 }
 
 /// Wherever it is. It has no worker any more.
-void lease_desk::on_breakdown(claim& broken, const error& why) noexcept {
+void lease_manager::on_breakdown(claim& broken, const error& why) noexcept {
     auto& lease = static_cast<lease_claim&>(broken);
     sessions_.end_use(lease);
     lease.reset.reset();
@@ -310,25 +310,25 @@ void lease_desk::on_breakdown(claim& broken, const error& why) noexcept {
 }
 
 /// It has held up others.
-void lease_desk::leave(lease_claim& waiting, errc code, error_info info) {
+void lease_manager::leave(lease_claim& waiting, errc code, error_info info) {
     end_wait(waiting, code, std::move(info));
     room_.serve_all();
 }
 
-void lease_desk::on_due(claim& due, const supply_outlook& supply) {
+void lease_manager::on_due(claim& due, const supply_outlook& supply) {
     auto& late = static_cast<lease_claim&>(due);
     if (late.state == lease_state::queued || late.state == lease_state::draining) {
         fail_waiting(late, supply);
     } else if (late.state == lease_state::held) {
         if (late.is_dropped) {
-            give_back(late);
+            close(late);
         } else {
             warn_of_leak(late);
         }
     }
 }
 
-void lease_desk::fail_waiting(lease_claim& late, const supply_outlook& supply) {
+void lease_manager::fail_waiting(lease_claim& late, const supply_outlook& supply) {
     error_info info;
     info.detail = supply.shortage;
     const auto code = room_.places().is_any_up() ? errc::queue_timeout : errc::no_worker;
@@ -340,8 +340,8 @@ void lease_desk::fail_waiting(lease_claim& late, const supply_outlook& supply) {
     leave(late, code, std::move(info));
 }
 
-void lease_desk::warn_of_leak(const lease_claim& held) const {
-    context_.tell<events::lease_leaked>([&] {
+void lease_manager::warn_of_leak(const lease_claim& held) const {
+    context_.publish<events::lease_leaked>([&] {
         return events::lease_leaked{held.of, context_.now() - held.granted, held.where.file_name(),
                                     held.where.line(), held.where.function_name()};
     });
@@ -353,7 +353,7 @@ void lease_desk::warn_of_leak(const lease_claim& held) const {
     });
 }
 
-void lease_desk::refuse_checkouts(errc code, const error_info& info) {
+void lease_manager::refuse_checkouts(errc code, const error_info& info) {
     room_.queue().for_each([&](claim& each) {
         if (each.as_call() == nullptr) {
             end_wait(static_cast<lease_claim&>(each), code, info);

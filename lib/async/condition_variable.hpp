@@ -15,9 +15,9 @@
 namespace skep {
 
 /// Lets coroutines wait until something has changed, and then look at the facts themselves. On one strand.
-class condition {
+class condition_variable {
 public:
-    explicit condition(const strand& executor) : executor_(executor) {}
+    explicit condition_variable(const strand& executor) : executor_(executor) {}
 
     /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. There is none in
     /// between if the facts are looked at right before.

@@ -13,9 +13,9 @@ namespace skep {
 
 /// The leases of a pool, from checkout to return. A lease waits in the queue like a call; a worker that it is granted
 /// takes no calls of others, and is handed over once it is done with those it has. On the pool's strand.
-class lease_desk final : private claim_holder {
+class lease_manager final : private claim_holder {
 public:
-    lease_desk(const worker_surroundings& around, dispatcher& calls, const pool_log& log);
+    lease_manager(const worker_surroundings& surroundings, dispatcher& calls, const pool_log& log);
 
     /// The checkout is the pool's from now on. To be called first.
     void receive(lease_claim& fresh) noexcept;
@@ -27,7 +27,7 @@ public:
     void cancel(lease_claim& given_up);
 
     /// Its holder does not want it any more: its calls are cancelled, and its worker is reset.
-    void give_back(lease_claim& lease);
+    void close(lease_claim& lease);
     void cancel_close(lease_claim& lease);
 
     /// The reset command of the lease has failed.
@@ -45,13 +45,13 @@ private:
     void on_breakdown(claim& broken, const error& why) noexcept override;
 
     void find_place(lease_claim& fresh);
-    void settle(lease_claim& wanting, worker* place);
+    void assign_place(lease_claim& wanting, worker* place);
     void go_anywhere(lease_claim& wanting, worker* place);
     void wait(lease_claim& wanting);
     void refuse(lease_claim& refused, const route& taken);
     void reserve(lease_claim& granted, worker& place);
-    void look(lease_claim& lease);
-    void hand_over(lease_claim& granted);
+    void check(lease_claim& lease);
+    void deliver(lease_claim& granted);
     void begin_calls(lease_claim& lease);
     void end_calls(lease_claim& lease);
     void end_return(lease_claim& lease);

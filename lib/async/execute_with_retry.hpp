@@ -13,7 +13,7 @@ namespace skep {
 /// the function: an attempt that fails for lack of memory may be made again, once; what that throws is thrown. An executor
 /// whose type is erased may have taken it already, and is given what is left: `function` must then do nothing.
 template <class Executor, class Function>
-void execute_surely(const Executor& executor, Function&& function) {
+void execute_with_retry(const Executor& executor, Function&& function) {
     static_assert(!std::is_lvalue_reference_v<Function>, "what is left of it is of no use");
     try {
         executor.execute(std::move(function));
