@@ -47,7 +47,7 @@ std::size_t oracle_store::count_of_those_that_may_end_after(time_point moment) c
 }
 
 /// What is known of it, before it is asked for.
-oracle_store::known_session& oracle_store::look(const std::string& id) {
+oracle_store::known_session& oracle_store::session_of(const std::string& id) {
     auto& known = sessions_[id];
     if (known.is_unsure || (known.is_there && !is_surely_there(known))) {
         known.expired = world_.now();
@@ -56,7 +56,7 @@ oracle_store::known_session& oracle_store::look(const std::string& id) {
 }
 
 void oracle_store::check_found(const std::string& id, bool was_there) {
-    auto& known = look(id);
+    auto& known = session_of(id);
     if (was_there && !may_be_there(id, known)) {
         wrong("there is a session " + id + ", which was not created or has expired");
     }
@@ -93,7 +93,7 @@ void oracle_store::learn(known_session& known, const session& is) {
 
 void oracle_store::on_created(const std::string& id, const session& is) {
     const spared_by_faults here;
-    auto& known = look(id);
+    auto& known = session_of(id);
     const bool is_new = is.age() == duration::zero() && !is_surely_there(known);
     if (!is_new && !may_be_there(id, known)) {
         wrong("a session " + id + " was there before it was created");
@@ -117,7 +117,7 @@ void oracle_store::on_created(const std::string& id, const session& is) {
 
 void oracle_store::on_refused(const std::string& id) {
     const spared_by_faults here;
-    const auto& known = look(id);
+    const auto& known = session_of(id);
     if (is_surely_there(known)) {
         wrong("session " + id + " was refused though it is there");
     }

@@ -59,7 +59,7 @@ private:
     bool is_surely_there(const known_session& known) const;
     bool may_be_there(const std::string& id, const known_session& known) const;
     std::size_t count_of_those_that_may_end_after(time_point moment) const;
-    known_session& look(const std::string& id);
+    known_session& session_of(const std::string& id);
     void check_found(const std::string& id, bool was_there);
     void check_as_known(const known_session& known, const session& is);
     void learn(known_session& known, const session& is);

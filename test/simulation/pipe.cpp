@@ -11,7 +11,7 @@ pipe::pipe(world& in, std::size_t room, duration latency) : world_(in), room_(ro
 
 pipe::~pipe() {
     held_ = true;
-    look();
+    advance();
 }
 
 std::size_t pipe::write(std::string_view bytes) {
@@ -25,25 +25,25 @@ std::size_t pipe::write(std::string_view bytes) {
     }
     bytes_.append(bytes.substr(0, taken));
     written_ += taken;
-    look();
+    advance();
     return taken;
 }
 
 void pipe::end() {
     const spared_by_faults here;
     ended_ = true;
-    look();
+    advance();
 }
 
 void pipe::hold(bool holds) {
     held_ = holds;
-    look();
+    advance();
 }
 
 void pipe::drop() {
     dropped_ = true;
     bytes_.clear();
-    look();
+    advance();
 }
 
 bool pipe::flows() const noexcept {
@@ -52,7 +52,7 @@ bool pipe::flows() const noexcept {
 }
 
 /// Keeps the world's list of those that flow.
-void pipe::look() {
+void pipe::advance() {
     const spared_by_faults here;
     auto& all = world_.flowing_;
     if (flows() && place_ == nowhere) {
@@ -71,7 +71,7 @@ void pipe::delay() {
         not_before_ = world_.now() + world_.chance.between(duration::zero(), latency_);
         world_.at(not_before_, [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
-                self->look();
+                self->advance();
             }
         });
     }
@@ -82,7 +82,7 @@ void pipe::move() {
     const auto keep = shared_from_this();
     if (bytes_.empty()) {
         end_told_ = true;
-        look();
+        advance();
         on_end();
         return;
     }
@@ -94,12 +94,12 @@ void pipe::move() {
     if (!bytes_.empty()) {
         delay();
     }
-    look();
+    advance();
     on_bytes(piece);
     if (on_room) {
         on_room();
     }
-    look();
+    advance();
 }
 
 } // namespace skep::simulation

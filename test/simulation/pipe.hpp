@@ -49,7 +49,7 @@ public:
 
 private:
     bool flows() const noexcept;
-    void look();
+    void advance();
     void delay();
 
     static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);

@@ -174,7 +174,7 @@ scenario draw_scenario(dice& chance) {
     drawn.cancels = chance.pick({0.0, 0.1, 0.4});
     drawn.stalls = chance.chance(0.15) ? 0.02 : 0;
     drawn.faults = chance.chance(0.15) ? chance.pick({0.0005, 0.005}) : 0;
-    drawn.looks = 0.3;
+    drawn.status_checks = 0.3;
     drawn.end = chance.pick({ending::shutdown, ending::shutdown, ending::shutdown_and_destruction,
                              ending::shutdown_and_destruction, ending::destruction,
                              chance.chance(0.2) ? ending::end_of_context : ending::destruction});
@@ -252,7 +252,7 @@ manager_script draw_manager(std::vector<scenario>& pools, dice& chance) {
         poor.barren = chance.pick<duration>({500ms, 2s, 5s, chance.chance(0.3) ? 1h : 10s});
     }
     drawn.waits = draw_moments(4, pools.front().length, chance);
-    drawn.looks = draw_moments(3, pools.front().length, chance);
+    drawn.status_checks = draw_moments(3, pools.front().length, chance);
     if (chance.chance(0.2)) {
         drawn.second_start = chance.between(0ms, 3s);
     }

@@ -32,7 +32,7 @@ struct scenario {
     std::size_t sessions = 0;    ///< that calls are of
     std::size_t store_uses = 0;  ///< of the store of sessions, if there is one
     std::size_t leases = 0;      ///< that are checked out
-    double looks = 0;            ///< share of the rests at which the pool's status is compared
+    double status_checks = 0;    ///< share of the rests at which the pool's status is compared
     bool steady = false; ///< a load that does not change, then none: the number of workers is to follow
     ending end = ending::shutdown;
 };
@@ -42,7 +42,7 @@ struct manager_script {
     std::size_t max_workers = 0;
     bool restart_failed_pools = true;
     std::vector<duration> waits;          ///< for workers of every pool: when they begin
-    std::vector<duration> looks;          ///< at the status of all pools
+    std::vector<duration> status_checks;  ///< at the status of all pools
     std::optional<duration> second_start; ///< which is once too often for those that run
 };
 

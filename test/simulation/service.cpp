@@ -47,7 +47,7 @@ service::service(world& in, std::uint64_t seed) : world_(in) {
     }
     for (auto& each : drawn) {
         const auto index = pools_.size();
-        pools_.emplace_back(world_, seed + index, std::move(each), world_.pool_lane(index));
+        pools_.emplace_back(world_, seed + index, std::move(each), world_.pool_run_queue(index));
     }
 }
 
@@ -74,14 +74,14 @@ void service::make_manager() {
         config.pools.push_back(each.script().config);
         config.pools.back().validate();
     }
-    manager_ = pool_maker::make_manager(lane_executor(world_.pool_lane()), std::move(config),
+    manager_ = pool_maker::make_manager(run_queue_executor(world_.pool_run_queue()), std::move(config),
                                         std::make_shared<maker>(pools_));
     for (auto& each : pools_) {
         each.serve(manager_->get(each.name()), manager_.get());
     }
     constexpr std::size_t all = 100'000;
     listening_ = manager_->events().listen(
-        lane_executor(world_.caller_lane(0)), [this](const event& what) { on_event(what); }, all);
+        run_queue_executor(world_.caller_run_queue(0)), [this](const event& what) { on_event(what); }, all);
 }
 
 void service::on_event(const event& what) {
@@ -107,8 +107,8 @@ void service::schedule() {
                 begin_operation([this, count] { return wait_for_workers(count); });
             });
         }
-        for (const auto when : managed_->looks) {
-            world_.after(when, [this] { begin_operation([this] { return look_at_all(); }); });
+        for (const auto when : managed_->status_checks) {
+            world_.after(when, [this] { begin_operation([this] { return inspect_all(); }); });
         }
     }
     world_.after(script().length, [this] { end(); });
@@ -120,11 +120,11 @@ void service::begin_operation(operation what) {
     auto token =
         asio::bind_cancellation_slot(signal->slot(), [this, signal](std::exception_ptr) { --open_; });
     const auto which = world_.chance.below(world::callers);
-    asio::co_spawn(lane_executor(world_.caller_lane(which)), run_operation(std::move(what)),
+    asio::co_spawn(run_queue_executor(world_.caller_run_queue(which)), run_operation(std::move(what)),
                    std::move(token));
     if (world_.chance.chance(script().cancels / 4)) {
         world_.after(world_.chance.between(1ms, 1s), [this, which, weak = std::weak_ptr(signal)] {
-            lane_executor(world_.caller_lane(which)).execute([weak] {
+            run_queue_executor(world_.caller_run_queue(which)).execute([weak] {
                 if (const auto signal = weak.lock()) {
                     signal->emit(asio::cancellation_type::terminal);
                 }
@@ -226,7 +226,7 @@ void service::check_failed_wait(const wait& ended, const error& failure) {
     }
 }
 
-asio::awaitable<void> service::look_at_all() {
+asio::awaitable<void> service::inspect_all() {
     auto asking = manager_->status();
     const std::vector<pool_status> all = co_await std::move(asking);
     const spared_by_faults here;
@@ -246,10 +246,10 @@ void service::check_rest() {
     }
 }
 
-bool service::look() {
+bool service::inspect() {
     std::vector<pool_status> seen;
     for (auto& each : pools_) {
-        if (auto status = each.check_look()) {
+        if (auto status = each.check_inspection()) {
             seen.push_back(std::move(*status));
         }
     }
@@ -261,13 +261,13 @@ bool service::look() {
     }
     bool is_wanted = false;
     for (auto& each : pools_) {
-        is_wanted = each.callers().wants_look() || is_wanted;
+        is_wanted = each.callers().wants_inspection() || is_wanted;
     }
-    if (!is_wanted && !world_.chance.chance(script().looks)) {
+    if (!is_wanted && !world_.chance.chance(script().status_checks)) {
         return false;
     }
     for (auto& each : pools_) {
-        each.callers().look();
+        each.callers().inspect();
     }
     return true;
 }
@@ -317,8 +317,8 @@ void service::end() {
                 each.judge().on_shutdown_asked();
             }
             ++open_;
-            asio::co_spawn(lane_executor(world_.caller_lane(chance.below(world::callers))), shut_down(),
-                           [this](std::exception_ptr) { --open_; });
+            asio::co_spawn(run_queue_executor(world_.caller_run_queue(chance.below(world::callers))),
+                           shut_down(), [this](std::exception_ptr) { --open_; });
         }
         if (script().end == ending::shutdown_and_destruction) {
             world_.after(chance.between(0ms, 1s), [this] { destroy(); });
@@ -352,7 +352,7 @@ asio::awaitable<void> service::shut_down() {
         pools_.front().judge().on_shutdown_failed(problem);
     }
     if (script().end == ending::shutdown) {
-        pools_.front().callers().want_look(); // the counters are to agree even now
+        pools_.front().callers().want_inspection(); // the counters are to agree even now
         world_.after(100ms, [this] { destroy(); });
     }
 }

@@ -34,7 +34,7 @@ public:
     void check_rest();
 
     /// Compares the statuses that have come. If there are none, asks for them now and then; returns true if it has.
-    bool look();
+    bool inspect();
 
     void check_end();
 
@@ -65,7 +65,7 @@ private:
     asio::awaitable<void> wait_for_workers(std::size_t count);
     void check_wait(const wait& ended);
     void check_failed_wait(const wait& ended, const error& failure);
-    asio::awaitable<void> look_at_all();
+    asio::awaitable<void> inspect_all();
     void check_together(const std::vector<pool_status>& all);
 
     void end();

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-pool_context context_of(world& in, lane& on) {
-    pool_context context{strand(lane_executor(on)), {}, {}, {}, {}};
+pool_context context_of(world& in, run_queue& on) {
+    pool_context context{strand(run_queue_executor(on)), {}, {}, {}, {}};
     context.wall_now = [&in] {
         return std::chrono::system_clock::time_point(
             std::chrono::duration_cast<std::chrono::system_clock::duration>(1'700'000'000s + in.age()));
@@ -30,9 +30,9 @@ pool_context context_of(world& in, lane& on) {
 
 } // namespace
 
-sim_pool::sim_pool(world& in, std::uint64_t seed, scenario drawn, lane& on)
+sim_pool::sim_pool(world& in, std::uint64_t seed, scenario drawn, run_queue& on)
     : world_(in),
-      lane_(on),
+      run_queue_(on),
       script_(std::move(drawn)),
       oracle_(world_, script_.config, script_.weather),
       delegate_(std::make_shared<sim_delegate>(world_, oracle_, seed)),
@@ -123,7 +123,7 @@ pool sim_pool::make(pool_config config, pool_membership of_manager) {
         return std::make_unique<sim_runtime>(world_, oracle_, found.executor, script_.weather,
                                              script_.config);
     };
-    auto core = std::make_shared<pool_core>(context_of(world_, lane_), std::move(config), make,
+    auto core = std::make_shared<pool_core>(context_of(world_, run_queue_), std::move(config), make,
                                             std::move(of_manager));
     core_ = core;
     return skep::make_pool(std::move(core));
@@ -143,14 +143,15 @@ void sim_pool::listen(event_bus& to) {
     oracle_.expect_events();
     constexpr std::size_t all = 100'000;
     listening_ = to.listen(
-        lane_executor(world_.caller_lane(0)), [this](const event& what) { oracle_.on_event(what); }, all);
-    tracing_ = to.listen<events::span>(
-        lane_executor(world_.caller_lane(0)), [this](const events::span& what) { oracle_.on_span(what); },
+        run_queue_executor(world_.caller_run_queue(0)), [this](const event& what) { oracle_.on_event(what); },
         all);
+    tracing_ = to.listen<events::span>(
+        run_queue_executor(world_.caller_run_queue(0)),
+        [this](const events::span& what) { oracle_.on_span(what); }, all);
 }
 
-std::optional<pool_status> sim_pool::check_look() {
-    auto seen = users_.take_look();
+std::optional<pool_status> sim_pool::check_inspection() {
+    auto seen = users_.take_inspection();
     if (!seen) {
         return std::nullopt;
     }

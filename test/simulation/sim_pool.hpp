@@ -23,7 +23,7 @@ namespace skep::simulation {
 /// One pool of a world: what its seed has drawn, its callers, and the oracle that knows of it.
 class sim_pool {
 public:
-    sim_pool(world& in, std::uint64_t seed, scenario drawn, lane& on);
+    sim_pool(world& in, std::uint64_t seed, scenario drawn, run_queue& on);
 
     const std::string& name() const noexcept { return script_.config.name; }
     const scenario& script() const noexcept { return script_; }
@@ -37,7 +37,7 @@ public:
     void serve(pool& made, pool_manager* manager);
 
     /// Takes a status that was asked for and has it compared. None if there is none.
-    std::optional<pool_status> check_look();
+    std::optional<pool_status> check_inspection();
 
     /// The pool is gone.
     void check_end(bool context_was_destroyed);
@@ -50,7 +50,7 @@ private:
     void listen(event_bus& to);
 
     world& world_;
-    lane& lane_;
+    run_queue& run_queue_;
     scenario script_;
     oracle oracle_;
     std::shared_ptr<sim_delegate> delegate_; ///< of the pools that have one

@@ -246,7 +246,7 @@ void sim_worker::answer_probe(job& which) {
         --active_;
         send(data_line_, said::error,
              R"({"type":"error","id":)" + std::to_string(which.id) +
-                 R"(,"error":{"type":"skep.Unhealthy","message":"unwell","traceback":""}})",
+                 R"(,"error":{"type":"skep.Unhealthy","message":"unhealthy","traceback":""}})",
              {}, &which);
     }
 }

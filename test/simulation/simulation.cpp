@@ -48,7 +48,7 @@ private:
         if (world_.has_context()) { // else callers are gone as they were
             service_.check_rest();
         }
-        if (service_.look()) {
+        if (service_.inspect()) {
             return true;
         }
         const auto stalls = service_.script().stalls;

@@ -20,8 +20,8 @@ namespace {
 // For so long a steady load lasts.
 constexpr duration steady_load = 10s;
 
-asio::any_io_executor executor_of(lane& which) {
-    return lane_executor(which);
+asio::any_io_executor executor_of(run_queue& which) {
+    return run_queue_executor(which);
 }
 
 } // namespace
@@ -48,7 +48,7 @@ void users::schedule() {
     for (std::size_t i = 0; i < script_.loops; ++i) {
         world_.after(chance.between(0ms, 200ms), [this, i] {
             ++open_;
-            asio::co_spawn(executor_of(world_.caller_lane(i)), run_loop(i),
+            asio::co_spawn(executor_of(world_.caller_run_queue(i)), run_loop(i),
                            [this](std::exception_ptr) { --open_; });
         });
     }
@@ -72,7 +72,7 @@ void users::schedule() {
         for (const auto when : {steady_load - 1s, script_.length - 100ms}) {
             world_.after(when, [this, is_busy = when < steady_load] {
                 oracle_.expect_size(is_busy ? 2 : 1);
-                look_wanted_ = true;
+                is_inspection_wanted_ = true;
             });
         }
     }
@@ -250,18 +250,18 @@ void users::call(duration when) {
     });
 }
 
-void users::make_call(call_record& which, std::size_t lane) {
+void users::make_call(call_record& which, std::size_t run_queue) {
     ++open_;
     auto token = asio::bind_cancellation_slot(which.cancel.slot(), [this](std::exception_ptr) { --open_; });
-    asio::co_spawn(executor_of(world_.caller_lane(lane)), run_call(which), std::move(token));
+    asio::co_spawn(executor_of(world_.caller_run_queue(run_queue)), run_call(which), std::move(token));
     if (world_.chance.chance(script_.cancels)) {
         const auto when = world_.chance.chance(0.3) ? 0ms : world_.chance.between(0ms, 2s);
         const auto how =
             world_.chance.pick({asio::cancellation_type::terminal, asio::cancellation_type::partial,
                                 asio::cancellation_type::total});
-        world_.after(when, [this, &which, lane, how] {
+        world_.after(when, [this, &which, run_queue, how] {
             // On its own thread, as it has to be.
-            lane_executor(world_.caller_lane(lane)).execute([this, &which, how] {
+            run_queue_executor(world_.caller_run_queue(run_queue)).execute([this, &which, how] {
                 if (which.begun && !which.completed) {
                     const spared_by_faults here;
                     world_.trace(which.token + " is cancelled");
@@ -337,12 +337,12 @@ asio::awaitable<void> users::read_stream(call_record& which, request what) {
     oracle_.on_left(which);
 }
 
-timer users::make_pause(std::size_t lane) {
+timer users::make_pause(std::size_t run_queue) {
     const spared_by_faults here;
-    return timer(strand(executor_of(world_.caller_lane(lane))));
+    return timer(strand(executor_of(world_.caller_run_queue(run_queue))));
 }
 
-asio::awaitable<void> users::run_loop(std::size_t lane) {
+asio::awaitable<void> users::run_loop(std::size_t run_queue) {
     while (!ending_ && pool_ && !(script_.steady && world_.age() > steady_load)) {
         auto& fresh = oracle_.new_call();
         draw_call(fresh);
@@ -351,7 +351,7 @@ asio::awaitable<void> users::run_loop(std::size_t lane) {
         if (script_.steady) {
             continue;
         }
-        auto pause = make_pause(lane);
+        auto pause = make_pause(run_queue);
         pause.expires_after(world_.chance.between(1ms, 300ms));
         co_await pause.async_wait(asio::use_awaitable);
     }
@@ -383,12 +383,12 @@ void users::begin(std::string name, operation what, outcome ended) {
     const auto signal = std::make_shared<asio::cancellation_signal>();
     auto token =
         asio::bind_cancellation_slot(signal->slot(), [this, signal](std::exception_ptr) { --open_; });
-    const auto lane = world_.chance.below(world::callers);
-    asio::co_spawn(executor_of(world_.caller_lane(lane)),
+    const auto run_queue = world_.chance.below(world::callers);
+    asio::co_spawn(executor_of(world_.caller_run_queue(run_queue)),
                    run_operation(std::move(name), std::move(what), std::move(ended)), std::move(token));
     if (world_.chance.chance(script_.cancels / 4)) {
-        world_.after(world_.chance.between(1ms, 1s), [this, lane, weak = std::weak_ptr(signal)] {
-            lane_executor(world_.caller_lane(lane)).execute([weak] {
+        world_.after(world_.chance.between(1ms, 1s), [this, run_queue, weak = std::weak_ptr(signal)] {
+            run_queue_executor(world_.caller_run_queue(run_queue)).execute([weak] {
                 if (const auto signal = weak.lock()) {
                     signal->emit(asio::cancellation_type::terminal);
                 }
@@ -408,7 +408,7 @@ void users::begin_wait(oracle::wait wait, std::string name, operation what) {
           [this, number](const error* problem) { oracle_.on_wait_ended(*number, problem); });
 }
 
-asio::awaitable<void> users::run_look() {
+asio::awaitable<void> users::run_inspection() {
     auto asking = pool_->metrics();
     auto metrics = co_await std::move(asking);
     const spared_by_faults here;
@@ -416,15 +416,15 @@ asio::awaitable<void> users::run_look() {
     seen_ = std::move(metrics);
 }
 
-void users::look() {
-    if (!pool_ || looking_) {
+void users::inspect() {
+    if (!pool_ || is_inspecting_) {
         return;
     }
-    looking_ = true;
+    is_inspecting_ = true;
     ++open_;
-    asio::co_spawn(executor_of(world_.caller_lane(0)), run_look(), [this](std::exception_ptr) {
+    asio::co_spawn(executor_of(world_.caller_run_queue(0)), run_inspection(), [this](std::exception_ptr) {
         --open_;
-        looking_ = false;
+        is_inspecting_ = false;
     });
 }
 

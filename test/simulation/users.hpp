@@ -40,9 +40,9 @@ public:
     void drop_leases();
 
     /// Takes the pool's status and has the oracle compare it.
-    void look();
-    void want_look() { look_wanted_ = true; }
-    bool wants_look() { return std::exchange(look_wanted_, false); }
+    void inspect();
+    void want_inspection() { is_inspection_wanted_ = true; }
+    bool wants_inspection() { return std::exchange(is_inspection_wanted_, false); }
 
     /// A call that a tool makes for another one.
     asio::awaitable<void> call_for(call_record& outer);
@@ -54,7 +54,7 @@ public:
     std::size_t open_operations() const noexcept { return open_; }
 
     /// The status that was asked for, once it is there.
-    std::optional<pool_metrics> take_look() { return std::exchange(seen_, std::nullopt); }
+    std::optional<pool_metrics> take_inspection() { return std::exchange(seen_, std::nullopt); }
 
 private:
     using operation = std::function<asio::awaitable<void>(pool&)>;
@@ -66,15 +66,15 @@ private:
     void apply_command(call_record& fresh) const;
     void draw_asking(call_record& fresh);
     request to_request(call_record& call) const;
-    void make_call(call_record& which, std::size_t lane);
+    void make_call(call_record& which, std::size_t run_queue);
     asio::awaitable<void> run_call(call_record& which);
     call_interface& with(const call_record& call);
     asio::awaitable<reply_stream> open_stream(const call_record& call, request what);
     asio::awaitable<void> read_stream(call_record& which, request what);
-    timer make_pause(std::size_t lane);
-    asio::awaitable<void> run_loop(std::size_t lane);
+    timer make_pause(std::size_t run_queue);
+    asio::awaitable<void> run_loop(std::size_t run_queue);
     asio::awaitable<void> run_operation(std::string name, operation what, outcome ended);
-    asio::awaitable<void> run_look();
+    asio::awaitable<void> run_inspection();
     void begin(std::string name, operation what, outcome ended = {});
     void begin_wait(oracle::wait wait, std::string name, operation what);
     void resume();
@@ -97,10 +97,10 @@ private:
     void lease(duration when);
     void draw_lease(lease_record& fresh);
     checkout_options to_options(lease_record& which) const;
-    void cancel_checkout(lease_record& which, std::size_t lane);
-    asio::awaitable<void> hold(lease_record& which, std::size_t lane);
+    void cancel_checkout(lease_record& which, std::size_t run_queue);
+    asio::awaitable<void> hold(lease_record& which, std::size_t run_queue);
     asio::awaitable<void> check_out(lease_record& which);
-    asio::awaitable<void> give_back(lease_record& which, std::size_t lane);
+    asio::awaitable<void> give_back(lease_record& which, std::size_t run_queue);
     worker_id some_worker() const;
 
     world& world_;
@@ -112,8 +112,8 @@ private:
     std::size_t open_ = 0;
     std::optional<pool_metrics> seen_;
     std::optional<pool_status> last_seen_;
-    bool looking_ = false;
-    bool look_wanted_ = false;
+    bool is_inspecting_ = false;
+    bool is_inspection_wanted_ = false;
     bool ending_ = false;
 };
 

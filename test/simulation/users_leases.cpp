@@ -18,13 +18,14 @@ void users::lease(duration when) {
     world_.after(when, [this] {
         auto& fresh = oracle_.new_lease();
         draw_lease(fresh);
-        const auto lane = world_.chance.below(world::callers);
+        const auto run_queue = world_.chance.below(world::callers);
         ++open_;
         auto token =
             asio::bind_cancellation_slot(fresh.cancel.slot(), [this](std::exception_ptr) { --open_; });
-        asio::co_spawn(lane_executor(world_.caller_lane(lane)), hold(fresh, lane), std::move(token));
+        asio::co_spawn(run_queue_executor(world_.caller_run_queue(run_queue)), hold(fresh, run_queue),
+                       std::move(token));
         if (world_.chance.chance(script_.cancels)) {
-            cancel_checkout(fresh, lane);
+            cancel_checkout(fresh, run_queue);
         }
     });
 }
@@ -75,9 +76,9 @@ checkout_options users::to_options(lease_record& which) const {
     return result;
 }
 
-void users::cancel_checkout(lease_record& which, std::size_t lane) {
-    world_.after(world_.chance.between(0ms, 2s), [this, &which, lane] {
-        lane_executor(world_.caller_lane(lane)).execute([this, &which] {
+void users::cancel_checkout(lease_record& which, std::size_t run_queue) {
+    world_.after(world_.chance.between(0ms, 2s), [this, &which, run_queue] {
+        run_queue_executor(world_.caller_run_queue(run_queue)).execute([this, &which] {
             if (which.waits()) {
                 const spared_by_faults here;
                 world_.trace(which.token + " is cancelled");
@@ -88,7 +89,7 @@ void users::cancel_checkout(lease_record& which, std::size_t lane) {
     });
 }
 
-asio::awaitable<void> users::hold(lease_record& which, std::size_t lane) {
+asio::awaitable<void> users::hold(lease_record& which, std::size_t run_queue) {
     const auto every_type = asio::enable_total_cancellation();
     co_await asio::this_coro::reset_cancellation_state(every_type);
     if (!pool_) {
@@ -102,13 +103,13 @@ asio::awaitable<void> users::hold(lease_record& which, std::size_t lane) {
         draw_call(fresh);
         fresh.lease = &which;
         if (world_.chance.chance(0.5)) {
-            make_call(fresh, lane);
+            make_call(fresh, run_queue);
             continue;
         }
         auto one = run_call(fresh);
         co_await std::move(one);
     }
-    auto giving_back = give_back(which, lane);
+    auto giving_back = give_back(which, run_queue);
     co_await std::move(giving_back);
 }
 
@@ -130,8 +131,8 @@ asio::awaitable<void> users::check_out(lease_record& which) {
     }
 }
 
-asio::awaitable<void> users::give_back(lease_record& which, std::size_t lane) {
-    auto pause = make_pause(lane);
+asio::awaitable<void> users::give_back(lease_record& which, std::size_t run_queue) {
+    auto pause = make_pause(run_queue);
     pause.expires_after(world_.chance.between(0ms, 500ms));
     co_await pause.async_wait(asio::use_awaitable);
     if (!which.is_held() || which.how == way_back::kept_to_the_end) {

@@ -22,12 +22,12 @@ world::world(std::uint64_t seed, bool tracing)
       tracing_(tracing),
       origin_(clock::now()),
       context_(std::make_unique<asio::io_context>(1)) {
-    asio::use_service<lane_keeper>(*context_).lanes = &lanes_; // early, to be shut down late
+    asio::use_service<run_queue_keeper>(*context_).run_queues = &run_queues_; // early, to be shut down late
     timers_.emplace(*context_);
     for (std::size_t i = 0; i < callers + most_pools; ++i) {
-        lanes_.emplace_back(*context_);
+        run_queues_.emplace_back(*context_);
     }
-    const strand one{lane_executor(pool_lane())};
+    const strand one{run_queue_executor(pool_run_queue())};
     allocation_faults::spare_sizes_in([&] { const asio::any_io_executor erased(one); });
 }
 
@@ -47,28 +47,28 @@ void world::at(time_point moment, std::function<void()> what) {
 }
 
 bool world::step() {
-    std::array<lane*, callers + most_pools> busy{};
-    std::size_t lanes = 0;
-    for (auto& each : lanes_) {
+    std::array<run_queue*, callers + most_pools> busy{};
+    std::size_t run_queues = 0;
+    for (auto& each : run_queues_) {
         if (!each.is_empty()) {
-            busy[lanes++] = &each;
+            busy[run_queues++] = &each;
         }
     }
     const std::size_t polls = may_poll_ ? 1 : 0;
-    const auto all = lanes + polls + flowing_.size() + due_.size();
+    const auto all = run_queues + polls + flowing_.size() + due_.size();
     if (all == 0) {
         return false;
     }
     ++steps_;
     auto choice = chance.below(all);
-    if (choice < lanes) {
+    if (choice < run_queues) {
         if (faults_ > 0 && chance.chance(faults_)) {
             doomed_allocation_ = chance.chance(0.5) ? chance.among(1, 5) : chance.among(1, 60);
         }
         run(*busy[choice]);
         return true;
     }
-    choice -= lanes;
+    choice -= run_queues;
     if (choice < polls) {
         poll();
         return true;
@@ -87,7 +87,7 @@ bool world::step() {
     return true;
 }
 
-void world::run(lane& which) {
+void world::run(run_queue& which) {
     const auto nth = std::exchange(doomed_allocation_, 0);
     if (nth > 0) {
         allocation_faults::arm(nth);
@@ -156,8 +156,8 @@ void world::destroy_context() {
     may_poll_ = false;
 }
 
-void world::lane_keeper::shutdown() noexcept {
-    for (auto& each : *lanes) {
+void world::run_queue_keeper::shutdown() noexcept {
+    for (auto& each : *run_queues) {
         each.close();
     }
 }

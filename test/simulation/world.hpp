@@ -5,7 +5,7 @@
 
 #include "core/clock.hpp"
 #include "simulation/dice.hpp"
-#include "simulation/lane.hpp"
+#include "simulation/run_queue.hpp"
 #include "simulation/virtual_timers.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -40,8 +40,10 @@ public:
 
     asio::io_context& context() noexcept { return *context_; }
     bool has_context() const noexcept { return context_ != nullptr; }
-    lane& pool_lane(std::size_t which = 0) noexcept { return lanes_[which == 0 ? 0 : callers + which]; }
-    lane& caller_lane(std::size_t which) noexcept { return lanes_[1 + which % callers]; }
+    run_queue& pool_run_queue(std::size_t which = 0) noexcept {
+        return run_queues_[which == 0 ? 0 : callers + which];
+    }
+    run_queue& caller_run_queue(std::size_t which) noexcept { return run_queues_[1 + which % callers]; }
 
     time_point now() const noexcept { return clock::now(); }
     duration age() const noexcept { return clock::now() - origin_; }
@@ -102,10 +104,10 @@ private:
     };
 
     /// What a real executor does with its tasks when its context is shut down: destroys them.
-    class lane_keeper : public asio::execution_context::service {
+    class run_queue_keeper : public asio::execution_context::service {
     public:
-        explicit lane_keeper(asio::execution_context& owner) : service(owner) {}
-        std::deque<lane>* lanes = nullptr;
+        explicit run_queue_keeper(asio::execution_context& owner) : service(owner) {}
+        std::deque<run_queue>* run_queues = nullptr;
 
         static inline asio::execution_context::id id;
 
@@ -113,7 +115,7 @@ private:
         void shutdown() noexcept override;
     };
 
-    void run(lane& which);
+    void run(run_queue& which);
     void poll();
     void collect_due();
 
@@ -123,7 +125,7 @@ private:
     time_point origin_;
     std::unique_ptr<asio::io_context> context_;
     std::optional<virtual_timers> timers_;
-    std::deque<lane> lanes_;
+    std::deque<run_queue> run_queues_;
     bool may_poll_ = true; ///< the io_context may have something
     std::vector<pipe*> flowing_;
     std::priority_queue<event> events_;

@@ -37,12 +37,12 @@ public:
                                  {"tool_call", number},
                                  {"name", name},
                                  {"args", std::move(args)}});
-        settle();
+        run_until_idle();
     }
 
     void report(std::uint64_t call, double fraction, const std::string& text) {
         worker(0).send_data({{"type", "progress"}, {"id", call}, {"fraction", fraction}, {"text", text}});
-        settle();
+        run_until_idle();
     }
 
     /// The value that the only tool call since the last look was answered with.

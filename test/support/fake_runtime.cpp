@@ -277,7 +277,7 @@ manual_pool::~manual_pool() {
 
 void manual_pool::destroy_pool() {
     pool_.reset();
-    settle();
+    run_until_idle();
 }
 
 void manual_pool::after_step() {
@@ -291,7 +291,7 @@ void manual_pool::after_step() {
         }
     }
     if (answered > 0) {
-        settle();
+        run_until_idle();
     }
 }
 
@@ -324,7 +324,7 @@ std::shared_ptr<manual_pool::outcome<T>> manual_pool::launch(asio::awaitable<T> 
                 result->problem = e;
             }
         }));
-    settle();
+    run_until_idle();
     return result;
 }
 
@@ -392,7 +392,7 @@ std::string manual_pool::serve(std::size_t index) {
     const auto calls = worker(index).take_calls();
     BOOST_REQUIRE_EQUAL(calls.size(), 1u);
     worker(index).reply(id_of(calls[0]));
-    settle();
+    run_until_idle();
     return std::string(calls[0].at("command").as_string());
 }
 

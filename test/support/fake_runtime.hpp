@@ -224,7 +224,7 @@ inline const exit_status exit_3 = exit_status::exited(3);
 
 inline void crash_worker(manual_pool& pool, std::size_t index, exit_status how = exit_3) {
     pool.worker(index).exit(how);
-    pool.settle();
+    pool.run_until_idle();
 }
 
 /// For fake_runtime::on_start.

@@ -17,7 +17,7 @@ namespace skep::test {
 class manual_context {
 public:
     /// Runs everything that can run without time passing.
-    void settle() {
+    void run_until_idle() {
         // A timer that is due at once makes the reactor look at the clock.
         using probe = boost::asio::basic_waitable_timer<skep::clock>;
         for (int idle = 0; idle < 3;) {
@@ -30,11 +30,11 @@ public:
 
     /// Lets time pass, in steps small enough that no timer is noticed late.
     void advance(duration span, duration step = std::chrono::milliseconds(10)) {
-        settle();
+        run_until_idle();
         while (span > duration::zero()) {
             const auto next = std::min(span, step);
             time.advance(next);
-            settle();
+            run_until_idle();
             after_step();
             span -= next;
         }

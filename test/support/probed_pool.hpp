@@ -40,12 +40,12 @@ public:
 
     void pass(std::uint64_t probe, std::size_t index = 0) {
         worker(index).reply(probe);
-        settle();
+        run_until_idle();
     }
 
     void fail(std::uint64_t probe, std::size_t index = 0) {
         worker(index).fail(probe, "RuntimeError", "no GPU");
-        settle();
+        run_until_idle();
     }
 };
 

@@ -70,7 +70,7 @@ public:
 
 protected:
     ~worker_bench() {
-        settle();
+        run_until_idle();
         context.restart();
         context.poll();
         BOOST_CHECK_MESSAGE(context.stopped(), "something is still running in the context");
@@ -102,7 +102,7 @@ public:
         const auto slot = static_cast<std::uint32_t>(workers.size());
         workers.push_back(std::make_shared<worker>(around, worker_id{config.name, slot, 1}));
         lives_.spawn(workers.back(), workers.back()->run());
-        settle();
+        run_until_idle();
         return *workers.back();
     }
 

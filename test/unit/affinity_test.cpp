@@ -77,7 +77,7 @@ public:
 
     void kill_home() {
         worker(home).exit(exit_status::signalled(SIGKILL));
-        settle();
+        run_until_idle();
     }
 
     std::size_t other() const noexcept { return 1 - home; }
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_hint_falls_back_to_another_which_serves_the_session_from_
     const auto second = pool.call("second");
     BOOST_TEST(pool.serve(pool.other()) == "second");
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     pool.call("third");
     BOOST_TEST(pool.serve(pool.other()) == "third");
 }
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_strict_call_waits_for_its_worker_and_others_overtake_it) 
     BOOST_TEST(pool.serve(pool.other()) == "overtaker");
     BOOST_TEST(!waiting->done);
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(pool.home) == "waiting");
 }
 
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(the_request_decides_before_the_pool) {
     BOOST_TEST(pool.execute(request("r").session("s").affinity(strict_fail_fast))->code() ==
                errc::worker_busy);
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_is_not_used_is_forgotten) {
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_ends_in_the_store_is_forgotten) {
         const bool is_over =
             expires ? complete(store->cleanup_expired()) == 1u : complete(store->remove("s"));
         BOOST_TEST(is_over);
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(pool.status().sessions == 0u);
         BOOST_TEST(pool.call("anew")->code() == errc());
     }
@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(a_session_of_which_a_call_waits_is_in_use) {
     pool.advance(30s);
     pool.call("next");
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(pool.home) == "waiting");
     BOOST_TEST(pool.serve(pool.home) == "next");
 }
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(so_is_one_of_which_a_call_runs_however_long) {
         BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
         BOOST_TEST(pool.status().queued == 1u);
         pool.worker(pool.home).reply(id);
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(pool.serve(pool.home) == "next");
         pool.advance(900ms, 100ms); // from the end of the last one
         pool.execute(request("busy"));
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(so_is_one_of_which_a_call_was_given_up_until_its_worker_is_
     const auto next = pool.call("next");
     BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
     pool.worker(pool.home).fail(id, "skep.Cancelled", "late");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(pool.home) == "next");
     BOOST_TEST(next->value.has_value());
     pool.advance(2s, 100ms);
@@ -413,12 +413,12 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_forgotten_while_a_call_of_it_runs_begins_
     pool.call("anew");
     const auto anew = pool.worker(pool.other()).take_call();
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     pool.advance(5s, 500ms);
     const auto next = pool.call("next"); // the call at its new worker still runs
     BOOST_TEST(pool.worker(pool.home).take_calls().empty());
     pool.worker(pool.other()).reply(anew);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(pool.other()) == "next");
     pool.advance(5s, 500ms);
     BOOST_TEST(pool.status().sessions == 0u);
@@ -469,7 +469,7 @@ BOOST_AUTO_TEST_CASE(nor_is_one_that_another_worker_had_begun_before_its_own_was
     pool.kill_home();
     pool.worker(pool.other())
         .exit(exit_status::signalled(SIGKILL)); // which has it behind the other, not begun
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(retried->code() == errc::worker_lost);
 }
 
@@ -583,7 +583,7 @@ BOOST_AUTO_TEST_CASE(calls_that_only_one_worker_can_serve_do_not_call_for_more_w
     pool.advance(20s, 100ms);
     BOOST_TEST(pool.launched() > 2u);
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_call_that_may_go_anywhere_does_not_take_a_strict_session_along) {
@@ -594,7 +594,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_may_go_anywhere_does_not_take_a_strict_session_
     const auto strict = pool.call("strict");
     BOOST_TEST(pool.worker(pool.other()).take_calls().empty());
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(pool.home) == "strict");
     BOOST_TEST(strict->value.has_value());
 }
@@ -608,7 +608,7 @@ BOOST_AUTO_TEST_CASE(nor_a_session_that_a_strict_call_waits_to_bind) {
     pool.execute(request("second").session("s").affinity(strict_queue));
     BOOST_TEST(pool.worker(pool.other()).take_calls().empty()); // it would overtake the first
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(pool.home) == "first");
     BOOST_TEST(pool.serve(pool.home) == "second");
     BOOST_TEST(first->value.has_value());
@@ -622,7 +622,7 @@ BOOST_AUTO_TEST_CASE(what_waits_for_a_worker_of_its_choice_binds_no_session_mean
     pool.checkout(checkout_options().worker(busy).session("t").affinity(strict_queue));
     BOOST_TEST(pool.status().workers[pool.home].strict_sessions == 0u);
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_does_not_bring_a_strict_session_to_a_worker_that_is_not_its_own) {
@@ -641,7 +641,7 @@ BOOST_AUTO_TEST_CASE(a_lease_does_not_bring_a_strict_session_to_a_worker_that_is
     BOOST_TEST(pool.execute(*held->value, request("hint").session("s").affinity(hint))->code() == errc());
     BOOST_TEST(pool.serve(pool.other()) == "hint");
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     pool.call("mine");
     BOOST_TEST(pool.serve(pool.home) == "mine");
     pool.kill_home();
@@ -681,7 +681,7 @@ void use(pool_with_session& pool, const std::string& session, affinity_mode mode
             pool.worker(index).reply(id_of(received));
         }
     }
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->value.has_value());
 }
 
@@ -763,7 +763,7 @@ BOOST_AUTO_TEST_CASE(sessions_in_use_are_not_dropped_for_others) {
     BOOST_TEST(pool.execute(request("strict").session("b").affinity(strict_queue))->code() ==
                errc::session_quota_exceeded);
     pool.worker(pool.home).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.status().sessions == 1u);
     use(pool, "b", strict_queue); // in the place of s
     BOOST_TEST(pool.status().sessions == 1u);

@@ -39,7 +39,7 @@ public:
 
     /// Makes the next move; false if there is none to make.
     bool move() {
-        look();
+        check();
         for (auto& each : orders_) {
             if (answer(each)) {
                 return true;
@@ -59,7 +59,7 @@ private:
         bool is_cancelled = false;
     };
 
-    void look() {
+    void check() {
         for (std::size_t i = 0; i < pool_.launched(); ++i) {
             if (pool_.worker(i).has_exited()) {
                 continue;
@@ -156,7 +156,7 @@ private:
         return false;
     }
 
-    /// A timer that is due at once makes the reactor look at the clock; see settle().
+    /// A timer that is due at once makes the reactor look at the clock; see run_until_idle().
     void kick() {
         kick_.async_wait([this](const boost::system::error_code&) { was_kicked_ = true; });
     }

@@ -27,7 +27,7 @@ constexpr auto total = asio::cancellation_type::total;
 template <class T>
 void cancel(manual_pool& pool, manual_pool::outcome<T>& which, asio::cancellation_type type = terminal) {
     which.cancel.emit(type);
-    pool.settle();
+    pool.run_until_idle();
 }
 
 /// A caller on an io_context of its own, so that it and the pool can be run in turns.
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_waits_for_its_second_attempt_is_a_waiting_one) 
         pool.runtime().on_start = [](fake_worker&) {};
         const auto call = pool.execute(request("again").idempotent(true));
         pool.worker(0).exit(exit_status::exited(1));
-        pool.settle();
+        pool.run_until_idle();
         cancel(pool, *call, type);
         BOOST_TEST(call->code() == errc::cancelled);
         BOOST_TEST(pool.status().queued == 0u);
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(the_worker_is_free_again_when_it_answers) {
     const auto next = pool.execute(request("next"));
     BOOST_TEST(pool.worker(0).take_calls().empty());
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "next");
     BOOST_TEST(next->value.has_value());
     BOOST_TEST(pool.counters().late_answers == 1u);
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(twice_in_one_turn_is_once) {
         call->cancel.emit(partial);
         call->cancel.emit(terminal);
     }
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.counters().cancelled == 2u);
     BOOST_TEST(pool.worker(0).take_controls("cancel").size() == 1u);
 }
@@ -279,7 +279,7 @@ void check_cancelled_unseen(manual_pool& pool, asio::cancellation_type type) {
     caller.execute(request("x"));
     caller.signal.emit(type);
     caller.run();
-    pool.settle();
+    pool.run_until_idle();
     caller.run();
     BOOST_TEST(caller.done);
     BOOST_TEST(caller.code == errc::cancelled);
@@ -349,7 +349,7 @@ std::shared_ptr<std::optional<bool>> on_own_strand(manual_pool& pool, asio::awai
     const auto slot = signal ? signal->slot() : asio::cancellation_slot();
     asio::co_spawn(home, std::move(body),
                    asio::bind_cancellation_slot(slot, [signal](std::exception_ptr) {}));
-    pool.settle();
+    pool.run_until_idle();
     return result;
 }
 
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_comes_home) {
     const auto home = on_own_strand(pool, pool.facade().execute(request("x")), signal);
     BOOST_TEST(!home->has_value());
     signal->emit(terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(is_true(home));
 }
 
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(a_lost_worker_comes_home) {
     running_pool pool(fake_config());
     const auto home = on_own_strand(pool, pool.facade().execute(request("x")));
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(is_true(home));
 }
 
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(a_caller_on_another_context_goes_on_there) {
     running_pool pool(fake_config());
     remote_caller caller(pool);
     caller.execute(request("x"));
-    pool.settle();
+    pool.run_until_idle();
     pool.serve();
     BOOST_TEST(!caller.done);
     caller.run();
@@ -431,7 +431,7 @@ BOOST_AUTO_TEST_CASE(the_context_of_a_waiting_caller_does_not_run_out_of_work) {
     running_pool pool(fake_config());
     remote_caller caller(pool);
     caller.execute(request("x"));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!caller.context.stopped());
     pool.serve();
     caller.run();

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(its_pid_may_be_of_another_machine_and_gets_no_signal) {
 BOOST_AUTO_TEST_CASE(what_is_printed_among_its_frames_is_shown) {
     control_free_pool pool;
     pool.worker(0).send_raw("Connection to elsewhere closed.\n");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 1);
     check_mentions(pool.status().workers.at(0).last_failure,
                    "something printed to its stdout, over which only frames may go: \"Connection to "
@@ -88,14 +88,14 @@ BOOST_AUTO_TEST_CASE(also_if_it_is_the_last_that_it_does) {
     control_free_pool pool;
     pool.worker(0).send_raw("hi\n");
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     check_mentions(pool.status().workers.at(0).last_failure, "only frames may go: \"hi\"");
 }
 
 BOOST_AUTO_TEST_CASE(where_there_is_a_control_channel_it_is_just_no_frame) {
     running_pool pool(fake_config());
     pool.worker(0).send_raw("Connection to elsewhere closed.\n");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 1);
     check_mentions(pool.status().workers.at(0).last_failure, "exceeds the limit");
 }
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(it_answers_calls) {
     BOOST_TEST(calls[0].at("command") == "first");
     pool.worker(0).reply(id_of(calls[1]));
     pool.worker(0).fail(id_of(calls[0]), "ValueError", "no");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(second->value.has_value());
     BOOST_TEST(first->code() == errc::remote_error);
 }
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(one_that_a_call_has_overtaken_may_be_answered_after_it) {
 BOOST_AUTO_TEST_CASE(an_answer_to_none_breaks_the_protocol) {
     control_free_pool pool;
     pool.worker(0).send_data({{"type", "pong"}, {"seq", 7}, {"in_flight", 0}, {"completed", 0}});
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 1);
     check_mentions(pool.status().workers.at(0).last_failure, "an unexpected pong");
 }
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(an_answer_to_none_breaks_the_protocol) {
 BOOST_AUTO_TEST_CASE(where_there_is_a_control_channel_answers_have_to_come_over_that) {
     running_pool pool(fake_config());
     pool.worker(0).send_data({{"type", "pong"}, {"seq", 1}, {"in_flight", 0}, {"completed", 0}});
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 1);
     check_mentions(pool.status().workers.at(0).last_failure,
                    "pong, event and log may come over the control channel only");
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(silent_while_idle_it_is_lost) {
     pool.advance(10ms);
     BOOST_TEST(pool.worker(0).terminations == 1);
     BOOST_TEST(pool.counters().missed_pings == 3u);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.launched() == 2u);
 }
 
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_goes_over_the_data_channel) {
     const auto call = pool.execute(request("x"));
     const auto id = pool.worker(0).take_call();
     call->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     const auto cancels = pool.worker(0).take_controls("cancel");
     BOOST_REQUIRE_EQUAL(cancels.size(), 1u);
     BOOST_TEST(id_of(cancels[0]) == id);
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(it_is_asked_to_end_over_the_data_channel) {
     BOOST_REQUIRE_EQUAL(asked.size(), 1u);
     BOOST_TEST(asked[0].at("grace_ms") == 3000);
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(down->value);
     BOOST_TEST(to_string(down->value->workers.at(0).state) == "stopped");
     BOOST_TEST(pool.worker(0).terminations == 0);
@@ -262,12 +262,12 @@ BOOST_AUTO_TEST_CASE(that_cuts_off_no_call_that_is_on_its_way) {
             calls.push_back(std::move(each));
         }
         asked = pool.worker(0).take_controls("shutdown").size();
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(calls.size() == 1u);
     BOOST_TEST(asked == 1u);
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(down->value.has_value());
 }
 

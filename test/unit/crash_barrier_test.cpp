@@ -189,9 +189,9 @@ BOOST_AUTO_TEST_CASE(an_input_that_makes_workers_break_the_protocol_is_refused_l
     for (std::size_t i = 0; i < 2; ++i) {
         pool.worker(i).take_call();
         pool.worker(i).send_raw("\xFF\xFF\xFF\xFF");
-        pool.settle();
+        pool.run_until_idle();
         pool.worker(i).exit(exit_status::signalled(SIGTERM));
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(call->code() == errc::poisonous_request);
     BOOST_TEST(pool.worker(2).take_calls().empty());
@@ -223,9 +223,9 @@ BOOST_AUTO_TEST_CASE(so_do_broken_frames) {
     for (std::size_t i = 0; i < 2; ++i) {
         pool.worker(i).take_call();
         pool.worker(i).send_raw("\xFF\xFF\xFF\xFF");
-        pool.settle();
+        pool.run_until_idle();
         pool.worker(i).exit(exit_status::signalled(SIGTERM));
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(call->code() == errc::poisonous_request);
     BOOST_TEST(pool.execute(request("step").session("visitor"))->code() == errc::poisonous_request);
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_caller_that_gives_up_before_the_crash_changes_nothing) {
             } else {
                 call->cancel.emit(boost::asio::cancellation_type::terminal);
             }
-            pool.settle();
+            pool.run_until_idle();
             BOOST_TEST(call->code() == (by_timeout ? errc::timeout : errc::cancelled));
             crash_on_call(pool, i);
         }
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(a_crash_of_a_worker_that_is_ended_for_an_overdue_call_blame
     running_pool pool(fake_config(3));
     for (std::size_t i = 0; i < 3; ++i) {
         const auto call = pool.execute(poison().timeout(1s));
-        pool.settle();
+        pool.run_until_idle();
         std::size_t at = 0;
         while (pool.worker(at).has_exited() || pool.worker(at).take_calls().empty()) {
             ++at; // throws at the end
@@ -413,7 +413,7 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_with_the_calls_deadline_its_cancelling_and_the_
     pool.advance(2s);
     BOOST_TEST(calls[0]->code() == errc::timeout);
     calls[1]->cancel.emit(asio::cancellation_type::total);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(calls[1]->code() == errc::cancelled);
     const auto report = pool.shutdown();
     pool.advance(10s, 100ms);
@@ -439,7 +439,7 @@ BOOST_AUTO_TEST_CASE(the_budget_keeps_them_from_doubling_an_overload) {
         kill_holder();
         BOOST_TEST(!call->done);
         call->cancel.emit(boost::asio::cancellation_type::terminal);
-        pool.settle();
+        pool.run_until_idle();
     }
     const auto call = pool.execute(request("load").arg("n", 3).idempotent(true));
     std::size_t holder = 0;

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(sees_what_was_lost_with_a_worker_again) {
     const auto call = pool.execute(request("train").session("s1").idempotent(true));
     BOOST_TEST(pool.worker(1).take_calls().size() == 1u);
     pool.worker(1).exit(exit_status::signalled(SIGSEGV));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(0) == "train");
     BOOST_TEST(call->value.has_value(), call->text());
     const std::vector<std::string> expected{"train of 's1' after 0", "train of 's1' after 1"};

@@ -45,7 +45,7 @@ struct overdue_call {
     overdue_call() { pool.time.advance(3s); }
 
     errc end() {
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(pool.counters().timeouts == (call->code() == errc::timeout ? 1u : 0u));
         return call->code();
     }
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_meets_the_deadline_completes_the_call_once) 
         for (int i = 0; i < handlers; ++i) {
             pool.context.poll_one();
         }
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(call->done);
         BOOST_TEST(call->value.has_value() != (call->code() == errc::timeout));
         const auto counters = pool.counters();
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_lost_attempt_is_taken_off) {
     pool.execute(request("x").timeout(10s).idempotent(true));
     pool.advance(4s);
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(announced_ms(pool.worker(1)) == 6000);
 }
 

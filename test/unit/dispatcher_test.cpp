@@ -29,7 +29,7 @@ public:
         calls.abort_all(errc::shutting_down);
         end();
         loops_.cancel();
-        manual_context::settle();
+        manual_context::run_until_idle();
     }
 
     kept_ptr submit(request what, const admission_facts& facts = {}) {
@@ -40,14 +40,14 @@ public:
         } else {
             calls.submit(*fresh, false);
         }
-        manual_context::settle();
+        manual_context::run_until_idle();
         return fresh;
     }
     kept_ptr submit(std::string command = "work") { return submit(request(std::move(command))); }
 
     void answer(std::size_t index = 0) {
         far_side(index).answer_call();
-        manual_context::settle();
+        manual_context::run_until_idle();
     }
 
     dispatcher calls;

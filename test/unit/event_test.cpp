@@ -36,13 +36,13 @@ public:
                                               [this](const event& what) { told.push_back(what); });
         if (starts) {
             start();
-            settle();
+            run_until_idle();
         }
     }
 
     template <class E>
     std::vector<E> all() {
-        settle();
+        run_until_idle();
         std::vector<E> found;
         for (const auto& each : told) {
             if (const auto* const fact = std::get_if<E>(&each)) {
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_workers_end_tells_what_ended_it_and_not_why_it_was_to_lea
     told_pool pool(bare_config());
     pool.execute(request("work"));
     pool.begin(pool.facade().rolling_restart());
-    pool.settle();
+    pool.run_until_idle();
     crash_worker(pool, 0);
     const auto end = pool.one<events::worker_terminated>();
     BOOST_TEST(end.reason == "its process ended");
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(growing_and_shrinking) {
                 pool.worker(at).reply(id_of(call));
             }
         }
-        pool.settle();
+        pool.run_until_idle();
     }
     pool.advance(10min, 100ms);
     BOOST_REQUIRE(pool.count<events::pool_scale_down>() > 0u);
@@ -463,7 +463,7 @@ BOOST_AUTO_TEST_CASE(the_chunks_of_a_stream) {
     pool.worker(0).chunk(id, 1);
     pool.worker(0).chunk(id, 2);
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.count<events::stream_chunk>() == 2u);
     BOOST_TEST(pool.all<events::stream_chunk>()[0].correlation_id == "abc");
     BOOST_TEST(pool.all<events::stream_chunk>()[0].bytes > 0u);

@@ -68,7 +68,7 @@ int handlers_until(manual_pool& pool, Condition is_done) {
 
 void expect_end_for(manual_pool& pool, const std::shared_ptr<manual_pool::outcome<reply>>& call,
                     const std::string& words) {
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((call->code() == errc::worker_lost));
     check_mentions(call->text(), words);
 }
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_behind_a_large_answer_has_given_it) {
     auto calls = pool.worker(0).take_calls();
     pool.worker(0).reply(id_of(calls.at(0)), dense(50'000));
     pool.worker(0).exit(exit_3);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(large->done);
     BOOST_TEST(large->value->value.as_array().size() == 50'000u);
     BOOST_TEST((lost->code() == errc::worker_lost));
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_nobody_has_asked_for_has_a_limit_of_its_own)
             check_mentions(call->text(), "bytes exceeds the limit of 131072");
         } else {
             pool.worker(0).reply(id, 1);
-            pool.settle();
+            pool.run_until_idle();
             BOOST_TEST(call->value.has_value());
         }
     }
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_tool_call_has_the_limit_that_is_configured) {
             expect_end_for(pool, call, "exceeds the limit of 1024; see limits.tool_call_bytes");
         } else {
             pool.worker(0).reply(id, 1);
-            pool.settle();
+            pool.run_until_idle();
             BOOST_TEST(call->value.has_value());
         }
     }
@@ -191,9 +191,9 @@ BOOST_AUTO_TEST_CASE(a_flood_of_progress_is_paused_and_what_comes_behind_it_wait
         flood += frame_of(dense_progress_of(id, 4'000));
     }
     pool.worker(0).send_raw(flood.substr(0, 100'000));
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(0).send_raw(flood.substr(100'000) + frame_of(result_of(id, 1)));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!call->done);
     pool.advance(300ms);
     BOOST_TEST(!call->done);
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_trickles_in_is_paused) {
     const auto id = pool.worker(0).take_call();
     for (const char byte : frame_of(result_of(id, json::string(8'050, 'x')))) { // 5 us each, of 40 ms
         pool.worker(0).send_raw({&byte, 1});
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(!call->done);
     pool.advance(1s);
@@ -221,10 +221,10 @@ BOOST_AUTO_TEST_CASE(a_flood_over_one_channel_does_not_hold_up_the_other) {
     for (int i = 0; i < 20; ++i) { // of which the last ones wait
         pool.worker(0).send_control(
             {{"type", "log"}, {"level", "debug"}, {"text", "x"}, {"moon", dense(4'000)}});
-        pool.settle();
+        pool.run_until_idle();
     }
     pool.worker(0).reply(id, 1);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->value.has_value());
 }
 
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_flooding_worker_misses_no_ping_while_the_host_does_not_re
     for (int i = 0; i < 20; ++i) { // reading them takes 440 ms
         pool.worker(0).send_control(
             {{"type", "log"}, {"level", "debug"}, {"text", "x"}, {"moon", dense(4'000)}});
-        pool.settle();
+        pool.run_until_idle();
     }
     for (int i = 0; i < 40; ++i) {
         pool.advance(20ms);
@@ -256,12 +256,12 @@ BOOST_AUTO_TEST_CASE(a_flood_of_one_that_has_died_is_heard_out) {
         flood += frame_of(dense_progress_of(id, 4'000));
     }
     pool.worker(0).send_raw(flood);
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(0).send_raw(flood + frame_of(result_of(id, 1))); // which makes the host pause
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!call->done);
     pool.worker(0).exit(exit_3);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->value.has_value());
 }
 
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(answers_are_never_paused) {
     for (int i = 0; i < 50; ++i) {
         const auto call = pool.execute(request("x"));
         pool.worker(0).reply(pool.worker(0).take_call(), dense(20'000));
-        pool.settle();
+        pool.run_until_idle();
         BOOST_REQUIRE(call->done);
     }
 }

@@ -68,9 +68,9 @@ BOOST_AUTO_TEST_CASE(even_if_it_was_started_before_that_was_known) {
     pool.advance(200ms);
     BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
     pool.worker(0).exit(exit_status::signalled(SIGSEGV));
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(1).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(previous_exit(pool, 1) == "segfault");
 }
 
@@ -124,16 +124,16 @@ BOOST_AUTO_TEST_CASE(a_recycled_one_is_still_at_work) {
 BOOST_AUTO_TEST_CASE(nor_is_one_that_was_to_succeed_a_worker_still_at_work) {
     pool_at_its_second_successor pool;
     pool.worker(2).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(previous_exit(pool, 2).empty());
 }
 
 BOOST_AUTO_TEST_CASE(one_that_takes_over_early_is_told_of_the_one_it_was_to_succeed) {
     pool_at_its_second_successor pool;
     pool.worker(0).exit(exit_status::signalled(SIGSEGV));
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(2).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(previous_exit(pool, 2) == "segfault");
 }
 

@@ -31,7 +31,7 @@ public:
         for (auto i = first; i < end; ++i) {
             worker(i).shake_hands();
         }
-        settle();
+        run_until_idle();
     }
 };
 

@@ -76,12 +76,12 @@ BOOST_AUTO_TEST_CASE(a_probe_that_passes_does_not_wake_a_suspended_worker) {
     probed_pool pool(plain_config());
     pool.advance(30s, 1s);
     pool.worker(0).fail(pool.worker(0).take_call(), "RuntimeError", "");
-    pool.settle();
+    pool.run_until_idle();
     pool.advance(5s);
     const auto probe = pool.worker(0).take_call();
     BOOST_TEST(pool.begin(pool.facade().suspend())->value.has_value());
     pool.worker(0).reply(probe);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::suspended));
     BOOST_TEST(pool.begin(pool.facade().suspend())->value.has_value());
     pool.begin(pool.facade().resume());
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(one_client_with_bad_input_is_no_reason_to_replace_workers) 
                             : pool.worker(w).reply(id_of(call));
             }
         }
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(pool.launched() == 2u);
 }
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_timed_out_counts_once) {
         pool.advance(1s);
         BOOST_TEST(call->code() == errc::timeout);
         pool.worker(0).fail(pool.worker(0).take_call(), "skep.DeadlineExceeded", "");
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(!pool.worker_status_of(0).retiring);
 }
@@ -179,10 +179,10 @@ BOOST_AUTO_TEST_CASE(after_a_failed_call_the_probe_comes_at_once) {
     probed_pool pool(plain_config());
     const auto big = pool.execute(request("big"));
     pool.worker(0).fail(pool.worker(0).take_call(), "MemoryError", "");
-    pool.settle();
+    pool.run_until_idle();
     const auto next = pool.execute(request("small"));
     pool.worker(0).reply(pool.worker(0).take_call()); // the probe
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "small");
     BOOST_TEST(next->value.has_value());
 }
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(workers_are_not_all_at_their_probes_together) {
                 pool.worker(w).reply(id_of(probe));
             }
         }
-        pool.settle();
+        pool.run_until_idle();
         most = std::max(most, at_once);
         all += at_once;
     }
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_slow_start_is_no_quiet_time) {
     for (std::size_t i = 0; i < pool.launched(); ++i) {
         pool.worker(i).shake_hands();
     }
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.status().desired == 10u);
 }
 
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(a_pool_of_one_is_not_idled_by_the_barrier) {
     running_pool pool(config);
     pool.warm_up();
     pool.worker(0).exit(exit_status::signalled(SIGSEGV));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.launched() == 2u);
 }
 

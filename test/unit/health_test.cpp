@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(what_a_probe_complains_of_is_kept_in_part) {
     probed_pool pool(quiet_config());
     pool.advance(30s, 1s);
     pool.worker(0).fail(pool.take_probe(), "RuntimeError", "it begins " + std::string(50'000, 'x'));
-    pool.settle();
+    pool.run_until_idle();
     const auto reason = pool.worker_status_of(0).last_transition->reason;
     check_mentions(reason, "it begins");
     BOOST_TEST(reason.size() < 2000u);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(an_error_is_no_sign_of_health) {
             pool.advance(10s, 1s);
             const auto call = pool.execute(request("work"));
             pool.worker(0).fail(pool.worker(0).take_call(), "Error" + std::to_string(i), "");
-            pool.settle();
+            pool.run_until_idle();
             BOOST_TEST(call->code() == errc::remote_error);
         }
         pool.advance(9s, 1s);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(under_steady_load_the_probe_comes_between_two_calls) {
             pool.advance(1s);
             pool.worker(0).reply(sent.front());
             sent.erase(sent.begin());
-            pool.settle();
+            pool.run_until_idle();
         }
         BOOST_TEST(probes >= 2);
         BOOST_TEST(probes <= 3);
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(probes_of_an_idle_pool_are_spread_and_a_call_finds_another_
                 ++served;
             }
         }
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(served == 1u);
         BOOST_TEST(call->value.has_value());
         for (const auto& [index, probe] : probes) {
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_fails_in_a_way_that_counts_degrades) {
     probed_pool pool(quiet_config());
     const auto call = pool.execute(request("work"));
     pool.worker(0).fail(pool.worker(0).take_call(), "MemoryError", "");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::remote_error);
     const auto status = pool.worker_status_of(0);
     BOOST_TEST((status.state == worker_state::degraded));
@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(other_exceptions_are_the_calls_own) {
     for (int i = 0; i < 19; ++i) {
         const auto call = pool.execute(request("work"));
         pool.worker(0).fail(pool.worker(0).take_call(), "ValueError", "");
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(call->code() == errc::remote_error);
     }
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));

@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(any_bytes_count_as_life) {
         pool.advance(9s, 500ms);
         pool.worker(0).send_raw({&byte, 1});
     }
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->value.has_value());
     BOOST_TEST(pool.launched() == 1u);
 }
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(answers_that_waited_in_the_socket_are_heard) {
     pool.advance(13s);
     pool.worker(0).answer_pings();
     pool.time.advance(2s); // the answer and the third miss are noticed in the same turn
-    pool.settle();
+    pool.run_until_idle();
     pool.advance(9s);
     BOOST_TEST(pool.worker(0).terminations == 0);
 }

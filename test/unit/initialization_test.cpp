@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(it_is_shown_what_the_slot_gets_and_may_change_it) {
         co_return plan;
     };
     pool.start();
-    pool->settle();
+    pool->run_until_idle();
     BOOST_REQUIRE_EQUAL(pool.delegate().planned.size(), 2u);
     const auto& shown = pool.delegate().planned[1];
     const std::vector<std::string> args{"common", "one"};
@@ -309,10 +309,10 @@ BOOST_AUTO_TEST_CASE(its_calls_reach_that_worker_alone_and_no_other_does) {
     const auto id = pool->worker(0).take_call();
     BOOST_TEST(to_string(pool->status().workers.at(0).state) == "starting");
     pool->worker(0).reply(id, "loaded");
-    pool->settle();
+    pool->run_until_idle();
     BOOST_TEST(!started->done);
     pool->worker(0).answer_call("tried");
-    pool->settle();
+    pool->run_until_idle();
     const std::vector<std::string> expected{"loaded from default/0#1", "tried from default/0#1"};
     BOOST_TEST(results == expected, boost::test_tools::per_element());
     BOOST_TEST(started->value.has_value());
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(none_of_its_calls_is_of_a_strict_session) {
     };
     const auto started = pool->start();
     pool->worker(0).answer_call();
-    pool->settle();
+    pool->run_until_idle();
     BOOST_TEST(started->value.has_value());
     BOOST_TEST(results.size() == 2u);
     check_mentions(results.at(0), "a warm-up call has no session that is strictly bound");
@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(errors_of_its_calls_are_its_own_affair) {
     };
     const auto started = pool->start();
     pool->worker(0).fail(pool->worker(0).take_call(), "skep.UnknownCommand", "no such command");
-    pool->settle();
+    pool->run_until_idle();
     BOOST_TEST(started->value.has_value());
     BOOST_TEST(results.at(0) == "the worker has no such command");
 }
@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(its_calls_have_their_own_timeout_and_are_cancelled_at_the_w
     const auto next = pool->execute(request("users"));
     BOOST_TEST(pool->worker(0).take_calls().empty()); // it is still at the other
     pool->worker(0).reply(id);
-    pool->settle();
+    pool->run_until_idle();
     BOOST_TEST(pool->serve() == "users");
     BOOST_TEST(next->value.has_value());
     BOOST_TEST(pool->counters().late_answers == 0u);

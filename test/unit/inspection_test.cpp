@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_probe_on_demand_tells_what_the_check_returned_and_is_kept
     const auto probe = pool.worker(0).take_call();
     pool.advance(20ms);
     pool.worker(0).reply(probe, {{"memory", 17}});
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE_MESSAGE(asked->value, asked->text());
     BOOST_REQUIRE_EQUAL(found.size(), 1u);
     BOOST_TEST(found[0].passed);
@@ -80,9 +80,9 @@ BOOST_AUTO_TEST_CASE(it_comes_between_two_calls_and_may_fail) {
     std::vector<probe_result> found;
     const auto asked = pool.probe(0, found);
     pool.worker(0).reply(pool.worker(0).take_call());
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(0).fail(pool.worker(0).take_call(), "RuntimeError", "no GPU");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(asked->value.has_value());
     BOOST_REQUIRE_EQUAL(found.size(), 1u);
     BOOST_TEST(!found[0].passed);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(all_are_probed_at_the_same_time) {
     for (std::size_t index = 0; index < 3; ++index) {
         BOOST_TEST(!asked->done);
         pool.worker(index).reply(pool.worker(index).take_call());
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(asked->value.has_value());
     BOOST_REQUIRE_EQUAL(found.size(), 3u);
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_ping_takes_as_long_as_its_answer_with_a_heartbeat_and_wit
         pool.advance(30ms);
         BOOST_TEST(!asked->done);
         BOOST_TEST(pool.worker(0).answer_pings() == (has_heartbeat ? 2u : 1u));
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(asked->value.has_value());
         BOOST_TEST((took == 30ms));
     }
@@ -166,30 +166,30 @@ BOOST_AUTO_TEST_CASE(a_ping_without_an_answer_ends_in_time_and_changes_nothing) 
     check_mentions(asked->text(), "heartbeat.timeout, 10s");
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
     BOOST_TEST(pool.worker(0).answer_pings() == 1u); // a late answer is no fault
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::ready));
 }
 
 BOOST_AUTO_TEST_CASE(a_suspended_worker_is_probed_once_it_is_resumed_and_left_out_of_the_probe_of_all) {
     inspected_pool pool(quiet_config(2));
     pool.begin(pool.facade().suspend(pool.worker_status_of(0).id));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE((pool.worker_status_of(0).state == worker_state::suspended));
     std::vector<probe_result> of_one;
     std::vector<probe_result> of_all;
     const auto one = pool.probe(0, of_one);
     const auto all = pool.probe_all(of_all);
     pool.worker(1).reply(pool.worker(1).take_call());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(all->value.has_value());
     BOOST_REQUIRE_EQUAL(of_all.size(), 1u);
     BOOST_TEST(of_all[0].worker.slot == 1u);
     BOOST_TEST(pool.worker(0).take_calls().empty());
     BOOST_TEST(!one->done);
     pool.begin(pool.facade().resume());
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(0).reply(pool.worker(0).take_call());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(one->value.has_value());
 }
 
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_large_result_of_a_check_is_not_kept) {
         std::vector<probe_result> found;
         const auto asked = pool.probe(0, found);
         pool.worker(0).reply(pool.worker(0).take_call(), boost::json::value(std::string(length, 'x')));
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(asked->value.has_value());
         BOOST_REQUIRE_EQUAL(found.size(), 1u);
         BOOST_TEST(found[0].passed);
@@ -215,11 +215,11 @@ BOOST_AUTO_TEST_CASE(a_probe_asked_for_during_another_is_one_of_its_own) {
     const auto probe = pool.worker(0).take_call();
     const auto two = pool.probe(0, second);
     pool.worker(0).reply(probe, 1);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(one->done);
     BOOST_TEST(!two->done);
     pool.worker(0).reply(pool.worker(0).take_call(), 2);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE_EQUAL(second.size(), 1u);
     BOOST_TEST(second[0].value == 2);
 }
@@ -229,11 +229,11 @@ BOOST_AUTO_TEST_CASE(a_cancelled_wait_leaves_the_probe_and_the_pool_as_they_are)
     std::vector<probe_result> found;
     const auto asked = pool.probe(0, found);
     asked->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(asked->done);
     BOOST_TEST(found.empty());
     pool.worker(0).reply(pool.worker(0).take_call());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker_status_of(0).last_probe.has_value());
 }
 

@@ -21,7 +21,7 @@ namespace {
 void break_down(manual_pool& pool) {
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).close_data();
-    pool.settle();
+    pool.run_until_idle();
 }
 
 } // namespace

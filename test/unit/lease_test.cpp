@@ -45,7 +45,7 @@ public:
 
     void give_back() {
         held = lease();
-        settle();
+        run_until_idle();
     }
 
     fake_worker& leased() { return worker(held.worker().slot); }
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(checkouts_and_calls_have_one_order) {
     BOOST_REQUIRE(checked_out->value.has_value());
     BOOST_TEST(pool.worker(0).take_calls().empty());
     *checked_out->value = lease();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "after");
 }
 
@@ -106,14 +106,14 @@ BOOST_AUTO_TEST_CASE(a_whole_worker_is_handed_over_once_it_has_done_what_it_had)
     const auto later = pool.execute(request("later"));
     BOOST_TEST(pool.worker(0).take_calls().empty());
     pool.worker(0).reply(first);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!checked_out->done);
     pool.worker(0).reply(second);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(checked_out->value.has_value());
     BOOST_TEST(pool.worker(0).take_calls().empty());
     *checked_out->value = lease();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "later");
 }
 
@@ -143,11 +143,11 @@ BOOST_AUTO_TEST_CASE(one_place_leaves_the_others_to_all) {
     const auto mine_id = pool.worker(0).take_call();
     BOOST_TEST(pool.status().queued == 2u);
     pool.worker(0).reply(mine_id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(mine->value.has_value());
     BOOST_TEST(pool.serve() == "next");
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "waiting");
     pool.give_back();
     pool.execute(request("a"));
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(one_place_runs_one_call_at_a_time) {
     BOOST_TEST(pool.serve() == "other");
     BOOST_TEST(pool.worker(0).take_calls().empty());
     pool.worker(0).reply(first);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "second");
 }
 
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_whole_worker_runs_as_many_of_its_calls_as_it_has_places) 
     const auto calls = pool.worker(0).take_calls();
     BOOST_REQUIRE(calls.size() == 2u);
     pool.worker(0).reply(id_of(calls[1]));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(second->value.has_value());
     BOOST_TEST(pool.serve() == "third");
 }
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_that_waits_ends_by_its_time_by_its_caller_or_wit
     BOOST_TEST((hasty->info().command == "checkout" && hasty->info().wait_time == 100ms));
     BOOST_TEST(hasty->info().queue_depth == 4u);
     given_up->cancel.emit(asio::cancellation_type::total);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((given_up->code() == errc::cancelled));
     BOOST_TEST(pool.status().queued == 2u);
     const auto down = pool.shutdown();
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_that_drains_its_worker_can_be_given_up) {
     BOOST_TEST((late->code() == errc::queue_timeout));
     BOOST_TEST(pool.worker(0).take_calls().size() == 1u);
     given_up->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((given_up->code() == errc::cancelled));
     BOOST_TEST(pool.serve() == "other");
 }
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_whole_worker_is_not_overtaken_by_calls_that
     pool.give_back();
     BOOST_REQUIRE(whole->value.has_value());
     *whole->value = lease();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "other");
 }
 
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_goes_to_another_worker_once_that_i
     pool.execute(request("behind"));
     BOOST_TEST(pool.status().queued == 2u);
     *first->value = lease();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(whole->value.has_value());
     BOOST_TEST(pool.serve(other) == "behind");
 }
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(if_its_worker_dies_its_calls_fail_and_go_nowhere_else) {
     const auto at_worker = pool.execute(pool.held, request("mine").idempotent(true));
     const auto waiting = pool.call("next");
     pool.leased().exit(exit_status::signalled(SIGSEGV));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((at_worker->code() == errc::worker_lost));
     check_mentions(at_worker->text(), "it is bound to that worker");
     BOOST_TEST((waiting->code() == errc::worker_lost));
@@ -354,7 +354,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_as_it_drains_is_not_the_leases_loss) {
     const auto checked_out = pool.checkout();
     const auto drained = pool.worker_status_of(0).leased > 0 ? 0u : 1u;
     pool.worker(drained).exit(exit_status::signalled(SIGKILL));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!checked_out->done);
     pool.serve(1 - drained);
     BOOST_REQUIRE(checked_out->value.has_value());
@@ -371,11 +371,11 @@ BOOST_AUTO_TEST_CASE(a_checkout_whose_worker_dies_as_it_drains_keeps_its_place_i
     const auto third = pool.checkout();
     pool.runtime().on_start = never_ready;
     pool.worker(drained).exit(exit_status::signalled(SIGKILL));
-    pool.settle();
+    pool.run_until_idle();
     pool.serve(1 - drained);
     BOOST_REQUIRE(second->value.has_value());
     *second->value = lease();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(first->value.has_value());
     BOOST_TEST(!third->done);
 }
@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(given_back_with_calls_open_it_cancels_them_and_waits_for_th
     BOOST_TEST(pool.worker(0).take_controls("cancel").size() == 1u);
     BOOST_TEST(pool.worker(0).take_calls().empty());
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "other");
 }
 
@@ -445,7 +445,7 @@ BOOST_AUTO_TEST_CASE(close_returns_when_others_can_have_the_worker) {
     BOOST_TEST(!closed->done);
     BOOST_TEST(!pool.held);
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(closed->value.has_value());
     BOOST_TEST(pool.status().leases == 0u);
 }
@@ -460,7 +460,7 @@ BOOST_AUTO_TEST_CASE(close_returns_when_its_worker_ends) {
         BOOST_TEST(pool.worker(0).take_calls().size() == 1u); // mine, or reset
         BOOST_TEST(!closed->done);
         pool.worker(0).exit(exit_status::signalled(SIGKILL));
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(closed->value.has_value());
         BOOST_TEST(pool.status().leases == 0u);
     }
@@ -472,10 +472,10 @@ BOOST_AUTO_TEST_CASE(a_wait_for_close_can_be_given_up_and_the_return_goes_on) {
     const auto id = pool.worker(0).take_call();
     const auto closed = pool.begin(pool.held.close());
     closed->cancel.emit(asio::cancellation_type::total);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((closed->code() == errc::cancelled));
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.status().leases == 0u);
 }
 
@@ -485,7 +485,7 @@ BOOST_AUTO_TEST_CASE(streams_run_in_its_worker_too) {
     const auto id = pool.leased().take_call();
     pool.leased().chunk(id, 1);
     pool.leased().reply(id);
-    pool.settle();
+    pool.run_until_idle();
     auto& stream = *opened->value;
     BOOST_TEST((pool.next(stream)->value->value().value == 1));
     BOOST_TEST(!pool.next(stream)->value->has_value());
@@ -509,7 +509,7 @@ BOOST_AUTO_TEST_CASE(a_worker_whose_reset_fails_is_replaced) {
     const auto other = pool.execute(request("other"));
     pool.give_back();
     pool.worker(0).fail(pool.worker(0).take_call(), "ValueError", "no");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).take_calls().empty());
     pool.worker(0).exit(exit_status::signalled(SIGTERM));
     pool.advance(5s);
@@ -616,7 +616,7 @@ BOOST_AUTO_TEST_CASE(a_pool_shuts_down_and_ends_under_its_leases) {
     BOOST_REQUIRE(down->value.has_value());
     BOOST_TEST((pool.call("mine")->code() == errc::shutting_down));
     pool.destroy_pool();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((pool.call("mine")->code() == errc::shutting_down));
     BOOST_TEST(pool.begin(pool.held.close())->value.has_value());
 }
@@ -640,7 +640,7 @@ BOOST_AUTO_TEST_CASE(a_lease_may_outlive_a_pool_that_was_never_shut_down) {
     pool_with_lease pool(fake_config());
     const auto running = pool.call("mine");
     pool.destroy_pool();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((running->code() == errc::shutting_down));
     pool.give_back();
 }

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(calls_in_between_wait_for_the_new_one) {
     pool.advance(1s);
     BOOST_TEST(!call->done);
     pool.worker(1).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     pool.serve(1);
     BOOST_TEST(call->value.has_value());
 }
@@ -330,13 +330,13 @@ BOOST_AUTO_TEST_CASE(it_goes_out_when_the_worker_reads_on) {
         for (auto& call : pool.worker(0).take_calls()) {
             received.push_back(std::move(call));
         }
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_REQUIRE_EQUAL(received.size(), 2u);
     BOOST_TEST(received[0].at("attachments").at(0) == 4u << 20);
     pool.worker(0).reply(id_of(received[1]));
     pool.worker(0).reply(id_of(received[0]));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(first->value.has_value());
     BOOST_TEST(second->value.has_value());
 }
@@ -370,7 +370,7 @@ void check_violation(const std::function<void(fake_worker&, std::uint64_t)>& bre
     const auto call = pool.execute(request("x"));
     const auto id = pool.worker(0).take_call();
     break_rule(pool.worker(0), id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::worker_lost);
     check_mentions(call->text(), text);
     BOOST_TEST(pool.worker(0).terminations == 1);
@@ -489,7 +489,7 @@ BOOST_AUTO_TEST_CASE(what_came_before_the_broken_rule_counts) {
     const auto calls = pool.worker(0).take_calls();
     pool.worker(0).reply(id_of(calls[0]), "fine");
     pool.worker(0).send_raw("garbage");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(good->value);
     BOOST_TEST(good->value->value == "fine");
     BOOST_TEST(bad->code() == errc::worker_lost);
@@ -502,7 +502,7 @@ BOOST_AUTO_TEST_CASE(what_comes_after_it_does_not) {
     const auto id = pool.worker(0).take_call();
     pool.worker(0).send_data({{"type", "ready"}});
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::worker_lost);
     BOOST_TEST(pool.counters().late_answers == 0u);
 }
@@ -511,7 +511,7 @@ BOOST_AUTO_TEST_CASE(an_idempotent_call_goes_elsewhere) {
     running_pool pool(fake_config(2));
     const auto call = pool.execute(request("x").idempotent(true));
     pool.worker(0).send_raw("garbage");
-    pool.settle();
+    pool.run_until_idle();
     pool.serve(1);
     BOOST_TEST(call->value.has_value());
 }

@@ -27,7 +27,7 @@ bool is_about(duration measured, duration expected) {
 void call_and_serve(manual_pool& pool, const std::string& command) {
     pool.execute(request(command));
     pool.serve();
-    pool.settle();
+    pool.run_until_idle();
 }
 
 } // namespace
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(times_are_those_of_the_calls) {
     pool.serve();
     pool.advance(3s);
     pool.serve();
-    pool.settle();
+    pool.run_until_idle();
     const auto figures = pool.metrics();
     const auto& first = figures.commands.at("first");
     const auto& second = figures.commands.at("second");
@@ -110,10 +110,10 @@ BOOST_AUTO_TEST_CASE(names_that_are_no_labels_have_no_figures_of_their_own) {
     running_pool pool(fake_config(1));
     pool.execute(request("\xFF"));
     pool.execute(request("unknown"));
-    pool.settle();
+    pool.run_until_idle();
     const auto id = pool.worker(0).take_call();
     pool.worker(0).fail(id, "skep.UnknownCommand", "no");
-    pool.settle();
+    pool.run_until_idle();
     call_and_serve(pool, "");
     call_and_serve(pool, std::string(129, 'x'));
     call_and_serve(pool, "known");

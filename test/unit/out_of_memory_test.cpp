@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(as_an_answer_is_handed_on_ends_the_pool) {
     pool.worker(0).reply(pool.worker(0).take_call());
     {
         const no_memory_for answer(odd_name_length);
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(answer.was_needed());
     }
     for (const auto& each : {call, other, waiting}) {
@@ -150,6 +150,23 @@ BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_may_be_started_again) {
     BOOST_TEST(started->value.has_value(), started->text());
     BOOST_TEST((pool.status().phase == pool_phase::running));
     check_serves(pool, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_uses_no_session_any_more) {
+    running_pool pool(quick_config());
+    pool.execute(request("busy").session("s"));
+    fail_by_deadline(pool);
+    pool.start();
+    pool.advance(1s);
+    std::optional<session_binding> shown;
+    auto asking = [&]() -> asio::awaitable<void> {
+        auto running = pool.facade().session_worker("s");
+        shown = co_await std::move(running);
+    };
+    BOOST_REQUIRE(pool.begin(asking())->done);
+    BOOST_REQUIRE(shown.has_value());
+    BOOST_TEST(shown->is_lost);
+    BOOST_TEST(shown->calls == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_shuts_down) {
@@ -182,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_is_started_again_by_its_manager) {
     of_manager.starts_again = true;
     manual_pool pool(quick_config(), std::move(of_manager));
     pool.start();
-    pool.settle();
+    pool.run_until_idle();
     pool.execute(request("busy"));
     fail_by_deadline(pool);
     pool.advance(10s);
@@ -211,7 +228,7 @@ BOOST_AUTO_TEST_CASE(for_what_a_worker_sends_ends_the_worker) {
     pool.worker(0).reply(pool.worker(0).take_call(), boost::json::string(large_size, 'x'));
     {
         const no_memory_above limit(large_size / 2);
-        pool.settle();
+        pool.run_until_idle();
         pool.advance(1s);
     }
     BOOST_TEST(call->code() == errc::worker_lost, call->text());
@@ -232,7 +249,7 @@ BOOST_AUTO_TEST_CASE(as_calls_are_given_back_completes_them) {
         pool.worker(0).last_words = odd_text;
         pool.worker(0).exit(exit_status::signalled(11));
         const no_memory_for words(odd_length, copy);
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(words.was_needed());
         pool.advance(5s);
         for (const auto& each : calls) {

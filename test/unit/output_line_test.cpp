@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(calls_that_the_worker_cannot_have_begun_did_not_print_it) {
     BOOST_TEST((pool.print() == ids{"a", "b"}));
     const auto calls = pool->worker(0).take_calls();
     pool->worker(0).reply(id_of(calls.at(0)));
-    pool->settle();
+    pool->run_until_idle();
     BOOST_TEST((pool.print() == ids{"b", "c"}));
 }
 
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_was_given_up_may_still_print) {
     pool->advance(2s);
     BOOST_TEST(pool.print() == ids{"late"});
     pool->worker(0).reply(pool->worker(0).take_call());
-    pool->settle();
+    pool->run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(no_more_ids_than_64_are_listed) {
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(records_name_the_session_of_the_call_that_they_are_about) {
     pool.worker(0).send_control(
         {{"type", "log"}, {"level", "error"}, {"text", "in b"}, {"correlation_id", "b"}});
     pool.worker(0).send_control({{"type", "log"}, {"level", "error"}, {"text", "in none"}});
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(log.count("in a (session s)") == 1);
     BOOST_TEST(log.count("in b (session t)") == 1);
     BOOST_TEST(log.count("(session") == 2);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(what_its_code_logs_is_logged_with_level_and_logger) {
     pool.worker(0).send_control({{"type", "log"}, {"level", "info"}, {"text", "quiet"}});
     pool.worker(0).send_control(
         {{"type", "log"}, {"level", "error"}, {"logger", "model"}, {"text", "no weights"}});
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(log.count("quiet") == 0);
     BOOST_TEST(log.count("default/0#1 model: no weights") == 1);
 }
@@ -181,9 +181,9 @@ BOOST_AUTO_TEST_CASE(what_its_code_has_logged_is_among_its_last_words) {
     pool.worker(0).send_control(
         {{"type", "log"}, {"level", "error"}, {"logger", "model"}, {"text", "no weights"}});
     pool.worker(0).send_control({{"type", "log"}, {"level", "debug"}, {"text", "giving up"}});
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->info().output_tail.find("model: no weights\ngiving up\n") != std::string::npos);
 }
 
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_handler_gets_what_its_code_logs_too) {
                                  {"logger", "model"},
                                  {"text", "loaded"},
                                  {"correlation_id", "c"}});
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(seen.size() == 1u);
     BOOST_TEST(seen.front() == "model: loaded as stderr of c");
     BOOST_TEST(pool.status().live == 1u);

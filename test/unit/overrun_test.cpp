@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(its_place_stays_taken_until_the_worker_answers) {
     BOOST_TEST(pool.worker(0).take_calls().empty());
     BOOST_TEST(pool.status().workers[0].load == 1u);
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve() == "next");
     BOOST_TEST(next->value.has_value());
 }
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_late_answer_is_dropped_and_counted_and_the_worker_goes_on
     const auto id = pool.worker(0).take_call();
     pool.advance(2500ms);
     pool.worker(0).reply(id, "too late");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(slow->code() == errc::timeout);
     BOOST_TEST(pool.counters().late_answers == 1u);
     const auto next = pool.execute(request("next"));
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_late_error_is_an_answer_too) {
     const auto id = pool.worker(0).take_call();
     pool.advance(1s);
     pool.worker(0).fail(id, "skep.Cancelled", "as told");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(slow->code() == errc::timeout);
     BOOST_TEST(pool.counters().late_answers == 1u);
     BOOST_TEST(pool.counters().remote_errors == 0u);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_second_late_answer_ends_the_worker) {
     pool.advance(1s);
     pool.worker(0).reply(id);
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 1);
 }
 
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(the_other_call_is_not_touched) {
     BOOST_TEST(pool.worker(0).terminations == 0);
     BOOST_TEST(pool.launched() == 2u);
     pool.worker(0).reply(id_of(calls[1]), "fine");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(other->value);
     BOOST_TEST(other->value->value == "fine");
     BOOST_TEST(pool.worker(0).terminations == 1);
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(its_last_answer_does_not_take_its_replacement_out_of_rotati
     const auto calls = pool.worker(0).take_calls();
     pool.advance(3s);
     pool.worker(0).reply(id_of(calls[1]));
-    pool.settle();
+    pool.run_until_idle();
     pool.execute(request("next"));
     BOOST_TEST(pool.worker(1).take_calls().size() == 1u);
 }
@@ -270,11 +270,11 @@ BOOST_AUTO_TEST_CASE(a_late_answer_after_the_grace_does_not_save_it) {
     const auto calls = pool.worker(0).take_calls();
     pool.advance(4s);
     pool.worker(0).reply(id_of(calls[0]));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 0);
     BOOST_TEST(pool.counters().late_answers == 1u);
     pool.worker(0).reply(id_of(calls[1]));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(other->value.has_value());
     BOOST_TEST(pool.worker(0).terminations == 1);
 }
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(its_grace_begins_when_its_turn_comes) {
     const auto calls = pool.worker(0).take_calls();
     pool.advance(10s);
     pool.worker(0).reply(id_of(calls[0]));
-    pool.settle();
+    pool.run_until_idle();
     pool.advance(1990ms);
     BOOST_TEST(pool.worker(0).terminations == 0);
     pool.advance(10ms);
@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(one_that_cannot_have_begun_is_sent_again_though_not_idempot
     const auto begun = pool.execute(request("begun"));
     const auto pipelined = pool.execute(request("pipelined"));
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(begun->code() == errc::worker_lost);
     BOOST_TEST(!pipelined->done);
     BOOST_TEST(pool.serve(1) == "pipelined");

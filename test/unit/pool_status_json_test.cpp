@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_worker_shows_what_it_is_at_and_since_when) {
     BOOST_TEST(shown.at("session").as_string() == "s");
     BOOST_TEST(shown.at("running_ms").to_number<int>() >= 2000);
     pool.serve();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.status().workers.at(0).calls.empty());
     BOOST_TEST(pool.status().workers.at(0).transitions.size() >= 2u);
 }

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(a_call_is_answered) {
     BOOST_TEST(!call->done);
     pool.advance(40ms);
     pool.worker(0).reply(id_of(received[0]), 7);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(call->value);
     BOOST_TEST(call->value->value == 7);
     BOOST_TEST(call->value->attempts == 1);
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(what_comes_with_a_call_reaches_the_worker) {
     BOOST_TEST(received[0].at("correlation_id") == "c-1");
     BOOST_TEST(received[0].at("metadata").at("tenant") == "acme");
     pool.worker(0).reply(id_of(received[0]));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(call->value);
     BOOST_TEST(call->value->correlation_id == "c-1");
 }
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(an_exception_of_the_workers_is_passed_on) {
     running_pool pool(fake_config());
     const auto call = pool.execute(request("divide"));
     pool.worker(0).fail(pool.worker(0).take_call(), "ZeroDivisionError", "division by zero");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::remote_error);
     BOOST_TEST(call->info().remote_type == "ZeroDivisionError");
     BOOST_TEST(call->info().remote_message == "division by zero");
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_remote_error_is_not_retried) {
     running_pool pool(fake_config(2));
     const auto call = pool.execute(request("x").idempotent(true));
     pool.worker(0).fail(pool.worker(0).take_call(), "E", "no");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::remote_error);
     BOOST_TEST(pool.worker(1).take_calls().empty());
 }
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(answers_may_come_in_any_order) {
     for (const std::size_t i : {2, 0, 1}) {
         pool.worker(0).reply(id_of(received[i]), received[i].at("command"));
     }
-    pool.settle();
+    pool.run_until_idle();
     for (const auto& call : calls) {
         BOOST_REQUIRE(call->value);
     }
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(the_counters_add_up_whatever_happens) {
     pool.serve(0);
     check_sums(pool.status());
     pool.worker(1).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     check_sums(pool.status());
     pool.advance(5s);
     check_sums(pool.status());

@@ -214,14 +214,14 @@ BOOST_AUTO_TEST_CASE(say_what_may_be_sent_again) {
         BOOST_TEST_CONTEXT(call.command() << " " << call.has_idempotent()) {
             running_pool pool(config);
             const auto outcome = pool.execute(call);
-            pool.settle();
+            pool.run_until_idle();
             pool.worker(0).take_call();
             crash_worker(pool, 0);
             pool.advance(1s, 100ms);
             BOOST_TEST(!outcome->done == is_sent_again);
             if (is_sent_again) {
                 pool.worker(1).answer_call();
-                pool.settle();
+                pool.run_until_idle();
                 BOOST_TEST(outcome->value.has_value());
             } else {
                 BOOST_TEST(outcome->code() == errc::worker_lost);

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(progress_comes_to_who_asked_for_it) {
     pool.report(id, 0.25, "a");
     pool.report(id, 0.5, "b");
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((seen == std::vector<std::string>{"25a", "50b"}));
     BOOST_TEST(outer->done);
     pool.execute(request("train")); // without anybody who asks for it
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(only_the_newest_progress_counts) {
     for (const double fraction : {0.0, 0.25, 0.5, 1.0}) { // in one go
         pool.worker(0).send_data({{"type", "progress"}, {"id", id}, {"fraction", fraction}});
     }
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(seen.size() < 4u);
     BOOST_TEST(seen.back() == 1.0);
 }
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(no_progress_comes_after_the_call) {
     pool.report(id, 0.1, "");
     BOOST_TEST(seen == 1);
     outer->cancel.emit(every_type);
-    pool.settle();
+    pool.run_until_idle();
     pool.report(id, 0.2, "");
     BOOST_TEST(seen == 1);
 }
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_call_whose_handler_cannot_be_copied_is_refused) {
     BOOST_TEST((refused->code() == errc::invalid_request));
     pool.execute(request("train"));
     pool.worker(0).reply(pool.worker(0).take_call());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.counters().succeeded == 1u);
 }
 

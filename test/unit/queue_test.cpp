@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_worker_too_slow_to_take_its_calls_gets_more_as_it_takes_t
     std::size_t received = 0;
     for (int turn = 0; turn < 1000 && received < 20; ++turn) {
         received += pool.worker(0).take_calls().size();
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(received == 20u); // though it has not answered any
     BOOST_TEST(pool.status().queued == 0u);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_waiter_gives_up_its_place) {
     running_pool pool(with_queue_limit(1));
     const auto calls = submit(pool, 2);
     calls[1]->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!pool.execute(request("next"))->done);
 }
 
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_retried_call_may_wait_though_the_queue_is_full) {
     ignore_newcomers(pool);
     const auto call = pool.execute(request("again").idempotent(true));
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!call->done);
     BOOST_TEST(pool.status().queued == 1u);
 }
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(it_says_why_there_is_no_worker) {
     running_pool pool(fake_config());
     ignore_newcomers(pool);
     pool.worker(0).exit(exit_status::exited(3));
-    pool.settle();
+    pool.run_until_idle();
     const auto call = pool.execute(request("x"));
     pool.advance(5s);
     BOOST_TEST(call->code() == errc::no_worker);
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_hundred_thousand_at_once_neither_get_lost_nor_block_the_p
     for (int i = 0; i < count; ++i) {
         asio::co_spawn(pool.context, pool.facade().execute("x"), on_end);
     }
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.status().queued == std::size_t(count));
     pool.advance(5s, 5s);
     BOOST_TEST(timed_out == count);
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(cancelling_some_leaves_the_others_in_order) {
     const auto calls = submit(pool, 8);
     for (const int i : {1, 4, 7}) { // the first, one in the middle, the last
         calls[i]->cancel.emit(asio::cancellation_type::terminal);
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(calls[i]->code() == errc::cancelled);
     }
     for (const auto* const next : {"0", "2", "3", "5", "6"}) {
@@ -377,7 +377,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_cancelled_while_a_worker_becomes_free_loses_nothin
             pool.worker(0).answer_call();
             run_some(pool, handlers);
             calls[1]->cancel.emit(type);
-            pool.settle();
+            pool.run_until_idle();
             BOOST_TEST(calls[0]->value.has_value());
             auto next = pool.serve();
             if (next == "1") { // it had been granted
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_that_times_out_while_a_worker_becomes_free_loses_n
         pool.worker(0).answer_call();
         pool.time.advance(10ms);
         run_some(pool, handlers);
-        pool.settle();
+        pool.run_until_idle();
         auto command = pool.serve();
         BOOST_TEST((command == "1") == !unlucky->problem);
         if (command == "1") {
@@ -424,7 +424,7 @@ BOOST_AUTO_TEST_CASE(a_retried_call_goes_to_the_front) {
     pool.execute(request("second"));
     pool.execute(request("third"));
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(1) == "second");
     BOOST_TEST(pool.serve(1) == "first");
     BOOST_TEST(pool.serve(1) == "third");
@@ -434,7 +434,7 @@ BOOST_AUTO_TEST_CASE(a_retried_call_goes_straight_to_a_free_worker) {
     running_pool pool(fake_config(2));
     const auto call = pool.execute(request("first").idempotent(true));
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(1) == "first");
     BOOST_TEST(call->value.has_value());
 }

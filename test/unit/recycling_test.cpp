@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(by_number_of_calls_with_the_new_one_ready_before_the_old_on
     BOOST_TEST(pool.status().starting == 1u);
 
     pool.worker(1).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     const auto next = pool.execute(request("next"));
     BOOST_TEST(pool.serve(1) == "next");
     BOOST_TEST(next->value->worker.generation == 2u);
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(failed_calls_count_too) {
     for (int i = 0; i < 2; ++i) {
         const auto call = pool.execute(request("work"));
         pool.worker(0).fail(pool.worker(0).take_call(), "ValueError", "");
-        pool.settle();
+        pool.run_until_idle();
     }
     pool.advance(2s);
     BOOST_TEST(pool.counters().workers_recycled == 1u);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(by_its_own_memory_softly_calls_in_flight_finish) {
     BOOST_TEST(pool.worker(0).terminations == 0);
     BOOST_TEST(pool.worker(0).take_controls("shutdown").empty());
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->value.has_value());
     BOOST_TEST(pool.worker(0).take_controls("shutdown").size() == 1u);
 }
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(an_old_one_that_dies_meanwhile_leaves_its_place_to_the_new_
     pool.advance(1s);
     BOOST_TEST(pool.launched() == 2u);
     pool.worker(1).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     pool.warm_up(1);
     BOOST_TEST(pool.counters().workers_lost == 1u);
     BOOST_TEST(pool.counters().workers_recycled == 0u);
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(cancelling_and_shutting_down_end_the_wait) {
     const auto cancelled = pool.begin(pool.facade().rolling_restart());
     const auto shut_down = pool.begin(pool.facade().rolling_restart());
     cancelled->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(cancelled->code() == errc::cancelled);
     const auto report = pool.shutdown();
     pool.advance(10s, 100ms);
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_call_behind_one_that_was_given_up_is_not_lost_if_it_has_b
     pool.advance(5s);
     BOOST_TEST(!pool.is_asked_to_stop());
     pool.worker(0).reply(id_of(pool.ids[1]), "done");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(pool.behind->value);
     BOOST_TEST(pool.behind->value->value == boost::json::value("done"));
     BOOST_TEST(pool.behind->value->worker.generation == 1u);
@@ -353,7 +353,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_crashes_as_it_drains_is_told_and_counted_as_c
     const auto call = pool.execute(request("work"));
     pool.worker(0).take_call();
     pool.begin(pool.facade().rolling_restart());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker_status_of(0).id.generation == 2u);
     crash_worker(pool, 0, exit_status::signalled(SIGSEGV));
     BOOST_TEST(call->code() == errc::worker_lost);
@@ -492,7 +492,7 @@ BOOST_AUTO_TEST_CASE(an_age_that_is_no_more_than_a_start_takes_is_warned_of_once
         BOOST_TEST_REQUIRE(pool.launched() == i + 1);
         pool.advance(3s, 100ms);
         pool.worker(i).shake_hands();
-        pool.settle();
+        pool.run_until_idle();
     }
     BOOST_TEST(log.count("recycle.age, 2000 ms, is no more than the") == 1, log.text());
 }

@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(jitter_spreads_the_delays_within_its_share) {
     for (std::size_t i = 0; i < 200; ++i) {
         pool.worker(i).exit(exit_3);
     }
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(log.moments.empty());
     pool.advance(74ms, 1ms);
     BOOST_TEST(log.moments.empty());
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_predecessor_that_takes_long_to_end_does_not_hide_it) {
     pool.runtime().on_start = never_ready;
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).send_raw("garbage");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE_EQUAL(pool.launched(), 2u);
     crash_worker(pool, 1);
     check_mentions(pool.status().workers[0].last_failure, "its process ended before it was ready");
@@ -279,7 +279,7 @@ std::size_t replaced_at_once(manual_pool& pool, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         pool.worker(i).exit(exit_3);
     }
-    pool.settle();
+    pool.run_until_idle();
     return pool.launched() - before;
 }
 
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(one_more_is_started_for_each_that_is_up) {
     replaced_at_once(pool, 40);
     pool.worker(40).shake_hands();
     pool.worker(41).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.launched() == 52u);
 }
 

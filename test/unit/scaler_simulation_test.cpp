@@ -64,7 +64,7 @@ private:
         queue_.insert(queue_.end(), static_cast<std::size_t>(arriving), now_);
         dispatch();
         if (!queue_.empty() || now_ >= next_look_) {
-            look();
+            evaluate();
         }
         retire();
     }
@@ -74,7 +74,7 @@ private:
             running_.push_back(now_ + call_length_);
         }
     }
-    void look() {
+    void evaluate() {
         load_picture load;
         load.desired = desired_;
         load.in_service = in_service_;

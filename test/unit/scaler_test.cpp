@@ -26,7 +26,7 @@ struct scaler_trial {
     }
 
     /// Decides once, `later`; the pool follows.
-    std::string look(double utilisation, duration later = 60s) {
+    std::string evaluate(double utilisation, duration later = 60s) {
         now += later;
         load.utilisation = utilisation;
         const auto decision = it.decide(load, now);
@@ -39,7 +39,7 @@ struct scaler_trial {
         load.running = std::min(calls, load.desired * load.capacity);
         load.queued = calls - load.running;
         load.oldest_wait = wait;
-        auto reason = look(1, 1ms);
+        auto reason = evaluate(1, 1ms);
         load.running = load.queued = 0;
         load.oldest_wait = 0s;
         return reason;
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(high_utilisation_grows_it_to_the_middle) {
                                             {20, 1, 20}}) {
         scaler_trial it;
         it.load.desired = row.size;
-        const auto reason = it.look(row.utilisation);
+        const auto reason = it.evaluate(row.utilisation);
         BOOST_TEST(it.load.desired == row.expected, row.size << " workers at " << row.utilisation);
         BOOST_TEST((reason.empty() || contains(reason, "the utilisation is ")));
     }
@@ -144,31 +144,31 @@ BOOST_AUTO_TEST_CASE(high_utilisation_grows_it_to_the_middle) {
 
 BOOST_FIXTURE_TEST_CASE(only_the_average_over_an_interval_counts, scaler_trial) {
     for (int i = 0; i < 59; ++i) {
-        BOOST_TEST(look(1, 1s).empty());
+        BOOST_TEST(evaluate(1, 1s).empty());
     }
-    BOOST_TEST(!look(1, 1s).empty());
+    BOOST_TEST(!evaluate(1, 1s).empty());
     BOOST_TEST(load.desired == 4u);
     for (int i = 0; i < 600; ++i) { // busy for half of each interval
-        BOOST_TEST(look(i / 30 % 2, 1s).empty());
+        BOOST_TEST(evaluate(i / 30 % 2, 1s).empty());
     }
 }
 
 BOOST_FIXTURE_TEST_CASE(workers_that_are_still_starting_count, scaler_trial) {
-    look(1);
+    evaluate(1);
     BOOST_TEST(load.desired == 4u);
     load.in_service = 2;
     for (int i = 0; i < 100; ++i) { // both busy all the time, while the others take for ever
-        BOOST_TEST(look(1).empty());
+        BOOST_TEST(evaluate(1).empty());
     }
     load.in_service = 4;
-    look(1);
+    evaluate(1);
     BOOST_TEST(load.desired == 8u); // now it is known that even four are too few
 }
 
 BOOST_FIXTURE_TEST_CASE(at_the_upper_limit_there_is_nothing_to_do, scaler_trial) {
     load.desired = 20;
     for (int i = 0; i < 10; ++i) {
-        BOOST_TEST(look(1).empty());
+        BOOST_TEST(evaluate(1).empty());
         BOOST_TEST(burst(100).empty());
     }
 }
@@ -194,7 +194,7 @@ BOOST_FIXTURE_TEST_CASE(step_by_step_by_half_of_what_is_superfluous, scaler_tria
     load.desired = 20;
     std::vector<std::size_t> sizes;
     for (int i = 0; i < 8; ++i) {
-        look(0);
+        evaluate(0);
         sizes.push_back(load.desired);
     }
     const std::vector<std::size_t> expected{11, 7, 5, 4, 3, 2, 2, 2};
@@ -203,11 +203,11 @@ BOOST_FIXTURE_TEST_CASE(step_by_step_by_half_of_what_is_superfluous, scaler_tria
 
 BOOST_FIXTURE_TEST_CASE(only_after_a_whole_cool_down_of_quiet, scaler_trial) {
     load.desired = 20;
-    look(0.5); // not quiet until here
-    BOOST_TEST(look(0, 59s).empty());
-    BOOST_TEST(contains(look(0, 1s), "the utilisation has been at most 0 % for 60000 ms"));
-    BOOST_TEST(look(0, 59s).empty()); // and as long again before the next step
-    BOOST_TEST(!look(0, 1s).empty());
+    evaluate(0.5); // not quiet until here
+    BOOST_TEST(evaluate(0, 59s).empty());
+    BOOST_TEST(contains(evaluate(0, 1s), "the utilisation has been at most 0 % for 60000 ms"));
+    BOOST_TEST(evaluate(0, 59s).empty()); // and as long again before the next step
+    BOOST_TEST(!evaluate(0, 1s).empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(never_so_far_that_the_utilisation_would_exceed_up, scaler_trial) {
@@ -217,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(never_so_far_that_the_utilisation_would_exceed_up, scale
             it.load.desired = size;
             const double busy = percent / 100.0 * static_cast<double>(size);
             for (int i = 0; i < 20; ++i) {
-                it.look(busy / static_cast<double>(it.load.desired));
+                it.evaluate(busy / static_cast<double>(it.load.desired));
             }
             BOOST_TEST(busy / static_cast<double>(it.load.desired) <= 0.8,
                        size << " workers at " << percent << " %");
@@ -230,7 +230,7 @@ BOOST_FIXTURE_TEST_CASE(never_below_the_calls_at_hand, scaler_trial) {
     load.desired = 20;
     load.running = 12; // they have only just begun
     for (int i = 0; i < 20; ++i) {
-        look(0.01);
+        evaluate(0.01);
     }
     BOOST_TEST(load.desired == 12u); // so that what stops is idle
 }
@@ -252,14 +252,14 @@ BOOST_AUTO_TEST_CASE(what_was_needed_during_the_cool_down_stays) {
 BOOST_FIXTURE_TEST_CASE(callers_that_wait_end_the_quiet_short_blips_do_not, scaler_trial) {
     load.desired = 20;
     burst(50, 50ms);
-    look(0, 30s);
+    evaluate(0, 30s);
     burst(50, 99ms);
-    BOOST_TEST(!look(0, 30s).empty());
+    BOOST_TEST(!evaluate(0, 30s).empty());
     BOOST_TEST(load.desired == 11u);
     load.desired = 20;
-    look(0, 30s);
+    evaluate(0, 30s);
     burst(50, 100ms); // there may be no more workers, but all are needed
-    BOOST_TEST(look(0, 59s).empty());
+    BOOST_TEST(evaluate(0, 59s).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_cool_down_of_zero_shrinks_at_every_interval) {
@@ -279,7 +279,7 @@ BOOST_FIXTURE_TEST_CASE(growing_soon_after_shrinking_doubles_the_cool_down_up_to
                         scaler_trial) {
     for (const auto expected : {120s, 240s, 480s, 960s, 960s, 960s}) {
         burst(20);
-        while (look(0).empty()) {}
+        while (evaluate(0).empty()) {}
         now += 30s;
         burst(20);
         BOOST_TEST((it.cool_down() == expected));
@@ -288,16 +288,16 @@ BOOST_FIXTURE_TEST_CASE(growing_soon_after_shrinking_doubles_the_cool_down_up_to
 
 BOOST_FIXTURE_TEST_CASE(the_doubled_cool_down_is_kept, scaler_trial) {
     burst(20);
-    look(0);
+    evaluate(0);
     burst(20);
     BOOST_TEST((it.cool_down() == 120s));
-    BOOST_TEST(look(0).empty());
-    BOOST_TEST(!look(0).empty());
+    BOOST_TEST(evaluate(0).empty());
+    BOOST_TEST(!evaluate(0).empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(growing_later_does_not, scaler_trial) {
     load.desired = 20;
-    look(0);
+    evaluate(0);
     now += 121s;
     burst(20);
     BOOST_TEST((it.cool_down() == 60s));
@@ -305,7 +305,7 @@ BOOST_FIXTURE_TEST_CASE(growing_later_does_not, scaler_trial) {
 
 BOOST_FIXTURE_TEST_CASE(growth_in_several_steps_is_one_offence, scaler_trial) {
     load.desired = 20;
-    look(0);
+    evaluate(0);
     for (std::size_t calls = 12; calls <= 20; ++calls) {
         burst(calls);
     }
@@ -315,7 +315,7 @@ BOOST_FIXTURE_TEST_CASE(growth_in_several_steps_is_one_offence, scaler_trial) {
 BOOST_FIXTURE_TEST_CASE(quiet_times_take_the_doublings_back, scaler_trial) {
     for (int i = 0; i < 4; ++i) {
         burst(20);
-        while (look(0).empty()) {}
+        while (evaluate(0).empty()) {}
         burst(20);
     }
     BOOST_TEST((it.cool_down() == 960s));
@@ -323,14 +323,14 @@ BOOST_FIXTURE_TEST_CASE(quiet_times_take_the_doublings_back, scaler_trial) {
     for (const auto expected : {480s, 240s, 120s, 60s}) {
         const auto before = it.cool_down();
         while (it.cool_down() == before) {
-            BOOST_TEST_REQUIRE(look(0.5, 10s).empty());
+            BOOST_TEST_REQUIRE(evaluate(0.5, 10s).empty());
         }
         BOOST_TEST((it.cool_down() == expected));
         BOOST_TEST((now - calm_since >= 4 * before && now - calm_since <= 4 * before + 10s));
         calm_since = now;
     }
     for (int i = 0; i < 100; ++i) {
-        look(0.5);
+        evaluate(0.5);
     }
     BOOST_TEST((it.cool_down() == 60s));
 }
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_SUITE(limits)
 BOOST_FIXTURE_TEST_CASE(a_lower_upper_limit_shrinks_it_at_once, scaler_trial) {
     load.desired = 20;
     it.resize({2, 7});
-    BOOST_TEST(look(1, 0s) == "there may be at most 7");
+    BOOST_TEST(evaluate(1, 0s) == "there may be at most 7");
     BOOST_TEST(load.desired == 7u);
     BOOST_TEST((it.cool_down() == 60s));
     burst(50);
@@ -351,18 +351,18 @@ BOOST_FIXTURE_TEST_CASE(a_lower_upper_limit_shrinks_it_at_once, scaler_trial) {
 
 BOOST_FIXTURE_TEST_CASE(a_higher_lower_limit_grows_it_at_once, scaler_trial) {
     it.resize({9, 20});
-    BOOST_TEST(look(0, 0s) == "there are to be at least 9");
+    BOOST_TEST(evaluate(0, 0s) == "there are to be at least 9");
     BOOST_TEST(load.desired == 9u);
     for (int i = 0; i < 10; ++i) {
-        BOOST_TEST(look(0).empty());
+        BOOST_TEST(evaluate(0).empty());
     }
 }
 
 BOOST_FIXTURE_TEST_CASE(growing_on_command_after_shrinking_is_not_flapping, scaler_trial) {
     load.desired = 20;
-    look(0);
+    evaluate(0);
     it.resize({20, 30});
-    look(0, 1s);
+    evaluate(0, 1s);
     BOOST_TEST(load.desired == 20u);
     BOOST_TEST((it.cool_down() == 60s));
 }
@@ -371,11 +371,11 @@ BOOST_AUTO_TEST_CASE(a_fixed_size_never_changes_but_by_resizing) {
     scaler_trial it({5, 5});
     BOOST_TEST(!it.it.is_on());
     for (const double utilisation : {0.0, 1.0}) {
-        BOOST_TEST(it.look(utilisation).empty());
+        BOOST_TEST(it.evaluate(utilisation).empty());
         BOOST_TEST(it.burst(100).empty());
     }
     it.it.resize(size_limits(3));
-    it.look(1, 1s);
+    it.evaluate(1, 1s);
     BOOST_TEST(it.load.desired == 3u);
     it.it.resize({3, 5});
     BOOST_TEST(it.it.is_on());

@@ -59,13 +59,13 @@ public:
             }
             arrivals_.pop_front();
         }
-        settle();
+        run_until_idle();
         for (std::size_t i = 0; i < launched(); ++i) {
             if (!worker(i).has_exited()) {
                 serve_worker(i, now);
             }
         }
-        settle();
+        run_until_idle();
         const auto seen = status();
         most_seen = std::max(most_seen, seen.desired);
         fewest_seen = std::min(fewest_seen, seen.desired);

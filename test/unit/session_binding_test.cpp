@@ -64,7 +64,7 @@ public:
 
     void kill(std::size_t index) {
         worker(index).exit(exit_status::signalled(SIGKILL));
-        settle();
+        run_until_idle();
     }
 };
 
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_binding_takes_along_what_waits_for_the_former_worker) {
     BOOST_TEST((first->value && second->value));
     BOOST_TEST(pool.ask()->calls == 1u);
     pool.worker(0).reply(running);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.ask()->calls == 0u);
     BOOST_TEST((pool.ask()->worker == pool.id_of_slot(1)));
 }
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_insists_on_a_worker) {
     pool.execute(request("others"));
     BOOST_TEST(pool.serve(0) == "others");
     held->value.reset();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(first->value.has_value());
     BOOST_TEST(first->value->worker().slot == 1u);
     pool.advance(6s, 1s);
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_that_waits_for_a_worker_ends_with_it) {
     const auto waiting = pool.checkout(wish(pool.id_of_slot(1), by_queue));
     const auto cancelled = pool.checkout(wish(pool.id_of_slot(1), by_queue));
     cancelled->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(cancelled->code() == errc::cancelled);
     pool.kill(1);
     BOOST_TEST(waiting->code() == errc::unknown_worker);
@@ -343,7 +343,7 @@ struct behind_checkout {
 BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_goes_on_when_that_gives_up) {
     behind_checkout cancelled(checkout_options().session("s"));
     cancelled.checkout->cancel.emit(asio::cancellation_type::terminal);
-    cancelled.pool.settle();
+    cancelled.pool.run_until_idle();
     BOOST_TEST(cancelled.checkout->code() == errc::cancelled);
     BOOST_TEST(cancelled.pool.serve(0) == "waiting");
 }
@@ -372,7 +372,7 @@ BOOST_AUTO_TEST_CASE(a_call_behind_a_checkout_that_drains_its_worker_goes_on_whe
     const auto waiting = pool.call("waiting");
     BOOST_TEST((!draining->done && pool.worker(0).take_calls().empty()));
     draining->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(0) == "waiting");
     BOOST_TEST(waiting->value.has_value());
 }
@@ -394,7 +394,7 @@ struct behind_whole_worker {
 
     void end_held() {
         held->value.reset();
-        pool.settle();
+        pool.run_until_idle();
     }
 
     /// Answers the calls of a worker; returns their commands.
@@ -405,7 +405,7 @@ struct behind_whole_worker {
             commands += call.at("command").as_string();
             pool.worker(index).reply(id_of(call));
         }
-        pool.settle();
+        pool.run_until_idle();
         return commands;
     }
 
@@ -426,7 +426,7 @@ BOOST_AUTO_TEST_CASE(calls_behind_a_checkout_that_insists_keep_their_order) {
     order.end_held();
     BOOST_REQUIRE(order.checkout->value.has_value());
     order.checkout->value.reset();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(order.serve_all(0) == "older, later");
     BOOST_TEST((older->value && later->value));
     BOOST_TEST(place->value.has_value());
@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(calls_behind_a_checkout_that_insists_go_on_when_that_gives_
     order.pool.execute(request("older"));
     order.pool.execute(request("later"));
     order.checkout->cancel.emit(asio::cancellation_type::terminal);
-    order.pool.settle();
+    order.pool.run_until_idle();
     BOOST_TEST(order.serve_all(0) == "older");
     BOOST_TEST(order.serve_all(0) == "later");
 }
@@ -463,7 +463,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_came_before_a_checkout_that_insists_is_not_held
     const auto insists = pool.checkout(wish(pool.id_of_slot(0), by_queue));
     pool.execute(request("later"));
     whole->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((pool.serve(0) == "older" && older->value));
     BOOST_TEST((pool.worker(0).take_calls().empty() && !insists->done));
 }
@@ -476,7 +476,7 @@ BOOST_AUTO_TEST_CASE(a_call_of_a_session_goes_on_when_the_checkout_before_it_giv
     const auto strict = pool.execute(request("strict").session("s").affinity(by_queue));
     BOOST_TEST(pool.worker(0).take_calls().empty());
     whole->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((pool.serve(0) == "strict" && strict->value));
 }
 
@@ -490,7 +490,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_pipelined_past_a_checkout_that_insists) {
     BOOST_TEST(pool.serve(0) == "running");
     BOOST_TEST((insists->value.has_value() && pool.worker(0).take_calls().empty()));
     insists->value.reset();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((pool.serve(0) == "later" && later->value));
 }
 
@@ -522,7 +522,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_of_a_session_binds_one_that_has_no_worker) {
     BOOST_TEST(other->code() == errc::worker_busy);
     BOOST_TEST((other->info().worker == id));
     held->value.reset();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.ask()->calls == 0u);
 }
 
@@ -611,7 +611,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_uses_its_session_until_it_fails) {
     const auto draining = pool.checkout(of_session());
     BOOST_TEST((!draining->done && in_use() == 1u));
     draining->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST((draining->code() == errc::cancelled && in_use() == 0u));
 
     const auto held = pool.checkout(checkout_options().one_place());
@@ -663,12 +663,12 @@ BOOST_AUTO_TEST_CASE(a_session_used_in_the_moment_in_which_it_expires_in_the_sto
     BOOST_TEST(pool.serve(0) == "long");
     pool.advance(1ms);
     BOOST_TEST(complete(store.cleanup_expired()) == 1u);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.ask().has_value());
     complete(store.create("s", session_data().ttl(10s)));
     pool.advance(11s, 1s);
     BOOST_TEST(complete(store.cleanup_expired()) == 1u);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!pool.ask());
 }
 

@@ -118,11 +118,11 @@ BOOST_AUTO_TEST_CASE(a_silent_backend_has_one_touch_of_a_session_to_answer) {
     }
     BOOST_TEST(pool.backend->touches == 1u);
     pool.backend->answer_touches();
-    pool.workers.settle();
+    pool.workers.run_until_idle();
     BOOST_TEST(pool.backend->touches == 2u); // for the calls since the first
     BOOST_TEST(pool.backend->waiting.size() == 1u);
     pool.backend->answer_touches();
-    pool.workers.settle();
+    pool.workers.run_until_idle();
     BOOST_TEST(pool.backend->touches == 2u);
     BOOST_TEST(pool.backend->waiting.empty());
     pool.call("s");
@@ -139,11 +139,11 @@ BOOST_AUTO_TEST_CASE(a_touch_tells_which_worker_served_the_session_last) {
     pool.execute(request("second").session("s")); // at the other, as the first worker is busy
     BOOST_TEST(backend->touches == 1u);
     backend->answer_touches();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(backend->touches == 2u);
     BOOST_TEST(backend->last_worker.slot == 1 - first);
     backend->answer_touches();
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_backend_that_was_away_is_told_of_the_next_use) {
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_backend_that_was_away_is_told_of_the_next_use) {
     BOOST_TEST(pool.backend->touches == 3u);
     BOOST_TEST(pool.backend->waiting.size() == 1u);
     pool.backend->answer_touches();
-    pool.workers.settle();
+    pool.workers.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_silent_backend_has_so_many_touches_to_answer_and_no_more) {
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_silent_backend_has_so_many_touches_to_answer_and_no_more)
     }
     BOOST_TEST(pool.backend->waiting.size() == session_touches::most);
     pool.backend->answer_touches();
-    pool.workers.settle();
+    pool.workers.run_until_idle();
     pool.call("one more");
     BOOST_TEST(pool.backend->waiting.size() == 1u);
 }

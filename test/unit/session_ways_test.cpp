@@ -42,7 +42,7 @@ public:
         held = std::move(*checked_out->value);
         BOOST_REQUIRE(held.worker().slot == foreign());
         worker(home).reply(occupied);
-        settle();
+        run_until_idle();
     }
 
     std::size_t foreign() const noexcept { return 1 - home; }
@@ -59,7 +59,7 @@ public:
 
     void lose_home() {
         worker(home).exit(exit_status::signalled(SIGKILL));
-        settle();
+        run_until_idle();
     }
 
     lease held;
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_call_of_a_tool_in_the_lease_of_its_service) {
         BOOST_TEST(refusal == refusal_for(mode));
         BOOST_TEST(!pool.has_foreign_seen());
         pool.worker(pool.home).reply(outer);
-        pool.settle();
+        pool.run_until_idle();
         pool.check_that_home_serves();
     }
 }
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_call_with_a_hint_does_not_find_a_lost_session_a_new_worke
     const auto in_lease = pool.execute(pool.held, with_hint);
     BOOST_TEST(pool.serve(pool.foreign()) == "mine"); // it says that any worker will do
     pool.held = lease();
-    pool.settle();
+    pool.run_until_idle();
     const auto in_pool = pool.execute(with_hint);
     const auto slot = pool.worker_status_of(0).load > 0 ? 0u : 1u;
     BOOST_TEST(pool.worker(slot == pool.foreign() ? slot : 2).take_calls().size() == 1u);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_call_with_a_hint_does_not_find_a_lost_session_a_new_worke
 BOOST_AUTO_TEST_CASE(a_retry_of_a_call_with_a_hint) {
     foreign_lease pool(queueing);
     pool.held = lease();
-    pool.settle();
+    pool.run_until_idle();
     const auto occupied = pool.execute(request("occupied").session("s"));
     const auto retried =
         pool.execute(foreign_lease::call_of_session().affinity(affinity_mode::hint).idempotent(true));
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_session_of_which_a_call_waits_for_a_place_of_its_lease_is
     BOOST_TEST(pool.execute(request("elsewhere").session("s").queue_timeout(1s))->code() == errc());
     BOOST_TEST(pool.worker(1 - leased).take_calls().empty());
     pool.worker(leased).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(leased) == "waiting");
     BOOST_TEST(waiting->value.has_value());
 }

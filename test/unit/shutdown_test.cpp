@@ -24,7 +24,7 @@ void comply(manual_pool& pool) {
     for (const auto& worker : pool.runtime().workers) {
         worker->exit(exit_status::exited(0));
     }
-    pool.settle();
+    pool.run_until_idle();
 }
 
 bool is_asked(manual_pool& pool, std::size_t index = 0) {
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(calls_can_be_cancelled_meanwhile) {
     const auto call = pool.execute(request("x"));
     pool.shutdown();
     call->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::cancelled);
     BOOST_TEST(is_asked(pool));
 }
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(an_answer_to_an_aborted_call_is_late) {
     const auto down = pool.shutdown();
     pool.worker(0).reply(id);
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::shutting_down);
     BOOST_REQUIRE(down->value);
     BOOST_TEST(to_string(down->value->workers.at(0).state) == "stopped");
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(cancelling_ends_the_wait_and_not_the_shutdown) {
         const auto given_up = pool.shutdown();
         const auto other = pool.shutdown();
         given_up->cancel.emit(type);
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(given_up->code() == errc::cancelled);
         BOOST_TEST(!other->done);
         pool.advance(2s);
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(while_starting) {
     pool.runtime().on_start = [](fake_worker&) {};
     const auto started = pool.start();
     pool.worker(0).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     const auto down = pool.shutdown();
     BOOST_TEST(started->code() == errc::shutting_down);
     pool.advance(2s);
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(waiting_calls_of_a_pool_without_workers_are_aborted_at_once
     running_pool pool(fake_config());
     pool.runtime().on_start = [](fake_worker&) {};
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     const auto call = pool.execute(request("x").queue_timeout(0s));
     const auto down = pool.shutdown();
     BOOST_TEST(call->code() == errc::shutting_down);
@@ -453,7 +453,7 @@ BOOST_AUTO_TEST_CASE(while_a_worker_is_being_replaced) {
 BOOST_AUTO_TEST_CASE(while_a_slot_waits_out_its_backoff) {
     running_pool pool(fake_config());
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     pool.destroy_pool();
 }
 

@@ -68,9 +68,9 @@ BOOST_AUTO_TEST_CASE(a_probe_that_was_answered_meanwhile_has_not_failed) {
     const auto probes = pool.worker(0).take_calls();
     BOOST_REQUIRE_EQUAL(probes.size(), 1u);
     pool.time.advance(5s);
-    pool.settle(); // the timer may be seen before the answer
+    pool.run_until_idle(); // the timer may be seen before the answer
     pool.worker(0).reply(id_of(probes[0]));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(to_string(pool.worker_status_of(0).health) == "healthy");
     BOOST_TEST(to_string(pool.worker_status_of(0).state) == "ready");
 }

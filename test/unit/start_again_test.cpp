@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_cause_may_be_a_worker_that_was_up_and_is_on_its_way_out
     pool.advance(200ms, 10ms); // it is overdue, and replaced
     const auto running = pool.execute(request("y"));
     pool.worker(1).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(running->code() == errc::start_failed);
     BOOST_TEST((running->info().worker == pool.worker(0).order().worker)); // as of it is all that is told
     const auto call = pool.execute(request("x"));
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(ready_ends_with_the_shutdown) {
     const auto up = pool.begin(pool.facade().ready(1));
     const auto cancelled = pool.begin(pool.facade().ready(1));
     cancelled->cancel.emit(asio::cancellation_type::total);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(cancelled->code() == errc::cancelled);
     const auto ended = pool.shutdown();
     BOOST_TEST(ended->value.has_value());
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(of_a_pool_that_is_destroyed_nothing_is_left) {
     const auto before = pool.launched();
     pool.destroy_pool();
     BOOST_TEST(before == 1u);
-    pool.settle(); // a start that is still planned would use what is gone
+    pool.run_until_idle(); // a start that is still planned would use what is gone
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,7 +46,7 @@ public:
         for (auto i = first; i < end; ++i) {
             worker(i).shake_hands();
         }
-        settle();
+        run_until_idle();
     }
 };
 
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_hello_alone_does_not_make_a_worker_ready) {
     pool.advance(1s);
     BOOST_TEST(!started->done);
     pool.worker(0).send_data({{"type", "ready"}});
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(started->value.has_value());
 }
 
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(too_few_end_it_and_stop_those_that_came_up) {
     BOOST_TEST(pool.worker(2).take_controls("shutdown").size() == 1u);
     pool.worker(0).exit(exit_status::exited(0));
     pool.worker(2).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(started->code() == errc::start_failed);
     for (const auto* const part :
          {"2 of 3 workers came up, 3 needed", "its process ended before it was ready", "exit code 7",
@@ -463,9 +463,9 @@ BOOST_AUTO_TEST_CASE(calls_fail_with_the_start_and_with_its_cause) {
     const auto queued = pool.execute(request("x"));
     pool.shake_hands(0, 1);
     pool.worker(1).exit(exit_status::exited(7));
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(started->code() == errc::start_failed);
     BOOST_TEST(running->code() == errc::start_failed);
     BOOST_TEST(queued->code() == errc::start_failed);
@@ -480,7 +480,7 @@ BOOST_AUTO_TEST_CASE(calls_while_a_failed_start_is_undone) {
     pool.shake_hands(0, 1);
     pool.worker(0).obeys_terminate = false;
     pool.worker(1).exit(exit_status::exited(7));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!started->done);
     const auto late = pool.execute(request("x"));
     BOOST_TEST(late->code() == errc::start_failed);
@@ -674,7 +674,7 @@ BOOST_AUTO_TEST_CASE(cancelling_ends_the_wait) {
     pool.start();
     const auto two = pool.begin(pool.facade().ready(2));
     two->cancel.emit(asio::cancellation_type::total);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(two->code() == errc::cancelled);
 }
 
@@ -688,7 +688,7 @@ BOOST_AUTO_TEST_CASE(cancelling_ends_the_wait_and_not_the_start) {
         fresh_pool pool(fake_config(1), never_ready);
         const auto started = pool.start();
         started->cancel.emit(type);
-        pool.settle();
+        pool.run_until_idle();
         BOOST_TEST(started->code() == errc::cancelled);
         BOOST_TEST(to_string(pool.status().phase) == "starting");
         pool.shake_hands(0, 1);
@@ -703,9 +703,9 @@ BOOST_AUTO_TEST_CASE(cancelling_and_then_a_failure_leaves_it_startable) {
     fresh_pool pool(fake_config(1), never_ready);
     const auto started = pool.start();
     started->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(0).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(to_string(pool.status().phase) == "created");
     pool.runtime().on_start = shake_hands;
     BOOST_TEST(pool.start()->value.has_value());
@@ -715,9 +715,9 @@ BOOST_AUTO_TEST_CASE(cancelling_and_then_shutdown) {
     fresh_pool pool(fake_config(25), never_ready);
     const auto started = pool.start();
     started->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     const auto down = pool.shutdown();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(down->value);
     BOOST_TEST(down->value->clean());
     BOOST_TEST(pool.launched() == 10u);
@@ -727,7 +727,7 @@ BOOST_AUTO_TEST_CASE(cancelling_a_start_that_is_over_has_no_effect) {
     fresh_pool pool(fake_config(1), shake_hands);
     const auto started = pool.start();
     started->cancel.emit(asio::cancellation_type::terminal);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(started->value.has_value());
     BOOST_TEST(to_string(pool.status().phase) == "running");
 }

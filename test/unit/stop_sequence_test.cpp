@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(one_that_complies_needs_no_more_than_being_asked) {
     pool.advance(500ms);
     BOOST_TEST(!down->done);
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     const auto& end = only_exit(*down);
     BOOST_TEST(path(end) == "ask@0");
     BOOST_TEST(to_string(end.stage()) == "ask");
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(one_that_ends_properly_on_the_signal_is_stopped_too) {
     pool.advance(1500ms);
     BOOST_TEST(pool.worker(0).terminations == 1);
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(path(only_exit(*down)) == "ask@0 terminate@1000");
     BOOST_TEST(to_string(only_exit(*down).state) == "stopped");
     BOOST_TEST((down->value->took == 1500ms));
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(one_that_ends_badly_when_asked_has_failed) {
     running_pool pool(fake_config());
     const auto down = pool.shutdown();
     pool.worker(0).exit(exit_status::exited(3));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(path(only_exit(*down)) == "ask@0");
     BOOST_TEST(to_string(only_exit(*down).state) == "failed");
     BOOST_TEST(down->value->clean());
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(an_end_that_just_beats_the_kill_is_no_kill) {
     const auto down = pool.shutdown();
     pool.advance(3s);
     pool.worker(0).exit(exit_status::exited(0));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(path(only_exit(*down)) == "ask@0 terminate@1000 kill@3000");
     BOOST_TEST(to_string(only_exit(*down).state) == "stopped");
 }
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(stages_without_time_are_left_at_once) {
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).obeys_kill = false;
     const auto down = pool.shutdown();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).take_controls("shutdown").size() == 1u);
     BOOST_TEST(pool.worker(0).terminations == 1);
     BOOST_TEST(pool.worker(0).kills == 1);
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_broke_a_rule_is_not_asked) {
     running_pool pool(fake_config());
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).send_raw("garbage");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.worker(0).terminations == 1);
     BOOST_TEST(pool.worker(0).take_controls("shutdown").empty());
     pool.advance(1990ms);
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(one_that_cannot_be_ended_does_not_keep_its_slot_empty) {
     pool.worker(0).obeys_terminate = false;
     pool.worker(0).obeys_kill = false;
     pool.worker(0).send_raw("garbage");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.launched() == 2u);
     BOOST_TEST(pool.status().workers.size() == 2u); // its successor, and it on its way out
     pool.advance(10s);

@@ -40,7 +40,7 @@ public:
         for (int i = first; i <= last; ++i) {
             worker(0).chunk(id(), i);
         }
-        settle();
+        run_until_idle();
     }
 
     std::uint64_t id() const { return id_of(order); }
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(chunks_come_in_order_and_then_the_result) {
     BOOST_TEST(!last->done);
     BOOST_CHECK_THROW(pool.consumer.result(), std::logic_error);
     pool.worker(0).reply(pool.id(), "the end");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(last->value);
     BOOST_TEST(!last->value->has_value());
     BOOST_TEST(pool.consumer.result().value == json::value("the end"));
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_consumer_that_waits_is_woken_by_a_chunk) {
 BOOST_AUTO_TEST_CASE(a_command_that_yields_nothing_has_its_result) {
     streaming pool;
     pool.worker(0).reply(pool.id(), 5);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!pool.read()->value->has_value());
     BOOST_TEST(pool.consumer.result().as<int>() == 5);
 }
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_came_before_an_error_is_delivered_before_it) {
     streaming pool;
     pool.yield(1, 2);
     pool.worker(0).fail(pool.id(), "ValueError", "no third");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.take() == 1);
     BOOST_TEST(pool.take() == 2);
     const auto failed = pool.read();
@@ -171,11 +171,11 @@ BOOST_AUTO_TEST_CASE(leaving_a_stream_cancels_it_and_frees_its_worker) {
     const auto next_call = pool.execute(request("next"));
     pool.yield(1, 2);
     pool.consumer = reply_stream();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.told("cancel") == 1u);
     pool.yield(3, 4); // on their way when it was told
     pool.worker(0).fail(pool.id(), "skep.Cancelled", "");
-    pool.settle();
+    pool.run_until_idle();
     pool.serve();
     BOOST_TEST(next_call->value.has_value());
     BOOST_TEST(pool.counters().cancelled == 1u);
@@ -194,12 +194,12 @@ BOOST_AUTO_TEST_CASE(cancel_ends_a_wait_and_all_that_would_follow) {
     streaming pool;
     const auto waiting = pool.read();
     pool.consumer.cancel();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(waiting->code() == errc::cancelled);
     BOOST_TEST(pool.read()->code() == errc::cancelled);
     BOOST_TEST(pool.told("cancel") == 1u);
     pool.consumer.cancel();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.told("cancel") == 0u);
 }
 
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(cancelling_a_wait_loses_no_chunk) {
     streaming pool;
     const auto waiting = pool.read();
     waiting->cancel.emit(every_type);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(waiting->code() == errc::cancelled);
     pool.yield(1, 1);
     BOOST_TEST(pool.take() == 1);
@@ -217,10 +217,10 @@ BOOST_AUTO_TEST_CASE(cancelling_a_wait_loses_no_chunk) {
 BOOST_AUTO_TEST_CASE(a_stream_that_has_ended_is_not_cancelled) {
     streaming pool;
     pool.worker(0).reply(pool.id());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!pool.read()->value->has_value());
     pool.consumer = reply_stream();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.told("cancel") == 0u);
     BOOST_TEST(pool.counters().cancelled == 0u);
 }
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(a_stream_is_sent_again_only_before_its_first_chunk) {
     const auto again = pool.worker(1).take_calls();
     BOOST_REQUIRE(again.size() == 1u);
     pool.worker(1).chunk(id_of(again[0]), 1);
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(1).exit(exit_status::signalled(SIGKILL));
     pool.advance(100ms);
     BOOST_TEST(pool.take() == 1);
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_stream_waits_for_a_worker_like_a_call) {
     pool.serve();
     BOOST_TEST(later->value.has_value());
     pool.worker(0).reply(pool.worker(0).take_call());
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_stream_that_waits_for_a_worker_can_be_cancelled) {
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_stream_that_waits_for_a_worker_can_be_cancelled) {
     const auto busy = pool.execute(request("busy"));
     const auto waiting = pool.stream(request("tokens"));
     waiting->cancel.emit(every_type);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(waiting->code() == errc::cancelled);
     pool.serve();
     BOOST_TEST(pool.worker(0).take_calls().empty());
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_lets_a_stream_finish) {
     BOOST_TEST(pool.take() == 1);
     BOOST_TEST(!ended->done);
     pool.worker(0).reply(pool.id());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(!pool.read()->value->has_value());
 }
 
@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_stream_outlives_its_pool) {
     BOOST_TEST(pool.take() == 1);
     BOOST_TEST(pool.read()->code() == errc::shutting_down);
     pool.consumer.cancel();
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_stream_of_nothing_is_empty) {

@@ -29,7 +29,7 @@ public:
         supply.reset();
         sizing(slots).set_desired(config.workers, false);
         loops_.spawn(nullptr, supply.supervise());
-        settle();
+        run_until_idle();
     }
     ~supply_bench() {
         loops_.cancel();
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(too_many_that_fail_make_it_wait) {
 BOOST_AUTO_TEST_CASE(fewer_are_wanted) {
     supply_bench bench(fake_config(3));
     sizing(bench.slots).set_desired(1, false);
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.slots.leaving().size() == 2u);
     for (std::size_t i = 0; i < 3; ++i) {
         if (!bench.far_side(i).take_controls("shutdown").empty()) {
@@ -140,11 +140,11 @@ BOOST_AUTO_TEST_CASE(a_recycled_worker_leaves_when_its_successor_is_up) {
     supply_bench bench(fake_config());
     bench.starter.on_start = [](fake_worker&) {};
     bench.supply.replacing().recycle(*bench.slots[0].current, "it is old");
-    bench.settle();
+    bench.run_until_idle();
     BOOST_REQUIRE_EQUAL(bench.started(), 2u);
     BOOST_TEST(bench.slots[0].current->id().generation == 1u);
     bench.far_side(1).shake_hands();
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.slots[0].current->id().generation == 2u);
     BOOST_TEST(bench.far_side(0).take_controls("shutdown").size() == 1u);
 }

@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(but_for_calls_that_the_next_worker_will_take) {
     const auto report = pool.shutdown();
     BOOST_TEST(!waiting->done);
     pool.worker(1).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.serve(1) == "waiting");
     BOOST_TEST(waiting->value.has_value());
     pool.advance(5s);
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_SUITE(resizing)
 BOOST_AUTO_TEST_CASE(up_and_down_at_once) {
     running_pool pool(fake_config(2));
     BOOST_TEST(pool.begin(pool.facade().resize(size_limits(5)))->value.has_value());
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.launched() == 5u);
     BOOST_TEST(pool.status().live == 5u);
     BOOST_TEST(pool.begin(pool.facade().resize(size_limits(1)))->value.has_value());

@@ -30,7 +30,7 @@ public:
     group_trial& operator=(const group_trial&) = delete;
 
     /// Runs everything that can run without time passing.
-    void settle() {
+    void run_until_idle() {
         // A timer that is due at once makes the reactor look at the clock.
         using probe = asio::basic_waitable_timer<skep::clock>;
         for (int idle = 0; idle < 3;) {
@@ -43,18 +43,18 @@ public:
 
     void advance(duration span) {
         time.advance(span);
-        settle();
+        run_until_idle();
     }
 
     task_group::task_handle spawn(asio::awaitable<void> task) {
         auto handle = tasks.spawn(nullptr, std::move(task));
-        settle();
+        run_until_idle();
         return handle;
     }
 
     void cancel() {
         tasks.cancel();
-        settle();
+        run_until_idle();
     }
 
     /// Whether the join has returned.
@@ -62,7 +62,7 @@ public:
         auto joined = std::make_shared<bool>(false);
         asio::co_spawn(executor, tasks.join(deadline),
                        [joined](const std::exception_ptr& problem) { *joined = !problem; });
-        settle();
+        run_until_idle();
         return joined;
     }
 
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(it_counts_those_that_run) {
     of.spawn(idle(of));
     BOOST_TEST(of.tasks.running() == 2u);
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "open ");
     BOOST_TEST(of.tasks.running() == 1u);
     of.cancel();
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(one_may_end_at_once) {
         of.tasks.spawn(nullptr, nothing()).cancel();
         of.tasks.spawn(nullptr, fail("at once"));
     });
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.tasks.running() == 0u);
     BOOST_TEST(of.errors == std::vector<std::string>{"at once"}, boost::test_tools::per_element());
 }
@@ -174,10 +174,10 @@ BOOST_AUTO_TEST_CASE(its_owner_lives_until_it_has_ended) {
     auto owner = std::make_shared<int>();
     const std::weak_ptr<int> watch = owner;
     of.tasks.spawn(std::move(owner), wait(of));
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(!watch.expired());
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(watch.expired());
 }
 
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(it_does_not_concern_tasks_to_come) {
     of.spawn(wait(of));
     BOOST_TEST(of.tasks.running() == 1u);
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "open ");
 }
 
@@ -247,11 +247,11 @@ BOOST_AUTO_TEST_CASE(one_task_alone_can_be_cancelled) {
     auto handle = of.spawn(idle(of));
     of.spawn(wait(of));
     handle.cancel();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.tasks.running() == 1u);
     BOOST_TEST(of.errors.empty());
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "open ");
 }
 
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_handle_may_outlive_its_task_and_name_none) {
         handle = of.spawn(nothing());
         handle.cancel();
         of.spawn(wait(of));
-        of.settle();
+        of.run_until_idle();
         BOOST_TEST(of.tasks.running() == 1u);
         of.cancel();
     }
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(others_go_on) {
     of.spawn(wait(of));
     of.spawn(fail("one"));
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "open ");
 }
 
@@ -321,11 +321,11 @@ BOOST_AUTO_TEST_CASE(it_waits_for_every_task) {
     const auto joined = of.join();
     BOOST_TEST(!*joined);
     first.cancel();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(!*joined);
     of.spawn(idle(of)); // while it waits
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(!*joined);
     of.cancel();
     BOOST_TEST(*joined);
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(one_opened_in_time_is_open) {
     of.spawn(wait_until(of, clock::now() + 1s));
     of.advance(999ms);
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "open ");
 }
 
@@ -408,10 +408,10 @@ BOOST_AUTO_TEST_CASE(one_closed_again_before_anybody_came_through_is_closed) {
     BOOST_TEST(of.door.is_open());
     of.door.close();
     BOOST_TEST(!of.door.is_open());
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "");
     of.door.open();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "open ");
 }
 
@@ -442,12 +442,12 @@ BOOST_AUTO_TEST_CASE(news_wake_all_who_wait_once) {
     of.advance(24h);
     BOOST_TEST(of.told() == "");
     of.news.notify_all();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "a b ");
     of.spawn(hear(of, "c"));
     BOOST_TEST(of.told() == ""); // old news
     of.news.notify_all();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "c ");
 }
 
@@ -456,11 +456,11 @@ BOOST_AUTO_TEST_CASE(a_cancel_is_no_news) {
     auto first = of.spawn(hear(of, "a"));
     of.spawn(hear(of, "b"));
     first.cancel();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.tasks.running() == 1u);
     BOOST_TEST(of.told() == "");
     of.news.notify_all();
-    of.settle();
+    of.run_until_idle();
     BOOST_TEST(of.told() == "b ");
 }
 

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_tool_call_of_a_probe_has_no_span) {
     pool.ask(id, 1, "note");
     BOOST_TEST(pool.is_answered());
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(spans == 0u);
 }
 
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_warm_up_call_has_the_time_of_the_start) {
     pool.ask(id, 1, "note");
     BOOST_TEST((deadline == clock::now() + 30s)); // start.timeout
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(started->value.has_value());
 }
 
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_warm_up_call_that_is_given_up_has_no_tools) {
     pool.ask(id, 3, "wait");
     BOOST_TEST(pool.failure().at("type") == json::value("skep.Cancelled"));
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(started->value.has_value());
 }
 

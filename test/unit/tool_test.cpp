@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_worker_gets_what_the_tool_returns) {
     pool.ask(id, 2, "add", {{"a", 3}, {"b", 4}});
     BOOST_TEST(pool.result() == json::value(7));
     pool.worker(0).reply(id, "done");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(outer->value->value == json::value("done"));
 }
 
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_cancelled_cancels_its_tools) {
     pool.ask(id, 1, "wait");
     BOOST_TEST(!was_cancelled);
     outer->cancel.emit(every_type);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(was_cancelled);
     BOOST_TEST(pool.failure().at("type") == json::value("skep.Cancelled"));
     pool.ask(id, 2, "wait"); // it has not noticed yet
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_answered_leaves_no_tool) {
     const auto id = pool.worker(0).take_call();
     pool.ask(id, 1, "wait");
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(outer->done);
     BOOST_TEST(was_cancelled);
     BOOST_TEST(!pool.is_answered());
@@ -232,10 +232,10 @@ BOOST_AUTO_TEST_CASE(a_tool_calls_back_into_its_pool) {
     BOOST_TEST(inner[0].at("correlation_id") == json::value("abc"));
     BOOST_TEST(inner[0].at("deadline_ms").to_number<int>() <= 5000);
     pool.worker(1).reply(id_of(inner[0]), 42);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.result() == json::value(42));
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(outer->done);
 }
 
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_only_its_own_callers_could_make_room_for_is_ref
     const auto failure = pool.failure();
     check_mentions(json::value_to<std::string>(failure.at("message")), "outer -> tool nested -> inner");
     pool.worker(0).reply(id, "all the same");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(outer->value->value == json::value("all the same"));
 }
 
@@ -265,9 +265,9 @@ BOOST_AUTO_TEST_CASE(the_last_of_several_that_closes_the_circle_is_refused) {
     pool.ask(second, 1, "nested", {}, 1);
     check_mentions(json::value_to<std::string>(pool.failure(1).at("message")), "outer -> tool nested");
     pool.worker(1).reply(second);
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(1).answer_call("found a place");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.result(0) == json::value("found a place"));
 }
 
@@ -284,10 +284,10 @@ BOOST_AUTO_TEST_CASE(a_tools_call_is_not_pipelined_behind_its_own) {
     BOOST_TEST(pool.worker(0).take_calls().empty());
     BOOST_TEST(pool.worker(1).take_calls().empty());
     pool.worker(1).reply(second);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(other->done);
     pool.worker(1).answer_call(1);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.result() == json::value(1));
 }
 
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_pipelined_past_a_tools_call_that_waits) {
     pool.execute(request("late"));
     BOOST_TEST(pool.status().queued == 2u);
     pool.worker(0).reply(id_of(calls[1]));
-    pool.settle();
+    pool.run_until_idle();
     const auto sent = pool.worker(0).take_calls();
     BOOST_REQUIRE(sent.size() == 2u);
     BOOST_TEST(sent[0].at("command") == json::value("inner"));
@@ -338,10 +338,10 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_drained_may_go_on_calling) {
     BOOST_TEST(pool.execute(request("fresh"))->code() == errc::shutting_down);
     pool.ask(id, 1, "nested");
     pool.worker(1).answer_call(5);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.result() == json::value(5));
     pool.worker(0).reply(id, "done");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(outer->value->value == json::value("done"));
     BOOST_TEST(!ending->done); // the workers are asked to stop
 }
@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(a_stream_that_waits_for_a_tool_is_not_quiet) {
     BOOST_TEST(!waiting->done);
     BOOST_TEST(!was_cancelled);
     waiting->cancel.emit(every_type);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(waiting->done); // a stream must outlive the wait for its next chunk
 }
 
@@ -390,12 +390,12 @@ BOOST_AUTO_TEST_CASE(a_successor_that_starts_may_make_room) {
     pool.ask(id, 1, "nested");
     BOOST_TEST(!pool.is_answered());
     pool.worker(1).shake_hands();
-    pool.settle();
+    pool.run_until_idle();
     pool.worker(1).answer_call(8);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(pool.result() == json::value(8));
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_successor_that_does_not_come_makes_no_room) {
@@ -408,11 +408,11 @@ BOOST_AUTO_TEST_CASE(a_successor_that_does_not_come_makes_no_room) {
     pool.ask(id, 1, "nested");
     BOOST_TEST(!pool.is_answered());
     pool.worker(1).exit(exit_status::exited(1));
-    pool.settle();
+    pool.run_until_idle();
     check_mentions(json::value_to<std::string>(pool.failure().at("message")),
                    "outer -> tool nested -> inner");
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_reads_no_answers_gets_no_more) {
@@ -422,7 +422,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_reads_no_answers_gets_no_more) {
     const auto outer = pool.execute(request("predict"));
     const auto id = pool.worker(0).take_call();
     outer->cancel.emit(every_type);
-    pool.settle();
+    pool.run_until_idle();
     for (std::uint64_t number = 1; number <= 100; ++number) { // all of them refused, and read
         pool.ask(id, number, "x");
         BOOST_TEST(pool.is_answered());
@@ -438,12 +438,12 @@ BOOST_AUTO_TEST_CASE(every_call_has_a_correlation_id) {
     const auto made = pool.execute(request("x"));
     const auto id = pool.worker(0).take_call();
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(made->value->correlation_id == prefix + std::to_string(id));
     const auto failed = pool.execute(request("x"));
     const auto next = pool.worker(0).take_call();
     pool.worker(0).fail(next, "ValueError", "no");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(failed->info().correlation_id == prefix + std::to_string(next));
     const auto given = pool.execute(request("x").correlation_id("mine").timeout(1s));
     pool.advance(1500ms);
@@ -472,7 +472,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_would_wait_for_a_place_of_its_own_lease_is_refu
     BOOST_TEST(refusal->errc() == errc::tool_cycle);
     check_mentions(refusal->what(), "outer -> tool tool -> inner");
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(outer->value.has_value());
 }
 

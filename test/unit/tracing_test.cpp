@@ -50,7 +50,7 @@ public:
     }
 
     std::vector<events::span> spans() {
-        settle();
+        run_until_idle();
         return std::exchange(told_, {});
     }
 
@@ -73,7 +73,7 @@ public:
 
     void answer(const json::object& call) {
         worker(0).reply(id_of(call));
-        settle();
+        run_until_idle();
     }
 
 private:
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_traced_that_nobody_wants_to_know) {
     const auto calls = pool.worker(0).take_calls();
     BOOST_TEST(!calls.at(0).contains("metadata"));
     pool.worker(0).reply(traced_pool::id_of(calls.at(0)));
-    pool.settle();
+    pool.run_until_idle();
     pool.execute(within_trace());
     const auto kept = pool.worker(0).take_calls();
     BOOST_TEST(kept.at(0).at("metadata").at("traceparent").as_string() ==

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(or_sooner_if_the_group_ends_by_itself) {
     pool.advance(10ms);
     BOOST_TEST(!report->done);
     pool.worker(0).end_company();
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(report->done);
 }
 

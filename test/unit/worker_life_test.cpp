@@ -505,7 +505,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
     for (int life = 0; life < 30'000; ++life) {
         life_trial of;
         auto last = of.life.state();
-        const auto look = [&] {
+        const auto check = [&] {
             if (of.life.state() != last) {
                 passed.emplace(last, of.life.state());
                 last = of.life.state();
@@ -514,7 +514,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
         const auto go_on = [&] {
             for (auto step = of.life.next(of.at()); step != life_step::wait && step != life_step::done;
                  step = of.life.next(of.at())) {
-                look();
+                check();
                 if (step == life_step::cancel_launch) {
                     of.life.launch_failed(errc::spawn_failed, "cancelled", of.at());
                 }
@@ -525,9 +525,9 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
                                             : exit_status::signalled(signals[random() % signals.size()]);
                     of.life.reaped({status, false, false, {}}, of.at());
                 }
-                look();
+                check();
             }
-            look();
+            check();
         };
         if (!chance(20)) {
             of.life.launched(42);
@@ -566,7 +566,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
                 break;
             default: of.life.set_full(chance(2), of.now); break;
             }
-            look();
+            check();
             go_on();
         }
         if (of.life.has_process() && !of.life.is_finished()) {

@@ -29,7 +29,7 @@ public:
         kept_ptr fresh(new kept_call(request(std::move(command))));
         fresh->state = call_state::running;
         subject().calls().assign(*fresh, surroundings.now());
-        settle();
+        run_until_idle();
         return fresh;
     }
 
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(it_takes_no_call_before_it_is_ready) {
     bench.launch();
     BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.far_side().send_data({{"type", "ready"}});
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.subject().calls().accepts_call());
 }
 
@@ -83,10 +83,10 @@ BOOST_AUTO_TEST_CASE(answers_go_straight_to_who_has_asked) {
     bench.send("first");
     BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.far_side().answer_call();
-    bench.settle();
+    bench.run_until_idle();
     bench.send("second");
     bench.far_side().fail(bench.far_side().take_call(), "ValueError", "no");
-    bench.settle();
+    bench.run_until_idle();
     const std::vector<std::string> expected{"result of first", "ValueError of second"};
     BOOST_TEST(bench.answers == expected, boost::test_tools::per_element());
     BOOST_TEST(bench.subject().calls().completed() == 2u);
@@ -146,11 +146,11 @@ BOOST_AUTO_TEST_CASE(retired_it_finishes_its_calls_and_is_asked_to_end) {
     bench.launch();
     bench.send();
     bench.subject().retire(departure_cause::surplus, "not needed");
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.told<left_service>() == 1u);
     BOOST_TEST(bench.far_side().take_controls("shutdown").empty());
     bench.far_side().answer_call();
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.far_side().take_controls("shutdown").size() == 1u);
     BOOST_TEST(bench.far_side().terminations == 0);
 }
@@ -165,13 +165,13 @@ BOOST_AUTO_TEST_CASE(retired_it_does_not_lose_a_call_that_it_begins_after_a_prob
     bench.subject().calls().assign_private(*probe);
     const auto begun = bench.send("begun");
     bench.subject().retire(departure_cause::surplus, "not needed");
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.far_side().take_controls("shutdown").empty());
     bench.far_side().reply(probe->id);
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.far_side().take_controls("shutdown").empty());
     bench.far_side().reply(begun->id);
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.far_side().take_controls("shutdown").size() == 1u);
     BOOST_TEST(bench.answers.front() == "result of begun");
 }
@@ -181,10 +181,10 @@ BOOST_AUTO_TEST_CASE(suspended_it_is_drained_first) {
     bench.launch();
     bench.send();
     bench.subject().suspend();
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.told<was_suspended>() == 0u);
     bench.far_side().answer_call();
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(bench.told<was_suspended>() == 1u);
     BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.subject().resume();
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_protocol_violation_ends_it_and_is_told) {
     lone_worker bench;
     bench.launch();
     bench.far_side().reply(77);
-    bench.settle();
+    bench.run_until_idle();
     BOOST_REQUIRE_EQUAL(bench.told<left_service>(), 1u);
     BOOST_TEST(bench.far_side().terminations == 1);
     BOOST_TEST(bench.subject().life().leaves_for(departure_cause::protocol_error));
@@ -206,10 +206,10 @@ BOOST_AUTO_TEST_CASE(a_private_call_answers_its_sink_and_nobody_else) {
     bench.launch();
     const kept_ptr mine(new kept_call(request("mine")));
     bench.subject().calls().assign_private(*mine);
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.far_side().answer_call("done");
-    bench.settle();
+    bench.run_until_idle();
     BOOST_TEST(mine->woken == 1);
     BOOST_TEST(mine->answer->value == "done");
     BOOST_TEST(bench.answers.empty());
@@ -225,13 +225,13 @@ BOOST_AUTO_TEST_CASE(a_call_given_up_while_it_was_pipelined_is_told_of_once_it_c
         const auto first = is_first_private ? kept_ptr(new kept_call(request("first"))) : bench.send("first");
         if (is_first_private) {
             bench.subject().calls().assign_private(*first);
-            bench.settle();
+            bench.run_until_idle();
         }
         const auto given_up = bench.send("second");
         BOOST_TEST(bench.subject().calls().is_pipelined(*given_up));
         given_up->state = call_state::abandoned;
         bench.far_side().reply(first->id);
-        bench.settle();
+        bench.run_until_idle();
         BOOST_TEST(std::count(bench.answers.begin(), bench.answers.end(), "second begins in vain") == 1);
     }
 }

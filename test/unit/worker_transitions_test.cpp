@@ -39,12 +39,12 @@ public:
         };
         watching_ = facade().events().listen(context.get_executor(), listen_to);
         start();
-        settle();
+        run_until_idle();
     }
 
     /// Such as "ready>busy checkout", one a line, of one worker; what was told so far is forgotten.
     std::string take(const std::string& worker = "default/0#1") {
-        settle();
+        run_until_idle();
         std::string text;
         for (const auto& each : *heard_) {
             if (to_string(each.worker) == worker) {
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_call_checks_its_worker_out_and_in) {
     BOOST_TEST(pool.take() == "created>starting launch\nstarting>ready init_complete\n");
     const auto call = pool.execute(request("x").session("s").correlation_id("c"));
     BOOST_TEST((pool.worker_status_of(0).state == worker_state::busy));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(pool.told().size() == 1u);
     BOOST_TEST(pool.told()[0].metadata.at("session") == "s");
     BOOST_TEST(pool.told()[0].metadata.at("command") == "x");
@@ -178,11 +178,11 @@ BOOST_AUTO_TEST_CASE(the_last_free_place_is_told_with_load_and_capacity) {
     });
     pool.start();
     const auto first = pool.execute(request("a"));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(told.empty());
     const auto second = pool.execute(request("b"));
     const auto third = pool.execute(request("c"));
-    pool.settle();
+    pool.run_until_idle();
     BOOST_REQUIRE(told.size() == 1u);
     BOOST_TEST(to_string(told[0].worker) == "default/0#1");
     BOOST_TEST(told[0].load == 2u);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_tainted_slot_looks_different_from_one_in_backoff) {
         const auto call = pool.execute(request("x"));
         BOOST_TEST((pool.worker_status_of(0).availability == availability_view::busy));
         crash_worker(pool, 0, end);
-        pool.settle();
+        pool.run_until_idle();
         const auto held = pool.worker_status_of(0);
         BOOST_TEST((held.state == worker_state::pending));
         return to_string(held.availability);

@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_SUITE(zombies)
 void fail_call(manual_pool& pool, std::size_t index, const std::string& type = "ValueError") {
     const auto call = pool.execute(request("work"));
     pool.worker(index).fail(pool.worker(index).take_call(), type, "");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(call->code() == errc::remote_error);
 }
 
@@ -50,12 +50,12 @@ public:
         const auto one = execute(request("work"));
         const auto two = execute(request("work"));
         sick.fail(sick.take_call(), type, "");
-        settle(); // the sick one is picked first for the next, being the one used last
+        run_until_idle(); // the sick one is picked first for the next, being the one used last
         well.reply(well.take_call());
-        settle();
+        run_until_idle();
         for (const auto& probe : sick.take_calls()) {
             sick.reply(id_of(probe));
-            settle();
+            run_until_idle();
         }
         BOOST_TEST((one->code() == errc::remote_error) != (two->code() == errc::remote_error));
     }
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_streak_has_the_worker_probed_before_its_next_call) {
     const auto last = pool.execute(request("work"));
     const auto next = pool.execute(request("next")); // waits already
     pool.worker(0).fail(pool.worker(0).take_call(), "ValueError", "");
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(last->code() == errc::remote_error);
     pool.pass(pool.take_probe());
     BOOST_TEST(pool.serve() == "next");
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(one_with_several_calls_is_probed_beside_them) {
     }
     pool.pass(pool.take_probe());
     pool.worker(0).reply(id);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(slow->value.has_value());
     pool.warm_up();
 }
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(pipelined_calls_do_not_put_the_probe_off) {
         }
         pool.worker(0).fail(ids.front(), "ValueError", "");
         ids.erase(ids.begin());
-        pool.settle();
+        pool.run_until_idle();
     }
     pool.pass(pool.take_probe());
     BOOST_TEST(pool.serve() == "work");
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_suspension_in_between_does_not_lose_the_probe) {
     pool.begin(pool.facade().suspend());
     pool.worker(0).fail(last, "ValueError", "");
     pool.worker(0).reply(pipelined);
-    pool.settle();
+    pool.run_until_idle();
     BOOST_TEST(good->value.has_value());
     pool.begin(pool.facade().resume());
     pool.pass(pool.take_probe());
@@ -285,7 +285,7 @@ private:
                     more = true;
                 }
             }
-            settle();
+            run_until_idle();
         }
     }
 
@@ -373,7 +373,7 @@ BOOST_AUTO_TEST_CASE(callers_mistakes_do_not_count) {
             const auto two = pool.execute(request("work"));
             pool.worker(0).fail(pool.worker(0).take_call(), type, "");
             pool.worker(1).reply(pool.worker(1).take_call());
-            pool.settle();
+            pool.run_until_idle();
         }
     }
     for (int i = 0; i < 10; ++i) {
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(callers_mistakes_do_not_count) {
         const auto two = pool.execute(request("work"));
         pool.worker(0).refuse(pool.worker(0).take_call(), "bad_image");
         pool.worker(1).reply(pool.worker(1).take_call());
-        pool.settle();
+        pool.run_until_idle();
         const auto& refused = one->problem ? *one : *two;
         BOOST_TEST(refused.code() == errc::remote_error);
         BOOST_TEST(refused.info().remote_code == "bad_image");
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(timeouts_in_a_row_are_a_streak_as_well) {
         pool.advance(1s);
         BOOST_TEST(call->code() == errc::timeout);
         pool.worker(0).fail(id, "skep.Cancelled", "");
-        pool.settle();
+        pool.run_until_idle();
     }
     pool.pass(pool.take_probe());
 }

@@ -18,10 +18,10 @@ namespace skep::simulation {
 
 namespace asio = boost::asio;
 
-/// What a thread would run: tasks in the order they came. Which of several lanes goes on next is the world's choice.
-class lane {
+/// What a thread would run: tasks in the order they came. Which of several run queues goes on next is the world's choice.
+class run_queue {
 public:
-    explicit lane(asio::execution_context& context) : context_(context) {}
+    explicit run_queue(asio::execution_context& context) : context_(context) {}
 
     bool is_empty() const noexcept { return tasks_.empty(); }
     asio::execution_context& context() const noexcept { return context_; }
@@ -76,43 +76,43 @@ private:
     bool closed_ = false;
 };
 
-/// An Asio executor over a lane. Like that of a thread: what is dispatched from a task of the lane itself runs at once.
-class lane_executor {
+/// An Asio executor over a run_queue. Like that of a thread: what is dispatched from one of its own tasks runs at once.
+class run_queue_executor {
 public:
-    explicit lane_executor(lane& on, bool may_run_at_once = true) noexcept
-        : lane_(&on), at_once_(may_run_at_once) {}
+    explicit run_queue_executor(run_queue& on, bool may_run_at_once = true) noexcept
+        : run_queue_(&on), at_once_(may_run_at_once) {}
 
     asio::execution_context& query(asio::execution::context_t) const noexcept {
         allocation_faults::spare_next(allocations_of_a_strand); // it may be for one
-        return lane_->context();
+        return run_queue_->context();
     }
     asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept {
         return at_once_ ? asio::execution::blocking_t(asio::execution::blocking.possibly)
                         : asio::execution::blocking_t(asio::execution::blocking.never);
     }
-    lane_executor require(asio::execution::blocking_t::possibly_t) const noexcept {
-        return lane_executor(*lane_, true);
+    run_queue_executor require(asio::execution::blocking_t::possibly_t) const noexcept {
+        return run_queue_executor(*run_queue_, true);
     }
-    lane_executor require(asio::execution::blocking_t::never_t) const noexcept {
-        return lane_executor(*lane_, false);
+    run_queue_executor require(asio::execution::blocking_t::never_t) const noexcept {
+        return run_queue_executor(*run_queue_, false);
     }
 
     template <class Function>
     void execute(Function&& function) const {
-        if (at_once_ && lane_->is_running()) {
+        if (at_once_ && run_queue_->is_running()) {
             auto now = std::forward<Function>(function);
             std::move(now)();
         } else {
-            lane_->push(std::forward<Function>(function));
+            run_queue_->push(std::forward<Function>(function));
         }
     }
 
-    friend bool operator==(const lane_executor&, const lane_executor&) noexcept = default;
+    friend bool operator==(const run_queue_executor&, const run_queue_executor&) noexcept = default;
 
 private:
     static constexpr int allocations_of_a_strand = 3;
 
-    lane* lane_;
+    run_queue* run_queue_;
     bool at_once_;
 };
 
