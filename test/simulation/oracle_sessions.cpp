@@ -214,8 +214,10 @@ bool oracle::is_surely_serving(const sim_worker& which) const {
 void oracle::check_lost_to_session(const call_record& call) {
     const auto found = sessions_.find(call.session);
     const auto* const home = found == sessions_.end() ? nullptr : found->second.home;
+    const bool may_be_bound_elsewhere =
+        home != nullptr && found->second.is_bound_by_others && may_be_anew(call, found->second);
     const bool is_foreign_lease = call.lease != nullptr && call.mode == affinity_mode::strict_queue &&
-                                  (home == nullptr || home != call.lease->home);
+                                  (home == nullptr || home != call.lease->home || may_be_bound_elsewhere);
     if (is_foreign_lease && call.visits.empty()) {
         return; // that worker may live
     }
