@@ -115,7 +115,8 @@ void oracle::check_worker(sim_worker& which) {
             wrong(which.name() + " is frozen, and is still there");
         }
     }
-    const bool is_ending = which.lie_seen || which.closed; // its process has a moment to end by itself
+    const bool has_closed = which.closed || (which.did_wrong && which.plan().what == flaw::closes_control);
+    const bool is_ending = which.lie_seen || has_closed; // its process has a moment to end by itself
     if (which.ready_seen && !is_ending && config_.recycle.hard_memory > 0 &&
         which.resident() > config_.recycle.hard_memory) {
         const auto over = std::chrono::duration<double>(

@@ -94,8 +94,8 @@ void oracle::check_in_vain(const sim_worker& fresh) {
     if (!is_for_memory_only || !are_all_large || is_asked_for || may_be_held || late() || out_of_memory()) {
         return;
     }
-    const bool are_all_well = std::all_of(all.begin(), all.end(), [](const auto* each) {
-        return each->ready_seen && !each->did_wrong && !each->plan().has_probe;
+    const bool are_all_well = std::all_of(all.begin(), all.end(), [this](const auto* each) {
+        return each->ready_seen && !each->did_wrong && !each->plan().has_probe && !was_overdue(*each);
     });
     if (all.size() < 2 || !are_all_well || all.back()->is_lost()) {
         return;
