@@ -16,10 +16,14 @@ namespace {
 // For resuming the callers of a pool that has failed: about 300 of them, before they give back what they hold.
 constexpr std::size_t spare_bytes = 64u << 10;
 
+constexpr bool may_start(pool_phase phase) noexcept {
+    return phase == pool_phase::created || phase == pool_phase::failed;
+}
+
 } // namespace
 
 asio::awaitable<void> pool_start::start() {
-    if (state_.phase != pool_phase::created && state_.phase != pool_phase::failed) {
+    if (!may_start(state_.phase)) {
         throw parts_.failure(state_.is_ending() ? errc::shutting_down : errc::already_started);
     }
     const auto mine = std::make_shared<attempt>();
@@ -152,7 +156,7 @@ void pool_start::plan_another() {
 /// `planned_by`: the process_generation() of the time; a forked copy of the process has not asked for workers.
 asio::awaitable<void> pool_start::start_again(time_point when, unsigned planned_by) {
     co_await pause_until(parts_.context.executor, when);
-    if (state_.problem() != nullptr && planned_by == process_generation()) {
+    if (may_start(state_.phase) && planned_by == process_generation()) { // no start by the user is under way
         begin(std::make_shared<attempt>());
     }
 }

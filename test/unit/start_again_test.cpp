@@ -112,6 +112,25 @@ BOOST_AUTO_TEST_CASE(the_cause_may_be_a_worker_that_was_up_and_is_on_its_way_out
     BOOST_TEST(!started->done);
 }
 
+BOOST_AUTO_TEST_CASE(not_while_a_start_by_the_user_is_being_undone) {
+    auto config = regular_backoff(2);
+    config.min_ready = 2;
+    failing_pool pool(config);
+    BOOST_TEST(pool.start()->code() == errc::start_failed); // the next one is planned in 100 ms
+    const auto before = pool.launched();
+    pool.runtime().on_start = [&pool, before](fake_worker& fresh) {
+        if (pool.launched() == before + 1) {
+            fresh.shake_hands();
+        } else {
+            fresh.exit(exit_status::exited(7));
+        }
+    };
+    const auto second = pool.begin(pool.facade().start());
+    pool.advance(300ms);
+    BOOST_TEST(!second->done); // one worker takes its time to end
+    BOOST_TEST(pool.launched() == before + 2);
+}
+
 BOOST_AUTO_TEST_CASE(then_it_serves_like_any_other) {
     failing_pool pool;
     pool.start();
