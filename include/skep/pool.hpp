@@ -42,11 +42,12 @@ class pool_core;
 /// destroying the pool object must not race with them.
 /// Errors: every operation throws skep::error. (In a coroutine that has been cancelled already, Asio itself throws
 /// boost::system::system_error with asio::error::operation_aborted from the co_await; nothing was begun then.)
-/// Memory: where the caller's side of an operation has none, that operation fails with errc::out_of_memory, as does a call whose
-/// frame finds none. A worker whose message finds none is ended, and its calls with errc::worker_lost. Where the pool itself has
-/// none for what it needs, which is small, the pool fails: every call and checkout ends with errc::out_of_memory, the workers
-/// are killed with their groups, and status() shows pool_phase::failed. Later calls fail at once. start() may be called again,
-/// and a pool_manager with restart_failed_pools does so by itself; shutdown() works as ever.
+/// Memory: an operation that lacks memory on the caller's side fails with errc::out_of_memory, as does a call whose frame
+/// lacks memory. A worker whose message is too large for the host's memory is ended, and its calls end with
+/// errc::worker_lost. The pool fails if it lacks memory for its own needs, which are small: every call and checkout ends
+/// with errc::out_of_memory, the workers are killed with their groups, and status() shows pool_phase::failed. Later calls
+/// fail at once. start() may be called again, and a pool_manager with restart_failed_pools does so by itself; shutdown()
+/// works as ever.
 /// Forks: a pool belongs to the process that has started it. In a forked copy every operation fails at once with
 /// errc::forked, but for status(), metrics(), forget_session(), and shutdown(), which sends nothing to the workers. Make
 /// and start pools after fork() or daemon().
@@ -102,9 +103,10 @@ public:
     /// Runs one call and returns its answer. The request is encoded on the caller's executor.
     /// Errors: remote_error (the worker's exception), unknown_command, invalid_arguments, pool_saturated,
     /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request, invalid_request,
-    /// out_of_memory, tool_cycle (only a call that a tool makes), worker_busy, session_worker_unavailable and session_quota_exceeded (only
-    /// a call of a strict session: see affinity_options), frame_too_large, not_started, start_failed, shutting_down. Each call ends with a reply or
-    /// exactly one of them. A call that a dead worker had not received is sent to another; one that it had is sent again
+    /// out_of_memory, tool_cycle (only a call that a tool makes), worker_busy, session_worker_unavailable and
+    /// session_quota_exceeded (only a call of a strict session: see affinity_options), frame_too_large, not_started,
+    /// start_failed, shutting_down; invalid_config once a scheduler of the user's has ended the pool. Each call ends with a
+    /// reply or exactly one of them. A call that a dead worker had not received is sent to another; one that it had is sent again
     /// only if request::idempotent, as pool_config::retry says; neither if its session is strictly bound to that worker.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it

@@ -23,7 +23,7 @@ public:
         on_crossed_(problem);
     }
 
-    /// What the pool does is of no use any more, until it is mended.
+    /// The pool's work is of no use any more, until the boundary is mended.
     bool is_crossed() const noexcept { return crossed_; }
     void mend() noexcept { crossed_ = false; }
 

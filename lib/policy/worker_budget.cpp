@@ -60,7 +60,7 @@ std::size_t worker_share::grow_to(std::size_t wanted) noexcept {
 void worker_share::shrink_to(std::size_t count) noexcept {
     const auto kept = std::max(count, least_);
     if (budget_ && kept < held_) {
-        budget_->put_back(held_ - kept);
+        budget_->release(held_ - kept);
         held_ = kept;
     }
 }

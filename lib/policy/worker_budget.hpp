@@ -20,7 +20,7 @@ public:
     /// Takes `wanted` places, or none and returns false.
     bool acquire_all(std::size_t wanted) noexcept;
 
-    void put_back(std::size_t count) noexcept { left_.fetch_add(count, std::memory_order_relaxed); }
+    void release(std::size_t count) noexcept { left_.fetch_add(count, std::memory_order_relaxed); }
 
     std::size_t left() const noexcept { return left_.load(std::memory_order_relaxed); }
 

@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// What comes of calls at workers, an answer or a deadline: it says something of the worker, and is passed on to the
-/// dispatcher. On the pool's strand.
+/// Takes the answers and deadlines of calls at workers: judges the worker by them, and passes them on to the dispatcher. On
+/// the pool's strand.
 class call_outcomes final : public answer_handler {
 public:
     call_outcomes(pool_parts& parts, std::size_t error_streak)

@@ -160,8 +160,7 @@ error_info pool_core::cause_of_refusal() const {
 
 void pool_core::end_now(const asio::execution_context&) noexcept {
     parts_.supervision.end_now();
-    parts_.starter
-        ->close(); // after the workers: it ends what is left of their groups, and a launch under way
+    parts_.starter->close(); // ends what the workers have left of their groups, and a launch under way
     parts_.waits.drop_callers();
     parts_.calls.drop_callers();
 }

@@ -121,7 +121,7 @@ void pool_events::apply(worker& subject, const left_service&) {
     parts_.calls.remove(subject);
     parts_.supervision.on_left_service(subject);
     shutdown_.fail_queue_if_hopeless();
-    parts_.refuse_circles();
+    parts_.refuse_cycles();
 }
 
 void pool_events::apply(worker& subject, const calls_lost&) {
@@ -129,7 +129,7 @@ void pool_events::apply(worker& subject, const calls_lost&) {
         parts_.calls.on_call_lost(subject, *notice);
     }
     parts_.calls.room().serve_all();
-    parts_.refuse_circles();
+    parts_.refuse_cycles();
     parts_.scaling.on_waiting();
     shutdown_.fail_queue_if_hopeless(); // they may have come back to a queue that nobody serves any more
 }
@@ -139,7 +139,7 @@ void pool_events::apply(worker& subject, const ended&) {
     parts_.supervision.on_ended(subject);
     parts_.scaling.on_ended();
     shutdown_.fail_queue_if_hopeless();
-    parts_.refuse_circles();
+    parts_.refuse_cycles();
     if (parts_.state.phase == pool_phase::running && parts_.supervision.is_unavailable()) {
         parts_.fail_queue(errc::unavailable, parts_.supervision.last_cause());
     }

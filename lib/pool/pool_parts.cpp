@@ -64,9 +64,9 @@ bool pool_parts::may_get_more_workers() const noexcept {
     return workers.starting() > 0 || (state.phase != pool_phase::stopping && grows);
 }
 
-void pool_parts::refuse_circles() {
+void pool_parts::refuse_cycles() {
     if (!may_get_more_workers()) {
-        calls.refuse_circles();
+        calls.refuse_cycles();
     }
 }
 

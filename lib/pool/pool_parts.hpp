@@ -77,7 +77,7 @@ public:
     bool may_get_more_workers() const noexcept;
 
     /// Workers that were to come may not: tools' calls that have waited for them may wait for each other alone.
-    void refuse_circles();
+    void refuse_cycles();
 
     // Ends every claim that waits, or every one that is open, with `code`; returns how many calls there were.
     std::size_t fail_queue(errc code, const error_info& info);

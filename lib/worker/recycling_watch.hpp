@@ -12,8 +12,9 @@
 
 namespace skep {
 
-/// Whether one worker is to make room for another: for its age, its calls, its memory; and which call its memory has grown
-/// by. What it holds when it comes up is what its growth is measured from. On the pool's strand.
+/// Watches one worker's age, calls and memory for its recycle_plan, and knows which call the memory has grown by. The supply
+/// decides when the worker makes room (`pool/supply/replacement.hpp`). Growth is measured from what the worker holds when it
+/// comes up. On the pool's strand.
 class recycling_watch {
 public:
     recycling_watch(worker_core& core, const worker_calls& calls) noexcept : core_(core), calls_(calls) {}

@@ -29,7 +29,7 @@ void dispatcher::submit(call& fresh, bool may_grow) {
     accept(fresh);
     if (fresh.state == call_state::queued) {
         ++counters_.waited;
-        refuse_if_circle(fresh, may_grow);
+        refuse_if_cycle(fresh, may_grow);
     }
 }
 
@@ -185,19 +185,19 @@ bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
     return false;
 }
 
-void dispatcher::refuse_circles() {
+void dispatcher::refuse_cycles() {
     bool may_be_more = true;
     while (may_be_more) {
         auto* const newest = newest_made_by_tool();
-        may_be_more = newest != nullptr && is_refused_as_circle(*newest);
+        may_be_more = newest != nullptr && is_refused_as_cycle(*newest);
     }
 }
 
 /// What waits for one worker is not helped by others.
-void dispatcher::refuse_if_circle(call& waiting, bool may_grow) {
+void dispatcher::refuse_if_cycle(call& waiting, bool may_grow) {
     const bool may_be_helped = waiting.is_leased() || (may_grow && !waiting.slot);
     if (outer_of(waiting) != nullptr && !may_be_helped) {
-        is_refused_as_circle(waiting);
+        is_refused_as_cycle(waiting);
     }
 }
 
@@ -210,7 +210,7 @@ call* dispatcher::newest_made_by_tool() {
     return newest;
 }
 
-bool dispatcher::is_refused_as_circle(call& made_by_tool) {
+bool dispatcher::is_refused_as_cycle(call& made_by_tool) {
     if (!waits_for_itself(made_by_tool, room_.queue(), room_.places())) {
         return false;
     }
@@ -378,7 +378,7 @@ void dispatcher::wait_for(call& next, worker& home) {
     }
     room_.rejoin(next);
     if (outer_of(next) != nullptr) {
-        is_refused_as_circle(next);
+        is_refused_as_cycle(next);
     }
 }
 

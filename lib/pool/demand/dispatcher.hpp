@@ -84,7 +84,7 @@ public:
     void drop_callers() noexcept;
 
     /// Fails the calls of tools that wait for each other alone, now that no workers are to come.
-    void refuse_circles();
+    void refuse_cycles();
 
     /// Those that were given up since it was last asked.
     std::vector<timed_out_call> take_timed_out() noexcept { return std::exchange(timed_out_, {}); }
@@ -135,8 +135,8 @@ private:
     void refuse_in_session(call& refused, const route& taken);
     void refuse_in_lease(call& refused, const lease_claim& with, errc code, std::string why);
     void enqueue(call& waiting, bool at_front, time_point now);
-    bool is_refused_as_circle(call& made_by_tool);
-    void refuse_if_circle(call& waiting, bool may_grow);
+    bool is_refused_as_cycle(call& made_by_tool);
+    void refuse_if_cycle(call& waiting, bool may_grow);
     call* newest_made_by_tool();
     void dispatch(call& next, worker& to, time_point now);
     static bool is_sent(call& next, worker& to, time_point now);

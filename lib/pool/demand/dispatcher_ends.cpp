@@ -102,7 +102,7 @@ void dispatcher::resume_delayed(call& delayed, bool may_grow) {
     enqueue(delayed, true, context_.now());
     room_.serve_all();
     if (delayed.state == call_state::queued) {
-        refuse_if_circle(delayed, may_grow);
+        refuse_if_cycle(delayed, may_grow);
     }
 }
 

@@ -118,7 +118,7 @@ worker* placement::pick_by(scheduler& chooser, const claim& claimant,
     const auto view = claimant.view();
     passed_over_.clear();
     worker* best = nullptr;
-    std::size_t picked = 0; // none can be picked twice
+    std::size_t picked = 0; // no slot can be picked twice
     while (const auto slot = ask([&] { return chooser.pick(view); })) {
         if (*slot >= workers_.size() || ++picked > workers_.size()) {
             reject_scheduler("picked slot " + std::to_string(*slot) + ", which is not on offer");

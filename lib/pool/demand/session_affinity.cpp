@@ -16,7 +16,7 @@ namespace {
 constexpr int expired_per_turn = 1000;
 
 bool moves_its_sessions(const worker& gone, affinity_on_recycle rule) {
-    const auto& why = gone.life().departure(); // none if its end was lost, with the memory for it
+    const auto& why = gone.life().departure(); // there is none if the end was lost, with the memory for it
     return why && why->planned && why->cause != departure_cause::shutdown &&
            rule == affinity_on_recycle::move;
 }
