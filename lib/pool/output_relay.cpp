@@ -79,7 +79,7 @@ void output_relay::log_line(log_level level, const output_line& line, const work
     log_subject about;
     about.channel = "skep.worker";
     about.worker = &line.worker;
-    about.pid = by != nullptr ? by->life().pid() : 0;
+    about.pid = by != nullptr ? by->life().process().pid : 0;
     if (line.correlation_ids.size() == 1) {
         about.correlation_id = line.correlation_ids.front();
     }

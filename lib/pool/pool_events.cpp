@@ -50,7 +50,9 @@ void pool_events::publish_availability() {
 void pool_events::apply(worker& subject, const came_up&) {
     parts_.log(
         log_level::info,
-        [&] { return to_string(subject.id()) + " ready, pid " + std::to_string(subject.life().pid()); },
+        [&] {
+            return to_string(subject.id()) + " ready, pid " + std::to_string(subject.life().process().pid);
+        },
         subject_of(subject));
     parts_.supervision.on_up(subject);
     outcomes_.on_up(subject);
@@ -159,30 +161,32 @@ void pool_events::publish_end(const worker& gone) const {
         const auto& life = gone.life();
         const auto& why = *life.departure();
         return events::worker_terminated{gone.id(),
-                                         life.pid(),
+                                         life.process().pid,
                                          parts_.context.now() - gone.asked_for(),
                                          gone.calls().completed(),
                                          why.detail,
                                          kind_of(why.cause) == departure_kind::plan,
                                          life.state(),
-                                         life.has_process() ? to_string(life.status()) : std::string()};
+                                         life.process().exists() ? to_string(life.process().status)
+                                                                 : std::string()};
     });
 }
 
 void pool_events::log_end(const worker& gone) const {
     const auto& life = gone.life();
-    const bool is_held = life.last_stage() == stop_stage::lost; // by the kernel
+    const bool is_held = life.ending().last_stage() == stop_stage::lost; // by the kernel
     const auto level = is_held ? log_level::error : life.is_lost() ? log_level::warning : log_level::info;
     const auto describe = [&] {
         std::string text = to_string(gone.id()) + " " + std::string(to_string(life.state()));
-        if (life.has_process()) {
-            text += ", " + to_string(life.status());
+        if (life.process().exists()) {
+            text += ", " + to_string(life.process().status);
         }
         if (life.is_lost()) {
             text += ": " + life.departure()->detail;
         }
-        return is_held ? text + "; pid " + std::to_string(life.pid()) + " does not end even after SIGKILL"
-                       : text;
+        return is_held
+                   ? text + "; pid " + std::to_string(life.process().pid) + " does not end even after SIGKILL"
+                   : text;
     };
     parts_.log(level, describe, subject_of(gone));
 }

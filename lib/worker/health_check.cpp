@@ -71,12 +71,13 @@ asio::awaitable<void> health_check::run() {
             continue;
         }
         if (!can_probe_now()) {
-            expect_probe((own_ || asked_) && !core_.life.is(obstacle::suspended));
+            expect_probe((own_ || asked_) && !core_.life.readiness().has(obstacle::suspended));
             not_before = core_.context.now() + core_.config.health_check.retry_interval;
             continue;
         }
         expect_probe(false); // its place is taken in a moment, or is for calls again
-        if (!asked_ && !core_.life.awaits_probe() && !core_.surroundings.answers.may_be_probed(core_.self)) {
+        if (!asked_ && !core_.life.readiness().awaits_probe() &&
+            !core_.surroundings.answers.may_be_probed(core_.self)) {
             not_before = core_.context.now() + pause_before_turn(core_.config.health_check);
             continue;
         }
@@ -87,13 +88,14 @@ asio::awaitable<void> health_check::run() {
 
 bool health_check::can_probe_now() const noexcept {
     const auto& calls = core_.self.calls();
-    const bool may_be_beside_calls = core_.life.is(obstacle::doubted) || is_own() || asked_;
+    const bool may_be_beside_calls = core_.life.readiness().has(obstacle::doubted) || is_own() || asked_;
     const bool has_place = may_be_beside_calls ? !calls.is_full() : calls.empty();
-    return core_.life.is_in_service() && (is_probing() || (!core_.life.is(obstacle::suspended) && has_place));
+    return core_.life.is_in_service() &&
+           (is_probing() || (!core_.life.readiness().has(obstacle::suspended) && has_place));
 }
 
 void health_check::expect_probe(bool is_due) {
-    if (core_.life.is(obstacle::due) != is_due) {
+    if (core_.life.readiness().has(obstacle::due) != is_due) {
         core_.life.expect_probe(is_due);
         core_.announce_room();
     }
@@ -101,7 +103,7 @@ void health_check::expect_probe(bool is_due) {
 
 /// Whatever the time is.
 bool health_check::is_wanted() const noexcept {
-    return asked_ || core_.life.is(obstacle::doubted);
+    return asked_ || core_.life.readiness().has(obstacle::doubted);
 }
 
 asio::awaitable<void> health_check::probe_and_judge() {
@@ -173,7 +175,7 @@ void health_check::put_loss() noexcept {
 
 asio::awaitable<std::string> health_check::probe_by_function() {
     const auto limit = core_.config.health_check.timeout;
-    auto body = [probe = core_.config.health_check.probe, id = core_.id, pid = core_.life.pid()] {
+    auto body = [probe = core_.config.health_check.probe, id = core_.id, pid = core_.life.process().pid] {
         return probe(id, pid);
     };
     const patient_deadline deadline(after_limit(core_.context.now(), limit), limit);
@@ -191,7 +193,7 @@ void health_check::judge(const std::string& complaint) {
 }
 
 void health_check::restore() {
-    const bool was_degraded = core_.life.is(obstacle::degraded);
+    const bool was_degraded = core_.life.readiness().has(obstacle::degraded);
     core_.life.restore(core_.context.present());
     if (was_degraded) {
         core_.announce(was_restored{});
@@ -200,7 +202,7 @@ void health_check::restore() {
 }
 
 void health_check::dispel_doubt() {
-    if (core_.life.is(obstacle::doubted)) {
+    if (core_.life.readiness().has(obstacle::doubted)) {
         core_.life.dispel_doubt();
         core_.announce_room(); // now it may get calls again, if it is well
     }

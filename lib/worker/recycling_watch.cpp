@@ -22,7 +22,7 @@ recycle_plan::verdict recycling_watch::judge(time_point now, bool with_memory) {
 }
 
 std::uint64_t recycling_watch::bytes() const noexcept {
-    return core_.process && !core_.life.has_ended() ? core_.process->resident_bytes() : 0;
+    return core_.process && !core_.life.process().has_ended ? core_.process->resident_bytes() : 0;
 }
 
 std::uint64_t recycling_watch::sample(time_point now) {

@@ -39,7 +39,7 @@ void publish_failure(const pool_context& context, const worker& subject, failure
         context.publish<events::heartbeat_failed>([&] { return events::heartbeat_failed{subject.id()}; });
     } else if (kind == failure_kind::probe_failed && action == recovery_action::replace) {
         context.publish<events::unhealthy_worker_terminated>([&] {
-            return events::unhealthy_worker_terminated{subject.id(), subject.life().pid(), detail};
+            return events::unhealthy_worker_terminated{subject.id(), subject.life().process().pid, detail};
         });
     }
 }
@@ -131,7 +131,7 @@ asio::awaitable<void> worker::perform(life_step step) {
         guests_.cancel();
         core_.surroundings.starter.cancel_start(core_.id);
         break;
-    case life_step::take_stacks: core_.process->signal(core_.life.stack_signal()); break;
+    case life_step::take_stacks: core_.process->signal(core_.life.process().stack_signal); break;
     case life_step::keep_stacks: stacks_ = stacks_in(core_.process->output_tail()); break;
     case life_step::release_calls: calls_.lose(); break;
     case life_step::ask:
@@ -170,9 +170,9 @@ asio::awaitable<void> worker::launch() {
     try {
         launch_order order{core_.id, origin_.token, {}};
         if (initialization_.is_wanted()) {
-            core_.life.begin_hook("before_launch");
+            core_.life.start().begin_hook("before_launch");
             order.launch = co_await initialization_.plan_launch();
-            core_.life.end_hook();
+            core_.life.start().end_hook();
         }
         if (core_.life.is_over()) {
             throw error(errc::spawn_failed, {}); // nobody wants it any more
@@ -185,10 +185,10 @@ asio::awaitable<void> worker::launch() {
         core_.link->start(tasks_, self);
         core_.life.launched(core_.process->pid());
         core_.context.publish<events::worker_spawned>([&] {
-            return events::worker_spawned{core_.id, core_.life.pid(),
+            return events::worker_spawned{core_.id, core_.life.process().pid,
                                           core_.context.now() - origin_.asked_for};
         });
-        if (core_.life.is_finished()) {
+        if (core_.life.ending().is_finished()) {
             end_now();
         }
     } catch (const error& problem) {
@@ -262,7 +262,7 @@ void worker::on_hello(hello_message& hello) {
         throw protocol_violation("its token is not the one it was started with");
     }
     // What starts or forwards the worker would die of the signal. Over stdio the pid may be of another machine.
-    const bool is_our_process = !is_over_stdio && hello.pid == core_.life.pid();
+    const bool is_our_process = !is_over_stdio && hello.pid == core_.life.process().pid;
     core_.life.greeted(is_our_process ? hello.stack_signal : 0);
     recycling_.measure(hello.pid);
     health_.introduce(hello);
@@ -286,9 +286,9 @@ void worker::on_ready() {
 
 /// Ready, but not yet in service: the user's warm-up has it to itself.
 asio::awaitable<void> worker::warm_up() {
-    core_.life.begin_hook("warm_up");
+    core_.life.start().begin_hook("warm_up");
     const auto complaint = co_await initialization_.warm_up();
-    core_.life.end_hook();
+    core_.life.start().end_hook();
     if (complaint.empty() && !core_.life.is_over()) {
         begin_service();
     } else if (!complaint.empty()) {
@@ -303,7 +303,7 @@ void worker::begin_service() {
     core_.announce(came_up{}); // before anything that may fail
     calls_.follow_load(now);
     core_.context.publish<events::worker_ready>([&] {
-        return events::worker_ready{core_.id, core_.life.pid(), now - origin_.asked_for};
+        return events::worker_ready{core_.id, core_.life.process().pid, now - origin_.asked_for};
     });
     recycling_.begin(now);
     if (health_.begin(now)) {
@@ -336,7 +336,7 @@ void worker::retire(departure_cause why, std::string detail) {
 }
 
 void worker::suspend() {
-    if (core_.life.is_in_service() && !core_.life.is(obstacle::suspended)) {
+    if (core_.life.is_in_service() && !core_.life.readiness().has(obstacle::suspended)) {
         core_.life.suspend();
         core_.announce_room();
         drain_.show_suspended();
@@ -344,7 +344,7 @@ void worker::suspend() {
 }
 
 void worker::resume() {
-    if (core_.life.is(obstacle::suspended)) {
+    if (core_.life.readiness().has(obstacle::suspended)) {
         core_.life.resume(health_.is_well(), present());
         health_.wake();
         core_.announce(was_resumed{});
@@ -395,10 +395,10 @@ error_info worker::describe() const {
     error_info info;
     info.pool = core_.id.pool;
     info.worker = core_.id;
-    info.pid = core_.life.pid();
-    info.status = core_.life.status();
-    info.exit_kind = core_.life.verdict().kind;
-    info.exit_evidence = core_.life.verdict().evidence;
+    info.pid = core_.life.process().pid;
+    info.status = core_.life.process().status;
+    info.exit_kind = core_.life.process().verdict.kind;
+    info.exit_evidence = core_.life.process().verdict.evidence;
     info.stacks = to_utf8(stacks_);
     info.detail = core_.life.departure() ? core_.life.departure()->detail : std::string();
     if (core_.process) {

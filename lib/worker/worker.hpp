@@ -106,7 +106,7 @@ public:
     /// Up, and neither at a call nor leased nor suspended.
     bool is_idle() const noexcept {
         return core_.life.is_in_service() && calls_.empty() && !calls_.is_leased() &&
-               !core_.life.is(obstacle::suspended);
+               !core_.life.readiness().has(obstacle::suspended);
     }
     std::uint64_t output_lines_dropped() const noexcept;
 
@@ -165,14 +165,14 @@ private:
 /// How the worker ended; to be asked once it has.
 inline worker_exit exit_of(const worker& one) {
     const auto& life = one.life();
-    return {one.id(), life.pid(), life.state(), life.status(), life.stages()};
+    return {one.id(), life.process().pid, life.state(), life.process().status, life.ending().stages()};
 }
 
 /// For messages about it.
 inline log_subject subject_of(const worker& one) {
     log_subject subject;
     subject.worker = &one.id();
-    subject.pid = one.life().pid();
+    subject.pid = one.life().process().pid;
     return subject;
 }
 

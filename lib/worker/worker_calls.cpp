@@ -151,7 +151,7 @@ error_info worker_calls::failure_of(const call& answered, error_message& answer)
 /// The states that an event tells of follow one another: what is older is told first.
 void worker_calls::announce_flip(time_point now, const call* subject) noexcept {
     core_.announce_transitions();
-    if (core_.life.is_full()) {
+    if (core_.life.readiness().is_full()) {
         core_.context.publish<events::capacity_reached>([&] {
             return events::capacity_reached{core_.id, load(), reserved(), capacity()};
         });
@@ -186,7 +186,7 @@ void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& asked) 
 /// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.
 void worker_calls::lose() {
     tools_.close();
-    const bool is_heard_out = core_.link && core_.life.has_ended() && core_.link->has_heard_out();
+    const bool is_heard_out = core_.link && core_.life.process().has_ended && core_.link->has_heard_out();
     const std::size_t may_have_begun = is_heard_out ? capacity() : load();
     if (core_.link) {
         core_.link->data().stop_sending(); // what is given back as not sent must not be sent after all
@@ -201,7 +201,7 @@ bool worker_calls::is_end_by_call() const noexcept {
     const bool lied = core_.life.leaves_for(departure_cause::protocol_error);
     const bool grew = core_.life.leaves_for(departure_cause::memory_limit) &&
                       core_.self.recycling().has_grown_by_oldest_call();
-    return lied || grew || is_crash(core_.life.verdict().kind);
+    return lied || grew || is_crash(core_.life.process().verdict.kind);
 }
 
 std::optional<lost_call_notice> worker_calls::take_lost() {

@@ -110,7 +110,7 @@ private:
     /// To be called after whatever may have taken a place or freed one. `subject`: the call that has.
     void follow_load(time_point now, const call* subject = nullptr) noexcept {
         const bool is_full = !has_place();
-        if (is_full != core_.life.is_full() && core_.life.set_full(is_full, now)) {
+        if (is_full != core_.life.readiness().is_full() && core_.life.set_full(is_full, now)) {
             announce_flip(now, subject);
         }
     }

@@ -25,7 +25,8 @@ void worker_drain::end_if_drained() {
 
 void worker_drain::show_suspended() {
     const bool is_drained = core_.self.calls().load() == (core_.self.health().is_probing() ? 1u : 0u);
-    if (is_drained && core_.life.is(obstacle::suspended) && core_.life.drained(core_.context.present())) {
+    if (is_drained && core_.life.readiness().has(obstacle::suspended) &&
+        core_.life.drained(core_.context.present())) {
         core_.announce(was_suspended{});
     }
 }
@@ -34,7 +35,8 @@ void worker_drain::advance() {
     show_suspended();
     end_if_drained();
     auto& health = core_.self.health();
-    if ((core_.life.is(obstacle::doubted) || core_.life.is(obstacle::due)) && health.can_probe_now()) {
+    if ((core_.life.readiness().has(obstacle::doubted) || core_.life.readiness().has(obstacle::due)) &&
+        health.can_probe_now()) {
         health.wake();
     }
 }

@@ -104,7 +104,7 @@ public:
     /// The stages it went through and when, such as "ask@0 terminate@3000".
     std::string path() const {
         std::string text;
-        for (const auto& each : life.stages()) {
+        for (const auto& each : life.ending().stages()) {
             text += (text.empty() ? "" : " ") + std::string(to_string(each.stage)) + "@" +
                     std::to_string(each.after / 1ms);
         }
@@ -150,7 +150,7 @@ const std::vector<situation> situations{{"launch", [](life_trial&) {}},
 void check_obstacles(const worker_life& life, const std::vector<obstacle>& expected) {
     for (const auto each : all_obstacles) {
         const bool wanted = std::find(expected.begin(), expected.end(), each) != expected.end();
-        BOOST_TEST(life.is(each) == wanted, "obstacle " << static_cast<unsigned>(each));
+        BOOST_TEST(life.readiness().has(each) == wanted, "obstacle " << static_cast<unsigned>(each));
     }
     BOOST_TEST(life.takes_calls() == (expected.empty() && !life.departure()));
 }
@@ -164,18 +164,18 @@ BOOST_AUTO_TEST_CASE(the_normal_life) {
     BOOST_TEST(of.steps() == "wait");
     BOOST_TEST(of.state() == "starting");
     BOOST_TEST(of.health() == "unknown");
-    BOOST_TEST(!of.life.has_process());
+    BOOST_TEST(!of.life.process().exists());
     check_obstacles(of.life, {obstacle::not_up});
 
     of.now += 1s;
     of.life.launched(42);
     BOOST_TEST(of.steps() == "wait");
-    BOOST_TEST(of.life.has_process());
-    BOOST_TEST(of.life.pid() == 42);
-    BOOST_TEST(!of.life.has_greeted());
+    BOOST_TEST(of.life.process().exists());
+    BOOST_TEST(of.life.process().pid == 42);
+    BOOST_TEST(!of.life.process().has_greeted);
     of.life.greeted(SIGUSR1);
-    BOOST_TEST(of.life.has_greeted());
-    BOOST_TEST(of.life.stack_signal() == SIGUSR1);
+    BOOST_TEST(of.life.process().has_greeted);
+    BOOST_TEST(of.life.process().stack_signal == SIGUSR1);
     BOOST_TEST(!of.life.was_up());
 
     of.now += 1s;
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_normal_life) {
     BOOST_TEST(of.steps() == "wait");
     BOOST_TEST(of.state() == "ready");
     BOOST_TEST(of.health() == "healthy");
-    BOOST_TEST((of.life.up_since() == of.now));
+    BOOST_TEST((of.life.process().up_since == of.now));
     BOOST_TEST(of.life.is_in_service());
     BOOST_TEST(of.left().count() == -1);
     check_obstacles(of.life, {});
@@ -198,8 +198,8 @@ BOOST_AUTO_TEST_CASE(the_normal_life) {
     BOOST_TEST(of.exit(exit_status::exited(0)) == "hear_out reap wait | release_calls close done");
     BOOST_TEST(of.state() == "stopped");
     BOOST_TEST(of.reason() == "exit code 0");
-    BOOST_TEST(of.life.is_finished());
-    BOOST_TEST(of.life.has_ended());
+    BOOST_TEST(of.life.ending().is_finished());
+    BOOST_TEST(of.life.process().has_ended);
     BOOST_TEST(of.path() == "ask@0");
     BOOST_TEST(of.steps() == "done");
 }
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_launch_that_fails_ends_it_at_once) {
     BOOST_TEST(of.reason() == "no such file");
     BOOST_TEST(of.life.leaves_for(departure_cause::failed_start));
     BOOST_TEST((of.life.departure()->code == errc::spawn_failed));
-    BOOST_TEST(of.life.stages().empty());
+    BOOST_TEST(of.life.ending().stages().empty());
     check_obstacles(of.life, {obstacle::not_up});
 }
 
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(what_each_action_does) {
             life_trial of;
             enter(of);
             const auto state = of.state();
-            const bool was_doubted = of.life.is(obstacle::doubted);
+            const bool was_doubted = of.life.readiness().has(obstacle::doubted);
             const auto action = of.fail(kind);
             using enum recovery_action;
             BOOST_TEST_CONTEXT(name << ", kind " << static_cast<int>(kind)) {
@@ -362,7 +362,7 @@ BOOST_AUTO_TEST_CASE(what_each_action_does) {
                 BOOST_TEST(of.life.is_draining() == (action == replace));
                 BOOST_TEST(of.life.departure().has_value() ==
                            (action == abandon || action == replace || action == terminate));
-                BOOST_TEST(of.life.is(obstacle::doubted) == (was_doubted || action == probe));
+                BOOST_TEST(of.life.readiness().has(obstacle::doubted) == (was_doubted || action == probe));
                 BOOST_TEST(of.state() == (action == degrade ? "degraded" : state));
                 if (of.life.departure()) {
                     BOOST_TEST((of.life.departure()->cause == cause_of(kind)));
@@ -441,7 +441,7 @@ BOOST_AUTO_TEST_CASE(degraded_until_it_is_restored) {
     of.serve();
     of.fail(probe_failed);
     check_obstacles(of.life, {obstacle::degraded});
-    BOOST_TEST(of.life.awaits_probe());
+    BOOST_TEST(of.life.readiness().awaits_probe());
     BOOST_TEST(of.life.is_in_service());
     BOOST_TEST(of.reason() == "it failed");
     const auto transitions = of.life.machine().history().size();
@@ -449,7 +449,7 @@ BOOST_AUTO_TEST_CASE(degraded_until_it_is_restored) {
     BOOST_TEST(of.life.machine().history().size() == transitions);
     of.life.restore(of.at());
     check_obstacles(of.life, {});
-    BOOST_TEST(!of.life.awaits_probe());
+    BOOST_TEST(!of.life.readiness().awaits_probe());
     BOOST_TEST(of.state() == "ready");
     BOOST_TEST(of.health() == "healthy");
     of.life.restore(of.at());
@@ -462,7 +462,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_due_for_a_probe_takes_no_calls_and_is_no_less_w
     of.life.expect_probe(true);
     check_obstacles(of.life, {obstacle::due});
     BOOST_TEST(!of.life.takes_calls());
-    BOOST_TEST(!of.life.awaits_probe());
+    BOOST_TEST(!of.life.readiness().awaits_probe());
     BOOST_TEST(of.life.is_in_service());
     of.life.expect_probe(false);
     check_obstacles(of.life, {});
@@ -473,7 +473,7 @@ BOOST_AUTO_TEST_CASE(doubted_until_it_is_probed) {
     of.serve();
     of.fail(error_streak);
     check_obstacles(of.life, {obstacle::doubted});
-    BOOST_TEST(of.life.awaits_probe());
+    BOOST_TEST(of.life.readiness().awaits_probe());
     BOOST_TEST(of.state() == "ready");
     of.life.dispel_doubt();
     check_obstacles(of.life, {});
@@ -484,10 +484,10 @@ BOOST_AUTO_TEST_CASE(suspended_at_once_but_in_name_only_when_drained) {
     of.serve();
     of.life.suspend();
     check_obstacles(of.life, {obstacle::suspended});
-    BOOST_TEST(!of.life.is_suspended());
+    BOOST_TEST((of.life.state() != worker_state::suspended));
     BOOST_TEST(of.state() == "ready");
     BOOST_TEST(of.life.drained(of.at()));
-    BOOST_TEST(of.life.is_suspended());
+    BOOST_TEST((of.life.state() == worker_state::suspended));
     BOOST_TEST(!of.life.drained(of.at())); // no news
     of.life.resume(true, of.at());
     check_obstacles(of.life, {});
@@ -532,7 +532,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
         if (!chance(20)) {
             of.life.launched(42);
         }
-        for (int i = 0; i < 12 && !of.life.is_finished(); ++i) {
+        for (int i = 0; i < 12 && !of.life.ending().is_finished(); ++i) {
             switch (random() % 16) {
             case 0: of.life.suspend(); break;
             case 1: of.life.drained(of.at()); break;
@@ -560,7 +560,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
             case 9: of.now += chance(3) ? 20s : 100ms; break;
             case 10:
             case 11:
-                if (!of.life.was_up() && of.life.has_process()) {
+                if (!of.life.was_up() && of.life.process().exists()) {
                     of.life.came_up(of.at());
                 }
                 break;
@@ -569,7 +569,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
             check();
             go_on();
         }
-        if (of.life.has_process() && !of.life.is_finished()) {
+        if (of.life.process().exists() && !of.life.ending().is_finished()) {
             of.life.process_ended(of.at());
             of.life.data_ended();
             go_on();
@@ -836,8 +836,8 @@ BOOST_AUTO_TEST_CASE(stages_follow_until_it_is_lost) {
     BOOST_TEST(of.steps_after(1s) == "release_calls give_up close done");
     BOOST_TEST(of.path() == "ask@0 terminate@3000 kill@5000 lost@6000");
     BOOST_TEST(of.state() == "killed");
-    BOOST_TEST(!of.life.has_ended());
-    BOOST_TEST(of.life.is_finished());
+    BOOST_TEST(!of.life.process().has_ended);
+    BOOST_TEST(of.life.ending().is_finished());
     of.life.process_ended(of.at());
     BOOST_TEST(of.steps() == "done");
 }
@@ -1019,7 +1019,7 @@ BOOST_AUTO_TEST_CASE(what_it_printed_before_it_died_of_it_is_kept) {
                "keep_stacks hear_out reap wait | release_calls close done");
     BOOST_TEST(of.state() == "failed");
     BOOST_TEST(of.reason() == "it failed");
-    BOOST_TEST(of.life.stages().empty());
+    BOOST_TEST(of.life.ending().stages().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -1039,8 +1039,8 @@ BOOST_AUTO_TEST_CASE(its_process_ends_some_time_after_its_channel) {
     of.life.reaped({exit_status::signalled(SIGSEGV), false, false, {}}, of.at());
     BOOST_TEST(of.steps() == "release_calls close done");
     BOOST_TEST(of.reason() == "its process ended");
-    BOOST_TEST(of.life.stages().empty());
-    BOOST_TEST((of.life.verdict().kind == exit_class::segfault));
+    BOOST_TEST(of.life.ending().stages().empty());
+    BOOST_TEST((of.life.process().verdict.kind == exit_class::segfault));
 }
 
 BOOST_AUTO_TEST_CASE(what_else_came_over_its_channel_is_told) {
@@ -1116,7 +1116,7 @@ BOOST_AUTO_TEST_CASE(it_is_reaped_once_and_then_waited_for) {
     of.life.data_ended();
     BOOST_TEST(of.steps() == "hear_out reap wait");
     BOOST_TEST(of.steps_after(1h) == "wait");
-    BOOST_TEST(!of.life.is_finished());
+    BOOST_TEST(!of.life.ending().is_finished());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -1143,8 +1143,8 @@ void check_ends(const std::function<void(life_trial&)>& enter, const std::vector
         of.exit(status);
         BOOST_TEST_CONTEXT(to_string(status)) {
             BOOST_TEST(of.state() == state);
-            BOOST_TEST(to_string(of.life.verdict().kind) == to_string(kind));
-            BOOST_TEST((of.life.status() == status));
+            BOOST_TEST(to_string(of.life.process().verdict.kind) == to_string(kind));
+            BOOST_TEST((of.life.process().status == status));
         }
     }
 }
@@ -1258,7 +1258,7 @@ BOOST_AUTO_TEST_CASE(broken_off_it_is_over_at_once) {
         enter(of);
         of.life.break_off("out of memory", of.at());
         BOOST_TEST_CONTEXT(name) {
-            BOOST_TEST(of.life.is_finished());
+            BOOST_TEST(of.life.ending().is_finished());
             BOOST_TEST(of.steps() == "done");
             BOOST_TEST(of.state() == "failed");
             BOOST_TEST(of.reason() == "out of memory");

@@ -16,13 +16,13 @@ error_info info_of(const worker& subject, std::string detail) {
     error_info info;
     info.pool = subject.id().pool;
     info.worker = subject.id();
-    info.pid = subject.life().pid();
+    info.pid = subject.life().process().pid;
     info.detail = std::move(detail);
     return info;
 }
 
 bool is_probeable(const worker& subject) noexcept {
-    return subject.life().is_in_service() && !subject.life().is(obstacle::suspended);
+    return subject.life().is_in_service() && !subject.life().readiness().has(obstacle::suspended);
 }
 
 } // namespace

@@ -126,7 +126,7 @@ bool replacement::may_begin(const slot& in, time_point now) const {
     const bool is_free_to =
         in.wanted && in.serves() && !in.current->life().departure() && !in.successor && in.plan.due() <= now;
     return is_free_to && !in.current->is_held() &&
-           (!in.restarts.empty() || !in.current->life().is(obstacle::suspended));
+           (!in.restarts.empty() || !in.current->life().readiness().has(obstacle::suspended));
 }
 
 void replacement::log_wait(slot& in) const {
@@ -163,7 +163,7 @@ bool replacement::limits_memory() const noexcept {
 
 /// A worker that was suspended meanwhile keeps its place, and its memory; so does one that was leased, or bound to a session.
 void replacement::succeed(slot& in) {
-    if (in.current->life().is(obstacle::suspended) && in.restarts.empty()) {
+    if (in.current->life().readiness().has(obstacle::suspended) && in.restarts.empty()) {
         dismiss_successor(in, "the one it was to replace is suspended");
         return;
     }

@@ -172,8 +172,8 @@ std::size_t roster::surplus() const noexcept {
 
 std::size_t roster::out_of_rotation() const noexcept {
     return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const slot& each) {
-        const bool serves = each.serves() && !each.current->life().is(obstacle::suspended) &&
-                            !each.current->life().awaits_probe();
+        const bool serves = each.serves() && !each.current->life().readiness().has(obstacle::suspended) &&
+                            !each.current->life().readiness().awaits_probe();
         return each.wanted && !serves;
     }));
 }

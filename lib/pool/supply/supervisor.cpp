@@ -28,7 +28,7 @@ worker_death death_of(const worker& gone, time_point now) {
     const bool has_failed = why.cause == departure_cause::memory_limit && gone.recycling().is_in_vain();
     const bool was_retired = why.planned || kind_of(why.cause) == departure_kind::fault;
     return {was_retired && !has_failed, gone.life().was_up(), gone.life().uptime(now),
-            gone.calls().completed(), has_failed ? exit_status() : gone.life().status()};
+            gone.calls().completed(), has_failed ? exit_status() : gone.life().process().status};
 }
 
 /// It ended by itself, and how it did will be known in a moment.
@@ -148,7 +148,7 @@ void supervisor::free_slot(worker& leaver) {
     const auto index = leaver.id().slot;
     auto& slot = roster_[index];
     slot.left_by = leaver.id().generation;
-    if (leaver.life().has_process()) {
+    if (leaver.life().process().exists()) {
         slot.last_process_of = leaver.id().generation;
         slot.left_as.reset();
     }
@@ -208,7 +208,7 @@ void supervisor::on_ended(worker& gone) {
 void supervisor::judge(const worker& gone, time_point now) {
     auto& slot = roster_.slot_of(gone);
     const auto death = death_of(gone, now);
-    const auto kind = gone.life().verdict().kind;
+    const auto kind = gone.life().process().verdict.kind;
     const bool is_latest = slot.left_by == gone.id().generation; // others may have tried to follow it in vain
     if (is_latest && gone.life().was_up()) {
         slot.plan.verdict_is_out();
@@ -255,7 +255,7 @@ void supervisor::on_start_failed(worker& failed) {
 void supervisor::pass_on_slot_of(const worker& gone) {
     auto& slot = roster_.slot_of(gone);
     const auto generation = gone.id().generation;
-    const auto kind = gone.life().verdict().kind;
+    const auto kind = gone.life().process().verdict.kind;
     if (generation == slot.last_process_of) {
         slot.left_as = kind;
     }
@@ -273,7 +273,7 @@ void supervisor::count_end(const worker& gone) {
         counters_.start_failures += life.is_lost() ? 1 : 0;
     } else if (life.is_lost()) {
         ++counters_.workers_lost;
-        counters_.crashes += is_crash(life.verdict().kind) ? 1 : 0;
+        counters_.crashes += is_crash(life.process().verdict.kind) ? 1 : 0;
     } else {
         const auto cause = life.departure()->cause;
         ++(kind_of(cause) == departure_kind::fault ? counters_.workers_replaced
@@ -283,7 +283,7 @@ void supervisor::count_end(const worker& gone) {
 }
 
 void supervisor::record_end(const worker& gone) {
-    const auto& status = gone.life().status();
+    const auto& status = gone.life().process().status;
     if (status.was_taken() && !warned_of_reapers_) { // once in a pool's life
         warned_of_reapers_ = true;
         log_(log_level::warning,

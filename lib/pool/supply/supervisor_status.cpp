@@ -38,7 +38,7 @@ worker_status status_of(const worker& subject, moment at) {
     const auto& calls = subject.calls();
     worker_status result;
     result.id = subject.id();
-    result.pid = life.pid();
+    result.pid = life.process().pid;
     describe_life(result, life.machine(), at);
     result.retiring = life.departure().has_value();
     if (life.is_over()) {

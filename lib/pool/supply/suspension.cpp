@@ -14,11 +14,11 @@ asio::awaitable<void> suspension::suspend(worker_id id) {
     }
     const auto suspended = found->shared_from_this();
     suspended->suspend();
-    while (!suspended->life().is_suspended()) {
+    while (suspended->life().state() != worker_state::suspended) {
         if (roster_.find(id) == nullptr) {
             throw roster_.no_such_worker(id);
         }
-        if (!suspended->life().is(obstacle::suspended)) {
+        if (!suspended->life().readiness().has(obstacle::suspended)) {
             throw resumed();
         }
         co_await changed_.wait();
@@ -43,7 +43,8 @@ asio::awaitable<void> suspension::suspend_all() {
 /// It is suspended, or gone, or has been resumed by itself.
 bool suspension::is_drained(const worker_id& id) const noexcept {
     const auto* const found = roster_.find(id);
-    return found == nullptr || found->life().is_suspended() || !found->life().is(obstacle::suspended);
+    return found == nullptr || found->life().state() == worker_state::suspended ||
+           !found->life().readiness().has(obstacle::suspended);
 }
 
 asio::awaitable<void> suspension::resume(worker_id id) {
@@ -69,7 +70,7 @@ asio::awaitable<void> suspension::resume_all() {
 bool suspension::will_serve() const noexcept {
     const auto& slots = roster_.slots();
     return std::any_of(slots.begin(), slots.end(), [this](const slot& each) {
-        const bool stays = each.current && !each.current->life().is(obstacle::suspended);
+        const bool stays = each.current && !each.current->life().readiness().has(obstacle::suspended);
         const bool comes = each.successor && !each.restarts.empty();
         return (stays && (each.serves() || !on_)) || (comes && !on_);
     });
