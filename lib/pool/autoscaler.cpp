@@ -22,7 +22,7 @@ constexpr duration pause_without_room = std::chrono::milliseconds(250);
 
 } // namespace
 
-autoscaler::autoscaler(const worker_surroundings& surroundings, dispatcher& calls, roster& workers,
+autoscaler::autoscaler(const worker_surroundings& surroundings, open_calls& calls, roster& workers,
                        const suspension& suspended, const pool_log& log, worker_share share)
     : surroundings_(surroundings),
       config_(surroundings.config),

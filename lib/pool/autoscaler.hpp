@@ -6,7 +6,7 @@
 #include "async/latch.hpp"
 #include "policy/scaler.hpp"
 #include "policy/worker_budget.hpp"
-#include "pool/demand/dispatcher.hpp"
+#include "pool/demand/open_calls.hpp"
 #include "pool/supply/sizing.hpp"
 #include "pool/supply/suspension.hpp"
 #include "telemetry/log.hpp"
@@ -19,7 +19,7 @@ namespace skep {
 /// pool's strand.
 class autoscaler {
 public:
-    autoscaler(const worker_surroundings& surroundings, dispatcher& calls, roster& workers,
+    autoscaler(const worker_surroundings& surroundings, open_calls& calls, roster& workers,
                const suspension& suspended, const pool_log& log, worker_share share);
 
     /// Until it is cancelled. A pool of fixed size costs nothing.
@@ -56,7 +56,7 @@ private:
 
     const worker_surroundings& surroundings_;
     const pool_config& config_;
-    dispatcher& calls_;
+    open_calls& calls_;
     roster& roster_;
     sizing sizing_;
     const suspension& suspension_;

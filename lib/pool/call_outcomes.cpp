@@ -11,14 +11,14 @@ void call_outcomes::on_result(worker& sender, call& answered, result_message& an
     if (answered.state == call_state::running) {
         streaks_.succeeded(sender.id().slot, answered.req.command());
     }
-    parts_.calls.on_result(sender, answered, answer, now);
+    parts_.calls.answers().on_result(sender, answered, answer, now);
 }
 
 void call_outcomes::on_remote_error(worker& sender, call& answered, error_message& answer) {
     if (answered.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
         record_failed_call(sender, answered, answer.type);
     }
-    parts_.calls.on_remote_error(sender, answered, answer);
+    parts_.calls.answers().on_remote_error(sender, answered, answer);
 }
 
 asio::awaitable<void> call_outcomes::watch_deadlines() {
@@ -27,7 +27,7 @@ asio::awaitable<void> call_outcomes::watch_deadlines() {
         co_await deadlines.wait();
         parts_.events.catch_up();
         deadlines.notify_due({shortage(), parts_.may_get_more_workers()}, parts_.events);
-        for (const auto& each : parts_.calls.take_timed_out()) {
+        for (const auto& each : parts_.calls.timeouts().take_timed_out()) {
             record_failed_call(*each.at, *each.given_up, "timeout");
         }
         parts_.scaling.on_waiting();

@@ -33,8 +33,10 @@ private:
     void on_log(const worker& sender, const log_message& said) noexcept override {
         output_.on_logged(sender, said);
     }
-    void on_chunk(call& receiver, chunk_message& piece) override { parts_.calls.on_chunk(receiver, piece); }
-    void on_begun_in_vain(call& begun) override { parts_.calls.on_begun_in_vain(begun); }
+    void on_chunk(call& receiver, chunk_message& piece) override {
+        parts_.calls.answers().on_chunk(receiver, piece);
+    }
+    void on_begun_in_vain(call& begun) override { parts_.calls.open().grant_grace(begun); }
     bool may_be_probed(const worker& one) const noexcept override {
         return parts_.workers.may_be_probed(one);
     }

@@ -140,14 +140,14 @@ void pool_core::submit(call& fresh) {
     }
     const bool may_grow = outer_of(fresh) != nullptr && parts_.may_get_more_workers();
     calls.submit(fresh, may_grow);
-    if (calls.next_for_any() != nullptr) {
+    if (calls.open().next_for_any() != nullptr) {
         parts_.scaling.on_waiting();
     }
 }
 
 void pool_core::take_chunks(call& from, stream_credit taken) {
     parts_.events.catch_up();
-    parts_.calls.take_chunks(from, taken);
+    parts_.calls.answers().take_chunks(from, taken);
 }
 
 /// What has brought the pool into a state in which it refuses calls.
@@ -162,7 +162,7 @@ void pool_core::end_now(const asio::execution_context&) noexcept {
     parts_.supervision.end_now();
     parts_.starter->close(); // ends what the workers have left of their groups, and a launch under way
     parts_.waits.drop_callers();
-    parts_.calls.drop_callers();
+    parts_.calls.open().drop_callers();
 }
 
 void pool_core::require_running() {

@@ -20,25 +20,26 @@ dispatcher::dispatcher(const worker_surroundings& surroundings)
       context_(surroundings.context),
       room_(surroundings),
       sessions_(surroundings, room_.queue(), room_.places()),
+      open_(surroundings, room_, sessions_),
       losses_(config_, context_),
-      figures_(config_.metrics),
-      drained_(context_.executor) {}
+      answers_(context_, room_, sessions_, open_, losses_),
+      timeouts_(context_, room_, open_) {}
 
 void dispatcher::submit(call& fresh, bool may_grow) {
-    ++counters_.submitted;
+    ++open_.counters().submitted;
     accept(fresh);
     if (fresh.state == call_state::queued) {
-        ++counters_.waited;
+        ++open_.counters().waited;
         refuse_if_cycle(fresh, may_grow);
     }
 }
 
 void dispatcher::refuse(call& fresh, errc code, error_info cause) {
-    ++counters_.submitted;
+    ++open_.counters().submitted;
     if (fresh.refusal) {
         refuse_unsendable(fresh);
     } else {
-        fail(fresh, code, std::move(cause));
+        open_.fail(fresh, code, std::move(cause));
     }
 }
 
@@ -51,7 +52,7 @@ void dispatcher::accept(call& fresh) {
     facts.is_expired = fresh.deadline <= fresh.submitted;
     facts.is_poisonous = losses_.is_poison(fresh, fresh.submitted);
     if (const auto refusal = refusal_of(facts)) {
-        fail(fresh, *refusal);
+        open_.fail(fresh, *refusal);
         return;
     }
     place(fresh);
@@ -61,14 +62,20 @@ void dispatcher::refuse_unsendable(call& unsendable) {
     try {
         std::rethrow_exception(std::exchange(unsendable.refusal, nullptr));
     } catch (const error& refusal) {
-        fail(unsendable, refusal.errc(), refusal.info());
+        open_.fail(unsendable, refusal.errc(), refusal.info());
     } catch (const std::bad_alloc&) {
-        fail(unsendable, errc::out_of_memory);
+        open_.fail(unsendable, errc::out_of_memory);
     } catch (const std::exception& problem) {
         fail_unsent(unsendable, problem.what());
     } catch (...) {
         fail_unsent(unsendable, "a handler of it could not be copied");
     }
+}
+
+void dispatcher::fail_unsent(call& unsent, const char* problem) {
+    error_info info;
+    info.detail = problem;
+    open_.fail(unsent, errc::invalid_request, std::move(info));
 }
 
 /// Gives the request the options of its command in the configuration, as far as the request has none.
@@ -144,35 +151,19 @@ void dispatcher::refuse_in_lease(call& refused, const lease_claim& with, errc co
     error_info info;
     info.worker = with.of;
     info.detail = std::move(why);
-    fail(refused, code, std::move(info));
+    open_.fail(refused, code, std::move(info));
 }
 
 void dispatcher::queue_up(call& fresh) {
     const auto* const lease = lease_of(fresh);
     const bool has_place = false;
     if (admit(has_place, room_.waiting_with(fresh), config_.queue.limit) == admission::queue) {
-        enqueue(fresh, false, fresh.submitted);
+        open_.enqueue(fresh, false, fresh.submitted);
     } else if (lease != nullptr) {
         refuse_in_lease(fresh, *lease, errc::pool_saturated, {});
     } else {
-        fail(fresh, errc::pool_saturated);
+        open_.fail(fresh, errc::pool_saturated);
     }
-}
-
-void dispatcher::enqueue(call& waiting, bool at_front, time_point now) {
-    const auto limit = waiting.req.queue_timeout().value_or(config_.queue.timeout);
-    room_.deadlines().set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
-    waiting.state = call_state::queued;
-    if (auto* const lease = lease_of(waiting)) {
-        room_.join(waiting, *lease);
-    } else {
-        if (at_front) {
-            room_.join_first(waiting);
-        } else {
-            room_.join(waiting);
-        }
-    }
-    publish_enqueued(context_, config_.name, waiting, room_.waiting_with(waiting));
 }
 
 bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
@@ -216,34 +207,17 @@ bool dispatcher::is_refused_as_cycle(call& made_by_tool) {
     }
     error_info info;
     info.detail = "it would wait for ever: " + trail_of(made_by_tool);
-    leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
+    open_.leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
     return true;
 }
 
-/// What has waited behind a call that could not be pipelined may be.
-void dispatcher::leave_queue(call& waiting, errc code, error_info info) {
-    const bool has_held_up_others = !waiting.is_pipelinable;
-    fail(waiting, code, std::move(info));
-    if (has_held_up_others) {
-        room_.serve_all();
-    }
-}
-
 void dispatcher::dispatch(call& next, worker& to, time_point now) {
-    if (next.state == call_state::queued) {
-        publish_dequeued(context_, config_.name, next, room_.waiting_with(next));
-    }
-    next.state = call_state::running;
-    next.at = &to;
-    next.id = 0; // none yet
-    next.dispatched = now;
-    ++next.attempts;
-    running_.begin(next);
+    open_.begin(next, to, now);
     if (next.has_session()) {
         sessions_.bind(next, to);
     }
     if (!is_sent(next, to, now)) {
-        fail(next, errc::out_of_memory);
+        open_.fail(next, errc::out_of_memory);
         room_.refresh(to);
         return;
     }
@@ -278,13 +252,40 @@ void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
     }
 }
 
+void dispatcher::on_due(claim& due, const supply_outlook& supply) {
+    auto& late = static_cast<call&>(due);
+    if (late.state == call_state::delayed && late.deadline > context_.now()) {
+        resume_delayed(late, supply.may_grow);
+    } else {
+        timeouts_.on_due(late, supply);
+    }
+}
+
+void dispatcher::resume_delayed(call& delayed, bool may_grow) {
+    const call_ptr keep(&delayed);
+    open_.resume(delayed);
+    room_.serve_all();
+    if (delayed.state == call_state::queued) {
+        refuse_if_cycle(delayed, may_grow);
+    }
+}
+
+void dispatcher::on_breakdown(claim& broken, const error& why) noexcept {
+    open_.break_off(static_cast<call&>(broken), why);
+}
+
+std::size_t dispatcher::break_down(const error& why) noexcept {
+    timeouts_.clear();
+    return open_.break_down(why);
+}
+
 void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
     switch (given_up.state) {
-    case call_state::queued: leave_queue(given_up, errc::cancelled); break;
-    case call_state::delayed: fail(given_up, errc::cancelled); break;
+    case call_state::queued: open_.leave_queue(given_up, errc::cancelled); break;
+    case call_state::delayed: open_.fail(given_up, errc::cancelled); break;
     case call_state::running:
         if (type != asio::cancellation_type::total) {
-            abandon(given_up, errc::cancelled);
+            open_.abandon(given_up, errc::cancelled);
         }
         break;
     default: break;
@@ -292,7 +293,7 @@ void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
 }
 
 void dispatcher::begin_reset(call& fresh, const lease_claim& with) {
-    ++counters_.submitted;
+    ++open_.counters().submitted;
     receive(fresh);
     begin(fresh, with, fresh.submitted);
 }
@@ -391,7 +392,7 @@ void dispatcher::refuse_in_session(call& refused, const route& taken) {
     if (code == errc::session_worker_unavailable && may_have_begun) {
         code = errc::worker_lost;
     }
-    fail(refused, code, std::move(info));
+    open_.fail(refused, code, std::move(info));
 }
 
 } // namespace skep

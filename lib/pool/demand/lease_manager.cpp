@@ -191,8 +191,8 @@ void lease_manager::cancel_close(lease_claim& lease) {
 
 /// Those that wait, and those that its worker has.
 void lease_manager::end_calls(lease_claim& lease) {
-    calls_.fail_waiting_in(lease, errc::cancelled, {});
-    calls_.abandon_running_in(lease, errc::cancelled);
+    calls_.open().fail_waiting_in(lease, errc::cancelled, {});
+    calls_.open().abandon_running_in(lease, errc::cancelled);
 }
 
 /// Once its calls have ended: has its worker reset, and lets go of it.
@@ -257,7 +257,7 @@ void lease_manager::lose(lease_claim& lease) {
         room_.deadlines().remove(lease);
         if (!lease.waiting.empty()) {
             info.detail = "the leased worker ended";
-            calls_.fail_waiting_in(lease, errc::worker_lost, info);
+            calls_.open().fail_waiting_in(lease, errc::worker_lost, info);
         }
         break;
     default:

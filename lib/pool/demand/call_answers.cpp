@@ -1,13 +1,12 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What a dispatcher does with what comes of calls at workers.
+#include "pool/demand/call_answers.hpp"
 
 #include "policy/remote_error.hpp"
 #include "pool/demand/call_events.hpp"
-#include "pool/demand/dispatcher.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace skep {
 
@@ -28,24 +27,22 @@ const char* why_not_again(const call& lost, const worker& gone, bool may_go_else
 
 } // namespace
 
-void dispatcher::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
+void call_answers::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
     if (answered.state != call_state::running) {
-        finish_abandoned(sender, answered);
+        on_late_answer(sender, answered);
         return;
     }
     const call_ptr keep(&answered);
     auto given = sender.calls().reply_to(answered, answer, now);
-    ++counters_.succeeded;
     losses_.succeeded();
-    record_end(answered, now, std::nullopt);
-    close_out(answered, now);
+    open_.succeed(answered, now);
     room_.serve(sender); // first: the worker is to idle as little as may be
     if (waiting_room::close(answered)) {
         answered.sink->put_answer(std::move(given));
     }
 }
 
-void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
+void call_answers::on_chunk(call& receiver, chunk_message& piece) {
     if (receiver.state != call_state::running) {
         return; // nobody waits for it
     }
@@ -58,7 +55,7 @@ void dispatcher::on_chunk(call& receiver, chunk_message& piece) {
     receiver.sink->put_chunk({std::move(piece.value), std::move(piece.attachments)}, piece.bytes);
 }
 
-void dispatcher::take_chunks(call& from, stream_credit taken) {
+void call_answers::take_chunks(call& from, stream_credit taken) {
     auto& window = from.stream->window;
     const bool was_exhausted = window.is_exhausted();
     window.consume(taken);
@@ -71,34 +68,30 @@ void dispatcher::take_chunks(call& from, stream_credit taken) {
     }
 }
 
-void dispatcher::on_remote_error(worker& sender, call& answered, error_message& answer) {
+void call_answers::on_remote_error(worker& sender, call& answered, error_message& answer) {
     if (answered.state != call_state::running) {
-        finish_abandoned(sender, answered);
+        on_late_answer(sender, answered);
         return;
     }
     const bool is_late = answered.deadline <= context_.now();
     const auto code =
         is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
     auto info = sender.calls().failure_of(answered, answer);
-    fail(answered, code, std::move(info));
+    open_.fail(answered, code, std::move(info));
     room_.serve(sender);
 }
 
 /// An answer to a call that was given up: dropped, but its worker is free again.
-void dispatcher::finish_abandoned(worker& sender, call& answered) {
-    ++counters_.late_answers;
-    answered.state = call_state::done;
-    sessions_.end_use(answered);
-    room_.deadlines().remove(answered);
+void call_answers::on_late_answer(worker& sender, call& answered) {
+    ++open_.counters().late_answers;
+    open_.forget(answered);
     room_.serve(sender);
 }
 
-void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
+void call_answers::on_call_lost(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
-        lost.state = call_state::done;
-        sessions_.end_use(lost);
-        room_.deadlines().remove(lost);
+        open_.forget(lost);
         // That it crashes when it is ended for a call that was given up may be for that.
         const bool was_overdue = gone.life().leaves_for(departure_cause::overdue_call);
         if (notice.may_have_begun && notice.is_to_blame && !was_overdue) {
@@ -109,7 +102,7 @@ void dispatcher::on_call_lost(worker& gone, const lost_call_notice& notice) {
     retry_or_fail(gone, notice);
 }
 
-void dispatcher::retry_or_fail(worker& gone, const lost_call_notice& notice) {
+void call_answers::retry_or_fail(worker& gone, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
     auto info = gone.describe();
@@ -118,20 +111,21 @@ void dispatcher::retry_or_fail(worker& gone, const lost_call_notice& notice) {
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
     const auto verdict = losses_.judge(notice, may_go_elsewhere, cause, now);
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
-        counters_.retries_denied += verdict.budget_is_spent ? 1 : 0;
+        open_.counters().retries_denied += verdict.budget_is_spent ? 1 : 0;
         const bool refused = verdict.fate == call_fate::refuse;
         info.detail += refused ? "" : why_not_again(lost, gone, may_go_elsewhere, verdict.budget_is_spent);
-        fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
+        open_.fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
         return;
     }
     if (lost.is_leased()) {
-        fail(lost, errc::worker_lost, std::move(info));
+        open_.fail(lost, errc::worker_lost, std::move(info));
         return;
     }
     if (is_lost_in_session) {
         const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at another worker, before
         info.detail += may_have_begun ? "" : std::string(info.detail.empty() ? "" : ": ") + worker_is_gone;
-        fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable, std::move(info));
+        open_.fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable,
+                   std::move(info));
         return;
     }
     context_.publish<events::request_retried>([&] {
@@ -139,22 +133,15 @@ void dispatcher::retry_or_fail(worker& gone, const lost_call_notice& notice) {
                                        verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
                                        lost.attempts};
     });
-    running_.end(lost, now);
-    ++counters_.retried;
+    open_.take_back(lost, now);
     if (verdict.fate == call_fate::resend) {
         --lost.attempts;
     }
     if (verdict.fate == call_fate::retry && verdict.wait > duration::zero()) {
-        delay(lost, verdict.wait);
+        open_.delay(lost, verdict.wait);
     } else {
-        enqueue(lost, true, now);
+        open_.enqueue(lost, true, now);
     }
-}
-
-void dispatcher::delay(call& lost, duration wait) {
-    lost.state = call_state::delayed;
-    delayed_.push_back(&lost);
-    room_.deadlines().set(lost, std::min(lost.deadline, context_.now() + wait));
 }
 
 } // namespace skep

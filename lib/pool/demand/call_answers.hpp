@@ -1,0 +1,38 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/demand/lost_call_policy.hpp"
+#include "pool/demand/open_calls.hpp"
+
+namespace skep {
+
+/// What comes of calls at workers: their answers, which are dropped if they are stale, their chunks, and the loss of their
+/// worker, after which a call is sent once more or fails. On the pool's strand.
+class call_answers {
+public:
+    call_answers(const pool_context& context, waiting_room& room, session_router& sessions, open_calls& open,
+                 lost_call_policy& losses)
+        : context_(context), room_(room), sessions_(sessions), open_(open), losses_(losses) {}
+
+    void on_result(worker& sender, call& answered, result_message& answer, time_point now);
+    void on_remote_error(worker& sender, call& answered, error_message& answer);
+    void on_chunk(call& receiver, chunk_message& piece);
+
+    /// The consumer of a stream has taken so much: its worker may send more.
+    void take_chunks(call& from, stream_credit taken);
+    void on_call_lost(worker& gone, const lost_call_notice& notice);
+
+private:
+    void on_late_answer(worker& sender, call& answered);
+    void retry_or_fail(worker& gone, const lost_call_notice& notice);
+
+    const pool_context& context_;
+    waiting_room& room_;
+    session_router& sessions_;
+    open_calls& open_;
+    lost_call_policy& losses_;
+};
+
+} // namespace skep

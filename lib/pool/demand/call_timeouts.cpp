@@ -1,0 +1,89 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "pool/demand/call_timeouts.hpp"
+
+#include "core/clock.hpp"
+#include "core/duration_text.hpp"
+#include "worker/worker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skep {
+
+time_point next_check(const call& running) {
+    if (running.stream == nullptr) {
+        return running.deadline;
+    }
+    return std::min(running.deadline, after_limit(running.stream->heard, running.stream->idle_timeout));
+}
+
+void call_timeouts::on_due(call& late, const supply_outlook& supply) {
+    switch (late.state) {
+    case call_state::queued: fail_waiting(late, supply); break;
+    case call_state::delayed: open_.fail(late, errc::timeout); break;
+    case call_state::running:
+        if (late.deadline > context_.now()) {
+            check_quiet(late);
+        } else {
+            time_out(late);
+        }
+        break;
+    case call_state::abandoned: check_overdue(late); break;
+    default: break;
+    }
+}
+
+/// Its time was over before a worker took it.
+void call_timeouts::fail_waiting(call& waiting, const supply_outlook& supply) {
+    error_info info;
+    info.detail = supply.shortage;
+    auto code = errc::queue_timeout;
+    if (!room_.places().is_any_up()) {
+        code = errc::no_worker;
+    } else if (waiting.deadline <= context_.now()) {
+        code = errc::timeout;
+    } else if (info.detail.empty()) {
+        info.detail = waiting.is_leased() ? "the lease's other calls held its places; raise "
+                      : waiting.slot      ? "the worker of its session was busy; raise "
+                                          : "all were busy; raise workers, ";
+        info.detail += "queue.timeout or the request's queue_timeout";
+    }
+    open_.leave_queue(waiting, code, std::move(info));
+}
+
+void call_timeouts::time_out(call& running, error_info info) {
+    auto& at = *running.at;
+    if (!at.calls().is_pipelined(running)) {
+        timed_out_.push_back({at.shared_from_this(), &running});
+    }
+    open_.abandon(running, errc::timeout, std::move(info));
+}
+
+/// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
+void call_timeouts::check_quiet(call& stream) {
+    const auto now = context_.now();
+    if (stream.stream->window.is_exhausted() || stream.at->calls().is_asking(stream)) {
+        stream.stream->heard = now;
+    }
+    if (next_check(stream) > now) {
+        room_.deadlines().set(stream, next_check(stream));
+        return;
+    }
+    error_info info;
+    info.detail = "no chunk came for " + in_milliseconds(stream.stream->idle_timeout) +
+                  ", its idle_timeout, though the worker might have sent one";
+    time_out(stream, std::move(info));
+}
+
+void call_timeouts::check_overdue(call& abandoned) {
+    if (abandoned.overdue.has_passed(context_.now())) {
+        constexpr auto story = "it is still at a call given up cancel_grace ago";
+        abandoned.at->report({failure_kind::call_overdue, story});
+    } else {
+        room_.deadlines().set(abandoned, abandoned.overdue.due());
+    }
+}
+
+} // namespace skep

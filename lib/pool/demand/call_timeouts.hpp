@@ -1,0 +1,51 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "pool/demand/open_calls.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace skep {
+
+/// A call that was given up because it took too long, for the pool to act upon.
+struct timed_out_call {
+    std::shared_ptr<worker> at;
+    call_ptr given_up;
+};
+
+/// When a call that a worker has is to be looked at again.
+time_point next_check(const call& running);
+
+/// Ends calls whose time is over: in the queue, at a worker, or because a stream is quiet; and reports the worker that does
+/// not end a call that was given up. On the pool's strand.
+class call_timeouts {
+public:
+    call_timeouts(const pool_context& context, waiting_room& room, open_calls& open)
+        : context_(context), room_(room), open_(open) {}
+
+    /// The call's deadline is over, or the time of its next check has come.
+    void on_due(call& late, const supply_outlook& supply);
+
+    /// Those that were given up since it was last asked.
+    std::vector<timed_out_call> take_timed_out() noexcept { return std::exchange(timed_out_, {}); }
+
+    /// The pool has failed: nobody acts upon them.
+    void clear() noexcept { timed_out_.clear(); }
+
+private:
+    void fail_waiting(call& waiting, const supply_outlook& supply);
+    void time_out(call& running, error_info info = {});
+    void check_quiet(call& stream);
+    void check_overdue(call& abandoned);
+
+    const pool_context& context_;
+    waiting_room& room_;
+    open_calls& open_;
+    std::vector<timed_out_call> timed_out_;
+};
+
+} // namespace skep

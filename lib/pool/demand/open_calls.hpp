@@ -1,0 +1,114 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/latch.hpp"
+#include "pool/demand/calls_in_flight.hpp"
+#include "pool/demand/session_router.hpp"
+#include "pool/demand/waiting_room.hpp"
+#include "telemetry/call_recorder.hpp"
+#include <skep/pool_config.hpp>
+#include <skep/pool_status.hpp>
+
+#include <cstddef>
+#include <optional>
+
+namespace skep {
+
+/// The calls of a pool that are not over: moves each from one state to the next, and ends it exactly once, with an answer or
+/// an error. On the pool's strand.
+class open_calls {
+public:
+    open_calls(const worker_surroundings& surroundings, waiting_room& room, session_router& sessions);
+
+    /// The call waits: as the last one, or before all others.
+    void enqueue(call& waiting, bool at_front, time_point now);
+
+    /// The worker has the call from now on.
+    void begin(call& next, worker& to, time_point now);
+
+    // A call that was lost with its worker is sent once more: it is taken back, and queued, at once or after a delay.
+    void take_back(call& lost, time_point now);
+    void delay(call& lost, duration wait);
+    void resume(call& delayed);
+
+    // The call is over.
+    void succeed(call& answered, time_point now);
+    void fail(call& failed, errc code, error_info info = {});
+
+    /// The same for a call that waits. What has waited behind a call that could not be pipelined may be.
+    void leave_queue(call& waiting, errc code, error_info info = {});
+
+    /// Answers the caller now; the worker has cancel_grace to notice.
+    void abandon(call& running, errc code, error_info info = {});
+
+    /// From now on the worker has that long to end the call.
+    void grant_grace(call& abandoned);
+
+    /// The worker is done with a call that was given up.
+    void forget(call& abandoned);
+
+    /// The pool has failed: ends the call wherever it is. Its worker may still have it, but will not answer any more.
+    void break_off(call& broken, const error& why) noexcept;
+
+    /// Refuses every call that waits, for a worker, a place, or to be sent again; returns how many there were. No checkout
+    /// waits.
+    std::size_t fail_queue(errc code, const error_info& info);
+
+    // For leases: their calls that wait fail, and those that a worker has are given up.
+    void fail_waiting_in(lease_claim& lease, errc code, const error_info& info);
+    void abandon_running_in(const lease_claim& lease, errc code);
+
+    /// Ends every call that a worker has.
+    void abort_running(errc code, const error_info& info = {});
+
+    /// Ends every open call with `code`; returns how many there were.
+    std::size_t abort_all(errc code);
+
+    /// The pool has failed: completes whatever claim is open, wherever it is, and forgets it. Allocates nothing; returns how
+    /// many calls there were.
+    std::size_t break_down(const error& why) noexcept;
+
+    /// Destroys what would resume the callers. For when no coroutine will ever run again.
+    void drop_callers() noexcept;
+
+    /// Returns when no call is open, or at `limit`.
+    asio::awaitable<void> drain(time_point limit);
+
+    std::size_t queued() const noexcept { return room_.size() + delayed_.size(); }
+    std::size_t in_flight() const noexcept { return running_.size(); }
+
+    // Whom one more worker would help: those that any would do for, and who is next of them, or null.
+    std::size_t queued_for_any() const noexcept { return room_.queue().common_size() + delayed_.size(); }
+    const claim* next_for_any() noexcept {
+        return room_.queue().is_common_empty() ? nullptr : &room_.queue().front();
+    }
+
+    /// Time that workers have spent at calls, in total.
+    duration work_done(time_point now) noexcept { return running_.work_done(now); }
+
+    pool_counters& counters() noexcept { return counters_; }
+    const pool_counters& counters() const noexcept { return counters_; }
+    void report(pool_metrics& metrics) const { figures_.report(metrics); }
+
+private:
+    void describe_load(error_info& info, time_point now);
+    void count_failure(errc code) noexcept;
+    void publish_failed(const call& failed, errc code) const;
+    void record_end(const call& over, time_point now, const std::optional<errc>& code) noexcept;
+    void close_out(call& over, time_point now);
+    void report_drained();
+
+    const pool_config& config_;
+    const pool_context& context_;
+    waiting_room& room_;
+    session_router& sessions_;
+    claim_list<call> delayed_;
+    calls_in_flight running_;
+    call_recorder figures_;
+    latch drained_;
+    pool_counters counters_;
+};
+
+} // namespace skep
