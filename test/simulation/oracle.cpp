@@ -279,7 +279,7 @@ void oracle::on_probe_answered(sim_worker& from, bool failed) const {
     const bool in_time = world_.now() < from.probe_sent + config_.health_check.timeout;
     from.probes_failed = !failed ? 0 : from.probes_failed + (in_time ? 1 : 0);
     const bool may_be_leaving =
-        may_stop_workers() || was_overdue(from) || from.stopped_at_step != 0 || late();
+        may_stop_workers() || may_have_been_overdue(from) || from.stopped_at_step != 0 || late();
     from.is_condemned =
         from.is_condemned || (from.probes_failed >= config_.health_check.failures && !may_be_leaving);
 }
@@ -309,9 +309,14 @@ bool oracle::was_overdue(const sim_worker& which) const {
     });
 }
 
+/// The same, if it may not have been sent that call whole.
+bool oracle::may_have_been_overdue(const sim_worker& which) const {
+    return which.has_had_backlog() || was_overdue(which);
+}
+
 /// For anything but its end.
 bool oracle::was_to_be_replaced(const sim_worker& which) const {
-    return which.terminated || which.killed || which.reset_failed || was_overdue(which);
+    return which.terminated || which.killed || which.reset_failed || may_have_been_overdue(which);
 }
 
 /// Whether it may keep a free place for a probe: a worker that is doubted, one with a check of its own that is due, or one
@@ -334,8 +339,10 @@ bool oracle::may_be_unavailable() const {
             : std::max<std::size_t>(10, 5 * size_of(config_.scaling, config_.workers).limits.max);
     const auto failed = std::count_if(workers_.begin(), workers_.end(), [this](const auto& each) {
         const bool may_be_misjudged = each->plan().has_probe && late(); // by its probe
-        return each->start_failed || each->is_lost() || was_overdue(*each) || was_sick(*each) ||
-               may_be_misjudged || each->has_had_backlog();
+        const bool is_too_large =
+            config_.recycle.hard_memory > 0 && each->resident() > config_.recycle.hard_memory;
+        return each->start_failed || each->is_lost() || may_have_been_overdue(*each) || was_sick(*each) ||
+               may_be_misjudged || is_too_large;
     });
     return static_cast<std::size_t>(failed) > most || late(); // a stall can cost workers that are well
 }
@@ -374,8 +381,7 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
     if (how == "asked to stop" && is_suspended && !is_asked_for && !which.did_wrong && !out_of_memory()) {
         wrong(which.name() + " was recycled though the pool is suspended");
     }
-    const bool is_excused =
-        which.did_wrong || was_overdue(which) || was_sick(which) || which.has_had_backlog();
+    const bool is_excused = which.did_wrong || may_have_been_overdue(which) || was_sick(which);
     const bool may_be_hurried = destroyed_ || start_failed_ || !running_ || recycling.hard_memory > 0 ||
                                 config_.health_check.error_streak > 0 || late() || out_of_memory();
     const bool was_asked_in_time =
@@ -390,7 +396,7 @@ void oracle::on_stop(sim_worker& which, std::string_view how) {
     if (!running_ || (!which.ready_seen && world_.now() >= which.started + config_.start.timeout)) {
         return; // a start that is undone; one that takes too long
     }
-    if (was_overdue(which) || which.has_had_backlog() || was_sick(which)) {
+    if (may_have_been_overdue(which) || was_sick(which)) {
         return;
     }
     if (!late()) {

@@ -218,6 +218,7 @@ private:
     bool may_stop_workers() const noexcept;
     bool may_be_unavailable() const;
     bool was_overdue(const sim_worker& which) const;
+    bool may_have_been_overdue(const sim_worker& which) const;
     bool was_to_be_replaced(const sim_worker& which) const;
     bool was_sick(const sim_worker& which) const;
     bool may_await_probe(const sim_worker& which) const;

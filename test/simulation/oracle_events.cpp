@@ -55,7 +55,7 @@ void oracle::check_departure(const events::worker_terminated& told) {
     const bool names_exit = told.reason.starts_with("its process ended");
     // One that is to be terminated prints its stacks first, and may end as it does.
     const bool may_print_stacks =
-        which->froze || was_overdue(*which) || which->plan().has_probe || which->reset_failed;
+        which->froze || may_have_been_overdue(*which) || which->plan().has_probe || which->reset_failed;
     if (!names_exit && which->exited_by_itself && which->stopped_at_step == 0 && !which->has_lied &&
         !may_print_stacks && which->ready_seen && !late()) {
         wrong(which->name() + " ended by itself, and was told to have ended as " + told.reason);

@@ -212,8 +212,8 @@ void oracle::check_left_alone(const sim_worker& stopped, std::string_view how) {
 bool oracle::is_well(const sim_worker& which) const {
     const bool is_pool_well =
         running_ && !shutting_down_ && !start_failed_ && !resized_ && !late() && !out_of_memory();
-    const bool may_be_unwell = which.did_wrong || which.exited || was_overdue(which) || was_sick(which) ||
-                               which.plan().has_probe || which.has_had_backlog() ||
+    const bool may_be_unwell = which.did_wrong || which.exited || may_have_been_overdue(which) ||
+                               was_sick(which) || which.plan().has_probe ||
                                config_.health_check.error_streak > 0 || config_.recycle.hard_memory > 0;
     return is_pool_well && !may_be_unwell;
 }

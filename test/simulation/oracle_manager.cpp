@@ -65,8 +65,8 @@ void oracle::on_try_ended(const std::string& problem) {
     }
     on_start_failed();
     const auto up = std::count_if(workers_.begin(), workers_.end(), [&](const auto& each) {
-        const bool may_have_left = each->exited_by_itself || each->did_wrong || was_overdue(*each) ||
-                                   was_sick(*each) || each->has_had_backlog();
+        const bool may_have_left =
+            each->exited_by_itself || each->did_wrong || may_have_been_overdue(*each) || was_sick(*each);
         return each->started >= last.began && each->ready_seen && !may_have_left;
     });
     if (static_cast<std::size_t>(up) >= config_.min_ready && !shutting_down_ && !late() && !out_of_memory()) {
@@ -118,7 +118,7 @@ void oracle::check_start_failure(const std::string& whom, const error& told) {
     const auto* const cause = told.info().worker ? find(*told.info().worker) : nullptr;
     const bool is_cause =
         cause != nullptr && (cause->start_failed || !cause->start_returned || cause->is_lost() ||
-                             was_overdue(*cause) || was_sick(*cause) || cause->plan().has_probe);
+                             may_have_been_overdue(*cause) || was_sick(*cause) || cause->plan().has_probe);
     if (!is_cause) {
         wrong(whom + " was told of a worker that is well: " + text);
     }

@@ -122,7 +122,7 @@ void oracle::check_worker(sim_worker& which) {
         const auto over = std::chrono::duration<double>(
             static_cast<double>(which.resident() - config_.recycle.hard_memory) /
             static_cast<double>(which.plan().growth));
-        const bool prints_stacks = was_overdue(which) || was_sick(which);
+        const bool prints_stacks = may_have_been_overdue(which) || was_sick(which);
         const auto to_print_stacks = prints_stacks ? config_.stop.stack_dump_timeout : 0s;
         const auto to_be_noticed = config_.recycle.memory_interval + to_print_stacks;
         if (over > to_be_noticed + 1ms && now > *which.ready_seen + to_be_noticed && !late() && running_ &&

@@ -207,8 +207,7 @@ std::size_t oracle::sessions_besides(const std::string& session, time_point subm
 bool oracle::is_surely_serving(const sim_worker& which) const {
     return which.ready_seen && which.is_alive() && !which.did_wrong && !which.is_lost() &&
            which.is_held_by_pool() && which.stopped_at_step == 0 && !may_stop_workers() &&
-           !was_overdue(which) && !was_sick(which) && !which.plan().has_probe && !which.has_had_backlog() &&
-           !late();
+           !may_have_been_overdue(which) && !was_sick(which) && !which.plan().has_probe && !late();
 }
 
 void oracle::check_lost_to_session(const call_record& call) {

@@ -59,7 +59,7 @@ void oracle::check_taint(const sim_worker& fresh) {
         gone.ready_seen && gone.exited_by_itself && !was_to_go && gone.status.signal() == SIGSEGV;
     const bool another_serves = std::any_of(workers_.begin(), workers_.end(), [&](const auto& each) {
         const bool may_be_leaving =
-            each->is_lost() || each->asked || each->plan().has_probe || was_overdue(*each);
+            each->is_lost() || each->asked || each->plan().has_probe || may_have_been_overdue(*each);
         const bool has_come_up = each->ready_seen && *each->ready_seen < fresh.started;
         return each->id().slot != fresh.id().slot && has_come_up && !may_be_leaving;
     });
@@ -95,7 +95,8 @@ void oracle::check_in_vain(const sim_worker& fresh) {
         return;
     }
     const bool are_all_well = std::all_of(all.begin(), all.end(), [this](const auto* each) {
-        return each->ready_seen && !each->did_wrong && !each->plan().has_probe && !was_overdue(*each);
+        return each->ready_seen && !each->did_wrong && !each->plan().has_probe &&
+               !may_have_been_overdue(*each);
     });
     if (all.size() < 2 || !are_all_well || all.back()->is_lost()) {
         return;

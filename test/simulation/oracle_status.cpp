@@ -203,7 +203,7 @@ void oracle::check_worker_counters(const pool_status& status) {
         missed += each->pings_missed;
         condemned += each->is_condemned ? 1 : 0;
         all_crashed += is_gone && each->ready_seen && each->is_crash() ? 1 : 0;
-        const bool may_be_replaced = was_to_be_replaced(*each) || was_sick(*each) || each->has_had_backlog();
+        const bool may_be_replaced = was_to_be_replaced(*each) || was_sick(*each);
         crashed += is_gone && unhindered && each->is_crash() && !may_be_replaced ? 1 : 0;
     }
     if ((said.workers_started < surely_seen && !out_of_memory()) || said.workers_started > seen) {

@@ -217,7 +217,7 @@ void oracle::check_circle(const pool_status& status) {
 /// Whether what waits in a pool that shuts down may be without a worker that would ever take it.
 bool oracle::may_have_nobody_left() const {
     const auto may_have_left = [this](const auto& each) {
-        return each->did_wrong || each->has_had_backlog() || was_overdue(*each) || was_sick(*each);
+        return each->did_wrong || may_have_been_overdue(*each) || was_sick(*each);
     };
     const bool scales = limits_.min < limits_.max || resized_;
     const bool recycles = restarts_ || config_.recycle.age > duration(0) || config_.recycle.calls > 0 ||

@@ -84,6 +84,20 @@ BOOST_AUTO_TEST_CASE(unavailable_and_available) {
     BOOST_TEST(log.count("the pool is available again") == 1, log.text());
 }
 
+BOOST_AUTO_TEST_CASE(unavailable_for_a_worker_that_has_not_ended_yet) {
+    auto config = logging_config();
+    config.workers = 2;
+    config.restart.limit = 1;
+    config.recycle.hard_memory = 100u << 20;
+    const log_capture log;
+    running_pool pool(config);
+    pool.worker(0).resident = pool.worker(1).resident = 101u << 20;
+    pool.advance(config.recycle.memory_interval);
+    const auto text =
+        "the pool is unavailable: the last failure was: the worker was lost: it holds 105906176 bytes";
+    BOOST_TEST(log.count(text) == 1, log.text());
+}
+
 BOOST_AUTO_TEST_CASE(a_shutdown_tells_the_state_of_the_pool) {
     const log_capture log;
     running_pool pool(logging_config(log_level::debug));

@@ -132,6 +132,7 @@ void supervisor::on_up(worker& fresh) {
 
 /// The slot of a worker that has served is free for another at once; it may take a while to leave.
 void supervisor::on_left_service(worker& leaver) {
+    record_fault(leaver);
     if (!leaver.life().was_up()) {
         return;
     }
@@ -289,28 +290,27 @@ void supervisor::record_end(const worker& gone) {
         log_(log_level::warning,
              [&] { return "how " + to_string(gone.id()) + " ended is " + likely_cause(status); });
     }
-    const auto& why = *gone.life().departure();
-    if (kind_of(why.cause) == departure_kind::plan) {
-        return;
-    }
-    last_failure_ = error(why.code, gone.describe());
     auto& slot = roster_.slot_of(gone);
-    if (gone.id().generation >= slot.failed_generation) {
+    if (record_fault(gone) && gone.id().generation >= slot.failed_generation) {
         slot.failed_generation = gone.id().generation;
         slot.last_failure = last_failure_.info().detail + (status.known() ? ", " + to_string(status) : "");
     }
 }
 
-void supervisor::record_failure_under_way() {
-    if (!last_failure_.info().detail.empty()) {
-        return;
+/// Returns false if the worker has left as planned, or has not left.
+bool supervisor::record_fault(const worker& leaver) {
+    const auto& why = leaver.life().departure();
+    const bool is_fault = why && kind_of(why->cause) != departure_kind::plan;
+    if (is_fault) {
+        last_failure_ = error(why->code, leaver.describe());
     }
-    roster_.for_each([this](const worker& each) {
-        const auto& why = each.life().departure();
-        if (why && kind_of(why->cause) != departure_kind::plan) {
-            last_failure_ = error(why->code, each.describe());
-        }
-    });
+    return is_fault;
+}
+
+void supervisor::record_failure_under_way() {
+    if (last_failure_.info().detail.empty()) {
+        roster_.for_each([this](const worker& each) { record_fault(each); });
+    }
 }
 
 error_info supervisor::last_cause() const {

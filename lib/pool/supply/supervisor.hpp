@@ -108,6 +108,7 @@ private:
     void judge(const worker& gone, time_point now);
     void pass_on_slot_of(const worker& gone);
     void record_end(const worker& gone);
+    bool record_fault(const worker& leaver);
     void publish_circuit(time_point now);
 
     worker_status status_of_vacant(std::size_t index, time_point now);
