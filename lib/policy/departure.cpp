@@ -35,6 +35,8 @@ const departure_traits& traits_of(departure_cause cause) noexcept {
         {loss, terminate, reason::error},           // lost_channel
         {loss, terminate, reason::exit},            // process_exit
         {loss, terminate, reason::error},           // host_memory
+        {fault, none, reason::error},               // error_streak
+        {plan, none, reason::recycle},              // fails_alone
     }};
     return table.at(static_cast<std::size_t>(cause));
 }
@@ -54,18 +56,6 @@ departure::departure(departure_cause why, std::string text, errc error) noexcept
 
 transition_reason code_of(const departure& why) noexcept {
     return why.code == errc::startup_timeout ? transition_reason::timeout : traits_of(why.cause).code;
-}
-
-departure_cause cause_of(failure_kind kind) noexcept {
-    switch (kind) {
-    case failure_kind::protocol_error: return departure_cause::protocol_error;
-    case failure_kind::heartbeat_lost: return departure_cause::lost_heartbeat;
-    case failure_kind::start_failed: return departure_cause::failed_start;
-    case failure_kind::probe_failed: return departure_cause::failed_probes;
-    case failure_kind::call_overdue: return departure_cause::overdue_call;
-    case failure_kind::too_much_memory: return departure_cause::memory_limit;
-    default: return departure_cause::lost_channel;
-    }
 }
 
 /// A channel may break because the process is about to end. Where the host has no memory for a stop sequence, that ends

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "policy/recovery.hpp"
 #include <skep/errc.hpp>
 #include <skep/shutdown_report.hpp>
 #include <skep/worker_state.hpp>
@@ -14,7 +13,7 @@
 
 namespace skep {
 
-/// Why a worker leaves.
+/// Why a worker leaves. The last two are failures that end no worker by themselves.
 enum class departure_cause {
     surplus,        ///< the pool needs fewer workers
     recycling,      ///< a new worker takes its place
@@ -28,9 +27,11 @@ enum class departure_cause {
     lost_heartbeat, ///< the worker stopped answering pings
     lost_channel,   ///< a channel to the worker broke
     process_exit,   ///< the process ended by itself
-    host_memory     ///< the host had no memory to go on with the worker
+    host_memory,    ///< the host had no memory to go on with the worker
+    error_streak,   ///< call after call failed, which may be the callers' doing: a probe decides
+    fails_alone     ///< the worker fails what its siblings answer: it is recycled
 };
-inline constexpr std::size_t departure_cause_count = 13;
+inline constexpr std::size_t departure_cause_count = 15;
 
 enum class departure_kind {
     plan,  ///< nothing is wrong with the worker
@@ -55,9 +56,6 @@ struct departure {
 
 /// The cause in a worker's history.
 transition_reason code_of(const departure& why) noexcept;
-
-/// The cause that a failure becomes, if it ends a worker.
-departure_cause cause_of(failure_kind kind) noexcept;
 
 /// Whether `later` takes the place of `known`.
 bool outranks(const departure& later, const departure& known) noexcept;

@@ -27,12 +27,12 @@ recovery_action recover_worker(const failure& what, worker_state state) noexcept
     if (!is_in_life(state)) {
         return recovery_action::none;
     }
-    switch (what.kind) {
-    case failure_kind::error_streak: return recovery_action::probe;
-    case failure_kind::fails_alone: return recovery_action::recycle;
-    case failure_kind::probe_failed: return recover_from_probe(what, state);
-    case failure_kind::call_overdue: return recovery_action::replace;
-    case failure_kind::too_much_memory: return recovery_action::terminate;
+    switch (what.cause) {
+    case departure_cause::error_streak: return recovery_action::probe;
+    case departure_cause::fails_alone: return recovery_action::recycle;
+    case departure_cause::failed_probes: return recover_from_probe(what, state);
+    case departure_cause::overdue_call: return recovery_action::replace;
+    case departure_cause::memory_limit: return recovery_action::terminate;
     default: return recovery_action::abandon;
     }
 }

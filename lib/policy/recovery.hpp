@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "policy/departure.hpp"
 #include <skep/errc.hpp>
 #include <skep/worker_state.hpp>
 
@@ -10,26 +11,13 @@
 
 namespace skep {
 
-/// What went wrong with a worker.
-enum class failure_kind {
-    process_exit,   ///< its process or a channel is gone
-    protocol_error, ///< it broke the protocol
-    heartbeat_lost, ///< it stopped answering pings
-    start_failed,   ///< it did not come up
-    probe_failed,   ///< it failed a health probe, or a call in a way that counts
-    call_overdue,   ///< it is still at a call that was given up
-    error_streak,   ///< it fails call after call, which may be its callers' doing
-    fails_alone,    ///< it fails what its siblings answer
-    too_much_memory ///< it is above the hard limit
-};
-
 /// One thing that went wrong with a worker.
 struct failure {
-    failure_kind kind;
+    departure_cause cause;
     std::string detail;
     errc code = errc::worker_lost; ///< for who waits for the worker itself
-    int count = 1;                 ///< of the kind in a row, this one included
-    int limit = 1;                 ///< so many of a kind are too many
+    int count = 1;                 ///< of the cause in a row, this one included
+    int limit = 1;                 ///< so many of a cause are too many
 };
 
 /// What is to be done about it.

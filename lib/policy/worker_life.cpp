@@ -51,7 +51,7 @@ void worker_life::launched(int pid) noexcept {
 
 void worker_life::launch_failed(errc code, std::string why, moment at) {
     start_.end_launch();
-    fail({failure_kind::start_failed, std::move(why), code}, at);
+    fail({departure_cause::failed_start, std::move(why), code}, at);
 }
 
 void worker_life::greeted(int stack_signal) noexcept {
@@ -112,11 +112,10 @@ void worker_life::break_off(std::string why, moment at) {
 recovery_action worker_life::fail(failure what, moment at) {
     const auto action = recover_worker(what, state());
     if (action >= recovery_action::replace) {
-        if (what.kind == failure_kind::probe_failed) {
+        if (what.cause == departure_cause::failed_probes) {
             what.detail.insert(0, "unhealthy_worker_terminated: ");
         }
-        const bool is_news =
-            depart(skep::departure(cause_of(what.kind), std::move(what.detail), what.code), at);
+        const bool is_news = depart(skep::departure(what.cause, std::move(what.detail), what.code), at);
         return is_news ? action : recovery_action::none;
     }
     if (departure_) {
@@ -232,7 +231,7 @@ bool worker_life::advance_start(moment at) {
     if (!is_over()) {
         auto complaint = start_.complaint(at.now, process_.has_greeted);
         if (!complaint.empty()) {
-            fail({failure_kind::start_failed, std::move(complaint), errc::startup_timeout}, at);
+            fail({departure_cause::failed_start, std::move(complaint), errc::startup_timeout}, at);
         }
     }
     if (is_over() && !start_.is_launching()) {

@@ -50,9 +50,9 @@ void call_outcomes::record_failed_call(worker& at, const call& failed, const std
                      : std::string("it fails many more calls than its siblings");
     story += "; the last one: " + how;
     if (verdict == streak_verdict::convict && !has_own_check) {
-        at.report({failure_kind::fails_alone, std::move(story)});
+        at.report({departure_cause::fails_alone, std::move(story)});
     } else if (at.health().can_probe()) {
-        at.report({failure_kind::error_streak, std::move(story)});
+        at.report({departure_cause::error_streak, std::move(story)});
     }
 }
 

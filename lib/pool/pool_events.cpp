@@ -78,7 +78,7 @@ void pool_events::apply(worker& subject, const went_wrong& fact) {
     case recovery_action::probe: log_recovery(log_level::info, " is probed: "); break;
     case recovery_action::recycle: parts_.supervision.replacing().recycle(subject, fact.detail); break;
     default:
-        if (fact.kind == failure_kind::probe_failed) {
+        if (fact.cause == departure_cause::failed_probes) {
             parts_.supervision.on_unhealthy();
         }
         log_recovery(log_level::warning, " is replaced: ");

@@ -212,7 +212,7 @@ void health_check::report(std::string detail) {
     const auto verdict = monitor_.failed(core_.context.now());
     wake_.open(); // the next probe is due sooner
     if (verdict == health_verdict::degrade || verdict == health_verdict::remove) {
-        core_.self.report({failure_kind::probe_failed, std::move(detail), errc::worker_lost,
+        core_.self.report({departure_cause::failed_probes, std::move(detail), errc::worker_lost,
                            monitor_.failures(), core_.config.health_check.failures});
     }
 }

@@ -109,7 +109,7 @@ asio::awaitable<void> link::read(inlet& from) {
         user_.on_data_ended(stray());
     }
     auto text = std::string("it closed its ") + (is_data ? "data" : "control") + " channel";
-    user_.report({failure_kind::process_exit, std::move(text), errc::worker_lost});
+    user_.report({departure_cause::lost_channel, std::move(text), errc::worker_lost});
 }
 
 /// False if nothing more comes, or there is no memory for as much as has come.
@@ -141,7 +141,7 @@ asio::awaitable<void> link::write(channel& to, const char* name) {
         user_.on_backlog_shrunk();
     }
     const auto text = std::string("its ") + name + " channel cannot be written to";
-    user_.report({failure_kind::process_exit, text, errc::worker_lost});
+    user_.report({departure_cause::lost_channel, text, errc::worker_lost});
 }
 
 /// The messages that have arrived, up to one that takes long.
@@ -212,7 +212,7 @@ auto link::within_memory(Act act) -> std::optional<decltype(act())> {
 }
 
 void link::report_size() {
-    user_.report({failure_kind::process_exit, "there was no memory for what it sent", errc::worker_lost});
+    user_.report({departure_cause::lost_channel, "there was no memory for what it sent", errc::worker_lost});
 }
 
 /// Whatever else `act` returns, if the worker breaks the protocol meanwhile it is the end.
@@ -223,7 +223,7 @@ link::taken link::guarded(Act act) {
     } catch (const protocol_violation& violation) {
         const auto printed = stray();
         const auto* const why = printed.empty() ? violation.what() : printed.c_str();
-        user_.report({failure_kind::protocol_error, why, errc::protocol_error});
+        user_.report({departure_cause::protocol_error, why, errc::protocol_error});
         return taken::in_part;
     }
 }

@@ -28,16 +28,16 @@ std::string stacks_in(const std::string& output) {
     return first == std::string::npos ? std::string() : output.substr(first);
 }
 
-void publish_failure(const pool_context& context, const worker& subject, failure_kind kind,
+void publish_failure(const pool_context& context, const worker& subject, departure_cause cause,
                      recovery_action action, const std::string& detail) {
     if (action == recovery_action::none) { // it has failed before
         return;
     }
-    if (kind == failure_kind::protocol_error) {
+    if (cause == departure_cause::protocol_error) {
         context.publish<events::protocol_error>([&] { return events::protocol_error{subject.id(), detail}; });
-    } else if (kind == failure_kind::heartbeat_lost) {
+    } else if (cause == departure_cause::lost_heartbeat) {
         context.publish<events::heartbeat_failed>([&] { return events::heartbeat_failed{subject.id()}; });
-    } else if (kind == failure_kind::probe_failed && action == recovery_action::replace) {
+    } else if (cause == departure_cause::failed_probes && action == recovery_action::replace) {
         context.publish<events::unhealthy_worker_terminated>([&] {
             return events::unhealthy_worker_terminated{subject.id(), subject.life().process().pid, detail};
         });
@@ -107,7 +107,7 @@ void worker::on_task_failed(const std::exception_ptr& problem) noexcept {
         end_with_pool(problem);
     } catch (const std::exception& other) {
         core_.surroundings.limit.guard([&] {
-            report({failure_kind::process_exit, other.what(), errc::worker_lost});
+            report({departure_cause::lost_channel, other.what(), errc::worker_lost});
         });
     }
 }
@@ -292,7 +292,7 @@ asio::awaitable<void> worker::warm_up() {
     if (complaint.empty() && !core_.life.is_over()) {
         begin_service();
     } else if (!complaint.empty()) {
-        report({failure_kind::start_failed, "warm_up: " + complaint, errc::initialization_failed});
+        report({departure_cause::failed_start, "warm_up: " + complaint, errc::initialization_failed});
     }
 }
 
@@ -316,12 +316,12 @@ void worker::begin_service() {
 }
 
 void worker::report(failure what) {
-    const auto kind = what.kind;
+    const auto cause = what.cause;
     auto detail = what.detail;
     const auto action = core_.life.fail(std::move(what), present());
-    publish_failure(core_.context, *this, kind, action, detail);
+    publish_failure(core_.context, *this, cause, action, detail);
     if (action != recovery_action::none && action != recovery_action::abandon) {
-        core_.announce(went_wrong{kind, action, std::move(detail)});
+        core_.announce(went_wrong{cause, action, std::move(detail)});
         core_.announce_room();
         health_.wake();
     }

@@ -26,7 +26,7 @@ struct room_changed {};
 
 /// Something was wrong, and is being seen to.
 struct went_wrong {
-    failure_kind kind;
+    departure_cause cause;
     recovery_action action;
     std::string detail;
 };

@@ -20,7 +20,7 @@ using enum departure_cause;
 constexpr std::array<std::string_view, departure_cause_count> cause_names{
     "surplus",      "recycling",    "shutdown",     "failed_probes",  "overdue_call",
     "failed_reset", "memory_limit", "failed_start", "protocol_error", "lost_heartbeat",
-    "lost_channel", "process_exit", "host_memory"};
+    "lost_channel", "process_exit", "host_memory",  "error_streak",   "fails_alone"};
 constexpr std::array urgencies{stop_stage::none, stop_stage::ask, stop_stage::terminate, stop_stage::kill};
 
 departure_cause cause_at(std::size_t index) {
@@ -47,11 +47,11 @@ BOOST_AUTO_TEST_SUITE(departure_test)
 
 BOOST_AUTO_TEST_CASE(what_takes_the_place_of_what) {
     // Later: surplus, recycling, shutdown, failed_probes, overdue_call, failed_reset, memory_limit,
-    // failed_start, protocol_error, lost_heartbeat, lost_channel, process_exit, host_memory
-    const std::string drains = "------xxxxxxx";
-    const std::string is_stopped = "------------x";
-    const std::string is_lost = "-------------";
-    const std::string has_no_channel = "-----------x-";
+    // failed_start, protocol_error, lost_heartbeat, lost_channel, process_exit, host_memory, error_streak, fails_alone
+    const std::string drains = "------xxxxxxx--";
+    const std::string is_stopped = "------------x--";
+    const std::string is_lost = "---------------";
+    const std::string has_no_channel = "-----------x---";
     for (std::size_t i = 0; i < departure_cause_count; ++i) {
         auto known = departure_at(i, "known");
         for (const auto urgency : urgencies) {
@@ -146,7 +146,9 @@ BOOST_AUTO_TEST_CASE(kinds_first_urgencies_and_codes) {
                                      {lost_heartbeat, loss, terminate, "timeout"},
                                      {lost_channel, loss, terminate, "error"},
                                      {process_exit, loss, terminate, "exit"},
-                                     {host_memory, loss, terminate, "error"}};
+                                     {host_memory, loss, terminate, "error"},
+                                     {error_streak, fault, none, "error"},
+                                     {fails_alone, plan, none, "recycle"}};
     BOOST_REQUIRE(rows.size() == departure_cause_count);
     for (const auto& each : rows) {
         const departure subject(each.cause, "");
@@ -157,23 +159,6 @@ BOOST_AUTO_TEST_CASE(kinds_first_urgencies_and_codes) {
         }
     }
     BOOST_TEST(to_string(code_of(departure(failed_start, "", errc::startup_timeout))) == "timeout");
-}
-
-BOOST_AUTO_TEST_CASE(what_a_failure_becomes) {
-    struct expected {
-        failure_kind kind;
-        departure_cause cause;
-    };
-    using kind = failure_kind;
-    for (const auto& each : {expected{kind::process_exit, lost_channel},
-                             {kind::protocol_error, protocol_error},
-                             {kind::heartbeat_lost, lost_heartbeat},
-                             {kind::start_failed, failed_start},
-                             {kind::probe_failed, failed_probes},
-                             {kind::call_overdue, overdue_call},
-                             {kind::too_much_memory, memory_limit}}) {
-        BOOST_TEST((cause_of(each.kind) == each.cause));
-    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -61,7 +61,7 @@ private:
         } else if (std::holds_alternative<room_changed>(event.fact)) {
             calls.room().serve(subject);
         } else if (const auto* const failed = std::get_if<went_wrong>(&event.fact)) {
-            overdue += failed->kind == failure_kind::call_overdue ? 1 : 0;
+            overdue += failed->cause == departure_cause::overdue_call ? 1 : 0;
         } else if (std::holds_alternative<left_service>(event.fact)) {
             calls.remove(subject);
         } else if (std::holds_alternative<calls_lost>(event.fact)) {

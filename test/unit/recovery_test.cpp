@@ -28,26 +28,26 @@ std::ostream& operator<<(std::ostream& out, call_fate fate) {
 
 namespace {
 
-using enum failure_kind;
+using enum departure_cause;
 using enum worker_state;
 
-constexpr std::array all_kinds{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
-                               call_overdue, error_streak,   fails_alone,    too_much_memory};
+constexpr std::array all_faults{lost_channel, protocol_error, lost_heartbeat, failed_start, failed_probes,
+                                overdue_call, error_streak,   fails_alone,    memory_limit};
 
 constexpr std::array all_states{created,   pending,  starting, ready,    busy,   degraded,
                                 suspended, stopping, stopped,  finished, failed, killed};
 static_assert(all_states.size() == worker_state_count);
 
-recovery_action act(failure_kind kind, worker_state state, int failures = 1) {
-    return recover_worker({kind, "", errc::worker_lost, failures, 3}, state);
+recovery_action act(departure_cause cause, worker_state state, int failures = 1) {
+    return recover_worker({cause, "", errc::worker_lost, failures, 3}, state);
 }
 
 /// One letter per state, in the order of all_states: n(one), d(egrade), p(robe), (re)c(ycle), r(eplace), t(erminate),
 /// a(bandon).
-std::string row(failure_kind kind, int failures) {
+std::string row(departure_cause cause, int failures) {
     std::string letters;
     for (const auto state : all_states) {
-        letters += "ndpcrta"[static_cast<int>(act(kind, state, failures))];
+        letters += "ndpcrta"[static_cast<int>(act(cause, state, failures))];
     }
     return letters;
 }
@@ -58,55 +58,55 @@ BOOST_AUTO_TEST_SUITE(recovery_test)
 
 BOOST_AUTO_TEST_CASE(recover_worker_table) {
     struct rows {
-        failure_kind kind;
+        departure_cause cause;
         std::string below; ///< the limit
         std::string at;
     };
     //                             created, pending, starting, ready, busy, degraded, suspended, stopping, terminal
-    const std::vector<rows> table{{process_exit, "nnaaaaannnnn", "nnaaaaannnnn"},
+    const std::vector<rows> table{{lost_channel, "nnaaaaannnnn", "nnaaaaannnnn"},
                                   {protocol_error, "nnaaaaannnnn", "nnaaaaannnnn"},
-                                  {heartbeat_lost, "nnaaaaannnnn", "nnaaaaannnnn"},
-                                  {start_failed, "nnaaaaannnnn", "nnaaaaannnnn"},
-                                  {probe_failed, "nnndddnnnnnn", "nnrrrrrnnnnn"},
-                                  {call_overdue, "nnrrrrrnnnnn", "nnrrrrrnnnnn"},
-                                  {failure_kind::error_streak, "nnpppppnnnnn", "nnpppppnnnnn"},
+                                  {lost_heartbeat, "nnaaaaannnnn", "nnaaaaannnnn"},
+                                  {failed_start, "nnaaaaannnnn", "nnaaaaannnnn"},
+                                  {failed_probes, "nnndddnnnnnn", "nnrrrrrnnnnn"},
+                                  {overdue_call, "nnrrrrrnnnnn", "nnrrrrrnnnnn"},
+                                  {departure_cause::error_streak, "nnpppppnnnnn", "nnpppppnnnnn"},
                                   {fails_alone, "nncccccnnnnn", "nncccccnnnnn"},
-                                  {too_much_memory, "nntttttnnnnn", "nntttttnnnnn"}};
-    BOOST_TEST(table.size() == all_kinds.size());
-    for (const auto& [kind, below, at] : table) {
-        BOOST_TEST_CONTEXT("kind " << static_cast<int>(kind)) {
-            BOOST_TEST(row(kind, 1) == below);
-            BOOST_TEST(row(kind, 2) == below);
-            BOOST_TEST(row(kind, 3) == at);
-            BOOST_TEST(row(kind, 4) == at);
+                                  {memory_limit, "nntttttnnnnn", "nntttttnnnnn"}};
+    BOOST_TEST(table.size() == all_faults.size());
+    for (const auto& [cause, below, at] : table) {
+        BOOST_TEST_CONTEXT("cause " << static_cast<int>(cause)) {
+            BOOST_TEST(row(cause, 1) == below);
+            BOOST_TEST(row(cause, 2) == below);
+            BOOST_TEST(row(cause, 3) == at);
+            BOOST_TEST(row(cause, 4) == at);
         }
     }
 }
 
 // Fewer failures than the limit degrade, the one that reaches it removes.
 BOOST_AUTO_TEST_CASE(a_probe_degrades_until_the_limit) {
-    BOOST_TEST(act(probe_failed, ready, 1) == recovery_action::degrade);
-    BOOST_TEST(act(probe_failed, degraded, 2) == recovery_action::degrade);
-    BOOST_TEST(act(probe_failed, degraded, 3) == recovery_action::replace);
-    BOOST_TEST(recover_worker({probe_failed, "", errc::worker_lost, 1, 1}, ready) ==
+    BOOST_TEST(act(failed_probes, ready, 1) == recovery_action::degrade);
+    BOOST_TEST(act(failed_probes, degraded, 2) == recovery_action::degrade);
+    BOOST_TEST(act(failed_probes, degraded, 3) == recovery_action::replace);
+    BOOST_TEST(recover_worker({failed_probes, "", errc::worker_lost, 1, 1}, ready) ==
                recovery_action::replace);
 }
 BOOST_AUTO_TEST_CASE(a_crash_is_recovered_from_wherever_there_is_somebody_to_crash) {
     for (const auto state : {starting, ready, busy, degraded, suspended}) {
-        BOOST_TEST(act(process_exit, state) == recovery_action::abandon, to_string(state));
+        BOOST_TEST(act(lost_channel, state) == recovery_action::abandon, to_string(state));
     }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_on_its_way_out_gets_no_successor_for_its_end) {
-    for (const auto kind : all_kinds) {
-        BOOST_TEST(act(kind, stopping) == recovery_action::none);
+    for (const auto cause : all_faults) {
+        BOOST_TEST(act(cause, stopping) == recovery_action::none);
     }
 }
 
 BOOST_AUTO_TEST_CASE(only_what_can_be_degraded_is) {
-    for (const auto kind : all_kinds) {
+    for (const auto cause : all_faults) {
         for (const auto state : all_states) {
-            if (act(kind, state) == recovery_action::degrade) {
+            if (act(cause, state) == recovery_action::degrade) {
                 BOOST_TEST((state == degraded || is_legal(state, degraded)), to_string(state));
             }
         }

@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using enum failure_kind;
+using enum departure_cause;
 
-constexpr std::array every_kind{process_exit, protocol_error, heartbeat_lost, start_failed,   probe_failed,
-                                call_overdue, error_streak,   fails_alone,    too_much_memory};
+constexpr std::array every_fault{lost_channel, protocol_error, lost_heartbeat, failed_start, failed_probes,
+                                 overdue_call, error_streak,   fails_alone,    memory_limit};
 constexpr std::array all_obstacles{obstacle::not_up, obstacle::degraded, obstacle::doubted,
                                    obstacle::suspended, obstacle::due};
 
@@ -76,8 +76,8 @@ public:
                    : std::chrono::duration_cast<std::chrono::milliseconds>(life.deadline() - now);
     }
 
-    recovery_action fail(failure_kind kind, errc code = errc::worker_lost) {
-        return life.fail({kind, "it failed", code, 1, 3}, at());
+    recovery_action fail(departure_cause cause, errc code = errc::worker_lost) {
+        return life.fail({cause, "it failed", code, 1, 3}, at());
     }
 
     void launch() {
@@ -132,7 +132,7 @@ void serve(life_trial& of) {
 
 void degrade(life_trial& of) {
     of.serve();
-    of.fail(probe_failed);
+    of.fail(failed_probes);
 }
 
 void suspend(life_trial& of) {
@@ -326,20 +326,20 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(failures)
 
-/// n(one), d(egrade), p(robe), (re)c(ycle), r(eplace), t(erminate), a(bandon), for each of every_kind.
+/// n(one), d(egrade), p(robe), (re)c(ycle), r(eplace), t(erminate), a(bandon), for each of every_fault.
 std::string actions(const std::function<void(life_trial&)>& enter) {
     std::string letters;
-    for (const auto kind : every_kind) {
+    for (const auto cause : every_fault) {
         life_trial of;
         enter(of);
-        letters += "ndpcrta"[static_cast<int>(of.fail(kind))];
+        letters += "ndpcrta"[static_cast<int>(of.fail(cause))];
     }
     return letters;
 }
 
-BOOST_AUTO_TEST_CASE(each_kind_in_each_state) {
-    // process_exit, protocol_error, heartbeat_lost, start_failed, probe_failed, call_overdue, error_streak, fails_alone,
-    // too_much_memory
+BOOST_AUTO_TEST_CASE(each_cause_in_each_state) {
+    // lost_channel, protocol_error, lost_heartbeat, failed_start, failed_probes, overdue_call, error_streak, fails_alone,
+    // memory_limit
     const std::vector<std::string> expected{"aaaanrpct", "aaaanrpct", "aaaadrpct", "aaaadrpct", "aaaanrpct"};
     for (std::size_t i = 0; i < situations.size(); ++i) {
         BOOST_TEST(actions(situations[i].enter) == expected[i], situations[i].name);
@@ -348,14 +348,14 @@ BOOST_AUTO_TEST_CASE(each_kind_in_each_state) {
 
 BOOST_AUTO_TEST_CASE(what_each_action_does) {
     for (const auto& [name, enter] : situations) {
-        for (const auto kind : every_kind) {
+        for (const auto cause : every_fault) {
             life_trial of;
             enter(of);
             const auto state = of.state();
             const bool was_doubted = of.life.readiness().has(obstacle::doubted);
-            const auto action = of.fail(kind);
+            const auto action = of.fail(cause);
             using enum recovery_action;
-            BOOST_TEST_CONTEXT(name << ", kind " << static_cast<int>(kind)) {
+            BOOST_TEST_CONTEXT(name << ", cause " << static_cast<int>(cause)) {
                 BOOST_TEST(of.life.is_over() == (action == abandon || action == terminate));
                 BOOST_TEST(of.life.is_lost() == (action == abandon));
                 BOOST_TEST(of.life.is_stopping() == (action == terminate));
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(what_each_action_does) {
                 BOOST_TEST(of.life.readiness().has(obstacle::doubted) == (was_doubted || action == probe));
                 BOOST_TEST(of.state() == (action == degrade ? "degraded" : state));
                 if (of.life.departure()) {
-                    BOOST_TEST((of.life.departure()->cause == cause_of(kind)));
+                    BOOST_TEST((of.life.departure()->cause == cause));
                     BOOST_TEST(!of.life.departure()->planned);
                 }
                 if (action != none && action != probe && action != recycle) {
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(what_each_action_does) {
 BOOST_AUTO_TEST_CASE(so_many_failed_probes_are_too_many) {
     life_trial of;
     of.serve();
-    of.life.fail({probe_failed, "no answer", errc::worker_lost, 3, 3}, of.at());
+    of.life.fail({failed_probes, "no answer", errc::worker_lost, 3, 3}, of.at());
     BOOST_REQUIRE(of.life.departure());
     BOOST_TEST(of.life.departure()->detail == "unhealthy_worker_terminated: no answer");
     BOOST_TEST(of.steps() == "wait"); // it may end its calls
@@ -394,23 +394,23 @@ BOOST_AUTO_TEST_CASE(of_one_that_leaves_only_what_ends_it_counts) {
     BOOST_TEST(actions(leave) == "aaaannnnt");
     life_trial of;
     leave(of);
-    of.fail(probe_failed);
+    of.fail(failed_probes);
     of.fail(error_streak);
-    of.fail(call_overdue);
+    of.fail(overdue_call);
     BOOST_TEST(of.state() == "ready");
     check_obstacles(of.life, {});
     BOOST_TEST(of.life.departure()->detail == "old");
 }
 
 BOOST_AUTO_TEST_CASE(one_that_is_over_fails_no_more) {
-    const std::string nothing(every_kind.size(), 'n');
+    const std::string nothing(every_fault.size(), 'n');
     BOOST_TEST(actions([](life_trial& of) {
                    of.serve();
                    of.life.stop(stop_stage::ask);
                }) == nothing);
     BOOST_TEST(actions([](life_trial& of) {
                    of.serve();
-                   of.fail(heartbeat_lost);
+                   of.fail(lost_heartbeat);
                }) == nothing);
     BOOST_TEST(actions([](life_trial& of) {
                    of.serve();
@@ -426,7 +426,7 @@ BOOST_AUTO_TEST_CASE(the_first_failure_is_the_reason) {
     life_trial of;
     of.serve();
     of.life.fail({protocol_error, "garbage", errc::protocol_error}, of.at());
-    of.life.fail({process_exit, "it closed its data channel"}, of.at());
+    of.life.fail({lost_channel, "it closed its data channel"}, of.at());
     BOOST_TEST(of.steps() == "release_calls terminate wait");
     BOOST_TEST(of.reason() == "garbage");
     BOOST_TEST(of.life.leaves_for(departure_cause::protocol_error));
@@ -439,13 +439,13 @@ BOOST_AUTO_TEST_SUITE(obstacles)
 BOOST_AUTO_TEST_CASE(degraded_until_it_is_restored) {
     life_trial of;
     of.serve();
-    of.fail(probe_failed);
+    of.fail(failed_probes);
     check_obstacles(of.life, {obstacle::degraded});
     BOOST_TEST(of.life.readiness().awaits_probe());
     BOOST_TEST(of.life.is_in_service());
     BOOST_TEST(of.reason() == "it failed");
     const auto transitions = of.life.machine().history().size();
-    of.fail(probe_failed);
+    of.fail(failed_probes);
     BOOST_TEST(of.life.machine().history().size() == transitions);
     of.life.restore(of.at());
     check_obstacles(of.life, {});
@@ -538,7 +538,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
             case 1: of.life.drained(of.at()); break;
             case 2: of.life.resume(chance(2), of.at()); break;
             case 3: of.life.restore(of.at()); break;
-            case 4: of.fail(probe_failed); break;
+            case 4: of.fail(failed_probes); break;
             case 5:
                 if (chance(4)) {
                     of.life.process_ended(of.at());
@@ -548,7 +548,7 @@ BOOST_AUTO_TEST_CASE(what_can_happen_is_what_is_legal) {
                 break;
             case 6:
                 if (chance(6)) {
-                    of.fail(every_kind[random() % every_kind.size()]);
+                    of.fail(every_fault[random() % every_fault.size()]);
                 }
                 break;
             case 7:
@@ -624,7 +624,7 @@ BOOST_AUTO_TEST_CASE(one_that_becomes_unwell_before_it_is_drained_is_suspended_l
     life_trial of;
     of.serve();
     of.life.suspend();
-    of.fail(probe_failed);
+    of.fail(failed_probes);
     BOOST_TEST(of.state() == "degraded");
     BOOST_TEST(of.life.drained(of.at()));
     BOOST_TEST(of.state() == "suspended");
@@ -668,7 +668,7 @@ BOOST_AUTO_TEST_CASE(obstacles_add_up) {
     of.fail(error_streak); // as it came up
     check_obstacles(of.life, {obstacle::not_up, obstacle::doubted});
     of.serve();
-    of.fail(probe_failed);
+    of.fail(failed_probes);
     of.life.suspend();
     of.life.retire(departure_cause::recycling, "old", of.at());
     check_obstacles(of.life, {obstacle::degraded, obstacle::doubted, obstacle::suspended});
@@ -696,7 +696,6 @@ BOOST_AUTO_TEST_CASE(a_retired_worker_goes_on_until_it_is_stopped) {
 }
 
 BOOST_AUTO_TEST_CASE(only_one_to_blame_is_unhealthy) {
-    using enum departure_cause;
     for (const auto what : {failed_probes, overdue_call, failed_reset, recycling, surplus}) {
         life_trial of;
         of.serve();
@@ -716,12 +715,11 @@ BOOST_AUTO_TEST_CASE(the_first_reason_counts) {
 }
 
 BOOST_AUTO_TEST_CASE(but_for_the_one_that_ends_it_at_once) {
-    using enum departure_cause;
     for (const auto first : {failed_reset, recycling, surplus}) {
         life_trial of;
         of.serve();
         of.life.retire(first, "before", of.at());
-        of.fail(too_much_memory);
+        of.fail(memory_limit);
         BOOST_TEST(of.life.leaves_for(memory_limit));
         BOOST_TEST(of.life.departure()->detail == "it failed");
         BOOST_TEST(of.life.departure()->planned == (first != failed_reset));
@@ -762,13 +760,13 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_change_why_a_worker_is_retired) {
 BOOST_AUTO_TEST_CASE(what_ends_it_is_told_and_not_that_its_channel_broke_before) {
     life_trial of;
     of.serve();
-    of.fail(process_exit);
+    of.fail(lost_channel);
     BOOST_TEST(of.life.leaves_for(departure_cause::lost_channel));
     of.life.process_ended(of.at());
     BOOST_TEST(of.life.leaves_for(departure_cause::process_exit));
     life_trial terminated;
     terminated.serve();
-    terminated.fail(process_exit);
+    terminated.fail(lost_channel);
     BOOST_TEST(terminated.steps() == "wait");
     BOOST_TEST(terminated.steps_after(250ms) == "release_calls terminate wait");
     terminated.life.process_ended(terminated.at());
@@ -901,7 +899,7 @@ BOOST_AUTO_TEST_CASE(one_that_failed_is_not_asked_and_its_callers_do_not_wait) {
 BOOST_AUTO_TEST_CASE(an_oversized_one_is_ended_at_once) {
     life_trial of;
     of.serve(SIGUSR1);
-    of.fail(too_much_memory);
+    of.fail(memory_limit);
     BOOST_TEST(of.steps() == "terminate wait"); // and no stacks
     BOOST_TEST(of.reason() == "it failed");
 }
@@ -909,8 +907,8 @@ BOOST_AUTO_TEST_CASE(an_oversized_one_is_ended_at_once) {
 BOOST_AUTO_TEST_CASE(so_is_an_unwell_one_that_outgrows_its_limit_as_it_leaves) {
     life_trial of;
     of.serve(SIGUSR1);
-    of.fail(call_overdue);
-    of.fail(too_much_memory);
+    of.fail(overdue_call);
+    of.fail(memory_limit);
     BOOST_TEST(of.steps() == "terminate wait");
 }
 
@@ -931,14 +929,14 @@ BOOST_AUTO_TEST_SUITE(stacks)
 std::string steps_of_frozen(int stack_signal) {
     life_trial of;
     of.serve(stack_signal);
-    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    of.fail(lost_heartbeat, errc::heartbeat_lost);
     return of.steps();
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_one_says_where_it_is) {
     life_trial of;
     of.serve(SIGUSR1);
-    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    of.fail(lost_heartbeat, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "take_stacks wait");
     BOOST_TEST(of.left().count() == 300);
     BOOST_TEST(of.steps_after(299ms) == "wait");
@@ -958,13 +956,13 @@ BOOST_AUTO_TEST_CASE(so_does_one_that_is_unwell_for_no_visible_reason) {
 
 BOOST_AUTO_TEST_CASE(no_other_does) {
     BOOST_TEST(steps_of_frozen(0) == "release_calls terminate wait");
-    for (const auto kind : {process_exit, protocol_error, start_failed}) {
+    for (const auto cause : {lost_channel, protocol_error, failed_start}) {
         life_trial of;
         of.serve(SIGUSR1);
-        of.fail(kind, errc::protocol_error);
-        BOOST_TEST((of.steps() == "wait") == (kind == process_exit)); // its process may be about to end
-        BOOST_TEST(of.steps_after(kind == process_exit ? 250ms : 0ms) ==
-                   (kind == process_exit ? "release_calls terminate wait" : "wait"));
+        of.fail(cause, errc::protocol_error);
+        BOOST_TEST((of.steps() == "wait") == (cause == lost_channel)); // its process may be about to end
+        BOOST_TEST(of.steps_after(cause == lost_channel ? 250ms : 0ms) ==
+                   (cause == lost_channel ? "release_calls terminate wait" : "wait"));
         BOOST_TEST(of.path() == "terminate@0");
     }
     for (const auto kind :
@@ -985,7 +983,7 @@ BOOST_AUTO_TEST_CASE(nor_does_any_that_never_was_up) {
     life_trial of;
     of.launch();
     of.life.greeted(SIGUSR1);
-    of.fail(call_overdue);
+    of.fail(overdue_call);
     of.life.stop(stop_stage::terminate);
     BOOST_TEST(of.steps() == "terminate wait");
 }
@@ -995,14 +993,14 @@ BOOST_AUTO_TEST_CASE(nor_does_any_without_time_for_it) {
     config.stop.stack_dump_timeout = 0s;
     life_trial of(config);
     of.serve(SIGUSR1);
-    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    of.fail(lost_heartbeat, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "release_calls terminate wait");
 }
 
 BOOST_AUTO_TEST_CASE(only_a_kill_is_in_such_a_hurry) {
     life_trial of;
     of.serve(SIGUSR1);
-    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    of.fail(lost_heartbeat, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "take_stacks wait");
     of.life.stop(stop_stage::terminate);
     BOOST_TEST(of.steps() == "wait");
@@ -1013,7 +1011,7 @@ BOOST_AUTO_TEST_CASE(only_a_kill_is_in_such_a_hurry) {
 BOOST_AUTO_TEST_CASE(what_it_printed_before_it_died_of_it_is_kept) {
     life_trial of;
     of.serve(SIGUSR1);
-    of.fail(heartbeat_lost, errc::heartbeat_lost);
+    of.fail(lost_heartbeat, errc::heartbeat_lost);
     BOOST_TEST(of.steps() == "take_stacks wait");
     BOOST_TEST(of.exit(exit_status::signalled(SIGUSR1)) ==
                "keep_stacks hear_out reap wait | release_calls close done");
@@ -1029,7 +1027,7 @@ BOOST_AUTO_TEST_SUITE(aftermath)
 BOOST_AUTO_TEST_CASE(its_process_ends_some_time_after_its_channel) {
     life_trial of;
     of.serve();
-    of.fail(process_exit);
+    of.fail(lost_channel);
     of.life.data_ended();
     BOOST_TEST(of.steps() == "wait");
     BOOST_TEST(of.left().count() == 250);
@@ -1071,7 +1069,7 @@ BOOST_AUTO_TEST_CASE(its_channel_ends_some_time_after_its_process) {
 BOOST_AUTO_TEST_CASE(a_process_that_outlives_its_channel_is_ended) {
     life_trial of;
     of.serve();
-    of.fail(process_exit);
+    of.fail(lost_channel);
     of.life.data_ended();
     of.steps();
     BOOST_TEST(of.steps_after(250ms) == "release_calls terminate wait");
@@ -1161,7 +1159,7 @@ BOOST_AUTO_TEST_CASE(by_itself) {
 BOOST_AUTO_TEST_CASE(by_itself_channel_first) {
     check_ends(
         [](life_trial& of) {
-            of.fail(process_exit);
+            of.fail(lost_channel);
             BOOST_TEST(of.steps() == "wait");
         },
         {{ok, "finished", exit_class::clean},

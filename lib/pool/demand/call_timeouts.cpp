@@ -80,7 +80,7 @@ void call_timeouts::check_quiet(call& stream) {
 void call_timeouts::check_overdue(call& abandoned) {
     if (abandoned.overdue.has_passed(context_.now())) {
         constexpr auto story = "it is still at a call given up cancel_grace ago";
-        abandoned.at->report({failure_kind::call_overdue, story});
+        abandoned.at->report({departure_cause::overdue_call, story});
     } else {
         room_.deadlines().set(abandoned, abandoned.overdue.due());
     }

@@ -53,7 +53,7 @@ void replacement::plan_due(time_point now) {
         }
         auto verdict = judge(slots[index], now, with_memory);
         if (verdict.how == recycle_plan::urgency::now) {
-            current->report({failure_kind::too_much_memory, std::move(verdict.reason)});
+            current->report({departure_cause::memory_limit, std::move(verdict.reason)});
         } else if (verdict.how == recycle_plan::urgency::drain && may_begin(slots[index], now)) {
             want(index, std::move(verdict.reason));
         }
@@ -99,7 +99,7 @@ void replacement::judge_memory_of_leavers(time_point now) {
     for (const auto& each : roster_.leaving()) {
         auto verdict = each->recycling().judge(now, true);
         if (verdict.how == recycle_plan::urgency::now) {
-            each->report({failure_kind::too_much_memory, std::move(verdict.reason)});
+            each->report({departure_cause::memory_limit, std::move(verdict.reason)});
         }
     }
 }
