@@ -157,6 +157,12 @@ void oracle::on_wait_ended(std::uint64_t number, const error* problem) {
     if (ended.what != wait::kind::ready || out_of_memory()) {
         return;
     }
+    const bool is_told_why =
+        problem == nullptr || problem->info().detail.find("lost: ;") == std::string::npos;
+    if (!is_told_why) {
+        wrong("somebody who waited for workers was not told why there are none: " +
+              std::string(problem->what()));
+    }
     if (problem != nullptr && !may_fail_wait(problem->errc())) {
         wrong("somebody who waited for " + std::to_string(ended.count) +
               " workers was told: " + problem->what());
