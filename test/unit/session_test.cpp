@@ -4,7 +4,7 @@
 #include "session/session_memory.hpp"
 #include <skep/session.hpp>
 
-#include <boost/json/memory_resource.hpp>
+#include <boost/container/pmr/memory_resource.hpp>
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/storage_ptr.hpp>
@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_SUITE(session_test)
 namespace {
 
 /// Counts what it has handed out.
-class counting_resource final : public json::memory_resource {
+class counting_resource final : public boost::container::pmr::memory_resource {
 public:
     std::size_t bytes = 0;
 
@@ -37,7 +37,9 @@ private:
         bytes -= size;
         std::free(place);
     }
-    bool do_is_equal(const json::memory_resource& other) const noexcept override { return this == &other; }
+    bool do_is_equal(const boost::container::pmr::memory_resource& other) const noexcept override {
+        return this == &other;
+    }
 };
 
 } // namespace
