@@ -21,12 +21,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr int exit_failed = 1;
 constexpr std::string_view sdk = "cpp/" SKEP_VERSION;
-
-void report(const std::string& what, const std::exception_ptr& problem) {
-    write_to_standard_error("skep: " + what + ": " + text_of(problem) + "\n");
-}
 
 /// Of the SDK itself, which cannot go on: out of memory, say.
 [[noreturn]] void abort(const std::exception_ptr& problem) {
@@ -35,7 +30,7 @@ void report(const std::string& what, const std::exception_ptr& problem) {
     } catch (const protocol_violation& violation) {
         leave_as_host_breaks_protocol(violation.what());
     } catch (...) {
-        report("the worker cannot go on", problem);
+        write_to_standard_error("skep: the worker cannot go on: " + text_of(problem) + "\n");
         leave(exit_failed);
     }
 }
@@ -44,16 +39,11 @@ void report(const std::string& what, const std::exception_ptr& problem) {
 
 conversation::conversation(const strand& executor, host_connection connection, std::size_t capacity,
                            std::size_t threads, const work& what)
-    : executor_(executor),
-      work_(what),
+    : work_(what),
       health_check_(detail::async_handler([this](worker_call& call) { return check_health(call); })),
       host_(std::move(connection)),
       services_(executor, host_.out()),
-      hooks_(executor,
-             [this](const std::exception_ptr& problem) {
-                 report("on_start failed", problem);
-                 status_ = exit_failed;
-             }),
+      hooks_(executor, what),
       calls_(executor, abort),
       reading_(executor, abort),
       welcomed_(executor),
@@ -79,12 +69,11 @@ asio::awaitable<int> conversation::run(std::string& previous_exit) {
         co_return 0;
     }
     previous_exit = services_.welcome.previous_exit;
-    hooks_.spawn(nullptr, run_start_hooks());
-    co_await hooks_.join();
-    if (!has_started_) {
-        co_return status_;
+    const bool has_started = co_await hooks_.start();
+    if (!has_started) {
+        co_return hooks_.exit_status();
     }
-    if (!is_stopping_) {
+    if (!stop_.is_open()) {
         append_ready(services_.out.text());
         services_.out.send();
         if (host_.calls() != nullptr) {
@@ -99,8 +88,8 @@ asio::awaitable<int> conversation::run(std::string& previous_exit) {
         co_await idle_.wait();
     }
     services_.out.send();
-    co_await run_stop_hooks();
-    co_return status_;
+    co_await hooks_.stop();
+    co_return hooks_.exit_status();
 }
 
 void conversation::greet() {
@@ -121,36 +110,16 @@ void conversation::greet() {
 
 void conversation::begin_to_listen() {
     auto on_messages = [this](std::vector<host_message> messages) {
-        asio::post(executor_,
+        asio::post(services_.executor,
                    [this, messages = std::move(messages)]() mutable { handle(std::move(messages)); });
     };
-    listener_ = host_.listen(executor_, counters_, services_.cancelled, std::move(on_messages));
-}
-
-asio::awaitable<void> conversation::run_start_hooks() {
-    for (const auto& hook : work_.start_hooks) {
-        auto running = detail::checked(hook(), "an on_start hook");
-        co_await std::move(running);
-    }
-    has_started_ = true;
-}
-
-asio::awaitable<void> conversation::run_stop_hooks() {
-    for (auto hook = work_.stop_hooks.rbegin(); hook != work_.stop_hooks.rend(); ++hook) {
-        try {
-            auto running = detail::checked((*hook)(), "an on_stop hook");
-            co_await std::move(running);
-        } catch (...) {
-            report("on_stop failed", std::current_exception());
-            status_ = exit_failed;
-        }
-    }
+    listener_ = host_.listen(services_.executor, counters_, services_.cancelled, std::move(on_messages));
 }
 
 void conversation::on_terminate() {
     is_terminating_ = true;
     stop();
-    hooks_.cancel();
+    hooks_.interrupt();
     places_.for_each_running([this](served_call& call) {
         services_.cancelled.add(call.message().id); // for handlers on threads, which look
         call.interrupt();
@@ -158,20 +127,19 @@ void conversation::on_terminate() {
 }
 
 void conversation::stop() {
-    is_stopping_ = true;
+    stop_.open();
     places_.drop_waiting();
     reading_.cancel();
     welcomed_.open();
-    stop_.open();
 }
 
 asio::awaitable<void> conversation::read_calls() {
     frame_decoder frames(limits_of_input(services_.welcome.limits));
     host_message_decoder messages;
-    while (!is_stopping_) {
+    while (!stop_.is_open()) {
         const auto room = frames.prepare();
         const auto count = co_await host_.calls()->read(room);
-        if (count == 0 && !is_stopping_) {
+        if (count == 0 && !stop_.is_open()) {
             leave_as_host_is_gone();
         }
         frames.commit(count);
@@ -251,7 +219,7 @@ void conversation::handle_tool_answer(std::uint64_t number, decltype(open_tool_c
 
 void conversation::accept(call_message&& call) {
     places_.record(call.id);
-    if (is_stopping_) {
+    if (stop_.is_open()) {
         return;
     }
     const bool is_cancelled = services_.cancelled.contains(call.id); // it may be known before the call is
@@ -310,13 +278,14 @@ void conversation::run_on_thread(std::shared_ptr<served_call> call, const detail
         } catch (...) {
             problem = std::current_exception();
         }
-        asio::post(executor_, [this, call, value = std::move(value), problem = std::move(problem)]() mutable {
-            try {
-                finish(*call, std::move(value), problem);
-            } catch (...) {
-                abort(std::current_exception());
-            }
-        });
+        asio::post(services_.executor,
+                   [this, call, value = std::move(value), problem = std::move(problem)]() mutable {
+                       try {
+                           finish(*call, std::move(value), problem);
+                       } catch (...) {
+                           abort(std::current_exception());
+                       }
+                   });
     });
 }
 
@@ -363,7 +332,7 @@ void conversation::finish(served_call& call, json::value value, const std::excep
         ++counters_.completed;
     }
     places_.end(id);
-    if (is_stopping_ && places_.is_idle()) {
+    if (stop_.is_open() && places_.is_idle()) {
         idle_.open();
     }
     begin_waiting();

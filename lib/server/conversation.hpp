@@ -6,6 +6,7 @@
 #include "server/call_places.hpp"
 #include "server/commands.hpp"
 #include "server/host_channels.hpp"
+#include "server/lifecycle_hooks.hpp"
 #include "server/listener.hpp"
 #include "server/served_call.hpp"
 
@@ -32,8 +33,6 @@ public:
     asio::awaitable<int> run(std::string& previous_exit);
 
 private:
-    asio::awaitable<void> run_start_hooks();
-    asio::awaitable<void> run_stop_hooks();
     asio::awaitable<void> read_calls();
     asio::awaitable<void> serve(std::shared_ptr<served_call> call, const detail::async_handler& handler);
     asio::awaitable<boost::json::value> check_health(worker_call& call);
@@ -62,21 +61,17 @@ private:
     const command_handler& handler_for(const served_call& call) const;
     std::optional<time_point> deadline_of(const call_message& call) const;
 
-    strand executor_;
     const work& work_;
     command_handler health_check_;
     host_channels host_;
     call_services services_;
     call_counters counters_;
-    task_group hooks_;
+    lifecycle_hooks hooks_;
     task_group calls_;
     task_group reading_;
     latch welcomed_;
     latch stop_;
-    bool has_started_ = false;
-    bool is_stopping_ = false;
     bool is_terminating_ = false;
-    int status_ = 0;
     std::optional<time_point> welcome_time_;
     call_places places_;
     bool is_beginning_ = false;

@@ -1,0 +1,41 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/task_group.hpp"
+#include "server/commands.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+namespace skep {
+
+inline constexpr int exit_failed = 1;
+
+/// Runs a worker's start and stop hooks. A hook that fails decides the process's exit status. Used on the strand.
+class lifecycle_hooks {
+public:
+    lifecycle_hooks(const strand& executor, const work& what);
+
+    /// Runs the start hooks. Returns false if a hook failed or was interrupted: the hooks after that do not run.
+    asio::awaitable<bool> start();
+
+    /// Cancels the start hook that runs.
+    void interrupt() { starting_.cancel(); }
+
+    /// Runs every stop hook, the last one first.
+    asio::awaitable<void> stop();
+
+    int exit_status() const noexcept { return exit_status_; }
+
+private:
+    asio::awaitable<void> run_start_hooks();
+    void fail(const char* which, const std::exception_ptr& problem);
+
+    const work& work_;
+    task_group starting_;
+    bool has_started_ = false;
+    int exit_status_ = 0;
+};
+
+} // namespace skep
