@@ -33,7 +33,6 @@ redis_connection::redis_connection(const strand& executor, std::shared_ptr<const
       timer_(executor),
       pause_(executor),
       begin_(std::max(begin, steady_clock::now())),
-      connect_deadline_(begin_ + options_->connect_timeout),
       parser_(options_->session_bytes + around_session) {}
 
 /// A handler's step, unless the connection was lost meanwhile. What it throws, for lack of memory, ends the connection and
@@ -56,13 +55,7 @@ void redis_connection::open() {
         resolve();
         return;
     }
-    pause_.expires_at(begin_);
-    auto on_time = [self = shared_from_this()](error_code ec) {
-        if (!ec) {
-            self->attempt([&] { self->resolve(); });
-        }
-    };
-    pause_.async_wait(std::move(on_time));
+    pause_.expire_at(begin_, [self = shared_from_this()] { self->attempt([&] { self->resolve(); }); });
 }
 
 void redis_connection::resolve() {
@@ -142,7 +135,7 @@ void redis_connection::go_on() {
 }
 
 bool redis_connection::is_usable() {
-    if (!is_lost_ && is_ready_ && !is_receiving_ && !is_transmitting_ && !transport_.is_quiet()) {
+    if (!is_lost_ && is_ready_ && !is_receiving_ && in_transit_.empty() && !transport_.is_quiet()) {
         lose("the connection was lost");
     }
     return !is_lost_;
@@ -190,14 +183,13 @@ void redis_connection::finish(redis_exchange& ended) {
 }
 
 void redis_connection::transmit() {
-    if (is_transmitting_ || output_.empty()) {
+    if (!in_transit_.empty() || output_.empty()) {
         return;
     }
-    is_transmitting_ = true;
     in_transit_ = std::exchange(output_, {});
     write_deadline_ = steady_clock::now() + options_->operation_timeout;
     auto on_written = [self = shared_from_this()](error_code ec, std::size_t) {
-        self->is_transmitting_ = false;
+        self->in_transit_.clear();
         if (ec) {
             self->lose("the connection was lost: " + ec.message());
         } else {
@@ -266,10 +258,10 @@ void redis_connection::on_greeting(const redisReply& reply) {
 
 time_point redis_connection::due() const noexcept {
     if (!is_ready_) {
-        return connect_deadline_;
+        return begin_ + options_->connect_timeout;
     }
     const auto answer = sent_.empty() ? time_point::max() : sent_.front()->deadline;
-    return is_transmitting_ ? std::min(answer, write_deadline_) : answer;
+    return in_transit_.empty() ? answer : std::min(answer, write_deadline_);
 }
 
 std::string redis_connection::overdue() const {
@@ -278,27 +270,12 @@ std::string redis_connection::overdue() const {
                : "no connection to " + address() + " within " + in_milliseconds(options_->connect_timeout);
 }
 
-/// The timer is set anew only for what is due sooner: to do so for each reply takes longer than to wake up in vain.
 void redis_connection::watch() {
-    if (due() == time_point::max()) {
-        watched_until_ = time_point::max();
-        timer_.cancel();
-        return;
-    }
-    if (due() >= watched_until_) {
-        return;
-    }
-    watched_until_ = due();
-    timer_.expires_at(watched_until_);
-    auto on_time = [self = shared_from_this()](error_code ec) {
-        if (ec) {
-            return;
-        }
-        self->watched_until_ = time_point::max();
+    auto on_time = [self = shared_from_this()] {
         self->attempt(
             [&] { steady_clock::now() < self->due() ? self->watch() : self->lose(self->overdue()); });
     };
-    timer_.async_wait(std::move(on_time));
+    timer_.expire_at(due(), std::move(on_time));
 }
 
 void redis_connection::lose(const std::string& cause) {

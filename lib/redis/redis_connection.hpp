@@ -4,7 +4,7 @@
 #pragma once
 
 #include "async/suspended_caller.hpp"
-#include "async/timer.hpp"
+#include "redis/lazy_timer.hpp"
 #include "redis/redis_protocol.hpp"
 #include "redis/redis_transport.hpp"
 #include "redis/waiting_operations.hpp"
@@ -102,24 +102,21 @@ private:
     const std::function<void(ptr)> on_idle_;
     asio::ip::basic_resolver<asio::ip::tcp, strand> resolver_;
     redis_transport transport_;
-    asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, strand> timer_;
-    decltype(timer_) pause_; ///< before it is connected
+    lazy_timer timer_;
+    lazy_timer pause_; ///< before it connects
     const time_point begin_;
-    const time_point connect_deadline_;
-    time_point watched_until_ = time_point::max();
     time_point write_deadline_; ///< of the bytes in transit
 
     redis_parser parser_;
     std::array<char, 16'384> input_;
     std::string output_;
-    std::string in_transit_;
+    std::string in_transit_;          ///< until it is written
     std::deque<exchange_ptr> queued_; ///< until it is connected
     std::deque<exchange_ptr> sent_;
     std::size_t awaited_ = 0;   ///< of the exchanges in both, those with a caller
     std::size_t greetings_ = 0; ///< commands that are to succeed before those of others are sent
     bool is_ready_ = false;
     bool is_lost_ = false;
-    bool is_transmitting_ = false;
     bool is_receiving_ = false;
 };
 

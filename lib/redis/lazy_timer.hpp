@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include "async/timer.hpp"
+#include <skep/time.hpp>
+
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace skep {
+
+/// A timer for a deadline that moves with every reply. It is set anew for a sooner deadline only: to do so each time takes
+/// longer than to wake up in vain.
+class lazy_timer {
+public:
+    explicit lazy_timer(const strand& executor) : timer_(executor) {}
+
+    /// Has `on_time` called at `due` or before; never, if that is time_point::max(). `on_time` keeps this alive.
+    template <class OnTime>
+    void expire_at(time_point due, OnTime on_time) {
+        if (due == time_point::max()) {
+            set_for_ = due;
+            timer_.cancel();
+        } else if (due < set_for_) {
+            set_for_ = due;
+            timer_.expires_at(due);
+            timer_.async_wait([this, on_time = std::move(on_time)](boost::system::error_code ec) {
+                if (!ec) {
+                    set_for_ = time_point::max();
+                    on_time();
+                }
+            });
+        }
+    }
+
+    void cancel() { timer_.cancel(); }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    asio::basic_waitable_timer<clock, asio::wait_traits<clock>, strand> timer_;
+    time_point set_for_ = time_point::max();
+};
+
+} // namespace skep
