@@ -91,20 +91,8 @@ void pool_events::apply(worker& subject, const used_up&) {
         subject, "it has answered " + std::to_string(subject.calls().completed()) + " calls");
 }
 
-void pool_events::apply(worker& subject, const was_suspended&) {
-    log_change(subject, " is suspended");
-}
-
-void pool_events::apply(worker& subject, const was_resumed&) {
-    log_change(subject, " is resumed");
-}
-
-void pool_events::apply(worker& subject, const was_restored&) {
-    log_change(subject, " is restored: it passed its health check");
-}
-
-void pool_events::log_change(const worker& subject, const char* what) const {
-    const auto describe = [&] { return to_string(subject.id()) + what; };
+void pool_events::apply(worker& subject, const condition_changed& fact) {
+    const auto describe = [&] { return to_string(subject.id()) + " is " + fact.condition; };
     parts_.log(log_level::info, describe, subject_of(subject));
 }
 

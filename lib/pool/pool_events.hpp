@@ -28,14 +28,11 @@ private:
     void apply(worker& subject, const room_changed& fact);
     void apply(worker& subject, const went_wrong& fact);
     void apply(worker& subject, const used_up& fact);
-    void apply(worker& subject, const was_suspended& fact);
-    void apply(worker& subject, const was_resumed& fact);
-    void apply(worker& subject, const was_restored& fact);
+    void apply(worker& subject, const condition_changed& fact);
     void apply(worker& subject, const pings_missed& fact);
     void apply(worker& subject, const left_service& fact);
     void apply(worker& subject, const calls_lost& fact);
     void apply(worker& subject, const ended& fact);
-    void log_change(const worker& subject, const char* what) const;
     void publish_availability();
     void record_end(const worker& gone);
     void publish_end(const worker& gone) const;

@@ -34,14 +34,10 @@ struct went_wrong {
 /// It has answered as many calls as it is meant to.
 struct used_up {};
 
-/// It was to be suspended, and is.
-struct was_suspended {};
-
-/// It was suspended, or was to be, and is not any more.
-struct was_resumed {};
-
-/// It was degraded, and a probe has found it well.
-struct was_restored {};
+/// The worker was suspended, resumed or restored.
+struct condition_changed {
+    const char* condition; ///< now, for the log
+};
 
 struct pings_missed {
     int count; ///< since the last time
@@ -59,8 +55,8 @@ struct ended {};
 
 struct worker_event {
     std::shared_ptr<worker> subject;
-    std::variant<came_up, room_changed, went_wrong, used_up, was_suspended, was_resumed, was_restored,
-                 pings_missed, left_service, calls_lost, ended>
+    std::variant<came_up, room_changed, went_wrong, used_up, condition_changed, pings_missed, left_service,
+                 calls_lost, ended>
         fact;
 };
 

@@ -182,10 +182,10 @@ BOOST_AUTO_TEST_CASE(suspended_it_is_drained_first) {
     bench.send();
     bench.subject().suspend();
     bench.run_until_idle();
-    BOOST_TEST(bench.told<was_suspended>() == 0u);
+    BOOST_TEST(bench.told<condition_changed>() == 0u);
     bench.far_side().answer_call();
     bench.run_until_idle();
-    BOOST_TEST(bench.told<was_suspended>() == 1u);
+    BOOST_TEST(bench.told<condition_changed>() == 1u);
     BOOST_TEST(!bench.subject().calls().accepts_call());
     bench.subject().resume();
     BOOST_TEST(bench.subject().calls().accepts_call());
