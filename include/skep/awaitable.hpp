@@ -27,15 +27,16 @@ class awaitable;
 
 namespace skep::detail {
 
-/// Returns `running`, which user code has returned as `source`. Throws std::logic_error if it is empty, that is
+/// Returns `operation`, which user code has returned as `source`. Throws std::logic_error if it is empty, that is
 /// default-constructed or moved-from: Asio would resume a null coroutine.
 template <class T, class Executor>
-boost::asio::awaitable<T, Executor> checked(boost::asio::awaitable<T, Executor> running, const char* source) {
-    if (!running.valid()) {
+boost::asio::awaitable<T, Executor> checked(boost::asio::awaitable<T, Executor> operation,
+                                            const char* source) {
+    if (!operation.valid()) {
         throw std::logic_error(std::string(source) +
                                " returned an empty awaitable: a default-constructed or moved-from one");
     }
-    return running;
+    return operation;
 }
 
 } // namespace skep::detail

@@ -21,8 +21,8 @@ namespace skep {
 namespace detail {
 
 template <class T>
-boost::asio::awaitable<T> answer_as(boost::asio::awaitable<reply> running, std::string command) {
-    const auto answer = co_await std::move(running);
+boost::asio::awaitable<T> answer_as(boost::asio::awaitable<reply> operation, std::string command) {
+    const auto answer = co_await std::move(operation);
     error_info known;
     known.command = std::move(command);
     known.worker = answer.worker;

@@ -90,7 +90,7 @@ private:
     };
 
     /// Adds the text, if there is none yet.
-    error(std::shared_ptr<story> told, skep::errc code);
+    error(std::shared_ptr<story> details, skep::errc code);
 
     std::shared_ptr<const story> story_;
 };

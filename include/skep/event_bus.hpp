@@ -30,7 +30,7 @@ namespace detail {
 class event_mailbox;
 
 /// The next event; none if there will be no more.
-SKEP_API boost::asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> from);
+SKEP_API boost::asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> mailbox);
 
 template <class E, class Variant>
 inline constexpr std::uint64_t bit_of = 0;
@@ -101,8 +101,8 @@ public:
 
 private:
     static boost::asio::awaitable<std::optional<value_type>> next_of(
-        std::shared_ptr<detail::event_mailbox> from) {
-        auto taking = detail::take_event(std::move(from));
+        std::shared_ptr<detail::event_mailbox> mailbox) {
+        auto taking = detail::take_event(std::move(mailbox));
         std::optional<event> taken = co_await std::move(taking);
         if constexpr (sizeof...(E) == 1) {
             co_return taken ? std::optional<value_type>(std::get<value_type>(std::move(*taken)))
@@ -146,20 +146,22 @@ public:
         return event_stream<E...>(open(detail::bits_of<E...>, capacity));
     }
 
-    /// The same by a function, `handler(const E&)`, which is called on `where`, one event at a time, while the result
-    /// lives; what it throws is dropped. On another thread than that of `where`, it may still be at its last event when
+    /// The same by a function, `handler(const E&)`, which is called on `executor`, one event at a time, while the result
+    /// lives; what it throws is dropped. On another thread than that of `executor`, it may still be at its last event when
     /// the result was destroyed.
     template <detail::event_type E, std::invocable<const E&> Handler>
-    subscription listen(boost::asio::any_io_executor where, Handler handler,
+    subscription listen(boost::asio::any_io_executor executor, Handler handler,
                         std::size_t capacity = default_capacity) {
-        auto call = [handler = std::move(handler)](const event& what) mutable { handler(std::get<E>(what)); };
-        return listen_to(detail::bits_of<E>, std::move(where), std::move(call), capacity);
+        auto call = [handler = std::move(handler)](const event& new_event) mutable {
+            handler(std::get<E>(new_event));
+        };
+        return listen_to(detail::bits_of<E>, std::move(executor), std::move(call), capacity);
     }
 
     /// The same for events of all types but spans: `handler(const event&)`.
-    subscription listen(boost::asio::any_io_executor where, std::function<void(const event&)> handler,
+    subscription listen(boost::asio::any_io_executor executor, std::function<void(const event&)> handler,
                         std::size_t capacity = default_capacity) {
-        return listen_to(detail::bits_of<>, std::move(where), std::move(handler), capacity);
+        return listen_to(detail::bits_of<>, std::move(executor), std::move(handler), capacity);
     }
 
     /// Whether anybody wants to know of such events.
@@ -185,10 +187,10 @@ private:
         std::uint64_t wanted;
     };
 
-    std::shared_ptr<detail::event_mailbox> open(std::uint64_t wanted, std::size_t capacity);
-    subscription listen_to(std::uint64_t wanted, boost::asio::any_io_executor where,
+    std::shared_ptr<detail::event_mailbox> open(std::uint64_t event_mask, std::size_t capacity);
+    subscription listen_to(std::uint64_t event_mask, boost::asio::any_io_executor executor,
                            std::function<void(const event&)> handler, std::size_t capacity);
-    void put(const event& what);
+    void put(const event& new_event);
     void drop_expired_subscribers();
 
     std::atomic<std::uint64_t> wanted_{0};

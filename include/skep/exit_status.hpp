@@ -43,7 +43,7 @@ public:
 private:
     enum class kind { unknown, taken, exited, signalled };
 
-    exit_status(kind what, int value) noexcept : kind_(what), value_(value) {}
+    exit_status(kind exit_kind, int value) noexcept : kind_(exit_kind), value_(value) {}
 
     kind kind_ = kind::unknown;
     int value_ = 0;

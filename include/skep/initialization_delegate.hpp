@@ -35,12 +35,12 @@ public:
     /// initialization_options::before_first_worker_timeout, fails the start: start_failed, with that as its cause.
     virtual boost::asio::awaitable<void, boost::asio::any_io_executor> before_first_worker();
 
-    /// Before each launch, of replacements too. `planned` is what pool_config::launch makes of the worker's slot; what is
+    /// Before each launch, of replacements too. `options` is what pool_config::launch makes of the worker's slot; what is
     /// returned is launched: program, arguments, environment and directory may be others, by the same rules. An exception
     /// refuses the launch, which counts as a failed start: initialization_failed, and the slot is tried again with
     /// backoff. Its time is part of start.timeout.
     virtual boost::asio::awaitable<launch_options, boost::asio::any_io_executor> before_launch(
-        worker_id worker, launch_options planned);
+        worker_id worker, launch_options options);
 
     /// Once a worker is ready, before it gets calls of the pool's. `calls` runs calls on that worker alone, any number at
     /// a time, from any thread, while this coroutine runs: their errors are those that a worker's answer can be, timeout,

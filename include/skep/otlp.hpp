@@ -73,7 +73,7 @@ struct otlp_counts {
 class SKEP_API otlp_exporter {
 public:
     /// Throws error(errc::invalid_config) if an option breaks its rule.
-    otlp_exporter(boost::asio::any_io_executor executor, event_bus& from, otlp_options options = {});
+    otlp_exporter(boost::asio::any_io_executor executor, event_bus& bus, otlp_options options = {});
 
     /// Ends at once: what has not been sent is lost. On another thread than that of the executor, on_problem may still be at
     /// its last call when this returns.

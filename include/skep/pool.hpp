@@ -133,8 +133,8 @@ public:
     /// Leases do not hold a shutdown up: it ends them, as do the destruction of the pool and resize() where it takes the
     /// worker.
     /// Cancellation (all types): the wait ends with cancelled, and no worker is taken.
-    boost::asio::awaitable<lease> checkout(checkout_options what = {},
-                                           std::source_location where = std::source_location::current());
+    boost::asio::awaitable<lease> checkout(checkout_options options = {},
+                                           std::source_location location = std::source_location::current());
 
     /// Adds a tool: something that the workers' code can have this service do while it is at a call. See tool_handler, and
     /// request::tool for one call's own. Tools are not removed. From any thread; a call that is submitted afterwards finds

@@ -103,7 +103,7 @@ public:
     awaitable<session_insertion> insert(std::string id, session_data data, session::wall_time created_at,
                                         std::size_t quota) override;
     awaitable<std::optional<session>> find(std::string id, session_access access) override;
-    awaitable<session_replacement> replace(session seen, session_data data) override;
+    awaitable<session_replacement> replace(session old_session, session_data data) override;
     awaitable<bool> touch(std::string id) override;
     awaitable<bool> record_worker(std::string id, worker_id worker) override;
     awaitable<bool> remove(std::string id) override;

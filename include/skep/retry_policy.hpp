@@ -54,12 +54,12 @@ public:
     retry_policy&& jitter(double share) && { return std::move(jitter(share)); }
     retry_policy&& when(condition is_worth_it) && { return std::move(when(std::move(is_worth_it))); }
 
-    /// The wait before the next attempt, once `made` attempts have failed, the last with `failure`; nothing: give up.
+    /// The wait before the next attempt, once `attempt_count` attempts have failed, the last with `failure`; nothing: give up.
     /// `random` is uniform in [0, 1).
-    std::optional<duration> wait_after(int made, const error& failure, double random) const;
+    std::optional<duration> wait_after(int attempt_count, const error& failure, double random) const;
 
 private:
-    duration planned_wait(int made) const noexcept;
+    duration planned_wait(int attempt_count) const noexcept;
 
     int attempts_;
     std::vector<duration> waits_;

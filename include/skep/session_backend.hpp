@@ -68,7 +68,7 @@ public:
     template <class T>
     using awaitable = boost::asio::awaitable<T, boost::asio::any_io_executor>;
     /// What on_expiry() is given.
-    using expiry_handler = std::function<void(const std::string& id, time_point expired)>;
+    using expiry_handler = std::function<void(const std::string& id, time_point expiry_time)>;
 
     virtual ~session_backend();
 
@@ -80,9 +80,9 @@ public:
     /// The session, with its version; none if there is none or it has expired.
     virtual awaitable<std::optional<session>> find(std::string id, session_access access) = 0;
 
-    /// Has the session hold `data`, and touches it, if its version is still that of `seen`; else does nothing. It then
+    /// Has the session hold `data`, and touches it, if its version is still that of `old_session`; else does nothing. It then
     /// has a new version, which no session of that id ever had before, not even one that is gone.
-    virtual awaitable<session_replacement> replace(session seen, session_data data) = 0;
+    virtual awaitable<session_replacement> replace(session old_session, session_data data) = 0;
 
     /// find(id, session_access::touch), for who does not want to know what is in it. False if there is none.
     virtual awaitable<bool> touch(std::string id) = 0;
@@ -101,10 +101,10 @@ public:
     /// How many sessions there are now, and what they take.
     virtual awaitable<session_usage> usage() = 0;
 
-    /// Has `told` called whenever a session has been dropped, which had expired at that time, on whichever thread that is
+    /// Has `handler` called whenever a session has been dropped, which had expired at that time, on whichever thread that is
     /// done; it does not block or throw. Called once, before any other function. One whose keys expire by themselves need
     /// not do it; the default does nothing.
-    virtual void on_expiry(expiry_handler told);
+    virtual void on_expiry(expiry_handler handler);
 
 protected:
     session_backend() = default;

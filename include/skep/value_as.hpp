@@ -40,7 +40,7 @@ SKEP_API misfit under(std::string_view key, misfit inner);
 /// What an exception says of a value that could not be converted.
 SKEP_API misfit misfit_of(const boost::json::value& value, const std::exception& problem);
 
-[[noreturn]] SKEP_API void throw_misfit(const misfit& found, error_info known);
+[[noreturn]] SKEP_API void throw_misfit(const misfit& mismatch, error_info info);
 
 template <class T>
 std::optional<misfit> find_misfit(const boost::json::value& value);
@@ -143,17 +143,17 @@ std::optional<misfit> find_misfit(const boost::json::value& value) {
 
 /// `value` as a T, by boost::json::value_to: numbers, text, containers, std::optional, structs described by
 /// BOOST_DESCRIBE_STRUCT, and types with a tag_invoke of their own.
-/// Throws error(errc::type_mismatch), which says where it does not fit, by JSON pointer (RFC 6901), and why; `known` is
+/// Throws error(errc::type_mismatch), which says where it does not fit, by JSON pointer (RFC 6901), and why; `info` is
 /// what the error tells beyond that. May be called from any thread.
 template <class T>
-T value_as(const boost::json::value& value, const error_info& known = {}) {
+T value_as(const boost::json::value& value, const error_info& info = {}) {
     try {
         return boost::json::value_to<T>(value);
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& problem) {
         const auto inner = detail::misfit_inside<T>(value);
-        detail::throw_misfit(inner ? *inner : detail::misfit_of(value, problem), known);
+        detail::throw_misfit(inner ? *inner : detail::misfit_of(value, problem), info);
     }
 }
 

@@ -83,12 +83,12 @@ SKEP_API bool is_terminal(worker_state state) noexcept;
 /// True for ready, busy and degraded.
 SKEP_API bool is_running(worker_state state) noexcept;
 
-/// True if the lifecycle has an edge from `from` to `to`.
-SKEP_API bool is_legal(worker_state from, worker_state to) noexcept;
+/// True if the lifecycle has an edge from `old_state` to `new_state`.
+SKEP_API bool is_legal(worker_state old_state, worker_state new_state) noexcept;
 
 /// What a state is in each of these views.
 SKEP_API lifecycle_view to_lifecycle_view(worker_state state) noexcept;
-SKEP_API availability_view to_availability_view(worker_state state, bool tainted) noexcept;
+SKEP_API availability_view to_availability_view(worker_state state, bool is_tainted) noexcept;
 
 /// What is known when a worker's process has ended; decides its terminal state.
 struct worker_outcome {
@@ -126,9 +126,9 @@ public:
     /// Begins as created, at these times.
     worker_state_machine(time_point now, std::chrono::system_clock::time_point wall);
 
-    /// Moves to `to` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing
+    /// Moves to `new_state` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing
     /// otherwise.
-    boost::system::error_code move_to(worker_state to, transition_reason code, std::string reason,
+    boost::system::error_code move_to(worker_state new_state, transition_reason code, std::string reason,
                                       time_point now, std::chrono::system_clock::time_point wall,
                                       boost::json::object metadata = {});
 
@@ -147,7 +147,7 @@ public:
 
     /// What else is known of the worker; `wall` is its updated_at() from then on.
     void set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept;
-    void set_tainted(bool tainted, std::chrono::system_clock::time_point wall) noexcept;
+    void set_tainted(bool is_tainted, std::chrono::system_clock::time_point wall) noexcept;
 
     /// What it is now.
     worker_state state() const noexcept { return state_; }

@@ -55,13 +55,13 @@ tcp::endpoint endpoint_of(const admin_options& options) {
     return {address, options.port};
 }
 
-tcp::acceptor listen(const strand& executor, const tcp::endpoint& where) {
+tcp::acceptor listen(const strand& executor, const tcp::endpoint& address) {
     try {
-        return tcp::acceptor(asio::any_io_executor(executor), where);
+        return tcp::acceptor(asio::any_io_executor(executor), address);
     } catch (const boost::system::system_error& failure) {
         config_problems problems;
-        problems.add("port", std::to_string(where.port()),
-                     "nothing can listen on " + where.address().to_string() +
+        problems.add("port", std::to_string(address.port()),
+                     "nothing can listen on " + address.address().to_string() +
                          " there: " + failure.code().message());
         problems.raise();
         throw;
@@ -201,106 +201,107 @@ void admin_server::core::admit(tcp::socket socket) {
 }
 
 /// One connection, until it ends in whatever way.
-asio::awaitable<void> admin_server::core::converse(connection_ptr with) {
+asio::awaitable<void> admin_server::core::converse(connection_ptr new_connection) {
     try {
-        co_await serve_requests(*with);
+        co_await serve_requests(*new_connection);
     } catch (const std::exception&) {} // it was cancelled, or there is no memory for it
-    forget(*with);
+    forget(*new_connection);
 }
 
-void admin_server::core::forget(connection& gone) {
-    gone.stream.close();
-    connections_.remove(gone);
+void admin_server::core::forget(connection& ended_connection) {
+    ended_connection.stream.close();
+    connections_.remove(ended_connection);
     room_.notify_all();
 }
 
-asio::awaitable<void> admin_server::core::serve_requests(connection& with) {
+asio::awaitable<void> admin_server::core::serve_requests(connection& peer) {
     bool more = true;
     while (more) {
-        more = co_await serve_request(with);
+        more = co_await serve_request(peer);
     }
-    co_await end_politely(with.stream);
+    co_await end_politely(peer.stream);
 }
 
 /// False if it is the last one.
-asio::awaitable<bool> admin_server::core::serve_request(connection& with) {
+asio::awaitable<bool> admin_server::core::serve_request(connection& peer) {
     request_parser parser;
     parser.header_limit(longest_head);
     parser.body_limit(longest_body);
-    with.stream.expires_after(patience);
-    const auto ec = co_await read(with, parser);
+    peer.stream.expires_after(patience);
+    const auto ec = co_await read(peer, parser);
     if (ec) {
         auto refusal = complaint(ec, parser.is_header_done());
         if (refusal) {
             refusal->keep_alive(false);
             refusal->prepare_payload();
-            co_await send(with, std::move(*refusal));
+            co_await send(peer, std::move(*refusal));
         }
         co_return false;
     }
-    connections_.begin_work(with);
-    bool more = co_await answer(with, parser.get());
+    connections_.begin_work(peer);
+    bool more = co_await answer(peer, parser.get());
     co_return more;
 }
 
-asio::awaitable<boost::system::error_code> admin_server::core::read(connection& from, request_parser& into) {
+asio::awaitable<boost::system::error_code> admin_server::core::read(connection& source,
+                                                                    request_parser& parser) {
     boost::system::error_code ec;
     auto head = redirect_error(use_awaitable, ec);
-    co_await http::async_read_header(from.stream, from.buffer, into, head);
-    if (!ec && into.get().count(http::field::transfer_encoding) > 0) {
+    co_await http::async_read_header(source.stream, source.buffer, parser, head);
+    if (!ec && parser.get().count(http::field::transfer_encoding) > 0) {
         ec = http::error::bad_transfer_encoding; // Beast takes an unknown coding for no body at all
     }
     if (!ec) {
         auto body = redirect_error(use_awaitable, ec);
-        co_await http::async_read(from.stream, from.buffer, into, body);
+        co_await http::async_read(source.stream, source.buffer, parser, body);
     }
     co_return ec;
 }
 
-asio::awaitable<bool> admin_server::core::answer(connection& with, const http_request& asked) {
+asio::awaitable<bool> admin_server::core::answer(connection& peer, const http_request& query) {
     const auto address = endpoint_.address();
     const admin_resources resources{options_, address.is_loopback(), pools_, survey_, answers_, executor_};
     std::optional<http_response> response;
-    if (is_for_events(asked)) {
-        response = refusal_of_events(resources, asked, pages_);
+    if (is_for_events(query)) {
+        response = refusal_of_events(resources, query, pages_);
         if (!response) {
-            co_await send_events(with);
+            co_await send_events(peer);
             co_return false;
         }
     } else {
-        with.stream.expires_never(); // a change takes its time
-        auto made = co_await respond(resources, asked);
+        peer.stream.expires_never(); // a change takes its time
+        auto made = co_await respond(resources, query);
         response = std::move(made);
     }
-    response->version(asked.version());
-    response->keep_alive(asked.keep_alive());
+    response->version(query.version());
+    response->keep_alive(query.keep_alive());
     response->prepare_payload();
-    if (asked.method() == http::verb::head) {
+    if (query.method() == http::verb::head) {
         response->body().clear(); // but for its length
     }
-    bool more = co_await send(with, std::move(*response));
+    bool more = co_await send(peer, std::move(*response));
     co_return more;
 }
 
 /// False if that was the last answer on this connection.
-asio::awaitable<bool> admin_server::core::send(connection& to, http_response response) {
-    connections_.end_work(to);
+asio::awaitable<bool> admin_server::core::send(connection& target, http_response response) {
+    connections_.end_work(target);
     room_.notify_all();
-    to.stream.expires_after(patience);
+    target.stream.expires_after(patience);
     boost::system::error_code ec;
     auto token = redirect_error(use_awaitable, ec);
-    co_await http::async_write(to.stream, response, token);
+    co_await http::async_write(target.stream, response, token);
     co_return !ec && response.keep_alive();
 }
 
 /// Until the page is closed, or reads too slowly. Counted before it waits for anything: many may ask at the same moment.
-asio::awaitable<void> admin_server::core::send_events(connection& to) {
+asio::awaitable<void> admin_server::core::send_events(connection& target) {
     const counted open_page(pages_);
     auto head = head_of_events();
     boost::system::error_code ec;
-    to.stream.expires_after(patience);
+    target.stream.expires_after(patience);
     auto token = redirect_error(use_awaitable, ec);
-    co_await http::async_write(to.stream, head, token);
+    co_await http::async_write(target.stream, head, token);
     if (ec) {
         co_return;
     }
@@ -314,9 +315,9 @@ asio::awaitable<void> admin_server::core::send_events(connection& to) {
         for (const auto& each : texts) {
             buffers.push_back(asio::buffer(*each));
         }
-        to.stream.expires_after(patience);
+        target.stream.expires_after(patience);
         auto writing = redirect_error(use_awaitable, ec);
-        co_await asio::async_write(to.stream, buffers, writing);
+        co_await asio::async_write(target.stream, buffers, writing);
     }
 }
 

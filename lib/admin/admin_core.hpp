@@ -59,14 +59,14 @@ private:
     asio::awaitable<void> wait_for_room();
     bool make_room();
     void admit(boost::asio::ip::tcp::socket socket);
-    void forget(connection& gone);
-    asio::awaitable<void> converse(connection_ptr with);
-    asio::awaitable<void> serve_requests(connection& with);
-    asio::awaitable<bool> serve_request(connection& with);
-    asio::awaitable<boost::system::error_code> read(connection& from, request_parser& into);
-    asio::awaitable<bool> answer(connection& with, const http_request& asked);
-    asio::awaitable<bool> send(connection& to, http_response response);
-    asio::awaitable<void> send_events(connection& to);
+    void forget(connection& ended_connection);
+    asio::awaitable<void> converse(connection_ptr new_connection);
+    asio::awaitable<void> serve_requests(connection& peer);
+    asio::awaitable<bool> serve_request(connection& peer);
+    asio::awaitable<boost::system::error_code> read(connection& source, request_parser& parser);
+    asio::awaitable<bool> answer(connection& peer, const http_request& query);
+    asio::awaitable<bool> send(connection& target, http_response response);
+    asio::awaitable<void> send_events(connection& target);
 
     strand executor_;
     const admin_options options_;

@@ -25,14 +25,14 @@ public:
     std::size_t size() const noexcept { return size_; }
 
     /// It waits for its client.
-    void add(listed_connection& fresh) noexcept {
-        connections_.push_back(fresh);
+    void add(listed_connection& new_connection) noexcept {
+        connections_.push_back(new_connection);
         ++size_;
     }
 
-    void remove(listed_connection& gone) noexcept {
-        if (gone.is_linked()) {
-            gone.unlink();
+    void remove(listed_connection& ended_connection) noexcept {
+        if (ended_connection.is_linked()) {
+            ended_connection.unlink();
             --size_;
         }
     }

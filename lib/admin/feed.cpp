@@ -28,9 +28,9 @@ std::int64_t wall_clock_ms() {
 }
 
 /// JSON has no line ends of its own, which would end the message.
-feed_text message(const char* kind, const json::object& what) {
+feed_text message(const char* kind, const json::object& object) {
     return std::make_shared<const std::string>("event: " + std::string(kind) +
-                                               "\ndata: " + json::serialize(what) + "\n\n");
+                                               "\ndata: " + json::serialize(object) + "\n\n");
 }
 
 json::object shown(const events::worker_printed& line) {
@@ -77,18 +77,18 @@ void feed::listen_while_read() {
     if (readers_.empty()) {
         listening_.reset();
     } else if (!listening_) {
-        listening_ = pools_.listen(executor_, [this, weak = owner_](const event& what) {
+        listening_ = pools_.listen(executor_, [this, weak = owner_](const event& new_event) {
             if (const auto alive = weak.lock()) {
-                on_event(what);
+                on_event(new_event);
             }
         });
     }
 }
 
-void feed::publish(const findings& seen) {
+void feed::publish(const findings& results) {
     const auto at_ms = wall_clock_ms();
     json::array pools;
-    for (const auto& each : seen.pools) {
+    for (const auto& each : results.pools) {
         auto newest = sample(each, at_ms);
         if (!readers_.empty()) {
             auto pool = to_json(each);
@@ -96,7 +96,7 @@ void feed::publish(const findings& seen) {
             pools.push_back(std::move(pool));
         }
     }
-    json::array silent(seen.silent.begin(), seen.silent.end());
+    json::array silent(results.silent.begin(), results.silent.end());
     broadcast("pools", {{"at_ms", at_ms},
                         {"may_change", may_change_},
                         {"pools", std::move(pools)},
@@ -104,11 +104,11 @@ void feed::publish(const findings& seen) {
 }
 
 /// The first of a pool has no past to be compared with, and tells of no calls.
-json::object feed::sample(const pool_metrics& seen, std::int64_t at_ms) {
-    auto totals = call_totals::of(seen);
-    const auto [known, is_new] = pasts_.try_emplace(seen.status.name);
+json::object feed::sample(const pool_metrics& metrics, std::int64_t at_ms) {
+    auto totals = call_totals::of(metrics);
+    const auto [known, is_new] = pasts_.try_emplace(metrics.status.name);
     auto& before = known->second;
-    auto result = sample_of(seen.status, totals, is_new ? totals : before.totals, at_ms);
+    auto result = sample_of(metrics.status, totals, is_new ? totals : before.totals, at_ms);
     before.totals = std::move(totals);
     before.samples.push_back(result);
     if (before.samples.size() > samples_kept) {
@@ -117,24 +117,24 @@ json::object feed::sample(const pool_metrics& seen, std::int64_t at_ms) {
     return result;
 }
 
-void feed::on_event(const event& what) {
-    if (const auto* const line = std::get_if<events::worker_printed>(&what)) {
+void feed::on_event(const event& new_event) {
+    if (const auto* const line = std::get_if<events::worker_printed>(&new_event)) {
         auto printed = shown(*line);
         printed["at_ms"] = wall_clock_ms();
         broadcast("output", printed);
         return;
     }
-    auto happened = to_json(what);
+    auto happened = to_json(new_event);
     happened["at_ms"] = wall_clock_ms();
     broadcast("happened", happened);
 }
 
-void feed::broadcast(const char* kind, const json::object& what) {
+void feed::broadcast(const char* kind, const json::object& object) {
     std::erase_if(readers_, [](const auto& each) { return each.expired(); });
     if (readers_.empty()) {
         return;
     }
-    const auto text = message(kind, what);
+    const auto text = message(kind, object);
     for (const auto& each : readers_) {
         if (const auto reader = each.lock()) {
             reader->put(text);

@@ -63,11 +63,11 @@ private:
         std::deque<boost::json::object> samples;
     };
 
-    void publish(const findings& seen);
+    void publish(const findings& results);
     void listen_while_read();
-    void on_event(const event& what);
-    boost::json::object sample(const pool_metrics& seen, std::int64_t at_ms);
-    void broadcast(const char* kind, const boost::json::object& what);
+    void on_event(const event& new_event);
+    boost::json::object sample(const pool_metrics& metrics, std::int64_t at_ms);
+    void broadcast(const char* kind, const boost::json::object& object);
 
     strand executor_;
     pool_access& pools_;

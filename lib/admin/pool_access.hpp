@@ -44,19 +44,19 @@ public:
         return asked;
     }
 
-    /// Has all events told to `handler`, on `where`; nobody's once they are gone.
-    subscription listen(const boost::asio::any_io_executor& where,
+    /// Has all events told to `handler`, on `executor`; nobody's once they are gone.
+    subscription listen(const boost::asio::any_io_executor& executor,
                         std::function<void(const event&)> handler) {
         const std::lock_guard lock(mutex_);
-        return is_gone_ ? subscription() : events_.listen(where, std::move(handler));
+        return is_gone_ ? subscription() : events_.listen(executor, std::move(handler));
     }
 
     /// `change(pool)`, a coroutine, of the one of that name; none if there is none.
     template <class Change>
-    std::optional<task<void>> change(const std::string& wanted, Change change) {
+    std::optional<task<void>> change(const std::string& wanted_change, Change change) {
         const std::lock_guard lock(mutex_);
         for (auto* const each : list()) {
-            if (each->name() == wanted) {
+            if (each->name() == wanted_change) {
                 return task<void>{each->get_executor(), change(*each)};
             }
         }

@@ -24,10 +24,10 @@ class remote_runner : public std::enable_shared_from_this<remote_runner> {
 public:
     explicit remote_runner(const strand& executor) : executor_(executor) {}
 
-    /// Has `where` run `work`, and calls `on_answer(std::optional<T>)` on the strand, or never if the runner is closed first;
+    /// Has `executor` run `work`, and calls `on_answer(std::optional<T>)` on the strand, or never if the runner is closed first;
     /// none stands for an exception. Another thread may destroy `on_answer`: it must own nothing of the strand's.
     template <class T, class Handler>
-    void ask(const asio::any_io_executor& where, asio::awaitable<T> work, Handler on_answer) {
+    void ask(const asio::any_io_executor& executor, asio::awaitable<T> work, Handler on_answer) {
         auto deliver = [runner = shared_from_this(), on_answer = std::move(on_answer)](
                            const std::exception_ptr& problem, T result) mutable {
             auto answer = problem ? std::nullopt : std::optional<T>(std::move(result));
@@ -35,21 +35,21 @@ public:
                 on_answer(std::move(answer));
             });
         };
-        asio::co_spawn(where, std::move(work), std::move(deliver));
+        asio::co_spawn(executor, std::move(work), std::move(deliver));
     }
 
     /// Waits for the result. Cancelling ends the wait, and `work` goes on. On the strand.
     template <class T>
     static asio::awaitable<std::optional<T>> wait_for(std::shared_ptr<remote_runner> runner, strand executor,
-                                                      asio::any_io_executor where, asio::awaitable<T> work) {
+                                                      asio::any_io_executor target, asio::awaitable<T> work) {
         struct arrival {
-            explicit arrival(const strand& on) : has_come(on) {}
+            explicit arrival(const strand& executor) : has_come(executor) {}
 
             latch has_come;
             std::optional<T> answer;
         };
         const auto mine = std::make_shared<arrival>(executor);
-        runner->ask(where, std::move(work), [weak = std::weak_ptr(mine)](std::optional<T> answer) {
+        runner->ask(target, std::move(work), [weak = std::weak_ptr(mine)](std::optional<T> answer) {
             if (const auto waiting = weak.lock()) {
                 waiting->answer = std::move(answer);
                 waiting->has_come.open();

@@ -38,22 +38,22 @@ http_response wrong_method(const char* allowed) {
     return refusal;
 }
 
-std::string readiness(const findings& seen) {
+std::string readiness(const findings& results) {
     std::string unable;
-    for (const auto& each : seen.pools) {
+    for (const auto& each : results.pools) {
         if (!can_serve(each.status)) {
             unable += "pool " + each.status.name + " cannot serve\n";
         }
     }
-    for (const auto& name : seen.silent) {
+    for (const auto& name : results.silent) {
         unable += "pool " + name + " does not answer\n";
     }
-    return seen.pools.empty() && seen.silent.empty() ? "there is no pool\n" : unable;
+    return results.pools.empty() && results.silent.empty() ? "there is no pool\n" : unable;
 }
 
-std::string status_text(const std::vector<pool_metrics>& seen) {
+std::string status_text(const std::vector<pool_metrics>& metrics) {
     json::array pools;
-    for (const auto& each : seen) {
+    for (const auto& each : metrics) {
         pools.push_back(to_json(each));
     }
     return json::serialize(json::object{{"pools", std::move(pools)}}) + '\n';
@@ -64,8 +64,8 @@ bool is_for_readiness(std::string_view path) {
 }
 
 /// Answers that need a look at the pools.
-asio::awaitable<http_response> show(const admin_resources& from, std::string_view path) {
-    const auto looked = co_await from.looks.collect();
+asio::awaitable<http_response> show(const admin_resources& resources, std::string_view path) {
+    const auto looked = co_await resources.looks.collect();
     const auto& seen = *looked;
     if (is_for_readiness(path)) {
         auto unable = readiness(seen);
@@ -94,21 +94,25 @@ size_limits limits_in(const std::string& body) {
 }
 
 /// The change that a request asks for; none if there is no such pool or action.
-std::optional<pool_access::task<void>> change_of(pool_access& pools, const admin_change& asked,
+std::optional<pool_access::task<void>> change_of(pool_access& pools, const admin_change& change,
                                                  const std::string& body) {
-    const auto& action = asked.action;
-    if (asked.worker) {
-        const auto& id = *asked.worker;
-        return action == "suspend"   ? pools.change(asked.pool, [&](pool& of) { return of.suspend(id); })
-               : action == "resume"  ? pools.change(asked.pool, [&](pool& of) { return of.resume(id); })
-               : action == "restart" ? pools.change(asked.pool, [&](pool& of) { return of.restart(id); })
-                                     : std::nullopt;
+    const auto& action = change.action;
+    if (change.worker) {
+        const auto& id = *change.worker;
+        return action == "suspend"
+                   ? pools.change(change.pool, [&](pool& target) { return target.suspend(id); })
+               : action == "resume"
+                   ? pools.change(change.pool, [&](pool& target) { return target.resume(id); })
+               : action == "restart"
+                   ? pools.change(change.pool, [&](pool& target) { return target.restart(id); })
+                   : std::nullopt;
     }
-    return action == "suspend"   ? pools.change(asked.pool, [](pool& of) { return of.suspend(); })
-           : action == "resume"  ? pools.change(asked.pool, [](pool& of) { return of.resume(); })
-           : action == "restart" ? pools.change(asked.pool, [](pool& of) { return of.rolling_restart(); })
+    return action == "suspend"  ? pools.change(change.pool, [](pool& target) { return target.suspend(); })
+           : action == "resume" ? pools.change(change.pool, [](pool& target) { return target.resume(); })
+           : action == "restart"
+               ? pools.change(change.pool, [](pool& target) { return target.rolling_restart(); })
            : action == "resize"
-               ? pools.change(asked.pool, [&](pool& of) { return of.resize(limits_in(body)); })
+               ? pools.change(change.pool, [&](pool& target) { return target.resize(limits_in(body)); })
                : std::nullopt;
 }
 
@@ -121,9 +125,9 @@ http::status status_of(errc code) {
 }
 
 /// None of a change that is made.
-asio::awaitable<std::optional<error>> failure_of(asio::awaitable<void> changing) {
+asio::awaitable<std::optional<error>> failure_of(asio::awaitable<void> operation) {
     try {
-        co_await std::move(changing);
+        co_await std::move(operation);
         co_return std::nullopt;
     } catch (const error& problem) {
         co_return problem;
@@ -136,32 +140,32 @@ http_response outcome(const std::optional<error>& problem) {
 }
 
 /// The pool's executor makes the change, which goes on when nobody waits for it any more.
-asio::awaitable<http_response> change(const admin_resources& from, const http_request& asked,
-                                      const admin_change& wanted) {
-    if (!is_authorised(view_of(asked[http::field::authorization]), from.options.token)) {
+asio::awaitable<http_response> change(const admin_resources& resources, const http_request& query,
+                                      const admin_change& order) {
+    if (!is_authorised(view_of(query[http::field::authorization]), resources.options.token)) {
         auto refusal = text_response(http::status::unauthorized, "this needs the admin token\n");
         refusal.set(http::field::www_authenticate, "Bearer");
         co_return refusal;
     }
-    auto wish = change_of(from.pools, wanted, asked.body());
+    auto wish = change_of(resources.pools, order, query.body());
     if (!wish) {
         co_return text_response(http::status::not_found, "there is no such pool or action\n");
     }
-    auto changing =
-        remote_runner::wait_for(from.answers, from.executor, wish->where, failure_of(std::move(wish->work)));
+    auto changing = remote_runner::wait_for(resources.answers, resources.executor, wish->where,
+                                            failure_of(std::move(wish->work)));
     const auto made = co_await std::move(changing);
-    from.looks.expire();
+    resources.looks.expire();
     co_return made ? outcome(*made)
                    : text_response(http::status::internal_server_error, "there is no memory for this\n");
 }
 
 /// Why a request is not for this server, if it is not.
-std::optional<http_response> refusal_of_host(const admin_resources& from, const http_request& asked) {
-    const auto hosts = asked.count(http::field::host);
-    if (hosts > 1 || (hosts == 0 && asked.version() > 10)) {
+std::optional<http_response> refusal_of_host(const admin_resources& resources, const http_request& query) {
+    const auto hosts = query.count(http::field::host);
+    if (hosts > 1 || (hosts == 0 && query.version() > 10)) {
         return text_response(http::status::bad_request, "a request names one host\n");
     }
-    if (from.is_on_loopback && !is_loopback_host(view_of(asked[http::field::host]))) {
+    if (resources.is_on_loopback && !is_loopback_host(view_of(query[http::field::host]))) {
         return text_response(http::status::misdirected_request, "this is no name of a loopback address\n");
     }
     return std::nullopt;
@@ -179,8 +183,8 @@ http_response text_response(http::status status, std::string text, std::string_v
     return response;
 }
 
-bool is_for_events(const http_request& asked) {
-    return path_of(view_of(asked.target())) == "/events";
+bool is_for_events(const http_request& query) {
+    return path_of(view_of(query.target())) == "/events";
 }
 
 http_response head_of_events() {
@@ -190,30 +194,30 @@ http_response head_of_events() {
 }
 
 /// A quarter of the connections, and at least one, is left for requests that are over soon, such as those of probes.
-std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked,
+std::optional<http_response> refusal_of_events(const admin_resources& resources, const http_request& query,
                                                std::size_t open) {
-    if (auto refusal = refusal_of_host(from, asked)) {
+    if (auto refusal = refusal_of_host(resources, query)) {
         return refusal;
     }
-    if (asked.method() != http::verb::get) {
+    if (query.method() != http::verb::get) {
         return wrong_method("GET");
     }
-    const auto most = from.options.connections;
+    const auto most = resources.options.connections;
     return open < most - std::max<std::size_t>(1, most / 4)
                ? std::nullopt
                : std::optional(text_response(http::status::service_unavailable, "too many pages are open\n"));
 }
 
-asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked) {
-    const auto path = path_of(view_of(asked.target()));
-    if (auto refusal = refusal_of_host(from, asked)) {
+asio::awaitable<http_response> respond(const admin_resources& resources, const http_request& query) {
+    const auto path = path_of(view_of(query.target()));
+    if (auto refusal = refusal_of_host(resources, query)) {
         co_return std::move(*refusal);
     }
     if (const auto wanted = change_in(path)) {
-        if (asked.method() != http::verb::post) {
+        if (query.method() != http::verb::post) {
             co_return wrong_method("POST");
         }
-        auto changing = change(from, asked, *wanted);
+        auto changing = change(resources, query, *wanted);
         auto response = co_await std::move(changing);
         co_return response;
     }
@@ -221,11 +225,11 @@ asio::awaitable<http_response> respond(const admin_resources& from, const http_r
     if (!shows_pools && path != "/" && path != "/livez") {
         co_return text_response(http::status::not_found, "there is nothing here\n");
     }
-    if (asked.method() != http::verb::get && asked.method() != http::verb::head) {
+    if (query.method() != http::verb::get && query.method() != http::verb::head) {
         co_return wrong_method("GET, HEAD");
     }
     if (shows_pools) {
-        auto response = co_await show(from, path);
+        auto response = co_await show(resources, path);
         co_return response;
     }
     if (path == "/livez") {

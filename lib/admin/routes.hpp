@@ -32,17 +32,17 @@ struct admin_resources {
 };
 
 /// Whether it is for what is answered by a stream.
-bool is_for_events(const http_request& asked);
+bool is_for_events(const http_request& query);
 
 /// Why that stream is refused, if it is; `open` of them are open.
-std::optional<http_response> refusal_of_events(const admin_resources& from, const http_request& asked,
+std::optional<http_response> refusal_of_events(const admin_resources& resources, const http_request& query,
                                                std::size_t open);
 
 /// What an answer by that stream begins with.
 http_response head_of_events();
 
 /// Answers every other request.
-asio::awaitable<http_response> respond(const admin_resources& from, const http_request& asked);
+asio::awaitable<http_response> respond(const admin_resources& resources, const http_request& query);
 
 /// An answer of text, with what every answer has.
 http_response text_response(boost::beast::http::status status, std::string text,

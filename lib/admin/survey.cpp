@@ -22,7 +22,7 @@ constexpr auto fresh_enough = 200ms;
 /// While it lives, others wait.
 class turn {
 public:
-    turn(bool& is_taken, condition_variable& over) noexcept : is_taken_(is_taken), over_(over) {
+    turn(bool& is_taken, condition_variable& end_signal) noexcept : is_taken_(is_taken), over_(end_signal) {
         is_taken_ = true;
     }
     ~turn() {

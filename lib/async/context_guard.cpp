@@ -11,12 +11,13 @@
 namespace skep {
 
 void context_guard::enroll(const asio::any_io_executor& executor,
-                           const std::shared_ptr<context_bound>& bound) {
+                           const std::shared_ptr<context_bound>& new_member) {
     auto& context = asio::query(executor, asio::execution::context);
     auto& guard = asio::use_service<context_guard>(context);
     const std::lock_guard lock(guard.mutex_);
-    std::erase_if(guard.bound_, [&](const auto& each) { return each.expired() || each.lock() == bound; });
-    guard.bound_.push_back(bound);
+    std::erase_if(guard.bound_,
+                  [&](const auto& each) { return each.expired() || each.lock() == new_member; });
+    guard.bound_.push_back(new_member);
 }
 
 void context_guard::shutdown() noexcept {

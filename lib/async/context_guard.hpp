@@ -31,8 +31,9 @@ class context_guard : public asio::execution_context::service {
 public:
     explicit context_guard(asio::execution_context& owner) : service(owner) {}
 
-    /// Watches over `bound` for as long as it lives.
-    static void enroll(const asio::any_io_executor& executor, const std::shared_ptr<context_bound>& bound);
+    /// Watches over `new_member` for as long as it lives.
+    static void enroll(const asio::any_io_executor& executor,
+                       const std::shared_ptr<context_bound>& new_member);
 
     static inline asio::execution_context::id id;
 

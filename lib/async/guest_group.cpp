@@ -15,8 +15,8 @@ std::string guest_outcome::complaint() const {
 guest_group::guest_group(const strand& executor)
     : executor_(executor), tasks_(executor, [](std::exception_ptr) {}) {}
 
-asio::awaitable<guest_outcome> guest_group::run(body what, patient_deadline deadline) {
-    const auto mine = std::make_shared<guest>(executor_, std::move(what));
+asio::awaitable<guest_outcome> guest_group::run(body guest_body, patient_deadline deadline) {
+    const auto mine = std::make_shared<guest>(executor_, std::move(guest_body));
     awaited_.push_back(*mine);
     auto task = tasks_.spawn(mine, live(mine));
     try {
@@ -34,14 +34,14 @@ asio::awaitable<guest_outcome> guest_group::run(body what, patient_deadline dead
     co_return result;
 }
 
-asio::awaitable<void> guest_group::live(std::shared_ptr<guest> mine) {
+asio::awaitable<void> guest_group::live(std::shared_ptr<guest> new_guest) {
     try {
-        co_await detail::checked(mine->run(), "it");
+        co_await detail::checked(new_guest->run(), "it");
     } catch (...) {
-        mine->problem = std::current_exception();
+        new_guest->problem = std::current_exception();
     }
-    mine->has_ended = true;
-    mine->over.open();
+    new_guest->has_ended = true;
+    new_guest->over.open();
 }
 
 void guest_group::cancel() {

@@ -31,7 +31,7 @@ public:
     explicit guest_group(const strand& executor);
 
     /// Runs `what()`, which is kept until that has ended, and waits for it until `deadline` or cancel().
-    asio::awaitable<guest_outcome> run(body what, patient_deadline deadline);
+    asio::awaitable<guest_outcome> run(body guest_body, patient_deadline deadline);
 
     /// Nobody waits for those there are any more.
     void cancel();
@@ -42,7 +42,7 @@ public:
 private:
     struct guest
         : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-        guest(const strand& executor, body what) : run(std::move(what)), over(executor) {}
+        guest(const strand& executor, body guest_body) : run(std::move(guest_body)), over(executor) {}
 
         body run;
         latch over; ///< it has ended, or is given up
@@ -50,7 +50,7 @@ private:
         std::exception_ptr problem;
     };
 
-    static asio::awaitable<void> live(std::shared_ptr<guest> mine);
+    static asio::awaitable<void> live(std::shared_ptr<guest> new_guest);
 
     strand executor_;
     task_group tasks_;

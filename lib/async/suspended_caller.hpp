@@ -32,8 +32,8 @@ public:
     using handler = typename asio::async_result<asio::use_awaitable_t<>, void(Results...)>::handler_type;
 
     basic_suspended_caller() noexcept = default;
-    explicit basic_suspended_caller(handler&& waiting) noexcept
-        : handler_(std::move(waiting)), waits_(true) {}
+    explicit basic_suspended_caller(handler&& completion) noexcept
+        : handler_(std::move(completion)), waits_(true) {}
     basic_suspended_caller(basic_suspended_caller&& other) noexcept
         : handler_(std::move(other.handler_)),
           canceller_(std::move(other.canceller_)),
@@ -64,16 +64,16 @@ public:
     /// Lets it go on on its own executor, never from within this call. What it is given becomes its `Results` there. Where it
     /// was kept may be gone by then. Without memory for that, the coroutine is destroyed instead.
     template <class... Given>
-    friend void resume(basic_suspended_caller&& caller, Given&&... given) noexcept {
+    friend void resume(basic_suspended_caller&& caller, Given&&... arguments) noexcept {
         // The last thing that its turn on the strand does: the same thread may as well go on with it.
         const auto executor = asio::prefer(asio::require(caller.executor(), asio::execution::blocking.never),
                                            asio::execution::relationship.continuation);
         const auto canceller = std::move(caller.canceller_); // he is not to be cancelled any more
-        auto go_on = [caller = std::move(caller), ... given = std::forward<Given>(given)]() mutable {
+        auto go_on = [caller = std::move(caller), ... arguments = std::forward<Given>(arguments)]() mutable {
             if (caller) {
                 caller.cancellation().clear();
                 auto& handler = *caller.handler_;
-                handler(static_cast<Results&&>(std::move(given))...);
+                handler(static_cast<Results&&>(std::move(arguments))...);
             }
         };
         try {
@@ -90,15 +90,15 @@ private:
 /// One that waits for nothing but its turn.
 using suspended_caller = basic_suspended_caller<>;
 
-/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw. It keeps `kept` for as long as it
+/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw. It keeps `owners` for as long as it
 /// waits. The results are as Asio has them: of (std::exception_ptr, T) comes a T, or what the first holds is thrown.
 template <class... Results, class Begin, class... Kept>
-auto suspend(Begin begin, Kept... kept) {
+auto suspend(Begin begin, Kept... owners) {
     auto initiate = [](auto handler, Begin start, const Kept&...) {
         start(basic_suspended_caller<Results...>(std::move(handler)));
     };
     return asio::async_initiate<const asio::use_awaitable_t<>, void(Results...)>(
-        std::move(initiate), asio::use_awaitable, std::move(begin), std::move(kept)...);
+        std::move(initiate), asio::use_awaitable, std::move(begin), std::move(owners)...);
 }
 
 } // namespace skep

@@ -61,8 +61,8 @@ task_group::task_handle task_group::spawn(std::shared_ptr<void> owner, asio::awa
     return task_handle(mine);
 }
 
-void task_group::end(state& group, task& ended, const std::exception_ptr& problem) {
-    ended.unlink();
+void task_group::end(state& group, task& ended_task, const std::exception_ptr& problem) {
+    ended_task.unlink();
     --group.running;
     for (auto& each : group.waiters) {
         each.ended.open();
@@ -73,7 +73,7 @@ void task_group::end(state& group, task& ended, const std::exception_ptr& proble
     try {
         std::rethrow_exception(problem);
     } catch (const boost::system::system_error& error) {
-        if (!ended.cancelled || error.code() != asio::error::operation_aborted) {
+        if (!ended_task.cancelled || error.code() != asio::error::operation_aborted) {
             group.on_error(problem);
         }
     } catch (...) {

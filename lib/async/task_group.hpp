@@ -28,7 +28,7 @@ public:
     class task_handle {
     public:
         task_handle() = default;
-        explicit task_handle(std::weak_ptr<task> started) noexcept : task_(std::move(started)) {}
+        explicit task_handle(std::weak_ptr<task> new_task) noexcept : task_(std::move(new_task)) {}
 
         /// Ends every wait of the task, if it has not ended.
         void cancel();
@@ -51,7 +51,7 @@ public:
     std::size_t running() const noexcept;
 
 private:
-    static void end(state& group, task& ended, const std::exception_ptr& problem);
+    static void end(state& group, task& ended_task, const std::exception_ptr& problem);
 
     strand executor_;
     std::shared_ptr<state> state_;

@@ -55,7 +55,7 @@ struct call_ties {
 
 /// One call from execute() to its end: a request, and where its answer goes.
 struct call : claim {
-    call(request&& what, call_sink* to) : req(std::move(what)), sink(to) {}
+    call(request&& new_request, call_sink* answer_sink) : req(std::move(new_request)), sink(answer_sink) {}
 
     /// Makes its body and lets go of the arguments. Throws error(frame_too_large) or error(invalid_request).
     void encode(const limit_options& limits) {

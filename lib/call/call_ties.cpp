@@ -33,22 +33,22 @@ bool is_watched(const call& subject) noexcept {
     return extras != nullptr && extras->on_progress;
 }
 
-void tie(call& fresh, const boost::asio::any_io_executor& caller) {
+void tie(call& new_call, const boost::asio::any_io_executor& caller) {
     auto within = calling_executor::tie_of(caller);
-    const bool has_progress = is_watched(fresh);
+    const bool has_progress = is_watched(new_call);
     if (!within && !has_progress) {
         return;
     }
-    if (!fresh.ties) {
-        fresh.ties = std::make_unique<call_ties>();
+    if (!new_call.ties) {
+        new_call.ties = std::make_unique<call_ties>();
     }
     if (within) {
-        inherit(fresh.req, *within);
-        fresh.is_pipelinable = false;
-        fresh.ties->within = std::move(within);
+        inherit(new_call.req, *within);
+        new_call.is_pipelinable = false;
+        new_call.ties->within = std::move(within);
     }
     if (has_progress) {
-        fresh.ties->progress = std::make_shared<progress_relay>(caller, *fresh.extras()->on_progress);
+        new_call.ties->progress = std::make_shared<progress_relay>(caller, *new_call.extras()->on_progress);
     }
 }
 

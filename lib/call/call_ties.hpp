@@ -14,7 +14,7 @@ namespace skep {
 
 /// What ties a call to others, before it is submitted: if `caller`, its caller's executor, is that of a tool, it belongs to
 /// the call which that tool serves; and there its progress goes.
-void tie(call& fresh, const boost::asio::any_io_executor& caller);
+void tie(call& new_call, const boost::asio::any_io_executor& caller);
 
 /// Whether its caller is told of its progress.
 bool is_watched(const call& subject) noexcept;

@@ -33,13 +33,13 @@ struct supply_outlook {
 class claim_holder {
 public:
     /// It waits no more: `place` has room for it, or, if that is null, its way to a worker is to be looked for anew.
-    virtual void on_granted(claim& granted, worker* place, time_point now) = 0;
+    virtual void on_granted(claim& granted_claim, worker* place, time_point now) = 0;
 
     /// The time it was last entered for in the deadlines has come.
-    virtual void on_due(claim& due, const supply_outlook& supply) = 0;
+    virtual void on_due(claim& due_claim, const supply_outlook& supply) = 0;
 
-    /// The pool has failed, and the claim with it; `broken` is in no list any more that counts.
-    virtual void on_breakdown(claim& broken, const error& why) noexcept = 0;
+    /// The pool has failed, and the claim with it; `broken_claim` is in no list any more that counts.
+    virtual void on_breakdown(claim& broken_claim, const error& cause) noexcept = 0;
 
     /// The worker that it keeps places of has changed, or takes no calls any more.
     virtual void on_changed(claim&, bool /* has_left */) {}

@@ -12,8 +12,8 @@ claim_failure::claim_failure(skep::errc code, error_info&& info)
     : code_(code), story_(std::make_shared<error::story>(std::move(info))) {}
 
 /// The text is there: nothing is changed in what they share.
-claim_failure::claim_failure(const error& why) noexcept
-    : code_(why.errc()), story_(std::const_pointer_cast<error::story>(why.story_)) {}
+claim_failure::claim_failure(const error& cause) noexcept
+    : code_(cause.errc()), story_(std::const_pointer_cast<error::story>(cause.story_)) {}
 
 error claim_failure::to_error() const {
     try {

@@ -17,7 +17,7 @@ public:
     claim_failure() noexcept = default;
 
     claim_failure(skep::errc code, error_info&& info);
-    explicit claim_failure(const error& why) noexcept;
+    explicit claim_failure(const error& cause) noexcept;
 
     explicit operator bool() const noexcept { return code_ != skep::errc(); }
     skep::errc errc() const noexcept { return code_; }

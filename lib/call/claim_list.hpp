@@ -43,23 +43,23 @@ public:
     Claim& front() noexcept { return static_cast<Claim&>(list_.front()); }
     const Claim& front() const noexcept { return static_cast<const Claim&>(list_.front()); }
 
-    void push_back(pointer added) noexcept { list_.push_back(*added.detach()); }
-    void push_front(pointer added) noexcept { list_.push_front(*added.detach()); }
+    void push_back(pointer new_claim) noexcept { list_.push_back(*new_claim.detach()); }
+    void push_front(pointer new_claim) noexcept { list_.push_front(*new_claim.detach()); }
     pointer pop_front() noexcept { return remove(front()); }
 
     /// Before those of a higher order.
-    void insert(pointer added) noexcept {
-        auto next = list_.empty() || list_.back().order < added->order ? list_.end() : list_.begin();
-        while (next != list_.end() && next->order < added->order) {
+    void insert(pointer new_claim) noexcept {
+        auto next = list_.empty() || list_.back().order < new_claim->order ? list_.end() : list_.begin();
+        while (next != list_.end() && next->order < new_claim->order) {
             ++next;
         }
-        list_.insert(next, *added.detach());
+        list_.insert(next, *new_claim.detach());
     }
 
-    /// `removed` must be in this list.
-    pointer remove(Claim& removed) noexcept {
-        list_.erase(list_.iterator_to(removed));
-        return {&removed, false};
+    /// `removed_claim` must be in this list.
+    pointer remove(Claim& removed_claim) noexcept {
+        list_.erase(list_.iterator_to(removed_claim));
+        return {&removed_claim, false};
     }
 
 private:

@@ -36,8 +36,8 @@ struct delivery {
 /// most: while it is at one, the worker goes on. On the strand, but for what the consumer has been given.
 class stream_call final : public call, private call_sink {
 public:
-    stream_call(request&& what, strand executor, stream_credit window, duration idle_timeout)
-        : call(std::move(what), static_cast<call_sink*>(this)),
+    stream_call(request&& new_request, strand executor, stream_credit window, duration idle_timeout)
+        : call(std::move(new_request), static_cast<call_sink*>(this)),
           executor_(std::move(executor)),
           flow_{stream_window(window), idle_timeout, {}} {
         stream = &flow_;

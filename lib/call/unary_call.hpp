@@ -16,7 +16,8 @@ class unary_call final : public call, private call_sink {
 public:
     using waiting_caller = basic_suspended_caller<std::exception_ptr, reply>;
 
-    explicit unary_call(request&& what) : call(std::move(what), static_cast<call_sink*>(this)) {}
+    explicit unary_call(request&& new_request)
+        : call(std::move(new_request), static_cast<call_sink*>(this)) {}
 
     /// To be called on the strand, before anything else.
     void attach(waiting_caller&& caller) noexcept { caller_ = std::move(caller); }

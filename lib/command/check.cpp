@@ -68,18 +68,18 @@ pool_config with_one_worker(pool_config config) {
     return config;
 }
 
-asio::awaitable<void> try_worker(pool& tried) {
-    co_await tried.start();
-    co_await tried.execute(request("skep.health_check"));
+asio::awaitable<void> try_worker(pool& target) {
+    co_await target.start();
+    co_await target.execute(request("skep.health_check"));
 }
 
-asio::awaitable<void> try_and_end(pool& tried, std::exception_ptr& problem) {
+asio::awaitable<void> try_and_end(pool& target, std::exception_ptr& problem) {
     try {
-        co_await try_worker(tried);
+        co_await try_worker(target);
     } catch (...) {
         problem = std::current_exception();
     }
-    co_await tried.shutdown();
+    co_await target.shutdown();
 }
 
 bool check_pool(pool_config config, std::ostream& out) {

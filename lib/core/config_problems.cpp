@@ -39,8 +39,8 @@ void config_problems::doubt(std::string_view place) {
 }
 
 bool config_problems::is_doubtful(std::string_view place) const {
-    return std::any_of(doubtful_.begin(), doubtful_.end(), [&](std::string_view doubted) {
-        return doubted == place || holds(doubted, place) || holds(place, doubted);
+    return std::any_of(doubtful_.begin(), doubtful_.end(), [&](std::string_view unknown_key) {
+        return unknown_key == place || holds(unknown_key, place) || holds(place, unknown_key);
     });
 }
 

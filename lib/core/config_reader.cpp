@@ -28,16 +28,16 @@ std::string shown(const json::value& value) {
 
 /// Converts all items, so that each that is wrong is rejected.
 template <class Item, class Convert>
-config_reader::maybe<std::vector<Item>> config_reader::to_array(const node& at, const char* rule,
+config_reader::maybe<std::vector<Item>> config_reader::to_array(const node& position, const char* rule,
                                                                 Convert convert) const {
-    if (!at.value.is_array()) {
-        reject(at, rule);
+    if (!position.value.is_array()) {
+        reject(position, rule);
         return std::nullopt;
     }
     bool is_complete = true;
     std::vector<Item> result;
-    for (const auto& each : at.value.get_array()) {
-        auto item = convert(node{at.place + "[" + std::to_string(result.size()) + "]", each});
+    for (const auto& each : position.value.get_array()) {
+        auto item = convert(node{position.place + "[" + std::to_string(result.size()) + "]", each});
         is_complete = is_complete && item;
         result.push_back(std::move(item).value_or(Item()));
     }
@@ -45,16 +45,17 @@ config_reader::maybe<std::vector<Item>> config_reader::to_array(const node& at, 
 }
 
 template <class Item, class Convert>
-config_reader::maybe<std::map<std::string, Item>> config_reader::to_map(const node& at, const char* rule,
+config_reader::maybe<std::map<std::string, Item>> config_reader::to_map(const node& position,
+                                                                        const char* rule,
                                                                         Convert convert) const {
-    if (!at.value.is_object()) {
-        reject(at, rule);
+    if (!position.value.is_object()) {
+        reject(position, rule);
         return std::nullopt;
     }
     bool is_complete = true;
     std::map<std::string, Item> result;
-    for (const auto& [name, each] : at.value.get_object()) {
-        auto item = convert(node{at.place + "." + std::string(name), each});
+    for (const auto& [name, each] : position.value.get_object()) {
+        auto item = convert(node{position.place + "." + std::string(name), each});
         is_complete = is_complete && item;
         result.emplace(name, std::move(item).value_or(Item()));
     }
@@ -80,42 +81,42 @@ void config_reader::read_secret(std::string_view field, Target& target, Convert 
 }
 
 void config_reader::real(std::string_view field, double& target, double low, double high) {
-    read(field, target, [&](const node& at) -> maybe<double> {
-        if (!at.value.is_number()) {
-            reject(at, "must be a number");
+    read(field, target, [&](const node& position) -> maybe<double> {
+        if (!position.value.is_number()) {
+            reject(position, "must be a number");
             return std::nullopt;
         }
-        const auto number = at.value.to_number<double>();
-        return range_.real(at.place, number, low, high) ? std::optional(number) : std::nullopt;
+        const auto number = position.value.to_number<double>();
+        return range_.real(position.place, number, low, high) ? std::optional(number) : std::nullopt;
     });
 }
 
 void config_reader::time(std::string_view field, duration& target, duration low, duration high) {
     read_time(
-        field, target, [&](const node& at) { return from_milliseconds(at, low, high); },
-        [&](const node& at) { return from_text(at, low, high); });
+        field, target, [&](const node& position) { return from_milliseconds(position, low, high); },
+        [&](const node& position) { return from_text(position, low, high); });
 }
 
 void config_reader::times(std::string_view field, std::vector<duration>& target, duration low,
                           duration high) {
-    const auto from_counts = [&](const node& at) {
-        return to_array<duration>(at, "must be an array of integers",
+    const auto from_counts = [&](const node& position) {
+        return to_array<duration>(position, "must be an array of integers",
                                   [&](const node& item) { return from_milliseconds(item, low, high); });
     };
-    const auto from_texts = [&](const node& at) {
-        return to_array<duration>(at, "must be an array of strings such as \"250ms\"",
+    const auto from_texts = [&](const node& position) {
+        return to_array<duration>(position, "must be an array of strings such as \"250ms\"",
                                   [&](const node& item) { return from_text(item, low, high); });
     };
     read_time(field, target, from_counts, from_texts);
 }
 
 void config_reader::flag(std::string_view field, bool& target) {
-    read(field, target, [&](const node& at) -> maybe<bool> {
-        if (!at.value.is_bool()) {
-            reject(at, "must be true or false");
+    read(field, target, [&](const node& position) -> maybe<bool> {
+        if (!position.value.is_bool()) {
+            reject(position, "must be true or false");
             return std::nullopt;
         }
-        return at.value.get_bool();
+        return position.value.get_bool();
     });
 }
 
@@ -137,36 +138,36 @@ void config_reader::optional_flag(std::string_view field, std::optional<bool>& t
 }
 
 void config_reader::text(std::string_view field, std::string& target) {
-    read(field, target, [&](const node& at) { return to_string(at); });
+    read(field, target, [&](const node& position) { return to_string(position); });
 }
 
 void config_reader::path(std::string_view field, std::filesystem::path& target) {
-    read(field, target, [&](const node& at) { return to_string(at); });
+    read(field, target, [&](const node& position) { return to_string(position); });
 }
 
 void config_reader::strings(std::string_view field, std::vector<std::string>& target) {
-    read(field, target, [&](const node& at) { return to_strings(at); });
+    read(field, target, [&](const node& position) { return to_strings(position); });
 }
 
 void config_reader::lists(std::string_view field, std::vector<std::vector<std::string>>& target) {
-    read(field, target, [&](const node& at) {
-        return to_array<std::vector<std::string>>(at, "must be an array of arrays of strings",
+    read(field, target, [&](const node& position) {
+        return to_array<std::vector<std::string>>(position, "must be an array of arrays of strings",
                                                   [&](const node& item) { return to_strings(item); });
     });
 }
 
 void config_reader::variables(std::string_view field,
                               std::map<std::string, std::optional<std::string>>& target) {
-    read_secret(field, target, [&](const node& at) {
-        return to_map<std::optional<std::string>>(at, "must be an object of strings and nulls",
+    read_secret(field, target, [&](const node& position) {
+        return to_map<std::optional<std::string>>(position, "must be an object of strings and nulls",
                                                   [&](const node& item) { return to_string_or_null(item); });
     });
 }
 
 void config_reader::lists_by_name(std::string_view field,
                                   std::map<std::string, std::vector<std::string>>& target) {
-    read_secret(field, target, [&](const node& at) {
-        return to_map<std::vector<std::string>>(at, "must be an object of arrays of strings",
+    read_secret(field, target, [&](const node& position) {
+        return to_map<std::vector<std::string>>(position, "must be an object of arrays of strings",
                                                 [&](const node& item) { return to_strings(item); });
     });
 }
@@ -186,20 +187,20 @@ void config_reader::reject_unknown_keys() {
     }
 }
 
-config_reader::maybe<long long> config_reader::to_integer(const node& at, long long low,
+config_reader::maybe<long long> config_reader::to_integer(const node& position, long long low,
                                                           long long high) const {
     boost::system::error_code ec;
-    const auto number = at.value.to_number<long long>(ec);
+    const auto number = position.value.to_number<long long>(ec);
     if (ec) {
-        reject(at, "must be an integer");
+        reject(position, "must be an integer");
         return std::nullopt;
     }
-    return range_.number(at.place, number, low, high) ? std::optional(number) : std::nullopt;
+    return range_.number(position.place, number, low, high) ? std::optional(number) : std::nullopt;
 }
 
-config_reader::maybe<std::size_t> config_reader::to_index(const node& at,
+config_reader::maybe<std::size_t> config_reader::to_index(const node& position,
                                                           std::span<const std::string_view> names) const {
-    const auto name = to_string(at);
+    const auto name = to_string(position);
     if (!name) {
         return std::nullopt;
     }
@@ -211,56 +212,58 @@ config_reader::maybe<std::size_t> config_reader::to_index(const node& at,
     for (const auto each : names) {
         known.append(known.empty() ? "" : ", ").append(each);
     }
-    reject(at, "must be one of " + known);
+    reject(position, "must be one of " + known);
     return std::nullopt;
 }
 
-config_reader::maybe<duration> config_reader::from_milliseconds(const node& at, duration low,
+config_reader::maybe<duration> config_reader::from_milliseconds(const node& position, duration low,
                                                                 duration high) const {
     using std::chrono::milliseconds;
-    const auto count = to_integer(at, low / milliseconds(1), high / milliseconds(1));
+    const auto count = to_integer(position, low / milliseconds(1), high / milliseconds(1));
     return count ? std::optional(milliseconds(*count)) : std::nullopt;
 }
 
-config_reader::maybe<duration> config_reader::from_text(const node& at, duration low, duration high) const {
-    const auto span = at.value.is_string() ? parse_duration(at.value.get_string()) : std::nullopt;
+config_reader::maybe<duration> config_reader::from_text(const node& position, duration low,
+                                                        duration high) const {
+    const auto span = position.value.is_string() ? parse_duration(position.value.get_string()) : std::nullopt;
     if (!span) {
-        reject(at, duration_rule);
+        reject(position, duration_rule);
         return std::nullopt;
     }
     if (*span < low || *span > high) {
-        reject(at, "must be " + skep::to_text(low) + ".." + skep::to_text(high));
+        reject(position, "must be " + skep::to_text(low) + ".." + skep::to_text(high));
         return std::nullopt;
     }
     return span;
 }
 
-config_reader::maybe<std::string> config_reader::to_string(const node& at) const {
-    if (!at.value.is_string()) {
-        reject(at, "must be a string");
+config_reader::maybe<std::string> config_reader::to_string(const node& position) const {
+    if (!position.value.is_string()) {
+        reject(position, "must be a string");
         return std::nullopt;
     }
-    return std::string(at.value.get_string());
+    return std::string(position.value.get_string());
 }
 
-config_reader::maybe<std::optional<std::string>> config_reader::to_string_or_null(const node& at) const {
-    if (at.value.is_string()) {
-        return std::string(at.value.get_string());
+config_reader::maybe<std::optional<std::string>> config_reader::to_string_or_null(
+    const node& position) const {
+    if (position.value.is_string()) {
+        return std::string(position.value.get_string());
     }
-    if (at.value.is_null()) {
+    if (position.value.is_null()) {
         return std::optional<std::string>();
     }
-    reject(at, "must be a string, or null to remove the variable");
+    reject(position, "must be a string, or null to remove the variable");
     return std::nullopt;
 }
 
-config_reader::maybe<std::vector<std::string>> config_reader::to_strings(const node& at) const {
-    return to_array<std::string>(at, "must be an array of strings",
+config_reader::maybe<std::vector<std::string>> config_reader::to_strings(const node& position) const {
+    return to_array<std::string>(position, "must be an array of strings",
                                  [&](const node& item) { return to_string(item); });
 }
 
-void config_reader::reject(const node& at, const std::string& rule) const {
-    range_.where().reject(at.place, is_secret_ ? "" : shown(at.value), rule);
+void config_reader::reject(const node& position, const std::string& rule) const {
+    range_.where().reject(position.place, is_secret_ ? "" : shown(position.value), rule);
 }
 
 } // namespace skep

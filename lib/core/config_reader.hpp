@@ -52,12 +52,14 @@ public:
 
     template <class Integer>
     void number(std::string_view field, Integer& target, long long low, long long high) {
-        read(field, target, [&](const node& at) { return to_integer(at, low, high); });
+        read(field, target, [&](const node& position) { return to_integer(position, low, high); });
     }
 
     template <class Enum>
     void choice(std::string_view field, Enum& target, std::initializer_list<std::string_view> names) {
-        read(field, target, [&](const node& at) { return to_index(at, {names.begin(), names.size()}); });
+        read(field, target, [&](const node& position) {
+            return to_index(position, {names.begin(), names.size()});
+        });
     }
 
     /// The value of a key that stands for other fields; nothing if it is not there, or wrong.
@@ -136,19 +138,19 @@ private:
     void read_secret(std::string_view field, Target& target, Convert convert);
 
     template <class Item, class Convert>
-    maybe<std::vector<Item>> to_array(const node& at, const char* rule, Convert convert) const;
+    maybe<std::vector<Item>> to_array(const node& position, const char* rule, Convert convert) const;
 
     template <class Item, class Convert>
-    maybe<std::map<std::string, Item>> to_map(const node& at, const char* rule, Convert convert) const;
+    maybe<std::map<std::string, Item>> to_map(const node& position, const char* rule, Convert convert) const;
 
-    maybe<long long> to_integer(const node& at, long long low, long long high) const;
-    maybe<std::size_t> to_index(const node& at, std::span<const std::string_view> names) const;
-    maybe<duration> from_milliseconds(const node& at, duration low, duration high) const;
-    maybe<duration> from_text(const node& at, duration low, duration high) const;
-    maybe<std::string> to_string(const node& at) const;
-    maybe<std::optional<std::string>> to_string_or_null(const node& at) const;
-    maybe<std::vector<std::string>> to_strings(const node& at) const;
-    void reject(const node& at, const std::string& rule) const;
+    maybe<long long> to_integer(const node& position, long long low, long long high) const;
+    maybe<std::size_t> to_index(const node& position, std::span<const std::string_view> names) const;
+    maybe<duration> from_milliseconds(const node& position, duration low, duration high) const;
+    maybe<duration> from_text(const node& position, duration low, duration high) const;
+    maybe<std::string> to_string(const node& position) const;
+    maybe<std::optional<std::string>> to_string_or_null(const node& position) const;
+    maybe<std::vector<std::string>> to_strings(const node& position) const;
+    void reject(const node& position, const std::string& rule) const;
 
     config_problems& problems_;
     range_check range_;

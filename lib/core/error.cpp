@@ -266,11 +266,11 @@ boost::system::error_code make_error_code(errc code) noexcept {
 error::error(skep::errc code, error_info details)
     : error(std::make_shared<story>(std::move(details)), code) {}
 
-error::error(std::shared_ptr<story> told, skep::errc code) : system_error(make_error_code(code)) {
-    if (told->text.empty()) {
-        told->text = visible(compose(code, told->info), line_feeds::keep);
+error::error(std::shared_ptr<story> details, skep::errc code) : system_error(make_error_code(code)) {
+    if (details->text.empty()) {
+        details->text = visible(compose(code, details->info), line_feeds::keep);
     }
-    story_ = std::move(told);
+    story_ = std::move(details);
 }
 
 } // namespace skep

@@ -9,8 +9,8 @@ namespace skep {
 
 namespace {
 
-void append(std::vector<std::string>& to, const std::vector<std::string>& words) {
-    to.insert(to.end(), words.begin(), words.end());
+void append(std::vector<std::string>& out, const std::vector<std::string>& words) {
+    out.insert(out.end(), words.begin(), words.end());
 }
 
 } // namespace

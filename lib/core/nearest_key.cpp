@@ -34,16 +34,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 } // namespace
 
-std::string_view nearest_key(std::string_view misspelt, const std::set<std::string, std::less<>>& known) {
+std::string_view nearest_key(std::string_view unknown_key,
+                             const std::set<std::string, std::less<>>& known_keys) {
     std::string_view nearest;
     std::size_t fewest = 0;
-    for (const auto& key : known) {
+    for (const auto& key : known_keys) {
         const auto most = std::max<std::size_t>(1, key.size() / 3);
-        const auto [shorter, longer] = std::minmax({key.size(), misspelt.size()});
+        const auto [shorter, longer] = std::minmax({key.size(), unknown_key.size()});
         if (longer - shorter > most) { // the distance is at least that; and the other one may be huge
             continue;
         }
-        const auto distance = edit_distance(misspelt, key);
+        const auto distance = edit_distance(unknown_key, key);
         if (distance <= most && (nearest.empty() || distance < fewest)) {
             nearest = key;
             fewest = distance;

@@ -19,9 +19,9 @@ void check_args(const std::string& command, const boost::json::value& args) {
 }
 
 /// What one has that has none.
-const request_extras& extras_of(const request_extras* own) noexcept {
+const request_extras& extras_of(const request_extras* own_extras) noexcept {
     static const request_extras none;
-    return own != nullptr ? *own : none;
+    return own_extras != nullptr ? *own_extras : none;
 }
 
 } // namespace

@@ -34,9 +34,9 @@ misfit misfit_of(const boost::json::value& value, const std::exception& problem)
     return {{}, text.append(" (it is of kind ").append(kind).append(")")};
 }
 
-void throw_misfit(const misfit& found, error_info known) {
-    known.detail = (found.path.empty() ? "" : "at " + found.path + ": ") + found.problem;
-    throw error(errc::type_mismatch, std::move(known));
+void throw_misfit(const misfit& mismatch, error_info info) {
+    info.detail = (mismatch.path.empty() ? "" : "at " + mismatch.path + ": ") + mismatch.problem;
+    throw error(errc::type_mismatch, std::move(info));
 }
 
 } // namespace skep::detail

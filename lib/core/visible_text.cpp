@@ -33,10 +33,10 @@ bool acts(unsigned code) noexcept {
            code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB); // a byte order mark, annotations
 }
 
-void append_formatted(std::string& to, const char* format, unsigned code) {
+void append_formatted(std::string& out, const char* format, unsigned code) {
     std::array<char, 8> escape{};
     std::snprintf(escape.data(), escape.size(), format, code);
-    to += escape.data();
+    out += escape.data();
 }
 
 /// Copies `text`, and has `escape(code point, or byte of ill-formed text, whether it is the former)` append what stands
@@ -62,18 +62,18 @@ std::string with_escapes(std::string_view text, Escape escape) {
 } // namespace
 
 std::string visible(std::string_view text, line_feeds feeds) {
-    return with_escapes(text, [feeds](std::string& to, unsigned code, bool is_character) {
+    return with_escapes(text, [feeds](std::string& out, unsigned code, bool is_character) {
         if (code == '\n') {
-            to += feeds == line_feeds::keep ? "\n" : "\\n";
+            out += feeds == line_feeds::keep ? "\n" : "\\n";
         } else {
-            append_formatted(to, is_character && code >= 0x80 ? "\\u%04x" : "\\x%02x", code);
+            append_formatted(out, is_character && code >= 0x80 ? "\\u%04x" : "\\x%02x", code);
         }
     });
 }
 
 std::string visible_json(std::string_view serialized) {
-    return with_escapes(serialized,
-                        [](std::string& to, unsigned code, bool) { append_formatted(to, "\\u%04x", code); });
+    return with_escapes(
+        serialized, [](std::string& out, unsigned code, bool) { append_formatted(out, "\\u%04x", code); });
 }
 
 } // namespace skep

@@ -112,8 +112,8 @@ bool is_running(worker_state state) noexcept {
     return state == worker_state::ready || state == worker_state::busy || state == worker_state::degraded;
 }
 
-bool is_legal(worker_state from, worker_state to) noexcept {
-    return (edges.at(index_of(from)) >> index_of(to) & 1u) != 0;
+bool is_legal(worker_state old_state, worker_state new_state) noexcept {
+    return (edges.at(index_of(old_state)) >> index_of(new_state) & 1u) != 0;
 }
 
 lifecycle_view to_lifecycle_view(worker_state state) noexcept {
@@ -130,11 +130,11 @@ lifecycle_view to_lifecycle_view(worker_state state) noexcept {
     }
 }
 
-availability_view to_availability_view(worker_state state, bool tainted) noexcept {
+availability_view to_availability_view(worker_state state, bool is_tainted) noexcept {
     if (is_terminal(state)) {
         return availability_view::dead;
     }
-    if (tainted) {
+    if (is_tainted) {
         return availability_view::tainted;
     }
     switch (to_lifecycle_view(state)) {
@@ -163,11 +163,11 @@ worker_state terminal_state(const worker_outcome& outcome) noexcept {
 worker_state_machine::worker_state_machine(time_point now, std::chrono::system_clock::time_point wall)
     : entered_at_(now), updated_at_(wall) {}
 
-boost::system::error_code worker_state_machine::move_to(worker_state to, transition_reason code,
+boost::system::error_code worker_state_machine::move_to(worker_state new_state, transition_reason code,
                                                         std::string reason, time_point now,
                                                         std::chrono::system_clock::time_point wall,
                                                         boost::json::object metadata) {
-    if (!is_legal(state_, to)) {
+    if (!is_legal(state_, new_state)) {
         return make_error_code(errc::illegal_transition);
     }
     try {
@@ -175,14 +175,14 @@ boost::system::error_code worker_state_machine::move_to(worker_state to, transit
             remember(history_, std::move(*entry));
         }
         remember(history_,
-                 {state_, to, std::move(reason), now - entered_at_, wall, std::move(metadata), code});
+                 {state_, new_state, std::move(reason), now - entered_at_, wall, std::move(metadata), code});
         ++transitions_;
     } catch (const std::bad_alloc&) {} // it is in the new state all the same
     flips_ = {};
-    if (to == worker_state::ready && !started_at_) {
+    if (new_state == worker_state::ready && !started_at_) {
         started_at_ = wall;
     }
-    state_ = to;
+    state_ = new_state;
     entered_at_ = now;
     updated_at_ = wall;
     return {};
@@ -215,8 +215,8 @@ void worker_state_machine::set_health(worker_health health,
     updated_at_ = wall;
 }
 
-void worker_state_machine::set_tainted(bool tainted, std::chrono::system_clock::time_point wall) noexcept {
-    tainted_ = tainted;
+void worker_state_machine::set_tainted(bool is_tainted, std::chrono::system_clock::time_point wall) noexcept {
+    tainted_ = is_tainted;
     updated_at_ = wall;
 }
 

@@ -52,7 +52,7 @@ std::uint64_t count_in(const json::value& value) {
 }
 
 /// {"partialSuccess": {"rejectedSpans": "2", "errorMessage": "..."}}, or none of that.
-void read_partial_success(const std::string& body, collector_answer& into) {
+void read_partial_success(const std::string& body, collector_answer& target) {
     boost::system::error_code ec;
     const auto parsed = json::parse(body, ec);
     const auto* const success = ec ? nullptr : parsed.if_object();
@@ -62,10 +62,10 @@ void read_partial_success(const std::string& body, collector_answer& into) {
         return;
     }
     if (const auto* const count = facts->if_contains("rejectedSpans")) {
-        into.rejected = count_in(*count);
+        target.rejected = count_in(*count);
     }
     if (const auto* const why = facts->if_contains("errorMessage"); why != nullptr && why->is_string()) {
-        into.problem = beginning_of(why->get_string(), longest_problem);
+        target.problem = beginning_of(why->get_string(), longest_problem);
     }
 }
 
@@ -110,20 +110,20 @@ asio::awaitable<collector_answer> collector::post(std::string body, duration tim
 }
 
 /// What is not the one answer to the one request puts all later ones out of step: the connection is closed.
-collector_answer collector::to_answer(const response& got) {
-    const auto kind = http::to_status_class(got.result_int()); // there are numbers without a name
+collector_answer collector::to_answer(const response& http_reply) {
+    const auto kind = http::to_status_class(http_reply.result_int()); // there are numbers without a name
     const bool is_informational = kind == http::status_class::informational;
-    if (!got.keep_alive() || is_informational || buffer_.size() > 0) {
+    if (!http_reply.keep_alive() || is_informational || buffer_.size() > 0) {
         stream_.close();
     }
     collector_answer answer;
     answer.is_taken = kind == http::status_class::successful;
-    answer.may_be_repeated = may_be_repeated(got.result()) || is_informational;
-    answer.retry_after = retry_after(got[http::field::retry_after]);
+    answer.may_be_repeated = may_be_repeated(http_reply.result()) || is_informational;
+    answer.retry_after = retry_after(http_reply[http::field::retry_after]);
     if (answer.is_taken) {
-        read_partial_success(got.body(), answer);
+        read_partial_success(http_reply.body(), answer);
     } else {
-        answer.problem = "it has answered " + std::to_string(got.result_int());
+        answer.problem = "it has answered " + std::to_string(http_reply.result_int());
     }
     return answer;
 }
@@ -163,8 +163,8 @@ asio::awaitable<tcp::resolver::results_type> collector::find() {
     co_return found;
 }
 
-asio::awaitable<collector::response> collector::exchange(const request& asked) {
-    co_await http::async_write(stream_, asked, use_awaitable);
+asio::awaitable<collector::response> collector::exchange(const request& query) {
+    co_await http::async_write(stream_, query, use_awaitable);
     http::response_parser<http::string_body> parser;
     parser.body_limit(longest_answer);
     co_await http::async_read(stream_, buffer_, parser, use_awaitable);

@@ -42,10 +42,10 @@ private:
     using response = boost::beast::http::response<boost::beast::http::string_body>;
 
     request request_of(std::string body) const;
-    collector_answer to_answer(const response& got);
+    collector_answer to_answer(const response& http_reply);
     asio::awaitable<void> connect(duration timeout);
     asio::awaitable<asio::ip::tcp::resolver::results_type> find();
-    asio::awaitable<response> exchange(const request& asked);
+    asio::awaitable<response> exchange(const request& query);
 
     const otlp_options& options_;
     boost::beast::tcp_stream stream_;

@@ -26,8 +26,8 @@ otlp_exporter::core::core(const boost::asio::any_io_executor& executor, otlp_opt
       tasks_(executor_, [](const std::exception_ptr&) {}), // it was cancelled, or there is no memory for it
       changed_(executor_) {}
 
-void otlp_exporter::core::begin(event_bus& from) {
-    spans_ = from.subscribe<events::span>(options_.capacity);
+void otlp_exporter::core::begin(event_bus& bus) {
+    spans_ = bus.subscribe<events::span>(options_.capacity);
     asio::post(executor_, [self = shared_from_this()] {
         try {
             self->tasks_.spawn(self, self->receive());
@@ -163,17 +163,17 @@ asio::awaitable<void> otlp_exporter::core::wait_a_moment(time_point limit) {
     }
 }
 
-void otlp_exporter::core::lose_batch(const std::string& why) {
-    lose(std::exchange(sending_, 0), why);
+void otlp_exporter::core::lose_batch(const std::string& reason) {
+    lose(std::exchange(sending_, 0), reason);
 }
 
-void otlp_exporter::core::lose(std::size_t count, const std::string& why) {
+void otlp_exporter::core::lose(std::size_t count, const std::string& reason) {
     lost_ += count;
     if (count > 0 && options_.on_problem && !is_aborted_) {
         try {
             options_.on_problem(std::to_string(count) + " spans were lost, as the collector at " +
                                 options_.host + ':' + std::to_string(options_.port) +
-                                " did not take them: " + why);
+                                " did not take them: " + reason);
         } catch (...) {}
     }
 }

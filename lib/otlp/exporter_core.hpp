@@ -23,7 +23,7 @@ class otlp_exporter::core : public std::enable_shared_from_this<core> {
 public:
     core(const boost::asio::any_io_executor& executor, otlp_options options);
 
-    void begin(event_bus& from);
+    void begin(event_bus& bus);
 
     /// Takes no more.
     void end();
@@ -50,8 +50,8 @@ private:
     std::vector<events::span> take_batch();
     asio::awaitable<void> send(std::vector<events::span> batch);
     asio::awaitable<void> deliver(std::string body);
-    void lose(std::size_t count, const std::string& why);
-    void lose_batch(const std::string& why);
+    void lose(std::size_t count, const std::string& reason);
+    void lose_batch(const std::string& reason);
 
     strand executor_;
     const otlp_options options_;

@@ -11,9 +11,9 @@
 
 namespace skep {
 
-otlp_exporter::otlp_exporter(boost::asio::any_io_executor executor, event_bus& from, otlp_options options)
+otlp_exporter::otlp_exporter(boost::asio::any_io_executor executor, event_bus& bus, otlp_options options)
     : core_(std::make_shared<core>(executor, std::move(options))) {
-    core_->begin(from);
+    core_->begin(bus);
 }
 
 otlp_exporter::~otlp_exporter() {

@@ -40,19 +40,18 @@ bool is_line(std::string_view text) {
            std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
 }
 
-void check_texts(const otlp_options& options, const config_path& where) {
+void check_texts(const otlp_options& options, const config_path& path) {
     const bool is_host = options.host.find_first_of("/[]@") == std::string::npos;
     if (options.host.empty() || !is_visible_ascii(options.host) || !is_host) {
-        where.reject("host", in_quotes(options.host),
-                     "must be a name or an address, without scheme and port");
+        path.reject("host", in_quotes(options.host), "must be a name or an address, without scheme and port");
     }
     if (!options.path.starts_with('/') || !is_visible_ascii(options.path)) {
-        where.reject("path", in_quotes(options.path),
-                     "must begin with / and have visible ASCII characters only");
+        path.reject("path", in_quotes(options.path),
+                    "must begin with / and have visible ASCII characters only");
     }
     for (const auto& [name, value] : options.headers) {
         if (!is_token(name) || is_ours(name) || !is_line(value)) {
-            where.reject("headers", in_quotes(name), "must be a header's name, with a value of one line");
+            path.reject("headers", in_quotes(name), "must be a header's name, with a value of one line");
         }
     }
     bool is_text = is_utf8(options.service_name);
@@ -60,8 +59,8 @@ void check_texts(const otlp_options& options, const config_path& where) {
         is_text = is_text && is_utf8(key) && is_utf8(value) && key != "service.name";
     }
     if (!is_text) {
-        where.reject("resource", "(not shown)",
-                     "and service_name must be UTF-8, and the latter is not in the former");
+        path.reject("resource", "(not shown)",
+                    "and service_name must be UTF-8, and the latter is not in the former");
     }
 }
 

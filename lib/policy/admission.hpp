@@ -56,8 +56,10 @@ constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept 
 /// What becomes of a call that is taken on.
 enum class admission { dispatch, queue, saturated };
 
-constexpr admission admit(bool has_place, std::size_t queued, std::size_t queue_limit) noexcept {
-    return has_place ? admission::dispatch : queued < queue_limit ? admission::queue : admission::saturated;
+constexpr admission admit(bool has_place, std::size_t queue_length, std::size_t queue_limit) noexcept {
+    return has_place                    ? admission::dispatch
+           : queue_length < queue_limit ? admission::queue
+                                        : admission::saturated;
 }
 
 } // namespace skep

@@ -7,12 +7,12 @@
 
 namespace skep {
 
-void deadline_heap::set(deadline_node& node, time_point due) {
+void deadline_heap::set(deadline_node& node, time_point due_time) {
     if (node.heap_place == deadline_node::outside) {
-        entries_.push_back({due, &node});
+        entries_.push_back({due_time, &node});
         node.heap_place = entries_.size() - 1;
     } else {
-        entries_[node.heap_place].due = due;
+        entries_[node.heap_place].due = due_time;
     }
     sift(node.heap_place);
 }
@@ -51,9 +51,9 @@ deadline_node* deadline_heap::pop_due(time_point now) noexcept {
     return node;
 }
 
-void deadline_heap::put(std::size_t place, entry moved) noexcept {
-    entries_[place] = moved;
-    moved.node->heap_place = place;
+void deadline_heap::put(std::size_t place, entry moved_entry) noexcept {
+    entries_[place] = moved_entry;
+    moved_entry.node->heap_place = place;
 }
 
 void deadline_heap::sift(std::size_t place) noexcept {

@@ -24,7 +24,7 @@ struct deadline_node {
 class deadline_heap {
 public:
     /// Adds `node`, or moves it if it is in the heap. The node must stay alive until removed.
-    void set(deadline_node& node, time_point due);
+    void set(deadline_node& node, time_point due_time);
 
     /// Does nothing if the node is not in the heap.
     void remove(deadline_node& node) noexcept;
@@ -45,7 +45,7 @@ private:
         deadline_node* node;
     };
 
-    void put(std::size_t place, entry moved) noexcept;
+    void put(std::size_t place, entry moved_entry) noexcept;
     void sift(std::size_t place) noexcept;
     void sift_up(std::size_t place) noexcept;
     void sift_down(std::size_t place) noexcept;

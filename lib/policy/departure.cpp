@@ -47,41 +47,42 @@ departure_kind kind_of(departure_cause cause) noexcept {
     return traits_of(cause).kind;
 }
 
-departure::departure(departure_cause why, std::string text, errc error) noexcept
-    : cause(why),
-      planned(kind_of(why) == departure_kind::plan),
-      urgency(traits_of(why).urgency),
+departure::departure(departure_cause first_cause, std::string text, errc error) noexcept
+    : cause(first_cause),
+      planned(kind_of(first_cause) == departure_kind::plan),
+      urgency(traits_of(first_cause).urgency),
       code(error),
       detail(std::move(text)) {}
 
-transition_reason code_of(const departure& why) noexcept {
-    return why.code == errc::startup_timeout ? transition_reason::timeout : traits_of(why.cause).code;
+transition_reason code_of(const departure& reason) noexcept {
+    return reason.code == errc::startup_timeout ? transition_reason::timeout : traits_of(reason.cause).code;
 }
 
 /// A channel may break because the process is about to end. Where the host has no memory for a stop sequence, that ends
 /// the worker, whatever the sequence was for.
-bool outranks(const departure& later, const departure& known) noexcept {
-    if (known.cause == departure_cause::lost_channel) {
+bool outranks(const departure& later, const departure& known_departure) noexcept {
+    if (known_departure.cause == departure_cause::lost_channel) {
         return later.cause == departure_cause::process_exit;
     }
     if (later.cause == departure_cause::host_memory) {
-        return kind_of(known.cause) != departure_kind::loss;
+        return kind_of(known_departure.cause) != departure_kind::loss;
     }
-    return known.urgency == stop_stage::none && traits_of(later.cause).urgency == stop_stage::terminate;
+    return known_departure.urgency == stop_stage::none &&
+           traits_of(later.cause).urgency == stop_stage::terminate;
 }
 
-bool raise(std::optional<departure>& known, departure later) noexcept {
-    if (!known) {
-        known = std::move(later);
+bool raise(std::optional<departure>& current_departure, departure later) noexcept {
+    if (!current_departure) {
+        current_departure = std::move(later);
         return true;
     }
-    later.planned = known->planned;
-    later.urgency = std::max(known->urgency, later.urgency);
-    if (!outranks(later, *known)) {
-        known->urgency = later.urgency;
+    later.planned = current_departure->planned;
+    later.urgency = std::max(current_departure->urgency, later.urgency);
+    if (!outranks(later, *current_departure)) {
+        current_departure->urgency = later.urgency;
         return false;
     }
-    known = std::move(later);
+    current_departure = std::move(later);
     return true;
 }
 

@@ -45,7 +45,8 @@ departure_kind kind_of(departure_cause cause) noexcept;
 /// the urgency never falls, a departure that ends the worker takes the place of one that would have let it drain, and
 /// after that the cause stays. So the cause is always what really ended the worker.
 struct departure {
-    explicit departure(departure_cause why, std::string text, errc error = errc::worker_lost) noexcept;
+    explicit departure(departure_cause first_cause, std::string text,
+                       errc error = errc::worker_lost) noexcept;
 
     departure_cause cause;
     bool planned; ///< nothing was wrong with the worker when it left service, whatever has ended it since
@@ -55,12 +56,12 @@ struct departure {
 };
 
 /// The cause in a worker's history.
-transition_reason code_of(const departure& why) noexcept;
+transition_reason code_of(const departure& reason) noexcept;
 
-/// Whether `later` takes the place of `known`.
-bool outranks(const departure& later, const departure& known) noexcept;
+/// Whether `later` takes the place of `known_departure`.
+bool outranks(const departure& later, const departure& known_departure) noexcept;
 
-/// Merges `later` into `known`. Returns true if its cause is the cause from now on.
-bool raise(std::optional<departure>& known, departure later) noexcept;
+/// Merges `later` into `current_departure`. Returns true if its cause is the cause from now on.
+bool raise(std::optional<departure>& current_departure, departure later) noexcept;
 
 } // namespace skep

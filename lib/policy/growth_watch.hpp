@@ -15,12 +15,12 @@ namespace skep {
 /// at the worker's memory.
 class growth_watch {
 public:
-    /// The worker holds `resident` bytes. `begun` is when it was sent the oldest call that it has, if it has any.
-    void sample(std::uint64_t resident, time_point now, std::optional<time_point> begun) noexcept {
+    /// The worker holds `resident` bytes. `start_time` is when it was sent the oldest call that it has, if it has any.
+    void sample(std::uint64_t resident, time_point now, std::optional<time_point> start_time) noexcept {
         if (!last_) {
             fresh_ = resident;
             before_ = resident;
-        } else if (!begun || *begun >= looked_) {
+        } else if (!start_time || *start_time >= looked_) {
             before_ = *last_;
         }
         last_ = resident;

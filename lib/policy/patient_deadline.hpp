@@ -18,7 +18,7 @@ inline constexpr duration long_stall = std::chrono::seconds(1);
 class patient_deadline {
 public:
     patient_deadline() = default;
-    patient_deadline(time_point due, duration limit) noexcept : due_(due), limit_(limit) {}
+    patient_deadline(time_point due_time, duration limit) noexcept : due_(due_time), limit_(limit) {}
 
     time_point due() const noexcept { return due_; }
 

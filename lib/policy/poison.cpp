@@ -7,13 +7,13 @@
 
 namespace skep {
 
-int poison_list::blame(const input& had, time_point now) {
+int poison_list::blame(const input& call_input, time_point now) {
     drop_old(now);
     if (limit_ == 0) {
         return 0;
     }
-    suspect blamed{had, 1, now};
-    const auto known = find(had);
+    suspect blamed{call_input, 1, now};
+    const auto known = find(call_input);
     if (known != suspects_.end()) {
         blamed.crashes += known->crashes;
         suspects_.erase(known);
@@ -24,9 +24,9 @@ int poison_list::blame(const input& had, time_point now) {
     return blamed.crashes;
 }
 
-bool poison_list::is_poison(const input& asked, time_point now) noexcept {
+bool poison_list::is_poison(const input& call_input, time_point now) noexcept {
     drop_old(now);
-    const auto known = find(asked);
+    const auto known = find(call_input);
     return known != suspects_.end() && known->crashes >= limit_;
 }
 
@@ -41,9 +41,9 @@ bool poison_list::may_refuse(std::uint64_t outline) const noexcept {
     });
 }
 
-std::deque<poison_list::suspect>::iterator poison_list::find(const input& wanted) noexcept {
+std::deque<poison_list::suspect>::iterator poison_list::find(const input& call_input) noexcept {
     return std::find_if(suspects_.begin(), suspects_.end(),
-                        [&](const suspect& each) { return each.had == wanted; });
+                        [&](const suspect& each) { return each.had == call_input; });
 }
 
 void poison_list::drop_old(time_point now) noexcept {

@@ -31,10 +31,10 @@ public:
         : limit_(options.poison_crashes), memory_(options.poison_ttl) {}
 
     /// A worker crashed while it had this input; returns how many have by now, or 0 if any number may.
-    int blame(const input& had, time_point now);
+    int blame(const input& call_input, time_point now);
 
     /// Whether the input is to be refused.
-    bool is_poison(const input& asked, time_point now) noexcept;
+    bool is_poison(const input& call_input, time_point now) noexcept;
 
     /// False if nothing is to be refused: the usual case.
     bool refuses_any() const noexcept;
@@ -49,7 +49,7 @@ private:
         time_point last;
     };
 
-    std::deque<suspect>::iterator find(const input& wanted) noexcept;
+    std::deque<suspect>::iterator find(const input& call_input) noexcept;
     void drop_old(time_point now) noexcept;
 
     int limit_;

@@ -14,8 +14,8 @@ bool is_in_life(worker_state state) {
 }
 
 /// Only what is in rotation, or was taken out of it by a probe, can be taken out.
-recovery_action recover_from_probe(const failure& what, worker_state state) {
-    if (what.count >= what.limit) {
+recovery_action recover_from_probe(const failure& new_failure, worker_state state) {
+    if (new_failure.count >= new_failure.limit) {
         return recovery_action::replace;
     }
     return is_running(state) ? recovery_action::degrade : recovery_action::none;
@@ -23,14 +23,14 @@ recovery_action recover_from_probe(const failure& what, worker_state state) {
 
 } // namespace
 
-recovery_action recover_worker(const failure& what, worker_state state) noexcept {
+recovery_action recover_worker(const failure& new_failure, worker_state state) noexcept {
     if (!is_in_life(state)) {
         return recovery_action::none;
     }
-    switch (what.cause) {
+    switch (new_failure.cause) {
     case departure_cause::error_streak: return recovery_action::probe;
     case departure_cause::fails_alone: return recovery_action::recycle;
-    case departure_cause::failed_probes: return recover_from_probe(what, state);
+    case departure_cause::failed_probes: return recover_from_probe(new_failure, state);
     case departure_cause::overdue_call: return recovery_action::replace;
     case departure_cause::memory_limit: return recovery_action::terminate;
     default: return recovery_action::abandon;

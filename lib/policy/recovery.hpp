@@ -32,7 +32,7 @@ enum class recovery_action {
 };
 
 /// What is done with a worker in `state`: the one place where that is decided, whatever went wrong.
-recovery_action recover_worker(const failure& what, worker_state state) noexcept;
+recovery_action recover_worker(const failure& new_failure, worker_state state) noexcept;
 
 /// What becomes of a call that was lost with its worker.
 enum class call_fate {

@@ -43,20 +43,21 @@ recycle_plan::recycle_plan(const recycle_options& options, time_point ready_at, 
     }
 }
 
-recycle_plan::verdict recycle_plan::too_large(urgency how, time_point now, std::uint64_t resident,
+recycle_plan::verdict recycle_plan::too_large(urgency recycle_urgency, time_point now, std::uint64_t resident,
                                               bool has_worked) {
-    const auto limit = how == urgency::now ? hard_memory_ : soft_memory_;
+    const auto limit = recycle_urgency == urgency::now ? hard_memory_ : soft_memory_;
     if (!is_in_vain_) {
         const bool is_soon = now - ready_at_ <= soon_;
         const auto nearly = limit - limit / 8;
         is_in_vain_ = fresh_bytes_ >= limit || (is_soon && (!has_worked || fresh_bytes_ >= nearly));
     }
     std::string reason = "it holds " + std::to_string(resident) + " bytes, its " +
-                         (how == urgency::now ? "hard" : "soft") + " limit is " + std::to_string(limit);
+                         (recycle_urgency == urgency::now ? "hard" : "soft") + " limit is " +
+                         std::to_string(limit);
     if (*is_in_vain_ && fresh_bytes_ > 0) {
         reason += ", and it held " + std::to_string(fresh_bytes_) + " when it was ready";
     }
-    return {how, std::move(reason), *is_in_vain_};
+    return {recycle_urgency, std::move(reason), *is_in_vain_};
 }
 
 recycle_plan::verdict recycle_plan::judge(time_point now, std::uint64_t calls, std::uint64_t resident,

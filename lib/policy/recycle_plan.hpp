@@ -43,7 +43,7 @@ public:
     time_point due() const noexcept { return due_; }
 
 private:
-    verdict too_large(urgency how, time_point now, std::uint64_t resident, bool has_worked);
+    verdict too_large(urgency recycle_urgency, time_point now, std::uint64_t resident, bool has_worked);
 
     std::size_t soft_memory_;
     std::size_t hard_memory_;

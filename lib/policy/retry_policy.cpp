@@ -77,17 +77,18 @@ retry_policy& retry_policy::when(condition is_worth_it) & {
     return *this;
 }
 
-std::optional<duration> retry_policy::wait_after(int made, const error& failure, double random) const {
-    if (made >= attempts_ || !is_worth_it_(failure)) {
+std::optional<duration> retry_policy::wait_after(int attempt_count, const error& failure,
+                                                 double random) const {
+    if (attempt_count >= attempts_ || !is_worth_it_(failure)) {
         return std::nullopt;
     }
-    return std::min(longest_, with_jitter(planned_wait(made), jitter_, random));
+    return std::min(longest_, with_jitter(planned_wait(attempt_count), jitter_, random));
 }
 
 /// Without jitter. No longer than the longest wait, so that it cannot overflow.
-duration retry_policy::planned_wait(int made) const noexcept {
+duration retry_policy::planned_wait(int attempt_count) const noexcept {
     const auto last = waits_.size() - 1;
-    const auto steps = static_cast<std::size_t>(std::max(made, 1) - 1);
+    const auto steps = static_cast<std::size_t>(std::max(attempt_count, 1) - 1);
     const auto base = waits_[std::min(steps, last)];
     const auto grown = static_cast<double>(base.count()) *
                        std::pow(factor_, static_cast<double>(steps > last ? steps - last : 0));

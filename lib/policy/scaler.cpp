@@ -22,8 +22,8 @@ std::string in_percent(double share) {
     return std::to_string(std::lround(100 * share)) + " %";
 }
 
-std::size_t within(const size_limits& limits, std::size_t desired) {
-    return std::min(std::max(desired, limits.min), limits.max);
+std::size_t within(const size_limits& limits, std::size_t target_count) {
+    return std::min(std::max(target_count, limits.min), limits.max);
 }
 
 /// How many workers have work for `busy` of them if each is busy for `share` of its time.
@@ -131,12 +131,12 @@ scaling_decision scaler::judge_window(const load_picture& load, time_point now) 
     return now - quiet_since_ >= cool_down() ? shrink(load, now) : scaling_decision{load.desired, {}};
 }
 
-scaling_decision scaler::grow(std::size_t desired, std::string reason, time_point now) {
+scaling_decision scaler::grow(std::size_t target_count, std::string reason, time_point now) {
     if (last_shrink_ && now - *last_shrink_ <= 2 * cool_down()) {
         penalty_ = std::min(penalty_ + 1, most_doublings);
     }
     last_shrink_.reset();
-    return {desired, std::move(reason)};
+    return {target_count, std::move(reason)};
 }
 
 scaling_decision scaler::shrink(const load_picture& load, time_point now) {

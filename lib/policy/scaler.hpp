@@ -59,7 +59,7 @@ private:
     scaling_decision choose(const load_picture& load, time_point now);
     size_limits bounds(const load_picture& load) const noexcept;
     scaling_decision judge_window(const load_picture& load, time_point now);
-    scaling_decision grow(std::size_t desired, std::string reason, time_point now);
+    scaling_decision grow(std::size_t target_count, std::string reason, time_point now);
     scaling_decision shrink(const load_picture& load, time_point now);
     void not_quiet(time_point now) noexcept;
 

@@ -8,13 +8,13 @@
 
 namespace skep {
 
-/// How many of `due` workers to start now: as many as fit beside those that are `starting`, so that a mass of
+/// How many of `due_count` workers to start now: as many as fit beside those that are `starting_count`, so that a mass of
 /// lost workers does not come back as a herd. The safety tick starts some in any case, so that workers which
 /// hang in their start cannot keep a pool from healing.
-constexpr std::size_t starts_allowed(std::size_t due, std::size_t starting, std::size_t batch_size,
-                                     std::size_t at_least) noexcept {
-    const auto room = batch_size > starting ? batch_size - starting : 0;
-    return std::min(due, std::max(room, at_least));
+constexpr std::size_t starts_allowed(std::size_t due_count, std::size_t starting_count,
+                                     std::size_t batch_size, std::size_t at_least) noexcept {
+    const auto room = batch_size > starting_count ? batch_size - starting_count : 0;
+    return std::min(due_count, std::max(room, at_least));
 }
 
 } // namespace skep

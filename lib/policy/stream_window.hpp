@@ -30,9 +30,9 @@ public:
     }
 
     /// The consumer has taken that.
-    void consume(stream_credit taken) noexcept {
-        taken_.chunks += taken.chunks;
-        taken_.bytes += taken.bytes;
+    void consume(stream_credit taken_credit) noexcept {
+        taken_.chunks += taken_credit.chunks;
+        taken_.bytes += taken_credit.bytes;
     }
 
     /// Grants the worker what has been taken, if that is half of a window.

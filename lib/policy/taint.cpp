@@ -22,9 +22,9 @@ bool taints(exit_class kind, const exit_status& status, const crash_barrier_opti
 
 } // namespace
 
-bool taint::ended(exit_class kind, const exit_status& status, duration served,
+bool taint::ended(exit_class kind, const exit_status& status, duration service_time,
                   const crash_barrier_options& options, time_point now) {
-    if (served >= last_) {
+    if (service_time >= last_) {
         last_ = duration::zero();
     }
     if (!taints(kind, status, options)) {

@@ -16,9 +16,9 @@ namespace skep {
 /// row up to the longest. A worker that did its job for as long as the last taint ends the row.
 class taint {
 public:
-    /// A worker of the slot has ended as `kind`, with `status`, at `now`, `served` after it became ready. True if
+    /// A worker of the slot has ended as `kind`, with `status`, at `now`, `service_time` after it became ready. True if
     /// that taints the slot anew.
-    bool ended(exit_class kind, const exit_status& status, duration served,
+    bool ended(exit_class kind, const exit_status& status, duration service_time,
                const crash_barrier_options& options, time_point now);
 
     /// Until when the slot is held back; in the past if it is not.

@@ -9,16 +9,17 @@
 
 namespace skep {
 
-std::size_t worker_budget::acquire_up_to(std::size_t wanted) noexcept {
+std::size_t worker_budget::acquire_up_to(std::size_t wanted_count) noexcept {
     auto left = left_.load(std::memory_order_relaxed);
-    while (!left_.compare_exchange_weak(left, left - std::min(left, wanted), std::memory_order_relaxed)) {}
-    return std::min(left, wanted);
+    while (
+        !left_.compare_exchange_weak(left, left - std::min(left, wanted_count), std::memory_order_relaxed)) {}
+    return std::min(left, wanted_count);
 }
 
-bool worker_budget::acquire_all(std::size_t wanted) noexcept {
+bool worker_budget::acquire_all(std::size_t wanted_count) noexcept {
     auto left = left_.load(std::memory_order_relaxed);
-    while (left >= wanted) {
-        if (left_.compare_exchange_weak(left, left - wanted, std::memory_order_relaxed)) {
+    while (left >= wanted_count) {
+        if (left_.compare_exchange_weak(left, left - wanted_count, std::memory_order_relaxed)) {
             return true;
         }
     }
@@ -49,11 +50,11 @@ bool worker_share::reserve(std::size_t least) noexcept {
     return true;
 }
 
-std::size_t worker_share::grow_to(std::size_t wanted) noexcept {
-    if (!budget_ || wanted <= held_) {
-        return wanted;
+std::size_t worker_share::grow_to(std::size_t wanted_count) noexcept {
+    if (!budget_ || wanted_count <= held_) {
+        return wanted_count;
     }
-    held_ += budget_->acquire_up_to(wanted - held_);
+    held_ += budget_->acquire_up_to(wanted_count - held_);
     return held_;
 }
 

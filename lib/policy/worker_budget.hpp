@@ -14,11 +14,11 @@ class worker_budget {
 public:
     explicit worker_budget(std::size_t most) noexcept : left_(most) {}
 
-    /// Takes at most `wanted` places; returns how many it has taken.
-    std::size_t acquire_up_to(std::size_t wanted) noexcept;
+    /// Takes at most `wanted_count` places; returns how many it has taken.
+    std::size_t acquire_up_to(std::size_t wanted_count) noexcept;
 
-    /// Takes `wanted` places, or none and returns false.
-    bool acquire_all(std::size_t wanted) noexcept;
+    /// Takes `wanted_count` places, or none and returns false.
+    bool acquire_all(std::size_t wanted_count) noexcept;
 
     void release(std::size_t count) noexcept { left_.fetch_add(count, std::memory_order_relaxed); }
 
@@ -45,8 +45,8 @@ public:
     /// Makes `least` the number that is reserved. Returns false, and changes nothing, if that many are not left.
     bool reserve(std::size_t least) noexcept;
 
-    /// How many workers, at most `wanted`, the pool may have; they are taken.
-    std::size_t grow_to(std::size_t wanted) noexcept;
+    /// How many workers, at most `wanted_count`, the pool may have; they are taken.
+    std::size_t grow_to(std::size_t wanted_count) noexcept;
 
     /// The pool has `count` workers now: gives back what it holds beyond that and its reservation.
     void shrink_to(std::size_t count) noexcept;

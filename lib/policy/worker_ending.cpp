@@ -15,11 +15,11 @@ constexpr duration aftermath_time = std::chrono::milliseconds(250);
 } // namespace
 
 /// Where a channel has ended by itself, the process follows within moments as a rule.
-void worker_ending::begin(const departure& why, time_point now) noexcept {
-    enter(stage::aftermath, why.cause == departure_cause::lost_channel ? now + aftermath_time : now);
+void worker_ending::begin(const departure& reason, time_point now) noexcept {
+    enter(stage::aftermath, reason.cause == departure_cause::lost_channel ? now + aftermath_time : now);
 }
 
-bool worker_ending::advance(const departure& why, const process_facts& process, life_steps& steps,
+bool worker_ending::advance(const departure& reason, const process_facts& process, life_steps& steps,
                             time_point now) {
     if (stage_ == stage::reaping || stage_ == stage::over) {
         return false;
@@ -33,9 +33,9 @@ bool worker_ending::advance(const departure& why, const process_facts& process, 
         return is_read;
     }
     if (stage_ == stage::stopping && !process.has_ended) {
-        return advance_stopping(why.urgency, steps, now);
+        return advance_stopping(reason.urgency, steps, now);
     }
-    if (!process.has_ended && now < deadline_ && why.urgency != stop_stage::kill) {
+    if (!process.has_ended && now < deadline_ && reason.urgency != stop_stage::kill) {
         return false;
     }
     if (stage_ == stage::stacks) {
@@ -44,21 +44,21 @@ bool worker_ending::advance(const departure& why, const process_facts& process, 
     if (process.has_ended) { // what it sent before is still to be read
         steps.push_back(life_step::hear_out);
         enter(stage::last_reading, now + aftermath_time);
-    } else if (stage_ == stage::aftermath && wants_stacks(why.cause, process)) {
+    } else if (stage_ == stage::aftermath && wants_stacks(reason.cause, process)) {
         steps.push_back(life_step::take_stacks);
         enter(stage::stacks, now + options_.stack_dump_timeout);
     } else {
-        begin_stopping(why, process.up_since.has_value(), steps, now);
+        begin_stopping(reason, process.up_since.has_value(), steps, now);
     }
     return true;
 }
 
-void worker_ending::begin_stopping(const departure& why, bool was_up, life_steps& steps, time_point now) {
-    if (kind_of(why.cause) == departure_kind::loss) {
+void worker_ending::begin_stopping(const departure& reason, bool was_up, life_steps& steps, time_point now) {
+    if (kind_of(reason.cause) == departure_kind::loss) {
         steps.push_back(life_step::release_calls); // its callers need not wait for its end
     }
     const auto least = was_up ? stop_stage::ask : stop_stage::terminate; // it can be asked once it is up
-    sequence_.emplace(options_, std::max(why.urgency, least), now);
+    sequence_.emplace(options_, std::max(reason.urgency, least), now);
     enter(stage::stopping);
     begin_stop_stage(steps);
 }

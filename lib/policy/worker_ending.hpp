@@ -57,10 +57,10 @@ class worker_ending {
 public:
     explicit worker_ending(const stop_options& options) noexcept : options_(options) {}
 
-    void begin(const departure& why, time_point now) noexcept;
+    void begin(const departure& reason, time_point now) noexcept;
 
     /// Appends the next steps, or goes on to the next stage. Returns false if there is nothing to be done yet.
-    bool advance(const departure& why, const process_facts& process, life_steps& steps, time_point now);
+    bool advance(const departure& reason, const process_facts& process, life_steps& steps, time_point now);
 
     void finish() noexcept { enter(stage::over); }
 
@@ -83,7 +83,7 @@ private:
 
     void enter(stage next, time_point deadline = time_point::max()) noexcept;
     bool wants_stacks(departure_cause cause, const process_facts& process) const noexcept;
-    void begin_stopping(const departure& why, bool was_up, life_steps& steps, time_point now);
+    void begin_stopping(const departure& reason, bool was_up, life_steps& steps, time_point now);
     bool advance_stopping(stop_stage urgency, life_steps& steps, time_point now);
     void begin_stop_stage(life_steps& steps);
 

@@ -37,11 +37,12 @@ std::invoke_result_t<Make> made_if_possible(Make&& make) noexcept {
 
 } // namespace
 
-worker_life::worker_life(const pool_config& config, moment at, std::optional<worker_state_machine> begun)
-    : machine_(begun ? std::move(*begun) : worker_state_machine(at.now, at.wall)),
-      start_(config.start.timeout, at.now),
+worker_life::worker_life(const pool_config& config, moment now,
+                         std::optional<worker_state_machine> initial_state)
+    : machine_(initial_state ? std::move(*initial_state) : worker_state_machine(now.now, now.wall)),
+      start_(config.start.timeout, now.now),
       ending_(config.stop) {
-    record(transition_reason::launch, "launch", at);
+    record(transition_reason::launch, "launch", now);
 }
 
 void worker_life::launched(int pid) noexcept {
@@ -49,9 +50,9 @@ void worker_life::launched(int pid) noexcept {
     start_.end_launch();
 }
 
-void worker_life::launch_failed(errc code, std::string why, moment at) {
+void worker_life::launch_failed(errc code, std::string reason, moment now) {
     start_.end_launch();
-    fail({departure_cause::failed_start, std::move(why), code}, at);
+    fail({departure_cause::failed_start, std::move(reason), code}, now);
 }
 
 void worker_life::greeted(int stack_signal) noexcept {
@@ -59,15 +60,15 @@ void worker_life::greeted(int stack_signal) noexcept {
     process_.stack_signal = stack_signal;
 }
 
-void worker_life::came_up(moment at) {
+void worker_life::came_up(moment now) {
     if (is_over()) {
         return;
     }
-    process_.up_since = at.now;
+    process_.up_since = now.now;
     readiness_.set(obstacle::not_up, false);
     readiness_.set_full(false); // it is ready, before it is busy
-    machine_.set_health(worker_health::healthy, at.wall);
-    record(transition_reason::init_complete, "handshake complete", at);
+    machine_.set_health(worker_health::healthy, now.wall);
+    record(transition_reason::init_complete, "handshake complete", now);
 }
 
 void worker_life::data_ended(std::string stray) noexcept {
@@ -75,17 +76,17 @@ void worker_life::data_ended(std::string stray) noexcept {
     process_.stray = std::move(stray);
 }
 
-void worker_life::process_ended(moment at) {
+void worker_life::process_ended(moment now) {
     process_.has_ended = true;
-    machine_.set_health(worker_health::unhealthy, at.wall);
+    machine_.set_health(worker_health::unhealthy, now.wall);
     if (!ending_.was_stopped()) { // else it has ended as it was told to
         auto detail = made_if_possible([] { return std::string("its process ended"); });
         const auto code = was_up() ? errc::worker_lost : errc::handshake_failed;
-        depart(skep::departure(departure_cause::process_exit, std::move(detail), code), at);
+        depart(skep::departure(departure_cause::process_exit, std::move(detail), code), now);
     }
 }
 
-void worker_life::reaped(exit_evidence evidence, moment at) {
+void worker_life::reaped(exit_evidence evidence, moment now) {
     process_.status = evidence.status;
     evidence.killed_by_pool =
         ending_.last_stage() == stop_stage::terminate || ending_.last_stage() == stop_stage::kill;
@@ -98,65 +99,66 @@ void worker_life::reaped(exit_evidence evidence, moment at) {
     } catch (const std::bad_alloc&) {} // that it has ended counts more than why
     steps_.push_back(life_step::release_calls);
     steps_.push_back(life_step::close);
-    end(at);
+    end(now);
 }
 
-void worker_life::break_off(std::string why, moment at) {
-    depart(skep::departure(departure_cause::host_memory, std::move(why)), at);
+void worker_life::break_off(std::string reason, moment now) {
+    depart(skep::departure(departure_cause::host_memory, std::move(reason)), now);
     steps_.clear();
     if (!ending_.is_finished()) {
-        end(at);
+        end(now);
     }
 }
 
-recovery_action worker_life::fail(failure what, moment at) {
-    const auto action = recover_worker(what, state());
+recovery_action worker_life::fail(failure new_failure, moment now) {
+    const auto action = recover_worker(new_failure, state());
     if (action >= recovery_action::replace) {
-        if (what.cause == departure_cause::failed_probes) {
-            what.detail.insert(0, "unhealthy_worker_terminated: ");
+        if (new_failure.cause == departure_cause::failed_probes) {
+            new_failure.detail.insert(0, "unhealthy_worker_terminated: ");
         }
-        const bool is_news = depart(skep::departure(what.cause, std::move(what.detail), what.code), at);
+        const bool is_news =
+            depart(skep::departure(new_failure.cause, std::move(new_failure.detail), new_failure.code), now);
         return is_news ? action : recovery_action::none;
     }
     if (departure_) {
         return recovery_action::none; // a worker that leaves is past recovery
     }
     if (action == recovery_action::degrade) {
-        degrade(what, at);
+        degrade(new_failure, now);
     } else if (action == recovery_action::probe) {
         readiness_.set(obstacle::doubted, true);
     }
     return action;
 }
 
-void worker_life::degrade(const failure& what, moment at) {
-    machine_.set_health(worker_health::unhealthy, at.wall);
+void worker_life::degrade(const failure& new_failure, moment now) {
+    machine_.set_health(worker_health::unhealthy, now.wall);
     if (!readiness_.has(obstacle::degraded)) {
         readiness_.set(obstacle::degraded, true);
-        record(transition_reason::health_check_failed, what.detail, at, made_if_possible([&] {
-                   return json::object{{"error", to_string(what.code)},
-                                       {"failure_count", what.count},
-                                       {"failure_limit", what.limit}};
+        record(transition_reason::health_check_failed, new_failure.detail, now, made_if_possible([&] {
+                   return json::object{{"error", to_string(new_failure.code)},
+                                       {"failure_count", new_failure.count},
+                                       {"failure_limit", new_failure.limit}};
                }));
     }
 }
 
-bool worker_life::depart(skep::departure why, moment at) noexcept {
-    const bool is_news = raise(departure_, std::move(why));
+bool worker_life::depart(skep::departure reason, moment now) noexcept {
+    const bool is_news = raise(departure_, std::move(reason));
     if (is_news && kind_of(departure_->cause) != departure_kind::plan) {
-        machine_.set_health(worker_health::unhealthy, at.wall);
+        machine_.set_health(worker_health::unhealthy, now.wall);
     }
     return is_news;
 }
 
-void worker_life::restore(moment at) {
+void worker_life::restore(moment now) {
     readiness_.set(obstacle::degraded, false);
-    machine_.set_health(worker_health::healthy, at.wall);
-    record(transition_reason::health_check_passed, "it passed its health check", at);
+    machine_.set_health(worker_health::healthy, now.wall);
+    record(transition_reason::health_check_passed, "it passed its health check", now);
 }
 
-void worker_life::retire(departure_cause why, std::string detail, moment at) {
-    depart(skep::departure(why, std::move(detail)), at);
+void worker_life::retire(departure_cause cause, std::string detail, moment now) {
+    depart(skep::departure(cause, std::move(detail)), now);
 }
 
 void worker_life::suspend() noexcept {
@@ -165,24 +167,25 @@ void worker_life::suspend() noexcept {
     }
 }
 
-void worker_life::resume(bool is_well, moment at) {
+void worker_life::resume(bool is_well, moment now) {
     if (!readiness_.has(obstacle::suspended)) {
         return;
     }
     readiness_.set(obstacle::suspended, false);
     if (!is_well && !readiness_.has(obstacle::degraded)) {
         readiness_.set(obstacle::degraded, true);
-        machine_.set_health(worker_health::unhealthy, at.wall);
+        machine_.set_health(worker_health::unhealthy, now.wall);
     }
-    record(transition_reason::resume, is_well ? "resumed" : "resumed; it failed its health check before", at);
+    record(transition_reason::resume, is_well ? "resumed" : "resumed; it failed its health check before",
+           now);
 }
 
-bool worker_life::drained(moment at) {
+bool worker_life::drained(moment now) {
     if (!readiness_.has(obstacle::suspended) || !is_in_service() || state() == worker_state::suspended) {
         return false;
     }
     readiness_.set_drained();
-    record(transition_reason::suspend, "suspended", at);
+    record(transition_reason::suspend, "suspended", now);
     return true;
 }
 
@@ -192,10 +195,10 @@ void worker_life::stop(stop_stage first) {
     raise(departure_, std::move(shutdown));
 }
 
-life_step worker_life::next(moment at) {
+life_step worker_life::next(moment now) {
     bool goes_on = true;
     while (steps_.empty() && goes_on) {
-        goes_on = advance(at);
+        goes_on = advance(now);
     }
     if (steps_.empty()) {
         return ending_.is_finished() ? life_step::done : life_step::wait;
@@ -210,32 +213,32 @@ time_point worker_life::deadline() const noexcept {
 }
 
 /// Goes on to the next step or stage; false if there is nothing to be done yet.
-bool worker_life::advance(moment at) {
+bool worker_life::advance(moment now) {
     if (ending_.has_begun()) {
-        return advance_ending(at);
+        return advance_ending(now);
     }
     if (!was_up()) {
-        return advance_start(at);
+        return advance_start(now);
     }
     if (is_over()) {
-        ending_.begin(*departure_, at.now);
+        ending_.begin(*departure_, now.now);
     }
     return is_over();
 }
 
-bool worker_life::advance_start(moment at) {
+bool worker_life::advance_start(moment now) {
     if (!start_.is_launching() && !process_.exists()) {
-        end(at);
+        end(now);
         return true;
     }
     if (!is_over()) {
-        auto complaint = start_.complaint(at.now, process_.has_greeted);
+        auto complaint = start_.complaint(now.now, process_.has_greeted);
         if (!complaint.empty()) {
-            fail({departure_cause::failed_start, std::move(complaint), errc::startup_timeout}, at);
+            fail({departure_cause::failed_start, std::move(complaint), errc::startup_timeout}, now);
         }
     }
     if (is_over() && !start_.is_launching()) {
-        ending_.begin(*departure_, at.now);
+        ending_.begin(*departure_, now.now);
         return true;
     }
     const bool is_cancelled = is_over() && start_.cancel_launch();
@@ -245,23 +248,23 @@ bool worker_life::advance_start(moment at) {
     return is_cancelled;
 }
 
-bool worker_life::advance_ending(moment at) {
+bool worker_life::advance_ending(moment now) {
     const bool was_stopped = ending_.was_stopped();
     const bool was_finished = ending_.is_finished();
-    const bool goes_on = ending_.advance(*departure_, process_, steps_, at.now);
+    const bool goes_on = ending_.advance(*departure_, process_, steps_, now.now);
     if (!was_stopped && ending_.was_stopped()) {
         auto facts = made_if_possible([this] {
             return is_lost() ? json::object{{"error", to_string(departure_->code)}} : json::object();
         });
-        record(code_of(*departure_), departure_->detail, at, std::move(facts));
+        record(code_of(*departure_), departure_->detail, now, std::move(facts));
     }
     if (!was_finished && ending_.is_finished()) {
-        end(at);
+        end(now);
     }
     return goes_on;
 }
 
-void worker_life::end(moment at) noexcept {
+void worker_life::end(moment now) noexcept {
     ending_.finish();
     const auto how =
         made_if_possible([this] { return is_lost() ? departure_->detail : to_string(process_.status); });
@@ -270,12 +273,12 @@ void worker_life::end(moment at) noexcept {
                                                 {"exit_class", to_string(process_.verdict.kind)}}
                                  : json::object();
     });
-    record(code_of(*departure_), how, at, std::move(facts));
+    record(code_of(*departure_), how, now, std::move(facts));
 }
 
 /// The one place where a state is decided: moves to the state that follows from what is known, if that is another; whether
 /// or not there is memory to note why.
-void worker_life::record(transition_reason code, std::string_view reason, moment at,
+void worker_life::record(transition_reason code, std::string_view reason, moment now,
                          json::object metadata) noexcept {
     const auto state = ending_.is_finished()   ? end_state()
                        : ending_.was_stopped() ? worker_state::stopping
@@ -284,7 +287,7 @@ void worker_life::record(transition_reason code, std::string_view reason, moment
         return;
     }
     auto why = made_if_possible([&] { return std::string(reason); });
-    const auto ec = machine_.move_to(state, code, std::move(why), at.now, at.wall, std::move(metadata));
+    const auto ec = machine_.move_to(state, code, std::move(why), now.now, now.wall, std::move(metadata));
     BOOST_ASSERT_MSG(!ec, "an illegal transition of a worker's state");
     static_cast<void>(ec);
 }

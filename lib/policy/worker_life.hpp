@@ -25,28 +25,29 @@ namespace skep {
 /// service, which its readiness tells of, and its ending.
 class worker_life {
 public:
-    /// `begun`: its life while its slot was vacant, if there was one.
-    worker_life(const pool_config& config, moment at, std::optional<worker_state_machine> begun = {});
+    /// `initial_state`: its life while its slot was vacant, if there was one.
+    worker_life(const pool_config& config, moment now,
+                std::optional<worker_state_machine> initial_state = {});
 
     // What happens to it.
     worker_start& start() noexcept { return start_; }
     void launched(int pid) noexcept;
-    void launch_failed(errc code, std::string why, moment at);
+    void launch_failed(errc code, std::string reason, moment now);
     void greeted(int stack_signal) noexcept;
-    void came_up(moment at);
+    void came_up(moment now);
     /// All that it has sent is known. `stray` tells of what was no message of its own, for whoever asks why it ended.
     void data_ended(std::string stray = {}) noexcept;
-    void process_ended(moment at);
-    void reaped(exit_evidence evidence, moment at);
+    void process_ended(moment now);
+    void reaped(exit_evidence evidence, moment now);
 
     /// Its life cannot go on, for lack of memory: it is over at once.
-    void break_off(std::string why, moment at);
+    void break_off(std::string reason, moment now);
 
     /// Something went wrong with it. Returns what is done about it.
-    recovery_action fail(failure what, moment at);
+    recovery_action fail(failure new_failure, moment now);
 
     /// A probe has found it well: it is no longer degraded.
-    void restore(moment at);
+    void restore(moment now);
 
     /// It has been probed, whatever that has found.
     void dispel_doubt() noexcept { readiness_.set(obstacle::doubted, false); }
@@ -57,12 +58,12 @@ public:
     // Orders of the pool.
 
     /// Takes the worker out of service for good; it ends once it is stopped. Does nothing if the worker leaves already.
-    void retire(departure_cause why, std::string detail, moment at);
+    void retire(departure_cause cause, std::string detail, moment now);
     void suspend() noexcept;
-    void resume(bool is_well, moment at);
+    void resume(bool is_well, moment now);
 
     /// Suspended, it has no calls any more. True if that is news.
-    bool drained(moment at);
+    bool drained(moment now);
 
     /// Whether every place is taken by a call or kept by a lease. Returns true if its state has changed with it.
     bool set_full(bool is_full, time_point now) noexcept {
@@ -74,7 +75,7 @@ public:
     void stop(stop_stage first);
 
     /// The next thing to do, to be asked again and again; and, when that is to wait, until when.
-    life_step next(moment at);
+    life_step next(moment now);
     time_point deadline() const noexcept;
 
     // Its parts, and what follows from several of them.
@@ -110,14 +111,14 @@ public:
     bool is_stopping() const noexcept { return is_over() && !is_lost(); }
 
 private:
-    void record(transition_reason code, std::string_view reason, moment at,
+    void record(transition_reason code, std::string_view reason, moment now,
                 boost::json::object metadata = {}) noexcept;
-    void degrade(const failure& what, moment at);
-    bool depart(skep::departure why, moment at) noexcept;
-    bool advance(moment at);
-    bool advance_start(moment at);
-    bool advance_ending(moment at);
-    void end(moment at) noexcept;
+    void degrade(const failure& new_failure, moment now);
+    bool depart(skep::departure reason, moment now) noexcept;
+    bool advance(moment now);
+    bool advance_start(moment now);
+    bool advance_ending(moment now);
+    void end(moment now) noexcept;
     worker_state end_state() const noexcept;
 
     worker_state_machine machine_; ///< the record of its states

@@ -69,10 +69,10 @@ std::size_t autoscaler::most_workers() const noexcept {
 }
 
 /// How many of so many workers the pool may have, and has the places for.
-std::size_t autoscaler::grow_to(std::size_t wanted) noexcept {
+std::size_t autoscaler::grow_to(std::size_t target_size) noexcept {
     const auto surplus = roster_.surplus();
-    const auto held = share_.grow_to(wanted + surplus);
-    return std::max(std::min(wanted, roster_.desired()), held - std::min(held, surplus));
+    const auto held = share_.grow_to(target_size + surplus);
+    return std::max(std::min(target_size, roster_.desired()), held - std::min(held, surplus));
 }
 
 void autoscaler::adjust_share() noexcept {
@@ -112,15 +112,15 @@ void autoscaler::evaluate(time_point now) {
     }
 }
 
-void autoscaler::publish_scaled(std::size_t from, std::size_t to, const std::string& reason) const {
+void autoscaler::publish_scaled(std::size_t old_size, std::size_t new_size, const std::string& reason) const {
     const auto& pool = config_.name;
-    if (to > from) {
+    if (new_size > old_size) {
         surroundings_.context.publish<events::pool_scale_up>([&] {
-            return events::pool_scale_up{pool, from, to, reason};
+            return events::pool_scale_up{pool, old_size, new_size, reason};
         });
     } else {
         surroundings_.context.publish<events::pool_scale_down>([&] {
-            return events::pool_scale_down{pool, from, to, reason};
+            return events::pool_scale_down{pool, old_size, new_size, reason};
         });
     }
 }

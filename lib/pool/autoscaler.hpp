@@ -47,10 +47,10 @@ private:
     bool wants_more() const noexcept { return roster_.desired() < scaler_.limits().max; }
     bool is_on() const noexcept { return scaler_.is_on() && !suspension_.is_on(); }
     std::size_t most_workers() const noexcept;
-    std::size_t grow_to(std::size_t wanted) noexcept;
+    std::size_t grow_to(std::size_t target_size) noexcept;
     void adjust_share() noexcept;
     void evaluate(time_point now);
-    void publish_scaled(std::size_t from, std::size_t to, const std::string& reason) const;
+    void publish_scaled(std::size_t old_size, std::size_t new_size, const std::string& reason) const;
     double utilisation(time_point now);
     time_point next_check() const;
 

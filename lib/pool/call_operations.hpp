@@ -12,10 +12,10 @@ namespace skep {
 using unary_ptr = boost::intrusive_ptr<unary_call>;
 
 /// Runs a call from submission to its answer.
-asio::awaitable<reply> run_call(core_ptr core, unary_ptr mine);
+asio::awaitable<reply> run_call(core_ptr core, unary_ptr new_call);
 
 /// Runs a stream until a worker has it.
-asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr mine);
+asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr stream);
 stream_ptr make_stream(const pool_core& core, request call);
 
 } // namespace skep

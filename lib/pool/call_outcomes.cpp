@@ -7,18 +7,18 @@
 
 namespace skep {
 
-void call_outcomes::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
-    if (answered.state == call_state::running) {
-        streaks_.succeeded(sender.id().slot, answered.req.command());
+void call_outcomes::on_result(worker& sender, call& answered_call, result_message& answer, time_point now) {
+    if (answered_call.state == call_state::running) {
+        streaks_.succeeded(sender.id().slot, answered_call.req.command());
     }
-    parts_.calls.answers().on_result(sender, answered, answer, now);
+    parts_.calls.answers().on_result(sender, answered_call, answer, now);
 }
 
-void call_outcomes::on_remote_error(worker& sender, call& answered, error_message& answer) {
-    if (answered.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
-        record_failed_call(sender, answered, answer.type);
+void call_outcomes::on_remote_error(worker& sender, call& answered_call, error_message& answer) {
+    if (answered_call.state == call_state::running && may_be_workers_fault(answer.type, answer.code)) {
+        record_failed_call(sender, answered_call, answer.type);
     }
-    parts_.calls.answers().on_remote_error(sender, answered, answer);
+    parts_.calls.answers().on_remote_error(sender, answered_call, answer);
 }
 
 asio::awaitable<void> call_outcomes::watch_deadlines() {
@@ -34,13 +34,14 @@ asio::awaitable<void> call_outcomes::watch_deadlines() {
     }
 }
 
-void call_outcomes::record_failed_call(worker& at, const call& failed, const std::string& how) {
-    if (at.life().departure()) {
+void call_outcomes::record_failed_call(worker& call_worker, const call& failed_call,
+                                       const std::string& outcome) {
+    if (call_worker.life().departure()) {
         return;
     }
-    const auto& command = failed.req.command();
-    const auto verdict = streaks_.failed(at.id().slot, command);
-    const bool has_own_check = at.health().is_own();
+    const auto& command = failed_call.req.command();
+    const auto verdict = streaks_.failed(call_worker.id().slot, command);
+    const bool has_own_check = call_worker.health().is_own();
     if (verdict == streak_verdict::none || (verdict == streak_verdict::streak && !has_own_check)) {
         return;
     }
@@ -48,11 +49,11 @@ void call_outcomes::record_failed_call(worker& at, const call& failed, const std
                      ? "each of its last " + std::to_string(parts_.config.health_check.error_streak) +
                            " calls of '" + command + "' failed"
                      : std::string("it fails many more calls than its siblings");
-    story += "; the last one: " + how;
+    story += "; the last one: " + outcome;
     if (verdict == streak_verdict::convict && !has_own_check) {
-        at.report({departure_cause::fails_alone, std::move(story)});
-    } else if (at.health().can_probe()) {
-        at.report({departure_cause::error_streak, std::move(story)});
+        call_worker.report({departure_cause::fails_alone, std::move(story)});
+    } else if (call_worker.health().can_probe()) {
+        call_worker.report({departure_cause::error_streak, std::move(story)});
     }
 }
 

@@ -22,26 +22,26 @@ public:
     const output_relay& output() const noexcept { return output_; }
 
     /// A fresh worker is up.
-    void on_up(const worker& fresh) { streaks_.started(fresh.id().slot); }
+    void on_up(const worker& new_worker) { streaks_.started(new_worker.id().slot); }
 
     /// Acts on deadlines until it is cancelled. All that has happened before comes first.
     asio::awaitable<void> watch_deadlines();
 
 private:
-    void on_result(worker& sender, call& answered, result_message& answer, time_point now) override;
-    void on_remote_error(worker& sender, call& answered, error_message& answer) override;
-    void on_log(const worker& sender, const log_message& said) noexcept override {
-        output_.on_logged(sender, said);
+    void on_result(worker& sender, call& answered_call, result_message& answer, time_point now) override;
+    void on_remote_error(worker& sender, call& answered_call, error_message& answer) override;
+    void on_log(const worker& sender, const log_message& record) noexcept override {
+        output_.on_logged(sender, record);
     }
     void on_chunk(call& receiver, chunk_message& piece) override {
         parts_.calls.answers().on_chunk(receiver, piece);
     }
-    void on_begun_in_vain(call& begun) override { parts_.calls.open().grant_grace(begun); }
+    void on_begun_in_vain(call& running_call) override { parts_.calls.open().grant_grace(running_call); }
     bool may_be_probed(const worker& one) const noexcept override {
         return parts_.workers.may_be_probed(one);
     }
 
-    void record_failed_call(worker& at, const call& failed, const std::string& how);
+    void record_failed_call(worker& call_worker, const call& failed_call, const std::string& outcome);
     std::string shortage() const;
 
     pool_parts& parts_;

@@ -15,8 +15,8 @@ asio::awaitable<void> initialization_delegate::before_first_worker() {
     co_return;
 }
 
-asio::awaitable<launch_options> initialization_delegate::before_launch(worker_id, launch_options planned) {
-    co_return planned;
+asio::awaitable<launch_options> initialization_delegate::before_launch(worker_id, launch_options options) {
+    co_return options;
 }
 
 asio::awaitable<void> initialization_delegate::warm_up(worker_id, call_interface&) {

@@ -19,7 +19,7 @@ namespace {
 /// Tells a lease how its reset command ends.
 class reset_call final : public call, private call_sink {
 public:
-    explicit reset_call(request&& what) : call(std::move(what), static_cast<call_sink*>(this)) {
+    explicit reset_call(request&& new_request) : call(std::move(new_request), static_cast<call_sink*>(this)) {
         ties = std::make_unique<call_ties>();
     }
 
@@ -39,26 +39,26 @@ private:
     std::weak_ptr<pool_core> pool_;
 };
 
-void check(const checkout_options& what) {
-    if (!what.session().empty()) {
-        check_session_id(what.session());
+void check(const checkout_options& options) {
+    if (!options.session().empty()) {
+        check_session_id(options.session());
     }
-    if (!what.session().empty() && what.worker()) {
+    if (!options.session().empty() && options.worker()) {
         error_info info;
         info.detail = "checkout_options: session and worker exclude each other";
         throw error(errc::invalid_config, std::move(info));
     }
     check_ranges([&](const range_check& range) {
-        range.time("queue_timeout", what.queue_timeout().value_or(0s), 0s, 365 * 24h);
-        range.time("leak_threshold", what.leak_threshold().value_or(0s), 0s, 365 * 24h);
+        range.time("queue_timeout", options.queue_timeout().value_or(0s), 0s, 365 * 24h);
+        range.time("leak_threshold", options.leak_threshold().value_or(0s), 0s, 365 * 24h);
     });
 }
 
-call_ptr make_reset(const core_ptr& core, const checkout_options& what) {
-    if (!what.reset()) {
+call_ptr make_reset(const core_ptr& core, const checkout_options& options) {
+    if (!options.reset()) {
         return {};
     }
-    const boost::intrusive_ptr<reset_call> made(new reset_call(request(*what.reset())));
+    const boost::intrusive_ptr<reset_call> made(new reset_call(request(*options.reset())));
     core->begin_trace(*made);
     made->encode(core->config().limits);
     made->belong_to(core);
@@ -85,10 +85,10 @@ asio::awaitable<Result> without_pool() {
 }
 
 template <class Call>
-boost::intrusive_ptr<Call> with_lease(boost::intrusive_ptr<Call> made, const lease_ptr& lease) {
-    made->ties = std::make_unique<call_ties>();
-    made->ties->lease = lease;
-    return made;
+boost::intrusive_ptr<Call> with_lease(boost::intrusive_ptr<Call> new_call, const lease_ptr& lease) {
+    new_call->ties = std::make_unique<call_ties>();
+    new_call->ties->lease = lease;
+    return new_call;
 }
 
 asio::awaitable<void> nothing_to_close() {
@@ -97,19 +97,19 @@ asio::awaitable<void> nothing_to_close() {
 
 } // namespace
 
-asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options what,
-                                               std::source_location where) {
-    check(what);
+asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options options,
+                                               std::source_location location) {
+    check(options);
     core->refuse_if_forked();
-    const lease_ptr mine(new lease_claim(std::move(what), where));
+    const lease_ptr mine(new lease_claim(std::move(options), location));
     mine->reset = make_reset(core, mine->options);
     auto held = std::make_unique<lease_handle>(core, mine);
     auto start = [core, mine](suspended_caller&& caller) {
         enter_strand(
             core, std::move(caller),
             [mine](pool_core& target, asio::cancellation_type) { target.parts().leases.cancel(*mine); },
-            [mine](pool_core& target, suspended_caller&& waiting) {
-                mine->caller = std::move(waiting);
+            [mine](pool_core& target, suspended_caller&& caller) {
+                mine->caller = std::move(caller);
                 target.check_out(*mine);
             });
     };
@@ -154,25 +154,25 @@ asio::awaitable<reply_stream> lease_handle::stream(request call) const {
     return run_stream(std::move(core), std::move(made));
 }
 
-asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> mine) {
-    const auto core = mine->pool_.lock();
+asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> handle) {
+    const auto core = handle->pool_.lock();
     if (!core) {
         co_return;
     }
-    const auto closed = mine->lease_;
+    const auto closed = handle->lease_;
     auto start = [core, closed](suspended_caller&& caller) {
         enter_strand(
             core, std::move(caller),
             [closed](pool_core& target, asio::cancellation_type) {
                 target.parts().leases.cancel_close(*closed);
             },
-            [closed](pool_core& target, suspended_caller&& waiting) {
-                closed->closer = std::move(waiting);
+            [closed](pool_core& target, suspended_caller&& caller) {
+                closed->closer = std::move(caller);
                 target.parts().leases.close(*closed);
             });
     };
     auto suspension = suspend(std::move(start));
-    mine->is_back_ = true;
+    handle->is_back_ = true;
     co_await std::move(suspension);
     if (closed->was_close_cancelled) {
         error_info info;

@@ -14,7 +14,8 @@ namespace skep {
 /// What is behind a lease that somebody holds: gives it back at the latest as it is destroyed.
 class lease_handle {
 public:
-    static asio::awaitable<lease> check_out(core_ptr core, checkout_options what, std::source_location where);
+    static asio::awaitable<lease> check_out(core_ptr core, checkout_options options,
+                                            std::source_location location);
 
     lease_handle(const core_ptr& pool, lease_ptr checked_out) noexcept
         : pool_(pool), lease_(std::move(checked_out)) {}
@@ -26,7 +27,7 @@ public:
     asio::awaitable<reply_stream> stream(request call) const;
     const worker_id& worker() const noexcept { return lease_->of; }
 
-    static asio::awaitable<void> close(std::unique_ptr<lease_handle> mine);
+    static asio::awaitable<void> close(std::unique_ptr<lease_handle> handle);
 
 private:
     void check_granted();

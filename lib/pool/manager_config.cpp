@@ -35,17 +35,17 @@ std::string place_of(std::size_t index) {
     return "pools[" + std::to_string(index) + "]";
 }
 
-void read_pools(const json::value& listed, const pool_config& defaults, manager_config& into,
+void read_pools(const json::value& pool_list, const pool_config& defaults, manager_config& config,
                 config_problems& problems) {
-    if (!listed.is_array() || listed.get_array().empty()) {
+    if (!pool_list.is_array() || pool_list.get_array().empty()) {
         problems.add("pools", "", "must be an array of at least one object");
         return;
     }
     std::set<std::string> names;
-    for (const auto& each : listed.get_array()) {
-        const auto place = place_of(into.pools.size());
+    for (const auto& each : pool_list.get_array()) {
+        const auto place = place_of(config.pools.size());
         config_problems own;
-        auto& added = into.pools.emplace_back();
+        auto& added = config.pools.emplace_back();
         if (!each.is_object()) {
             problems.add(place, "", "must be an object");
             continue;

@@ -33,16 +33,16 @@ void output_relay::forward(Forward forward_line) const noexcept {
     }
 }
 
-void output_relay::on_printed(const output_line& printed) const noexcept {
-    const auto level = printed.is_stderr ? log_level::warning : log_level::info;
+void output_relay::on_printed(const output_line& output) const noexcept {
+    const auto level = output.is_stderr ? log_level::warning : log_level::info;
     const bool is_told = parts_.context.events->wants<events::worker_printed>();
     if (!parts_.config.output.handler && !parts_.log.wants(level) && !is_told) {
         return;
     }
     forward([&] {
-        const auto* const by = parts_.workers.find_anywhere(printed.worker);
+        const auto* const by = parts_.workers.find_anywhere(output.worker);
         const auto ids = by != nullptr ? by->calls().correlation_ids() : std::vector<std::string>();
-        const output_line line{printed.worker, printed.is_stderr, printed.text, ids};
+        const output_line line{output.worker, output.is_stderr, output.text, ids};
         publish(line);
         if (parts_.config.output.handler) {
             parts_.config.output.handler(line);
@@ -52,17 +52,17 @@ void output_relay::on_printed(const output_line& printed) const noexcept {
     });
 }
 
-void output_relay::on_logged(const worker& sender, const log_message& said) const noexcept {
+void output_relay::on_logged(const worker& sender, const log_message& record) const noexcept {
     forward([&] {
-        const auto prefix = said.logger.empty() ? "" : said.logger + ": ";
-        const auto text = prefix + said.text;
-        const std::span ids(&said.correlation_id, said.correlation_id.empty() ? 0 : 1);
+        const auto prefix = record.logger.empty() ? "" : record.logger + ": ";
+        const auto text = prefix + record.text;
+        const std::span ids(&record.correlation_id, record.correlation_id.empty() ? 0 : 1);
         const output_line line{sender.id(), true, text, ids};
         publish(line);
         if (parts_.config.output.handler) {
             parts_.config.output.handler(line);
         } else {
-            log_record(sender, said, to_string(sender.id()) + " " + prefix);
+            log_record(sender, record, to_string(sender.id()) + " " + prefix);
         }
     });
 }
@@ -74,31 +74,32 @@ void output_relay::publish(const output_line& line) const noexcept {
     });
 }
 
-void output_relay::log_line(log_level level, const output_line& line, const worker* by) const {
+void output_relay::log_line(log_level level, const output_line& line, const worker* source) const {
     const auto label = label_of(line);
     log_subject about;
     about.channel = "skep.worker";
     about.worker = &line.worker;
-    about.pid = by != nullptr ? by->life().process().pid : 0;
+    about.pid = source != nullptr ? source->life().process().pid : 0;
     if (line.correlation_ids.size() == 1) {
         about.correlation_id = line.correlation_ids.front();
     }
-    const auto session = by != nullptr ? by->calls().session_of(about.correlation_id) : std::string();
+    const auto session = source != nullptr ? source->calls().session_of(about.correlation_id) : std::string();
     about.session = session;
     about.logger = line.is_stderr ? "stderr" : "stdout";
     about.label = label;
     parts_.log(level, line.text, about);
 }
 
-void output_relay::log_record(const worker& by, const log_message& said, const std::string& label) const {
-    auto about = subject_of(by);
+void output_relay::log_record(const worker& source, const log_message& record,
+                              const std::string& label) const {
+    auto about = subject_of(source);
     about.channel = "skep.worker";
-    about.correlation_id = said.correlation_id;
-    const auto session = by.calls().session_of(said.correlation_id);
+    about.correlation_id = record.correlation_id;
+    const auto session = source.calls().session_of(record.correlation_id);
     about.session = session;
-    about.logger = said.logger;
+    about.logger = record.logger;
     about.label = label;
-    parts_.log(said.level, said.text, about);
+    parts_.log(record.level, record.text, about);
 }
 
 } // namespace skep

@@ -15,15 +15,15 @@ class output_relay {
 public:
     explicit output_relay(const pool_parts& parts) noexcept : parts_(parts) {}
 
-    void on_printed(const output_line& printed) const noexcept;
-    void on_logged(const worker& sender, const log_message& said) const noexcept;
+    void on_printed(const output_line& output) const noexcept;
+    void on_logged(const worker& sender, const log_message& record) const noexcept;
 
 private:
     template <class Forward>
     void forward(Forward forward_line) const noexcept;
     void publish(const output_line& line) const noexcept;
-    void log_line(log_level level, const output_line& line, const worker* by) const;
-    void log_record(const worker& by, const log_message& said, const std::string& label) const;
+    void log_line(log_level level, const output_line& line, const worker* source) const;
+    void log_record(const worker& source, const log_message& record, const std::string& label) const;
 
     const pool_parts& parts_;
 };

@@ -204,8 +204,8 @@ asio::awaitable<reply_stream> pool::stream(request call) {
     return run_stream(core_, make_stream(*core_, std::move(call)));
 }
 
-asio::awaitable<lease> pool::checkout(checkout_options what, std::source_location where) {
-    return lease_handle::check_out(core_, std::move(what), where);
+asio::awaitable<lease> pool::checkout(checkout_options options, std::source_location location) {
+    return lease_handle::check_out(core_, std::move(options), location);
 }
 
 asio::awaitable<pool_status> pool::status() {

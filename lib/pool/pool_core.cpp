@@ -117,37 +117,37 @@ void pool_core::refuse_if_forked() const {
     }
 }
 
-void pool_core::check_out(lease_claim& fresh) {
-    parts_.leases.receive(fresh);
+void pool_core::check_out(lease_claim& new_lease) {
+    parts_.leases.receive(new_lease);
     parts_.events.catch_up();
     std::optional<route_refusal> refusal;
     if (const auto code = refusal_of(facts_of_admission())) {
         refusal.emplace(route_refusal{*code, cause_of_refusal()});
     }
-    parts_.leases.check_out(fresh, refusal);
+    parts_.leases.check_out(new_lease, refusal);
     parts_.scaling.on_waiting();
 }
 
-void pool_core::submit(call& fresh) {
+void pool_core::submit(call& new_call) {
     auto& calls = parts_.calls;
-    calls.receive(fresh);
+    calls.receive(new_call);
     parts_.events.catch_up();
     auto facts = facts_of_admission();
-    facts.is_part_of_another = calls.is_part_of_running_call(fresh);
+    facts.is_part_of_another = calls.is_part_of_running_call(new_call);
     if (const auto refusal = refusal_of(facts)) {
-        calls.refuse(fresh, *refusal, cause_of_refusal());
+        calls.refuse(new_call, *refusal, cause_of_refusal());
         return;
     }
-    const bool may_grow = outer_of(fresh) != nullptr && parts_.may_get_more_workers();
-    calls.submit(fresh, may_grow);
+    const bool may_grow = outer_of(new_call) != nullptr && parts_.may_get_more_workers();
+    calls.submit(new_call, may_grow);
     if (calls.open().next_for_any() != nullptr) {
         parts_.scaling.on_waiting();
     }
 }
 
-void pool_core::take_chunks(call& from, stream_credit taken) {
+void pool_core::take_chunks(call& streaming_call, stream_credit taken_credit) {
     parts_.events.catch_up();
-    parts_.calls.answers().take_chunks(from, taken);
+    parts_.calls.answers().take_chunks(streaming_call, taken_credit);
 }
 
 /// What has brought the pool into a state in which it refuses calls.

@@ -38,8 +38,8 @@ public:
 
     const strand& executor() const noexcept { return parts_.context.executor; }
     const pool_config& config() const noexcept { return parts_.config; }
-    void begin_trace(call& fresh) const {
-        skep::begin_trace(fresh, parts_.context, parts_.config.tracing.sample_ratio);
+    void begin_trace(call& new_call) const {
+        skep::begin_trace(new_call, parts_.context, parts_.config.tracing.sample_ratio);
     }
     event_bus& events() const noexcept { return *parts_.context.events; }
     tool_table& tools() noexcept { return parts_.tools; }
@@ -65,9 +65,9 @@ public:
     const error& exhausted() const noexcept { return exhausted_; }
 
     // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
-    void submit(call& fresh);
-    void take_chunks(call& from, stream_credit taken);
-    void check_out(lease_claim& fresh);
+    void submit(call& new_call);
+    void take_chunks(call& streaming_call, stream_credit taken_credit);
+    void check_out(lease_claim& new_lease);
 
     // What users' operations are about. For changes the pool has to be running: see require_running().
     pool_parts& parts() noexcept { return parts_; }

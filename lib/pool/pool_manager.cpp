@@ -54,11 +54,11 @@ struct outcome {
 };
 
 template <class Result>
-asio::awaitable<void> record_outcome(asio::awaitable<Result> running, outcome<Result>& where) {
+asio::awaitable<void> record_outcome(asio::awaitable<Result> operation, outcome<Result>& target) {
     try {
-        where.result = co_await std::move(running);
+        target.result = co_await std::move(operation);
     } catch (...) {
-        where.problem = std::current_exception();
+        target.problem = std::current_exception();
     }
 }
 
@@ -103,8 +103,8 @@ asio::awaitable<void> run_until_failure(std::vector<asio::awaitable<void>> parts
 }
 
 /// So that its outcome has a value.
-asio::awaitable<bool> start_one(pool& which) {
-    co_await which.start();
+asio::awaitable<bool> start_one(pool& target) {
+    co_await target.start();
     co_return true;
 }
 
@@ -119,11 +119,11 @@ asio::awaitable<std::vector<pool_status>> status_of_all(std::vector<asio::awaita
 }
 
 /// A pool may lose workers while the others come up.
-asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> of, std::size_t count) {
+asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> pools, std::size_t count) {
     for (bool have_all = false; !have_all;) {
         std::vector<asio::awaitable<void>> parts;
         std::vector<asio::awaitable<pool_status>> looks;
-        if (const auto all = of.lock()) {
+        if (const auto all = pools.lock()) {
             for (auto& each : *all) {
                 parts.push_back(each.second.ready(count));
                 looks.push_back(each.second.status());

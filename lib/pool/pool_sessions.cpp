@@ -22,16 +22,16 @@ void pool_sessions::on_session_removed(const std::string& id) noexcept {
 }
 
 /// What has used it since has begun anew.
-void pool_sessions::on_session_expired(const std::string& id, time_point expired) noexcept {
-    forget_soon(id, expired);
+void pool_sessions::on_session_expired(const std::string& id, time_point expiry_time) noexcept {
+    forget_soon(id, expiry_time);
 }
 
 /// Without memory for it the session expires here by its time.
-void pool_sessions::forget_soon(const std::string& id, std::optional<time_point> expired) noexcept {
+void pool_sessions::forget_soon(const std::string& id, std::optional<time_point> expiry_time) noexcept {
     try {
-        asio::post(parts_.context.executor, [this, weak = parts_.surroundings.owner, id, expired] {
+        asio::post(parts_.context.executor, [this, weak = parts_.surroundings.owner, id, expiry_time] {
             if (const auto owner = weak.lock()) {
-                parts_.limit.guard([&] { parts_.calls.forget_session(id, expired); });
+                parts_.limit.guard([&] { parts_.calls.forget_session(id, expiry_time); });
             }
         });
     } catch (const std::exception&) {}
@@ -48,11 +48,11 @@ std::optional<session_binding> pool_sessions::binding_of(const std::string& id) 
     return known;
 }
 
-void pool_sessions::bind(const std::string& id, const worker_id& to, std::optional<affinity_mode> mode) {
+void pool_sessions::bind(const std::string& id, const worker_id& target, std::optional<affinity_mode> mode) {
     check_session_id(id);
-    auto* const found = parts_.workers.find(to);
+    auto* const found = parts_.workers.find(target);
     if (found == nullptr || !found->life().was_up() || found->life().departure()) {
-        throw parts_.workers.no_such_worker(to);
+        throw parts_.workers.no_such_worker(target);
     }
     if (!parts_.calls.bind_session(id, *found, mode.value_or(parts_.config.affinity.mode))) {
         error_info info;

@@ -21,13 +21,13 @@ public:
     void watch();
 
     std::optional<session_binding> binding_of(const std::string& id);
-    void bind(const std::string& id, const worker_id& to, std::optional<affinity_mode> mode);
+    void bind(const std::string& id, const worker_id& target, std::optional<affinity_mode> mode);
 
     void on_session_removed(const std::string& id) noexcept override;
-    void on_session_expired(const std::string& id, time_point expired) noexcept override;
+    void on_session_expired(const std::string& id, time_point expiry_time) noexcept override;
 
 private:
-    void forget_soon(const std::string& id, std::optional<time_point> expired) noexcept;
+    void forget_soon(const std::string& id, std::optional<time_point> expiry_time) noexcept;
 
     pool_parts& parts_;
 };

@@ -106,22 +106,22 @@ void pool_shutdown::fail_queue_if_hopeless() {
 }
 
 /// Says at intervals who keeps a shutdown waiting.
-asio::awaitable<void> pool_shutdown::name_stragglers(time_point began) {
-    auto next = began + first_straggler_report;
+asio::awaitable<void> pool_shutdown::name_stragglers(time_point start_time) {
+    auto next = start_time + first_straggler_report;
     for (;;) {
         co_await pause_until(parts_.context.executor, next);
         const auto now = parts_.context.now();
-        parts_.log(log_level::info, [&] { return describe_stragglers(now - began); });
+        parts_.log(log_level::info, [&] { return describe_stragglers(now - start_time); });
         next = now + straggler_report_interval;
     }
 }
 
-std::string pool_shutdown::describe_stragglers(duration waited) {
+std::string pool_shutdown::describe_stragglers(duration waiting_time) {
     constexpr std::size_t most = 8;
     const auto picture = parts_.status();
-    std::string text = "shutdown has taken " + std::to_string(waited / std::chrono::seconds(1)) + " s; " +
-                       std::to_string(picture.in_flight) + " calls run, " + std::to_string(picture.queued) +
-                       " wait; waiting for";
+    std::string text = "shutdown has taken " + std::to_string(waiting_time / std::chrono::seconds(1)) +
+                       " s; " + std::to_string(picture.in_flight) + " calls run, " +
+                       std::to_string(picture.queued) + " wait; waiting for";
     std::size_t named = 0;
     std::size_t others = 0;
     for (const auto& each : picture.workers) {

@@ -36,11 +36,11 @@ asio::awaitable<void> pool_start::start() {
     }
 }
 
-void pool_start::begin(std::shared_ptr<attempt> mine) {
+void pool_start::begin(std::shared_ptr<attempt> start_attempt) {
     state_.phase = pool_phase::starting;
     state_.started_in = process_generation();
     state_.failed_start.reset();
-    last_ = std::move(mine);
+    last_ = std::move(start_attempt);
     state_.spare = std::make_unique<std::byte[]>(spare_bytes);
     parts_.run_in(parts_.tasks.phases, run());
 }
@@ -154,8 +154,8 @@ void pool_start::plan_another() {
 }
 
 /// `planned_by`: the process_generation() of the time; a forked copy of the process has not asked for workers.
-asio::awaitable<void> pool_start::start_again(time_point when, unsigned planned_by) {
-    co_await pause_until(parts_.context.executor, when);
+asio::awaitable<void> pool_start::start_again(time_point start_time, unsigned planned_by) {
+    co_await pause_until(parts_.context.executor, start_time);
     if (may_start(state_.phase) && planned_by == process_generation()) { // no start by the user is under way
         begin(std::make_shared<attempt>());
     }

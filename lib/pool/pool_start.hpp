@@ -41,7 +41,7 @@ private:
         std::optional<error> problem;
     };
 
-    void begin(std::shared_ptr<attempt> mine);
+    void begin(std::shared_ptr<attempt> start_attempt);
     asio::awaitable<void> run();
     asio::awaitable<void> bring_up();
     asio::awaitable<bool> prepare();
@@ -50,7 +50,7 @@ private:
     void complete(const std::optional<error>& problem);
     void end(const std::optional<error>& problem);
     void plan_another();
-    asio::awaitable<void> start_again(time_point when, unsigned planned_by);
+    asio::awaitable<void> start_again(time_point start_time, unsigned planned_by);
     error start_failure(std::size_t came_up) const;
 
     pool_parts& parts_;

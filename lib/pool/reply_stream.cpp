@@ -14,27 +14,27 @@ namespace skep {
 namespace {
 
 /// The consumer's side of the strand: what it has taken is granted to the worker, and it waits.
-void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& mine, suspended_caller&& caller) {
+void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& stream, suspended_caller&& caller) {
     const auto core = pool.lock();
     if (core) {
         forward_cancellation(caller, core,
-                             [mine](pool_core&, asio::cancellation_type) { mine->cancel_wait(); });
+                             [stream](pool_core&, asio::cancellation_type) { stream->cancel_wait(); });
     }
-    auto wait = [core, mine, caller = std::move(caller)]() mutable {
+    auto wait = [core, stream, caller = std::move(caller)]() mutable {
         if (core) {
-            core->guard([&] { core->take_chunks(*mine, mine->given().size); });
+            core->guard([&] { core->take_chunks(*stream, stream->given().size); });
         }
-        mine->wait(std::move(caller));
+        stream->wait(std::move(caller));
     };
-    execute_with_retry(mine->executor(), std::move(wait));
+    execute_with_retry(stream->executor(), std::move(wait));
 }
 
-asio::awaitable<void> wait_for_chunks(std::weak_ptr<pool_core> pool, stream_ptr mine) {
+asio::awaitable<void> wait_for_chunks(std::weak_ptr<pool_core> pool, stream_ptr stream) {
     if (const auto core = pool.lock()) {
         core->refuse_if_forked();
     }
-    auto start = [pool = std::move(pool), mine](suspended_caller&& caller) {
-        begin_wait(pool, mine, std::move(caller));
+    auto start = [pool = std::move(pool), stream](suspended_caller&& caller) {
+        begin_wait(pool, stream, std::move(caller));
     };
     auto suspension = suspend(std::move(start));
     co_await std::move(suspension);
@@ -46,8 +46,8 @@ asio::awaitable<std::optional<chunk>> nothing() {
 
 } // namespace
 
-stream_reader::stream_reader(const core_ptr& pool, stream_ptr opened) noexcept
-    : pool_(pool), stream_(std::move(opened)), progress_(stream_) {}
+stream_reader::stream_reader(const core_ptr& pool, stream_ptr stream) noexcept
+    : pool_(pool), stream_(std::move(stream)), progress_(stream_) {}
 
 stream_reader::~stream_reader() {
     progress_.close();
@@ -105,8 +105,8 @@ const reply& stream_reader::result() const {
     return stream_->answer();
 }
 
-reply_stream stream_reader::open(const core_ptr& pool, stream_ptr opened) {
-    return reply_stream(std::make_unique<stream_reader>(pool, std::move(opened)));
+reply_stream stream_reader::open(const core_ptr& pool, stream_ptr stream) {
+    return reply_stream(std::make_unique<stream_reader>(pool, std::move(stream)));
 }
 
 reply_stream::reply_stream(std::unique_ptr<stream_reader> reader) noexcept : reader_(std::move(reader)) {}

@@ -19,9 +19,9 @@ using stream_ptr = boost::intrusive_ptr<stream_call>;
 /// A consumer's end of a stream, on its own executor. The pool may be gone before it.
 class stream_reader {
 public:
-    static reply_stream open(const std::shared_ptr<pool_core>& pool, stream_ptr opened);
+    static reply_stream open(const std::shared_ptr<pool_core>& pool, stream_ptr stream);
 
-    stream_reader(const std::shared_ptr<pool_core>& pool, stream_ptr opened) noexcept;
+    stream_reader(const std::shared_ptr<pool_core>& pool, stream_ptr stream) noexcept;
     ~stream_reader();
     stream_reader(const stream_reader&) = delete;
     stream_reader& operator=(const stream_reader&) = delete;

@@ -26,8 +26,8 @@ bool would_block(int problem) noexcept {
 
 } // namespace
 
-blocking_input::blocking_input(int from, int watched)
-    : from_(from), watched_(watched), interrupted_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+blocking_input::blocking_input(int input_fd, int watched_fd)
+    : from_(input_fd), watched_(watched_fd), interrupted_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (interrupted_.get() < 0) {
         throw std::system_error(errno, std::generic_category(), "eventfd");
     }

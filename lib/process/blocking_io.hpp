@@ -16,8 +16,8 @@ namespace skep {
 /// What a thread of its own reads, blocking, whatever the rest of the process is doing.
 class blocking_input {
 public:
-    /// Reads `from`, and watches the end of the stream `watched` meanwhile, unless that is -1. Throws std::system_error.
-    blocking_input(int from, int watched);
+    /// Reads `input_fd`, and watches the end of the stream `watched_fd` meanwhile, unless that is -1. Throws std::system_error.
+    blocking_input(int input_fd, int watched_fd);
 
     /// Blocks until bytes have come, and puts them at the beginning of `room`; returns how many: 0 at the end of either
     /// stream, nothing after interrupt().
@@ -35,7 +35,7 @@ private:
 /// A stream that several threads write to.
 class shared_output {
 public:
-    explicit shared_output(unique_fd to) noexcept : to_(std::move(to)) {}
+    explicit shared_output(unique_fd output_fd) noexcept : to_(std::move(output_fd)) {}
 
     /// Writes all pieces, one behind the other, with nothing of other threads in between. Blocks. False if nobody reads
     /// any more.

@@ -25,10 +25,10 @@ constexpr std::chrono::milliseconds for_group(moment_for_group);
 
 } // namespace
 
-child::child(const strand& executor, launched_child launched, leash group)
-    : pid_(launched.pid()), host_(::getpid()), pidfd_(executor), pause_(executor), group_(std::move(group)) {
-    pidfd_.assign(launched.pidfd()); // may throw; the process is the launcher's until it has not
-    launched.release();
+child::child(const strand& executor, launched_child new_child, leash group)
+    : pid_(new_child.pid()), host_(::getpid()), pidfd_(executor), pause_(executor), group_(std::move(group)) {
+    pidfd_.assign(new_child.pidfd()); // may throw; the process is the launcher's until it has not
+    new_child.release();
 }
 
 child::~child() {

@@ -25,7 +25,7 @@ using descriptor = asio::posix::basic_stream_descriptor<strand>;
 /// itself, and is killed then.
 class child {
 public:
-    child(const strand& executor, launched_child launched, leash group);
+    child(const strand& executor, launched_child new_child, leash group);
     ~child();
     child(const child&) = delete;
     child& operator=(const child&) = delete;

@@ -58,8 +58,8 @@ bool arm(const leash_ends& leash) noexcept {
 }
 
 /// A limit at or below the number asked for is a lack of descriptors as well, though the kernel calls it EINVAL.
-int duplicate_out_of_the_way(int given) noexcept {
-    const int copy = ::fcntl(given, F_DUPFD_CLOEXEC, first_spare_descriptor);
+int duplicate_out_of_the_way(int fd) noexcept {
+    const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, first_spare_descriptor);
     if (copy < 0 && errno == EINVAL) {
         errno = EMFILE;
     }
@@ -68,11 +68,11 @@ int duplicate_out_of_the_way(int given) noexcept {
 
 /// Moves the descriptors to 0, 1, 2 ... All go up first, so that none is overwritten before it is moved; dup2 then
 /// clears close-on-exec.
-bool place_descriptors(const child_descriptors& given) noexcept {
+bool place_descriptors(const child_descriptors& descriptors) noexcept {
     child_descriptors spare{};
     for (std::size_t i = 0; i < spare.size(); ++i) {
-        spare[i] = given[i] < 0 ? -1 : duplicate_out_of_the_way(given[i]);
-        if (given[i] >= 0 && spare[i] < 0) {
+        spare[i] = descriptors[i] < 0 ? -1 : duplicate_out_of_the_way(descriptors[i]);
+        if (descriptors[i] >= 0 && spare[i] < 0) {
             return false;
         }
     }

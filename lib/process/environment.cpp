@@ -40,20 +40,20 @@ variables inherited(const host_state& host, bool everything) {
     return result;
 }
 
-/// Each of these libraries starts a thread per core by default, which starves a pool of processes. `chosen` has what the
+/// Each of these libraries starts a thread per core by default, which starves a pool of processes. `options` has what the
 /// user says of them.
-void limit_library_threads(variables& into, std::size_t threads, const launch_options& chosen) {
+void limit_library_threads(variables& target, std::size_t threads, const launch_options& options) {
     for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
                              "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"}) {
-        if (!chosen.environment.contains(name)) {
-            into.try_emplace(name, std::to_string(threads));
+        if (!options.environment.contains(name)) {
+            target.try_emplace(name, std::to_string(threads));
         }
     }
 }
 
-void append(std::vector<std::string>& to, const variables& from) {
-    for (const auto& [name, value] : from) {
-        to.push_back(name + '=' + value);
+void append(std::vector<std::string>& out, const variables& source) {
+    for (const auto& [name, value] : source) {
+        out.push_back(name + '=' + value);
     }
 }
 

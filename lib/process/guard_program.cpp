@@ -91,7 +91,7 @@ public:
     const held_group* end() const { return groups_ + count_; }
 
     /// False if there is no memory for it.
-    bool add(const held_group& fresh) {
+    bool add(const held_group& new_group) {
         if (count_ == room_) {
             const auto room = room_ == 0 ? 16 : 2 * room_;
             void* const larger = std::realloc(groups_, room * sizeof(held_group));
@@ -101,7 +101,7 @@ public:
             groups_ = static_cast<held_group*>(larger);
             room_ = room;
         }
-        groups_[count_++] = fresh;
+        groups_[count_++] = new_group;
         return true;
     }
 
@@ -115,7 +115,7 @@ public:
         return nullptr;
     }
 
-    void remove(held_group& gone) { gone = groups_[--count_]; }
+    void remove(held_group& ended_group) { ended_group = groups_[--count_]; }
 
 private:
     held_group* groups_ = nullptr;
@@ -155,17 +155,17 @@ bool watch(int poll, int fd) {
 
 /// What the host says, and to which leash `latest` a process belongs that it names next. A leash that cannot be held is
 /// let go of, and its group dies. False at the end of the line.
-bool take_message(int poll, held_groups& held, int& latest) {
+bool take_message(int poll, held_groups& groups, int& latest) {
     message next;
     const bool more = receive(next);
     if (next.kind == skep::leash_message) {
         const held_group fresh{next.descriptors[0], next.descriptors[1], none};
         const bool is_whole = fresh.host_end != none && watch(poll, fresh.guard_end);
-        latest = is_whole && held.add(fresh) ? fresh.guard_end : none;
+        latest = is_whole && groups.add(fresh) ? fresh.guard_end : none;
         if (latest == none) {
             let_go(poll, fresh);
         }
-    } else if (held_group* const led = held.find(latest); led != nullptr && led->leader == none) {
+    } else if (held_group* const led = groups.find(latest); led != nullptr && led->leader == none) {
         led->leader = next.descriptors[0];
     } else if (next.descriptors[0] != none) { // the host has pulled the leash already
         close(next.descriptors[0]);
@@ -174,16 +174,16 @@ bool take_message(int poll, held_groups& held, int& latest) {
 }
 
 /// Serves until the host ends.
-void hold_leashes(int poll, held_groups& held) {
+void hold_leashes(int poll, held_groups& groups) {
     int latest = none;
     epoll_event event{};
     for (;;) {
         const int count = epoll_wait(poll, &event, 1, -1);
-        if (held_group* const over = count > 0 ? held.find(event.data.fd) : nullptr; over != nullptr) {
+        if (held_group* const over = count > 0 ? groups.find(event.data.fd) : nullptr; over != nullptr) {
             latest = over->guard_end == latest ? none : latest;
             let_go(poll, *over);
-            held.remove(*over);
-        } else if ((count > 0 && !take_message(poll, held, latest)) || (count < 0 && errno != EINTR)) {
+            groups.remove(*over);
+        } else if ((count > 0 && !take_message(poll, groups, latest)) || (count < 0 && errno != EINTR)) {
             return;
         }
     }
@@ -191,17 +191,17 @@ void hold_leashes(int poll, held_groups& held) {
 
 /// Leaders at once, whatever group they are in; the rest of their groups has a moment to end by itself. A child that is
 /// being launched, and has told nobody its pid, may still arm its leash: the leashes are pulled for a second.
-void end_groups(const held_groups& held) {
+void end_groups(const held_groups& groups) {
     constexpr int step = 10; // milliseconds
     constexpr int last = skep::moment_for_group + 1000;
     constexpr timespec pause{0, step * 1'000'000};
-    for (const auto& each : held) {
+    for (const auto& each : groups) {
         if (each.leader != none) {
             skep::pidfd_send_signal(each.leader, SIGKILL);
         }
     }
     for (int passed = 0; passed < last; passed += step) {
-        for (const auto& each : held) {
+        for (const auto& each : groups) {
             if (each.leader == none || passed >= skep::moment_for_group) {
                 send(each.guard_end, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
             }

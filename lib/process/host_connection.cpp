@@ -29,9 +29,9 @@ std::string variable(const char* name) {
     return value == nullptr ? std::string() : value;
 }
 
-[[noreturn]] void fail(const std::string& what) {
-    throw not_started_by_pool("this program cannot use the channels that the pool announced: " + what + ": " +
-                              std::strerror(errno));
+[[noreturn]] void fail(const std::string& description) {
+    throw not_started_by_pool("this program cannot use the channels that the pool announced: " + description +
+                              ": " + std::strerror(errno));
 }
 
 int number_in(const char* name) {
@@ -63,19 +63,19 @@ unique_fd take_socket(const char* name) {
     return unique_fd(fd);
 }
 
-void take_sockets(host_connection& into) {
+void take_sockets(host_connection& target) {
     if (std::getenv("SKEP_TOKEN") == nullptr) {
         throw not_started_by_pool(
             "this program was started inside a skep worker, not by a pool (SKEP_TOKEN is missing)");
     }
-    into.data_in = take_socket("SKEP_DATA_FD");
-    into.control = take_socket("SKEP_CONTROL_FD");
-    into.data_out = copy_of(into.data_in.get());
+    target.data_in = take_socket("SKEP_DATA_FD");
+    target.control = take_socket("SKEP_CONTROL_FD");
+    target.data_out = copy_of(target.data_in.get());
 }
 
-void take_stdio(host_connection& into) {
-    into.data_in = copy_of(STDIN_FILENO);
-    into.data_out = copy_of(STDOUT_FILENO);
+void take_stdio(host_connection& target) {
+    target.data_in = copy_of(STDIN_FILENO);
+    target.data_out = copy_of(STDOUT_FILENO);
     const unique_fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (null.get() < 0 || ::dup2(null.get(), STDIN_FILENO) < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
         fail("stdin and stdout");

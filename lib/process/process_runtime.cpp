@@ -32,8 +32,8 @@ constexpr duration between_aborts = std::chrono::milliseconds(20);
 
 /// Everything that a new worker is connected by. Over stdio its stdin and stdout are the data channel.
 struct connections {
-    connections(const launcher& launch, transport what)
-        : kind(what), data(make_socket_pair(launch)), errors(make_pipe_to_here(launch)) {
+    connections(const launcher& launch, transport transport_kind)
+        : kind(transport_kind), data(make_socket_pair(launch)), errors(make_pipe_to_here(launch)) {
         if (kind == transport::socket) {
             control = make_socket_pair(launch);
             output = make_pipe_to_here(launch);
@@ -133,13 +133,13 @@ private:
 /// Descriptors are taken when its turn has come, so that many at a time need no more than one.
 class launch_job {
 public:
-    launch_job(launcher with, std::shared_ptr<launch_recipe> recipe, launch_order what)
-        : order(std::move(what)), launch_(std::move(with)), recipe_(std::move(recipe)) {}
+    launch_job(launcher launch_prefix, std::shared_ptr<launch_recipe> recipe, launch_order new_order)
+        : order(std::move(new_order)), launch_(std::move(launch_prefix)), recipe_(std::move(recipe)) {}
 
     /// On the spawner. An exception ends on the thread that it began on: whoever releases it last frees it.
-    void run(guard& beside) noexcept {
+    void run(guard& process_guard) noexcept {
         try {
-            start(beside);
+            start(process_guard);
             failed = false;
             return;
         } catch (const error& e) {
@@ -168,15 +168,15 @@ private:
         } catch (const std::exception&) {}
     }
 
-    void start(guard& beside) {
+    void start(guard& process_guard) {
         auto [spec, kind] = recipe_->plan_for(order);
-        group = beside.tie(abort);
+        group = process_guard.tie(abort);
         wires.emplace(launch_, kind);
         spec.descriptors = wires->for_child();
         spec.leash = {group.host_end(), group.guard_end()};
         child = launch_(spec, abort);
         group.disarm();
-        beside.entrust(child);
+        process_guard.entrust(child);
         wires->close_far_ends();
     }
 
@@ -257,10 +257,12 @@ public:
 
 private:
     struct state {
-        state(const strand& on, const output_options& options, const output_handler& sink, launch_job& job)
-            : executor(on),
-              process(on, std::move(job.child), std::move(job.group)),
-              output(on, job.order.worker, options, sink, job.wires->output.here, job.wires->errors.here) {}
+        state(const strand& pool_strand, const output_options& options, const output_handler& sink,
+              launch_job& job)
+            : executor(pool_strand),
+              process(pool_strand, std::move(job.child), std::move(job.group)),
+              output(pool_strand, job.order.worker, options, sink, job.wires->output.here,
+                     job.wires->errors.here) {}
 
         strand executor;
         child process;
@@ -291,7 +293,7 @@ public:
         const auto watch = std::make_shared<launch_watch>(executor_);
         std::erase_if(launches_, [](const auto& each) { return each.job.expired(); });
         launches_.push_back({job, watch});
-        spawner_.post([job](guard& beside) { job->run(beside); },
+        spawner_.post([job](guard& process_guard) { job->run(process_guard); },
                       [watch, executor = executor_] { asio::post(executor, [watch] { end(*watch); }); });
         co_await await_launch(*watch, *job);
         if (job->failed) {
@@ -300,9 +302,9 @@ public:
         co_return connect(*job);
     }
 
-    void cancel_start(const worker_id& starting) noexcept override {
+    void cancel_start(const worker_id& id) noexcept override {
         for (const auto& each : launches_) {
-            if (const auto job = each.job.lock(); job && job->order.worker == starting) {
+            if (const auto job = each.job.lock(); job && job->order.worker == id) {
                 each.watch->cancelled = true;
                 each.watch->wake.open();
             }

@@ -66,13 +66,13 @@ std::optional<std::string> variable(const char* name, const fs::path& directory)
     return *value == '\0' ? std::string() : (directory / value).string();
 }
 
-std::string find(const shipped_file& what) {
+std::string find(const shipped_file& file) {
     for (const auto& place :
-         {prefix_of(own_file()) / what.under_prefix, prefix_of_header() / what.under_prefix,
-          fs::path(what.in_build == nullptr ? "" : what.in_build)}) {
+         {prefix_of(own_file()) / file.under_prefix, prefix_of_header() / file.under_prefix,
+          fs::path(file.in_build == nullptr ? "" : file.in_build)}) {
         std::error_code ec;
         const bool is_ours = place.is_absolute(); // and not what happens to lie in the working directory
-        if (is_ours && fs::exists(place.string() + what.sign, ec)) {
+        if (is_ours && fs::exists(place.string() + file.sign, ec)) {
             return place.string();
         }
     }

@@ -23,8 +23,8 @@ constexpr std::chrono::milliseconds between_hints(10);
 
 /// Shared with the thread, which may outlive its spawner.
 struct spawner::state {
-    state(launcher with, std::shared_ptr<const host_state> around)
-        : launch(std::move(with)), host(std::move(around)) {}
+    state(launcher launch_prefix, std::shared_ptr<const host_state> host_facts)
+        : launch(std::move(launch_prefix)), host(std::move(host_facts)) {}
 
     void run();
     bool take(job& next);

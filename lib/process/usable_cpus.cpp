@@ -74,8 +74,8 @@ std::size_t affinity() {
     return count;
 }
 
-void add(cpu_mask& to, const cpu_mask& other) noexcept {
-    std::transform(to.bits.begin(), to.bits.end(), other.bits.begin(), to.bits.begin(), std::bit_or());
+void add(cpu_mask& mask, const cpu_mask& other) noexcept {
+    std::transform(mask.bits.begin(), mask.bits.end(), other.bits.begin(), mask.bits.begin(), std::bit_or());
 }
 
 } // namespace

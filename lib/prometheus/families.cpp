@@ -25,32 +25,33 @@ double seconds(duration time) {
 /// Collects metrics by family, in the order in which families were first met.
 class exposition {
 public:
-    void gauge(const char* name, const char* help, labels where, double value) {
-        add(name, help, MetricType::Gauge, std::move(where)).gauge.value = value;
+    void gauge(const char* name, const char* help, labels sample_labels, double value) {
+        add(name, help, MetricType::Gauge, std::move(sample_labels)).gauge.value = value;
     }
 
-    void counter(const char* name, const char* help, labels where, std::uint64_t value) {
-        add(name, help, MetricType::Counter, std::move(where)).counter.value = static_cast<double>(value);
+    void counter(const char* name, const char* help, labels sample_labels, std::uint64_t value) {
+        add(name, help, MetricType::Counter, std::move(sample_labels)).counter.value =
+            static_cast<double>(value);
     }
 
     /// From 128 µs on, each bucket twice as wide as the one before: where a histogram's own counts are exact.
-    void times(const char* name, const char* help, labels where, const histogram& recorded) {
-        auto& shown = add(name, help, MetricType::Histogram, std::move(where)).histogram;
-        shown.sample_count = recorded.count();
-        shown.sample_sum = seconds(recorded.sum());
+    void times(const char* name, const char* help, labels sample_labels, const histogram& durations) {
+        auto& shown = add(name, help, MetricType::Histogram, std::move(sample_labels)).histogram;
+        shown.sample_count = durations.count();
+        shown.sample_sum = seconds(durations.sum());
         for (int power = 7; power <= 27; ++power) {
             const auto limit = std::chrono::microseconds(std::int64_t(1) << power);
-            shown.bucket.push_back({recorded.count_below(limit), seconds(limit)});
+            shown.bucket.push_back({durations.count_below(limit), seconds(limit)});
         }
     }
 
     std::vector<MetricFamily> take() && { return std::move(families_); }
 
 private:
-    ClientMetric& add(const char* name, const char* help, MetricType type, labels where) {
+    ClientMetric& add(const char* name, const char* help, MetricType type, labels sample_labels) {
         auto& family = family_of(name, help, type);
         family.metric.emplace_back();
-        family.metric.back().label = std::move(where);
+        family.metric.back().label = std::move(sample_labels);
         return family.metric.back();
     }
 

@@ -81,11 +81,11 @@ asio::awaitable<void> redis_server::perform(ptr self, std::string command, waiti
     return suspend(std::move(start));
 }
 
-void redis_server::begin(const exchange_ptr& added) {
+void redis_server::begin(const exchange_ptr& new_exchange) {
     std::string problem = "the sessions were closed";
     try {
         if (!is_closed_) {
-            connection()->send(added);
+            connection()->send(new_exchange);
             idle_.reset();
             return;
         }
@@ -95,9 +95,9 @@ void redis_server::begin(const exchange_ptr& added) {
             latest->lose(problem); // it may be about to send what nobody waits for
         }
     }
-    if (added->caller) {
-        added->outcome.problem = problem;
-        added->end();
+    if (new_exchange->caller) {
+        new_exchange->outcome.problem = problem;
+        new_exchange->end();
     }
 }
 
@@ -132,9 +132,9 @@ redis_connection::ptr redis_server::connection() {
     return latest;
 }
 
-void redis_server::cancel(const exchange_ptr& unwanted) {
+void redis_server::cancel(const exchange_ptr& unwanted_exchange) {
     if (const auto connection = connection_.lock()) {
-        connection->cancel(unwanted);
+        connection->cancel(unwanted_exchange);
     }
 }
 

@@ -37,11 +37,11 @@ private:
 
     static asio::awaitable<void> perform(ptr self, std::string command, waiting_operations::place place,
                                          redis_outcome& outcome);
-    void begin(const exchange_ptr& added);
+    void begin(const exchange_ptr& new_exchange);
 
     /// One that can be used.
     redis_connection::ptr connection();
-    void cancel(const exchange_ptr& unwanted);
+    void cancel(const exchange_ptr& unwanted_exchange);
 
     strand strand_;
     std::shared_ptr<const redis_options> options_;

@@ -101,13 +101,13 @@ auto redis_sessions::find(std::string id, session_access access) -> awaitable<st
     co_return found;
 }
 
-auto redis_sessions::replace(session seen, session_data data) -> awaitable<session_replacement> {
+auto redis_sessions::replace(session old_session, session_data data) -> awaitable<session_replacement> {
     const auto text = text_within(data, state_->session_bytes);
-    auto command = state_->on_session(session_scripts::replace(), seen.id(),
-                                      {std::to_string(seen.version()), nanoseconds(data.ttl()), text});
+    auto command = state_->on_session(session_scripts::replace(), old_session.id(),
+                                      {std::to_string(old_session.version()), nanoseconds(data.ttl()), text});
     auto asking = redis_server::ask(state_->server, "replace", std::move(command));
     const redis_reply reply = co_await std::move(asking);
-    co_return session_replies::replacement(*reply, seen, std::move(data));
+    co_return session_replies::replacement(*reply, old_session, std::move(data));
 }
 
 redis_sessions::awaitable<bool> redis_sessions::touch(std::string id) {

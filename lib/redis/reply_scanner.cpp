@@ -144,8 +144,8 @@ void reply_scanner::end_element() noexcept {
     }
 }
 
-void reply_scanner::expect(char next, char wanted, part then) {
-    if (next != wanted) {
+void reply_scanner::expect(char next, char expected_character, part then) {
+    if (next != expected_character) {
         refuse_foreign();
     }
     at_ = then;

@@ -39,7 +39,7 @@ private:
     void end_element() noexcept;
     void begin_body(long long length);
     void begin_array(long long elements);
-    void expect(char next, char wanted, part then);
+    void expect(char next, char expected_character, part then);
     void refuse(std::string problem) { problem_ = std::move(problem); }
     void refuse_foreign() { refuse("does not speak Redis' protocol"); }
 

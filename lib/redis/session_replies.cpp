@@ -56,11 +56,11 @@ std::uint64_t number_of(std::string_view operation, const redisReply& reply,
     return number;
 }
 
-const redisReply& element(std::string_view operation, const redisReply& reply, std::size_t at) {
-    if (reply.type != REDIS_REPLY_ARRAY || at >= reply.elements) {
+const redisReply& element(std::string_view operation, const redisReply& reply, std::size_t index) {
+    if (reply.type != REDIS_REPLY_ARRAY || index >= reply.elements) {
         throw_foreign(operation);
     }
-    return *reply.element[at];
+    return *reply.element[index];
 }
 
 /// Since a moment by the server's clock.
@@ -91,7 +91,7 @@ session::wall_time creation_of(std::string_view operation, const redisReply& rep
 }
 
 /// Keeps what a script replies of the session's last worker.
-void set_last_worker(std::string_view operation, session& of, const redisReply& reply) {
+void set_last_worker(std::string_view operation, session& target, const redisReply& reply) {
     if (reply.type == REDIS_REPLY_NIL) {
         return;
     }
@@ -99,7 +99,7 @@ void set_last_worker(std::string_view operation, session& of, const redisReply& 
     if (!worker) {
         throw_foreign(operation);
     }
-    of.set_last_worker(std::make_shared<const worker_id>(std::move(*worker)));
+    target.set_last_worker(std::make_shared<const worker_id>(std::move(*worker)));
 }
 
 /// What session_scripts::find() replies.
@@ -120,12 +120,12 @@ session to_session(std::string_view operation, std::string id, const redisReply&
 } // namespace
 
 session_insertion insertion(const redisReply& reply, std::string id, session_data data,
-                            session::wall_time created_at, std::uint64_t& trimmed) {
+                            session::wall_time created_at, std::uint64_t& trimmed_count) {
     const auto at = [&](std::size_t index) -> const redisReply& { return element("insert", reply, index); };
     session_insertion result;
     result.is_new = number_of("insert", at(0), 1) == 1;
     result.count = number_of("insert", at(1));
-    trimmed = number_of("insert", at(2));
+    trimmed_count = number_of("insert", at(2));
     if (result.is_new) {
         const auto version = number_of("insert", at(3));
         result.stored =
@@ -140,14 +140,14 @@ session found(const redisReply& reply, std::string id) {
     return to_session("find", std::move(id), reply);
 }
 
-session_replacement replacement(const redisReply& reply, const session& seen, session_data data) {
+session_replacement replacement(const redisReply& reply, const session& old_session, session_data data) {
     session_replacement result;
     result.is_gone = reply.type == REDIS_REPLY_NIL;
     if (reply.type == REDIS_REPLY_ARRAY) {
         const auto version = number_of("replace", element("replace", reply, 0));
         const auto age = time_since("replace", element("replace", reply, 1));
-        result.stored =
-            session(seen.id(), std::move(data), seen.created_at(), age, duration::zero(), version);
+        result.stored = session(old_session.id(), std::move(data), old_session.created_at(), age,
+                                duration::zero(), version);
         set_last_worker("replace", *result.stored, element("replace", reply, 2));
     } else if (!result.is_gone) {
         number_of("replace", reply, 0); // another was faster

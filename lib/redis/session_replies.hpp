@@ -23,10 +23,10 @@ namespace session_replies {
 
 /// A new session that holds `data`, or the one there was; counts how many were taken off the index.
 session_insertion insertion(const redisReply& reply, std::string id, session_data data,
-                            session::wall_time created_at, std::uint64_t& trimmed);
+                            session::wall_time created_at, std::uint64_t& trimmed_count);
 
 session found(const redisReply& reply, std::string id);
-session_replacement replacement(const redisReply& reply, const session& seen, session_data data);
+session_replacement replacement(const redisReply& reply, const session& old_session, session_data data);
 bool is_one(std::string_view operation, const redisReply& reply);
 std::size_t count(std::string_view operation, const redisReply& reply, std::size_t most);
 

@@ -24,34 +24,34 @@ constexpr std::size_t deepest = 200;
     throw error(errc::invalid_session, std::move(info));
 }
 
-void check(const json::object& held, std::size_t depth);
+void check(const json::object& stored_object, std::size_t depth);
 
 /// Boost.JSON writes what it does not read again.
-void check(const json::value& held, std::size_t depth) {
+void check(const json::value& stored_value, std::size_t depth) {
     if (depth > deepest) {
         refuse("it holds more than " + std::to_string(deepest) + " levels");
     }
-    if (const auto* const number = held.if_double(); number != nullptr && !std::isfinite(*number)) {
+    if (const auto* const number = stored_value.if_double(); number != nullptr && !std::isfinite(*number)) {
         refuse("it holds a number that is not finite");
     }
-    if (const auto* const object = held.if_object()) {
+    if (const auto* const object = stored_value.if_object()) {
         check(*object, depth);
-    } else if (const auto* const array = held.if_array()) {
+    } else if (const auto* const array = stored_value.if_array()) {
         for (const auto& element : *array) {
             check(element, depth + 1);
         }
     }
 }
 
-void check(const json::object& held, std::size_t depth) {
-    for (const auto& member : held) {
+void check(const json::object& stored_object, std::size_t depth) {
+    for (const auto& member : stored_object) {
         check(member.value(), depth + 1);
     }
 }
 
 /// Null if there is none.
-json::object* object_in(json::value& held, std::string_view name) noexcept {
-    auto* const outer = held.if_object();
+json::object* object_in(json::value& stored_value, std::string_view name) noexcept {
+    auto* const outer = stored_value.if_object();
     auto* const inner = outer == nullptr ? nullptr : outer->if_contains(name);
     return inner == nullptr ? nullptr : inner->if_object();
 }

@@ -32,8 +32,8 @@ public:
 
     private:
         friend class waiting_operations;
-        place(std::shared_ptr<waiting_operations> at, std::size_t bytes) noexcept
-            : at_(std::move(at)), bytes_(bytes) {}
+        place(std::shared_ptr<waiting_operations> operations, std::size_t bytes) noexcept
+            : at_(std::move(operations)), bytes_(bytes) {}
 
         std::shared_ptr<waiting_operations> at_;
         std::size_t bytes_ = 0;

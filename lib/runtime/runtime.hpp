@@ -90,8 +90,8 @@ public:
     /// Throws error(spawn_failed).
     virtual asio::awaitable<worker_link> start(launch_order order) = 0;
 
-    /// Makes the start() of `starting`, if it has not returned yet, do so soon.
-    virtual void cancel_start(const worker_id& starting) noexcept = 0;
+    /// Makes the start() of `id`, if it has not returned yet, do so soon.
+    virtual void cancel_start(const worker_id& id) noexcept = 0;
 
     /// Ends what start() is doing and releases what the runtime holds beyond its workers (a thread); start() may
     /// be called again afterwards.

@@ -36,17 +36,18 @@ call_failure cancelled_failure() {
     return {"skep.Cancelled", "the caller has cancelled the call"};
 }
 
-void refuse_unsendable(const std::string& what) {
+void refuse_unsendable(const std::string& description) {
     try {
         throw;
     } catch (const too_large& problem) {
-        throw call_failure("skep.ResultTooLarge", what + " is too large for the host: " + problem.what());
+        throw call_failure("skep.ResultTooLarge",
+                           description + " is too large for the host: " + problem.what());
     } catch (const unsendable& problem) {
-        throw call_failure("skep.UnserializableResult", what + " cannot be sent: " + problem.what());
+        throw call_failure("skep.UnserializableResult", description + " cannot be sent: " + problem.what());
     }
 }
 
-error_message describe(const std::exception_ptr& problem, bool interrupted) {
+error_message describe(const std::exception_ptr& problem, bool is_interrupted) {
     try {
         std::rethrow_exception(problem);
     } catch (const call_failure& failure) {
@@ -62,7 +63,7 @@ error_message describe(const std::exception_ptr& problem, bool interrupted) {
     } catch (const host_tool_error& failure) {
         return message_of("skep.HostError", failure.what());
     } catch (const boost::system::system_error& failure) {
-        if (interrupted && failure.code() == boost::asio::error::operation_aborted) {
+        if (is_interrupted && failure.code() == boost::asio::error::operation_aborted) {
             const auto cancelled = cancelled_failure();
             return message_of(cancelled.type(), cancelled.what());
         }

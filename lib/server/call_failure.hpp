@@ -27,9 +27,9 @@ private:
 call_failure cancelled_failure();
 
 /// What of a result or chunk cannot be sent, as the exception being handled says.
-[[noreturn]] void refuse_unsendable(const std::string& what);
+[[noreturn]] void refuse_unsendable(const std::string& description);
 
-/// What an exception that has left a handler tells the caller. `interrupted`: the call was cancelled before.
-error_message describe(const std::exception_ptr& problem, bool interrupted);
+/// What an exception that has left a handler tells the caller. `is_interrupted`: the call was cancelled before.
+error_message describe(const std::exception_ptr& problem, bool is_interrupted);
 
 } // namespace skep

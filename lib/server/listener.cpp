@@ -19,10 +19,10 @@ constexpr int exit_protocol_error = 76;
 
 } // namespace
 
-listener::listener(int from, int watched, shared_output& to, const call_counters& counters,
+listener::listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
                    cancelled_calls& cancelled, message_handler on_messages)
-    : input_(from, watched),
-      to_(to),
+    : input_(input_fd, watched_fd),
+      to_(output),
       counters_(counters),
       cancelled_(cancelled),
       on_messages_(std::move(on_messages)),
@@ -81,8 +81,8 @@ frame_limits limits_of_input(const worker_limits& limits) {
     return {limits.frame_bytes, limits.json_bytes};
 }
 
-void leave_as_host_breaks_protocol(std::string_view how) {
-    write_to_standard_error("skep: the host broke the protocol: " + std::string(how) + "\n");
+void leave_as_host_breaks_protocol(std::string_view violation) {
+    write_to_standard_error("skep: the host broke the protocol: " + std::string(violation) + "\n");
     leave(exit_protocol_error);
 }
 

@@ -28,8 +28,8 @@ class listener {
 public:
     using message_handler = std::function<void(std::vector<host_message>)>;
 
-    /// Reads `from`, watches `watched` (see blocking_input), and answers through `to`. `on_messages` is called on the thread.
-    listener(int from, int watched, shared_output& to, const call_counters& counters,
+    /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. `on_messages` is called on the thread.
+    listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
              cancelled_calls& cancelled, message_handler on_messages);
 
     /// Ends the thread.
@@ -56,6 +56,6 @@ private:
 frame_limits limits_of_input(const worker_limits& limits = {});
 
 /// Says on stderr that the host broke the protocol, and ends the process.
-[[noreturn]] void leave_as_host_breaks_protocol(std::string_view how);
+[[noreturn]] void leave_as_host_breaks_protocol(std::string_view violation);
 
 } // namespace skep

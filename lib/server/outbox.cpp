@@ -18,7 +18,8 @@ constexpr std::size_t chunks_enough = 16u << 10; // bytes that need not wait for
 
 } // namespace
 
-outbox::outbox(const strand& executor, shared_output& to) : executor_(executor), to_(to), pause_(executor) {}
+outbox::outbox(const strand& executor, shared_output& output)
+    : executor_(executor), to_(output), pause_(executor) {}
 
 void outbox::attach(const std::vector<blob>& attachments) {
     for (const auto& bytes : attachments) {

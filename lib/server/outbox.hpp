@@ -17,7 +17,7 @@ namespace skep {
 /// copied. A write blocks until the host takes it, which is what keeps memory bounded. Used on the strand.
 class outbox {
 public:
-    outbox(const strand& executor, shared_output& to);
+    outbox(const strand& executor, shared_output& output);
 
     /// Frames are appended here, each followed by attach() if it has attachments, and by one of the functions that send.
     std::string& text() noexcept { return unsent_.text(); }

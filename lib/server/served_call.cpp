@@ -27,19 +27,19 @@ constexpr duration between_reports = std::chrono::milliseconds(20);
 constexpr std::string_view attachment_key = "$attachment";
 
 /// Raises the index of each {"$attachment": index} in `value`.
-void shift_attachments(json::value& value, std::size_t by) {
+void shift_attachments(json::value& value, std::size_t offset) {
     if (auto* const array = value.if_array()) {
         for (auto& element : *array) {
-            shift_attachments(element, by);
+            shift_attachments(element, offset);
         }
     } else if (auto* const object = value.if_object()) {
         auto* const index = object->size() == 1 ? object->if_contains(attachment_key) : nullptr;
         if (index != nullptr && (index->is_int64() || index->is_uint64())) {
-            *index = index->to_number<std::uint64_t>() + by;
+            *index = index->to_number<std::uint64_t>() + offset;
             return;
         }
         for (auto& member : *object) {
-            shift_attachments(member.value(), by);
+            shift_attachments(member.value(), offset);
         }
     }
 }
@@ -147,9 +147,9 @@ std::shared_ptr<open_tool_call> served_call::begin_tool_call(const std::string& 
     return services_.tools.begin(number, *this);
 }
 
-void served_call::handle_tool_answer(open_tool_call& answered) {
+void served_call::handle_tool_answer(open_tool_call& answered_call) {
     --open_tool_calls_;
-    answered.answered.open();
+    answered_call.answered.open();
     notify();
 }
 

@@ -24,7 +24,8 @@ namespace skep {
 
 /// What the calls of a worker share.
 struct call_services {
-    call_services(const strand& on, shared_output& to) : executor(on), out(on, to), tools(on) {}
+    call_services(const strand& call_strand, shared_output& output)
+        : executor(call_strand), out(call_strand, output), tools(call_strand) {}
 
     strand executor;
     outbox out;
@@ -53,7 +54,7 @@ public:
 
     // For the conversation.
     void grant(stream_credit more);
-    void handle_tool_answer(open_tool_call& answered);
+    void handle_tool_answer(open_tool_call& answered_call);
     void run_by(task_group::task_handle handler) noexcept { handler_ = std::move(handler); }
     void interrupt();
     bool was_interrupted() const noexcept { return was_interrupted_; }

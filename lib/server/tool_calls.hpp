@@ -18,7 +18,8 @@ class served_call;
 
 /// A tool call that is on its way.
 struct open_tool_call {
-    open_tool_call(const strand& executor, served_call& of) : outer(of), answered(executor) {}
+    open_tool_call(const strand& executor, served_call& parent_call)
+        : outer(parent_call), answered(executor) {}
 
     served_call& outer;
     latch answered;

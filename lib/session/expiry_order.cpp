@@ -16,40 +16,40 @@ std::int64_t second_of(time_point moment) noexcept {
 
 } // namespace
 
-void expiry_order::add(session_entry& added) {
-    const auto end = added.end();
-    seconds_[second_of(end)].push_back(added);
-    added.filed_end = end;
+void expiry_order::add(session_entry& new_entry) {
+    const auto end = new_entry.end();
+    seconds_[second_of(end)].push_back(new_entry);
+    new_entry.filed_end = end;
 }
 
-void expiry_order::access(session_entry& accessed, time_point now) {
-    const auto before = std::exchange(accessed.last_accessed, now);
-    if (accessed.end() - accessed.filed_end >= accessed.data.ttl() / 8) {
+void expiry_order::access(session_entry& used_entry, time_point now) {
+    const auto before = std::exchange(used_entry.last_accessed, now);
+    if (used_entry.end() - used_entry.filed_end >= used_entry.data.ttl() / 8) {
         try {
-            refile(accessed);
+            refile(used_entry);
         } catch (...) {
-            accessed.last_accessed = before;
+            used_entry.last_accessed = before;
             throw;
         }
     }
 }
 
-void expiry_order::refile(session_entry& moved) {
-    const auto end = moved.end();
-    if (second_of(end) != second_of(moved.filed_end)) {
+void expiry_order::refile(session_entry& moved_entry) {
+    const auto end = moved_entry.end();
+    if (second_of(end) != second_of(moved_entry.filed_end)) {
         auto& to = seconds_[second_of(end)]; // which may fail; nothing has changed yet
-        remove(moved);
-        to.push_back(moved);
+        remove(moved_entry);
+        to.push_back(moved_entry);
     } else {
         auto& same = seconds_.find(second_of(end))->second;
-        same.splice(same.end(), same, list::s_iterator_to(moved));
+        same.splice(same.end(), same, list::s_iterator_to(moved_entry));
     }
-    moved.filed_end = end;
+    moved_entry.filed_end = end;
 }
 
-void expiry_order::remove(session_entry& removed) noexcept {
-    const auto from = seconds_.find(second_of(removed.filed_end));
-    from->second.erase(list::s_iterator_to(removed));
+void expiry_order::remove(session_entry& removed_entry) noexcept {
+    const auto from = seconds_.find(second_of(removed_entry.filed_end));
+    from->second.erase(list::s_iterator_to(removed_entry));
     if (from->second.empty()) {
         seconds_.erase(from);
     }

@@ -20,18 +20,18 @@ namespace skep {
 class expiry_order {
 public:
     /// By its last access and its ttl. Strong exception guarantee.
-    void add(session_entry& added);
+    void add(session_entry& new_entry);
 
     /// It is accessed. Strong exception guarantee.
-    void access(session_entry& accessed, time_point now);
+    void access(session_entry& used_entry, time_point now);
 
-    void remove(session_entry& removed) noexcept;
+    void remove(session_entry& removed_entry) noexcept;
 
     /// One that had expired by `now` if nobody accessed it after it was filed; null if there is none.
     session_entry* first_due(time_point now) noexcept;
 
     /// Files it by its true end. Strong exception guarantee.
-    void refile(session_entry& moved);
+    void refile(session_entry& moved_entry);
 
 private:
     // Without a count of its own: that would be one more thing to write to at each move.

@@ -48,9 +48,9 @@ bool memory_backend::acquire_place(std::size_t quota) noexcept {
     return false;
 }
 
-std::optional<session_insertion> memory_backend::try_insert(const session_entry_ptr& added,
+std::optional<session_insertion> memory_backend::try_insert(const session_entry_ptr& new_entry,
                                                             std::size_t quota) {
-    const session_key key(added->id);
+    const session_key key(new_entry->id);
     auto& home = part_of(key);
     drop dropped(*this);
     const std::lock_guard lock(home.guard);
@@ -66,12 +66,12 @@ std::optional<session_insertion> memory_backend::try_insert(const session_entry_
         return std::nullopt;
     }
     try {
-        home.table.insert(added, now);
+        home.table.insert(new_entry, now);
     } catch (...) {
         --count_;
         throw;
     }
-    return session_insertion{session_table::read(*added, now), true, count_};
+    return session_insertion{session_table::read(*new_entry, now), true, count_};
 }
 
 auto memory_backend::insert(std::string id, session_data data, session::wall_time created_at,
@@ -105,17 +105,17 @@ memory_backend::awaitable<std::optional<session>> memory_backend::find(std::stri
     co_return with_entry<std::optional<session>>(id, std::nullopt, read);
 }
 
-auto memory_backend::replace(session seen, session_data data) -> awaitable<session_replacement> {
-    session_entry_ptr changed(new session_entry(seen.id(), std::move(data), seen.created_at()));
+auto memory_backend::replace(session old_session, session_data data) -> awaitable<session_replacement> {
+    session_entry_ptr changed(new session_entry(old_session.id(), std::move(data), old_session.created_at()));
     auto exchange = [&](session_table& table, session_entry& entry, time_point now) -> session_replacement {
-        if (entry.version != seen.version()) {
+        if (entry.version != old_session.version()) {
             return {};
         }
         auto& added = *changed;
         table.replace(entry, changed, now);
         return {session_table::read(added, now), false};
     };
-    co_return with_entry(seen.id(), session_replacement{std::nullopt, true}, exchange);
+    co_return with_entry(old_session.id(), session_replacement{std::nullopt, true}, exchange);
 }
 
 memory_backend::awaitable<bool> memory_backend::touch(std::string id) {
@@ -149,19 +149,20 @@ memory_backend::awaitable<bool> memory_backend::remove(std::string id) {
     co_return with_entry(id, false, take_out);
 }
 
-bool memory_backend::sweep(part& swept, std::vector<session_entry_ptr>& dropped, std::size_t& most) {
-    const std::lock_guard lock(swept.guard);
+bool memory_backend::sweep(part& swept_part, std::vector<session_entry_ptr>& dropped_entries,
+                           std::size_t& most) {
+    const std::lock_guard lock(swept_part.guard);
     const auto now = clock::now();
-    const auto before = dropped.size();
+    const auto before = dropped_entries.size();
     bool has_more = true;
     for (; most > 0 && has_more; --most) {
         session_entry_ptr one;
-        has_more = swept.table.sweep_one(now, one);
+        has_more = swept_part.table.sweep_one(now, one);
         if (one) {
-            dropped.push_back(std::move(one));
+            dropped_entries.push_back(std::move(one));
         }
     }
-    count_ -= dropped.size() - before;
+    count_ -= dropped_entries.size() - before;
     return has_more;
 }
 

@@ -32,7 +32,7 @@ public:
     awaitable<session_insertion> insert(std::string id, session_data data, session::wall_time created_at,
                                         std::size_t quota) override;
     awaitable<std::optional<session>> find(std::string id, session_access access) override;
-    awaitable<session_replacement> replace(session seen, session_data data) override;
+    awaitable<session_replacement> replace(session old_session, session_data data) override;
     awaitable<bool> touch(std::string id) override;
     awaitable<bool> record_worker(std::string id, worker_id worker) override;
     awaitable<bool> remove(std::string id) override;
@@ -51,7 +51,7 @@ private:
     /// What a locked part drops because it has expired; told of, and destroyed, when the lock is free again.
     class drop {
     public:
-        explicit drop(const memory_backend& from) noexcept : from_(from) {}
+        explicit drop(const memory_backend& backend) noexcept : from_(backend) {}
         drop(const drop&) = delete;
         drop& operator=(const drop&) = delete;
         ~drop() {
@@ -66,9 +66,9 @@ private:
         const memory_backend& from_;
     };
 
-    void notify_expiry(const session_entry& expired) const {
+    void notify_expiry(const session_entry& expired_entry) const {
         if (expiry_handler_) {
-            expiry_handler_(expired.id, expired.end());
+            expiry_handler_(expired_entry.id, expired_entry.end());
         }
     }
 
@@ -78,10 +78,10 @@ private:
     bool acquire_place(std::size_t quota) noexcept;
 
     /// None if there are as many as there may be.
-    std::optional<session_insertion> try_insert(const session_entry_ptr& added, std::size_t quota);
+    std::optional<session_insertion> try_insert(const session_entry_ptr& new_entry, std::size_t quota);
 
     /// Takes expired ones out of one part, looking at `most`; whether there are more.
-    bool sweep(part& swept, std::vector<session_entry_ptr>& dropped, std::size_t& most);
+    bool sweep(part& swept_part, std::vector<session_entry_ptr>& dropped_entries, std::size_t& most);
     session_sweep sweep_now(std::size_t most);
 
     /// `function(table, entry, now)` with the entry, or what `otherwise` is if there is none.

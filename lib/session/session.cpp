@@ -33,9 +33,9 @@ bool session_data::delete_program(std::string_view name) noexcept {
     return programs_.erase(name) > 0;
 }
 
-detail::session_state::session_state(std::string of, session_data holds,
-                                     std::chrono::system_clock::time_point created)
-    : id(std::move(of)), data(std::move(holds)), created_at(created) {}
+detail::session_state::session_state(std::string session_id, session_data initial_data,
+                                     std::chrono::system_clock::time_point creation_time)
+    : id(std::move(session_id)), data(std::move(initial_data)), created_at(creation_time) {}
 
 detail::session_state::~session_state() = default;
 

@@ -24,7 +24,8 @@ namespace skep {
 
 /// An id and its hash, which is worked out once, and before a lock is taken.
 struct session_key {
-    explicit session_key(std::string_view of) noexcept : id(of), hash(std::hash<std::string_view>()(of)) {}
+    explicit session_key(std::string_view session_id) noexcept
+        : id(session_id), hash(std::hash<std::string_view>()(session_id)) {}
 
     std::string_view id;
     std::size_t hash;
@@ -33,8 +34,9 @@ struct session_key {
 /// A session in memory, together with what its readers share, and with the beginning of its id: among a million, what
 /// takes time is to fetch another piece of memory, and a look-up fetches this one alone.
 struct alignas(64) session_entry final : detail::session_state, boost::intrusive::list_base_hook<> {
-    session_entry(std::string what, session_data holds, std::chrono::system_clock::time_point created_when)
-        : session_state(std::move(what), std::move(holds), created_when),
+    session_entry(std::string session_id, session_data initial_data,
+                  std::chrono::system_clock::time_point created_when)
+        : session_state(std::move(session_id), std::move(initial_data), created_when),
           hash(session_key(id).hash),
           bytes(memory_of(*this, sizeof(*this))) {
         std::copy_n(id.begin(), std::min(id.size(), beginning.size()), beginning.begin());

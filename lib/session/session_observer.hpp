@@ -17,7 +17,7 @@ class session_observer {
 public:
     // On whichever thread that is done; must not block or throw.
     virtual void on_session_removed(const std::string& id) noexcept = 0;
-    virtual void on_session_expired(const std::string& id, time_point expired) noexcept = 0;
+    virtual void on_session_expired(const std::string& id, time_point expiry_time) noexcept = 0;
 
 protected:
     ~session_observer() = default;

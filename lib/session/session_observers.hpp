@@ -13,18 +13,18 @@ namespace skep {
 /// Those that are to be told of a store's sessions. Thread-safe.
 class session_observers {
 public:
-    void add(std::weak_ptr<session_observer> added) {
+    void add(std::weak_ptr<session_observer> observer) {
         const std::lock_guard lock(mutex_);
         std::erase_if(all_, [](const auto& each) { return each.expired(); });
-        all_.push_back(std::move(added));
+        all_.push_back(std::move(observer));
     }
 
     void notify_removal(const std::string& id) const {
         for_each([&](session_observer& each) { each.on_session_removed(id); });
     }
 
-    void notify_expiry(const std::string& id, time_point expired) const {
-        for_each([&](session_observer& each) { each.on_session_expired(id, expired); });
+    void notify_expiry(const std::string& id, time_point expiry_time) const {
+        for_each([&](session_observer& each) { each.on_session_expired(id, expiry_time); });
     }
 
 private:

@@ -50,8 +50,8 @@ public:
     template <class T>
     using awaitable = asio::awaitable<T>;
 
-    session_service(session_options what, std::shared_ptr<session_backend> where)
-        : options(std::move(what)), backend_(std::move(where)), quota_(options.quota) {}
+    session_service(session_options service_options, std::shared_ptr<session_backend> backend)
+        : options(std::move(service_options)), backend_(std::move(backend)), quota_(options.quota) {}
 
     static awaitable<session> create(ptr self, std::string id, session_data initial);
     static awaitable<std::optional<session>> find(ptr self, std::string id, session_access access);
@@ -65,8 +65,8 @@ public:
     static awaitable<std::size_t> cleanup_expired(ptr self);
     static awaitable<session_store_stats> stats(ptr self);
 
-    void on_expired(const std::string& id, time_point at) {
-        observers.notify_expiry(id, at);
+    void on_expired(const std::string& id, time_point expiry_time) {
+        observers.notify_expiry(id, expiry_time);
         publish<events::session_expired>([&] { return events::session_expired{id}; });
     }
 
@@ -275,9 +275,9 @@ session_store::session_store(session_options options, std::shared_ptr<session_ba
         backend = std::make_shared<memory_backend>(options.quota);
     }
     self_ = std::make_shared<session_service>(std::move(options), backend);
-    backend->on_expiry([service = std::weak_ptr(self_)](const std::string& id, time_point expired) {
+    backend->on_expiry([service = std::weak_ptr(self_)](const std::string& id, time_point expiry_time) {
         if (const auto self = service.lock()) {
-            self->on_expired(id, expired);
+            self->on_expired(id, expiry_time);
         }
     });
 }

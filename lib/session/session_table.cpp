@@ -18,61 +18,61 @@ session_table::set::iterator session_table::place_of(const session_entry& entry)
 }
 
 session_entry* session_table::find(const session_key& key, time_point now,
-                                   session_entry_ptr& dropped) noexcept {
+                                   session_entry_ptr& dropped_entry) noexcept {
     const auto found = entries_.find(key);
     if (found == entries_.end()) {
         return nullptr;
     }
     auto* const entry = found->entry.get();
     if (entry->has_expired(now)) {
-        dropped = remove(*entry);
+        dropped_entry = remove(*entry);
         ++expired_;
         return nullptr;
     }
     return entry;
 }
 
-void session_table::insert(const session_entry_ptr& added, time_point now) {
-    added->created = now;
-    added->last_accessed = now;
-    order_.add(*added);
+void session_table::insert(const session_entry_ptr& new_entry, time_point now) {
+    new_entry->created = now;
+    new_entry->last_accessed = now;
+    order_.add(*new_entry);
     try {
-        entries_.insert(slot{added});
+        entries_.insert(slot{new_entry});
     } catch (...) {
-        order_.remove(*added);
+        order_.remove(*new_entry);
         throw;
     }
-    added->version = ++last_version_;
-    bytes_ += added->bytes;
+    new_entry->version = ++last_version_;
+    bytes_ += new_entry->bytes;
 }
 
-void session_table::replace(session_entry& replaced, session_entry_ptr& added, time_point now) {
-    added->created = replaced.created;
-    added->last_accessed = now;
-    added->last_worker = replaced.last_worker;
-    order_.add(*added);
-    order_.remove(replaced);
-    bytes_ += added->bytes - replaced.bytes;
-    added->version = ++last_version_;
-    place_of(replaced)->entry.swap(added);
+void session_table::replace(session_entry& old_entry, session_entry_ptr& new_entry, time_point now) {
+    new_entry->created = old_entry.created;
+    new_entry->last_accessed = now;
+    new_entry->last_worker = old_entry.last_worker;
+    order_.add(*new_entry);
+    order_.remove(old_entry);
+    bytes_ += new_entry->bytes - old_entry.bytes;
+    new_entry->version = ++last_version_;
+    place_of(old_entry)->entry.swap(new_entry);
 }
 
-session_entry_ptr session_table::remove(session_entry& removed) noexcept {
-    const auto place = place_of(removed);
+session_entry_ptr session_table::remove(session_entry& removed_entry) noexcept {
+    const auto place = place_of(removed_entry);
     session_entry_ptr kept = place->entry;
-    order_.remove(removed);
+    order_.remove(removed_entry);
     entries_.erase(place);
-    bytes_ -= removed.bytes;
+    bytes_ -= removed_entry.bytes;
     return kept;
 }
 
-bool session_table::sweep_one(time_point now, session_entry_ptr& dropped) {
+bool session_table::sweep_one(time_point now, session_entry_ptr& dropped_entry) {
     auto* const entry = order_.first_due(now);
     if (entry == nullptr) {
         return false;
     }
     if (entry->has_expired(now)) {
-        dropped = remove(*entry);
+        dropped_entry = remove(*entry);
         ++expired_;
     } else {
         order_.refile(*entry);

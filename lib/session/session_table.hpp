@@ -24,22 +24,22 @@ public:
     session_table(const session_table&) = delete;
     session_table& operator=(const session_table&) = delete;
 
-    /// Null if there is none, or it has expired; then `dropped` is what there was.
-    session_entry* find(const session_key& key, time_point now, session_entry_ptr& dropped) noexcept;
+    /// Null if there is none, or it has expired; then `dropped_entry` is what there was.
+    session_entry* find(const session_key& key, time_point now, session_entry_ptr& dropped_entry) noexcept;
 
     /// There must be none of that id. Strong exception guarantee.
-    void insert(const session_entry_ptr& added, time_point now);
+    void insert(const session_entry_ptr& new_entry, time_point now);
 
     /// Strong exception guarantee.
-    void touch(session_entry& accessed, time_point now) { order_.access(accessed, now); }
+    void touch(session_entry& used_entry, time_point now) { order_.access(used_entry, now); }
 
-    /// Puts `added` in the place of an entry of the same id, which becomes `added`. Strong exception guarantee.
-    void replace(session_entry& replaced, session_entry_ptr& added, time_point now);
+    /// Puts `new_entry` in the place of an entry of the same id, which becomes `new_entry`. Strong exception guarantee.
+    void replace(session_entry& old_entry, session_entry_ptr& new_entry, time_point now);
 
-    session_entry_ptr remove(session_entry& removed) noexcept;
+    session_entry_ptr remove(session_entry& removed_entry) noexcept;
 
-    /// Looks at one that may have expired, which is `dropped` if so. False if there is none to look at.
-    bool sweep_one(time_point now, session_entry_ptr& dropped);
+    /// Looks at one that may have expired, which is `dropped_entry` if so. False if there is none to look at.
+    bool sweep_one(time_point now, session_entry_ptr& dropped_entry);
 
     static session read(const session_entry& entry, time_point now) noexcept;
 
@@ -51,14 +51,18 @@ private:
     };
     struct hash {
         using is_transparent = void;
-        std::size_t operator()(const slot& of) const noexcept { return of.entry->hash; }
+        std::size_t operator()(const slot& entry_slot) const noexcept { return entry_slot.entry->hash; }
         std::size_t operator()(const session_key& key) const noexcept { return key.hash; }
     };
     struct equal {
         using is_transparent = void;
         bool operator()(const slot& a, const slot& b) const noexcept { return a.entry == b.entry; }
-        bool operator()(const session_key& key, const slot& of) const noexcept { return of.entry->is(key); }
-        bool operator()(const slot& of, const session_key& key) const noexcept { return of.entry->is(key); }
+        bool operator()(const session_key& key, const slot& entry_slot) const noexcept {
+            return entry_slot.entry->is(key);
+        }
+        bool operator()(const slot& entry_slot, const session_key& key) const noexcept {
+            return entry_slot.entry->is(key);
+        }
     };
     using set = boost::unordered_flat_set<slot, hash, equal>;
 

@@ -14,11 +14,11 @@ namespace asio = boost::asio;
 
 namespace detail {
 
-asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> from) {
-    if (!from) {
+asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> mailbox) {
+    if (!mailbox) {
         co_return std::nullopt;
     }
-    auto taking = event_mailbox::take(std::move(from));
+    auto taking = event_mailbox::take(std::move(mailbox));
     std::optional<event> taken = co_await std::move(taking);
     co_return taken;
 }
@@ -74,34 +74,34 @@ void event_bus::end_waits() noexcept {
     }
 }
 
-std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t wanted, std::size_t capacity) {
+std::shared_ptr<detail::event_mailbox> event_bus::open(std::uint64_t event_mask, std::size_t capacity) {
     check_ranges([&](const range_check& range) { range.number("capacity", capacity, 1, 1'000'000); });
     auto mailbox = std::make_shared<detail::event_mailbox>(capacity);
     const std::lock_guard lock(mutex_);
     drop_expired_subscribers();
-    subscribers_.push_back({mailbox, wanted});
-    wanted_ |= wanted;
+    subscribers_.push_back({mailbox, event_mask});
+    wanted_ |= event_mask;
     if (has_ended_waits_) {
         mailbox->end_waits();
     }
     return mailbox;
 }
 
-subscription event_bus::listen_to(std::uint64_t wanted, asio::any_io_executor where,
+subscription event_bus::listen_to(std::uint64_t event_mask, asio::any_io_executor executor,
                                   std::function<void(const event&)> handler, std::size_t capacity) {
-    auto mailbox = open(wanted, capacity);
-    mailbox->deliver_to(std::move(where), std::move(handler));
+    auto mailbox = open(event_mask, capacity);
+    mailbox->deliver_to(std::move(executor), std::move(handler));
     return subscription(std::move(mailbox));
 }
 
-void event_bus::put(const event& what) {
-    const auto bit = std::uint64_t(1) << what.index();
+void event_bus::put(const event& new_event) {
+    const auto bit = std::uint64_t(1) << new_event.index();
     const std::lock_guard lock(mutex_);
     drop_expired_subscribers();
     for (const auto& each : subscribers_) {
         const auto mailbox = (each.wanted & bit) != 0 ? each.mailbox.lock() : nullptr;
         if (mailbox) {
-            mailbox->put(what);
+            mailbox->put(new_event);
         }
     }
 }

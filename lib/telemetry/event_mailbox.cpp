@@ -20,14 +20,14 @@
 namespace skep::detail {
 
 /// Under the lock, here and below, so that a context which ends meanwhile waits for that: see end_now().
-void event_mailbox::put(const event& what) {
+void event_mailbox::put(const event& new_event) {
     const std::lock_guard lock(mutex_);
     if (events_.size() == capacity_) {
         ++dropped_;
         return;
     }
     try {
-        events_.push_back(what);
+        events_.push_back(new_event);
     } catch (const std::bad_alloc&) {
         ++dropped_;
         return;
@@ -36,15 +36,15 @@ void event_mailbox::put(const event& what) {
     call_listener();
 }
 
-void event_mailbox::deliver_to(asio::any_io_executor where, std::function<void(const event&)> handler) {
-    enroll(where);
+void event_mailbox::deliver_to(asio::any_io_executor executor, std::function<void(const event&)> handler) {
+    enroll(executor);
     auto fresh = std::make_shared<listener>();
     fresh->handler = std::move(handler);
     const std::lock_guard lock(mutex_);
     if (!has_ended_waits_) {
-        fresh->work = asio::prefer(where, asio::execution::outstanding_work.tracked);
+        fresh->work = asio::prefer(executor, asio::execution::outstanding_work.tracked);
     }
-    fresh->where = std::move(where);
+    fresh->where = std::move(executor);
     listener_ = std::move(fresh);
     call_listener();
 }
@@ -132,7 +132,7 @@ asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_
             co_return first;
         }
         auto waiting =
-            suspend([box = self.get()](suspended_caller&& who) { box->await_news(std::move(who)); });
+            suspend([box = self.get()](suspended_caller&& caller) { box->await_news(std::move(caller)); });
         co_await std::move(waiting);
     }
 }
@@ -158,8 +158,8 @@ std::optional<event> event_mailbox::take_first() {
     return first;
 }
 
-void event_mailbox::await_news(suspended_caller&& who) noexcept {
-    const auto slot = who.cancellation();
+void event_mailbox::await_news(suspended_caller&& caller) noexcept {
+    const auto slot = caller.cancellation();
     if (slot.is_connected()) {
         try {
             auto cancel = [weak = weak_from_this()](asio::cancellation_type) {
@@ -172,9 +172,9 @@ void event_mailbox::await_news(suspended_caller&& who) noexcept {
     }
     const std::lock_guard lock(mutex_);
     if (events_.empty() && !is_closed_ && !has_ended_waits_) {
-        reader_ = std::move(who);
+        reader_ = std::move(caller);
     } else {
-        wake(std::move(who));
+        wake(std::move(caller));
     }
 }
 
@@ -207,10 +207,10 @@ void event_mailbox::end_now(const asio::execution_context& context) noexcept {
     }
 }
 
-void event_mailbox::wake(suspended_caller who) noexcept {
+void event_mailbox::wake(suspended_caller caller) noexcept {
     try {
-        if (who) {
-            resume(std::move(who));
+        if (caller) {
+            resume(std::move(caller));
         }
     } catch (...) {} // out of memory: it is gone
 }

@@ -29,13 +29,13 @@ public:
     explicit event_mailbox(std::size_t capacity) : capacity_(capacity) {}
 
     /// Dropped, and counted, if there is no place for it.
-    void put(const event& what);
+    void put(const event& new_event);
 
     /// None once it is closed, or has ended its waits, and is empty.
     static asio::awaitable<std::optional<event>> take(std::shared_ptr<event_mailbox> self);
 
-    /// Has `handler` called with each event on `where`, one at a time, instead of take(). What it throws is dropped.
-    void deliver_to(asio::any_io_executor where, std::function<void(const event&)> handler);
+    /// Has `handler` called with each event on `executor`, one at a time, instead of take(). What it throws is dropped.
+    void deliver_to(asio::any_io_executor executor, std::function<void(const event&)> handler);
 
     /// Nobody waits for events any more: neither a reader, nor a listener's executor.
     void end_waits() noexcept;
@@ -67,10 +67,10 @@ private:
     bool deliver_one() noexcept;
     void enroll(const asio::any_io_executor& executor);
     std::optional<event> take_first();
-    void await_news(suspended_caller&& who) noexcept;
+    void await_news(suspended_caller&& caller) noexcept;
     void cancel_wait() noexcept;
     void end_now(const asio::execution_context& context) noexcept override;
-    static void wake(suspended_caller who) noexcept;
+    static void wake(suspended_caller caller) noexcept;
 
     const std::size_t capacity_;
     std::recursive_mutex mutex_; ///< a reader that cannot be resumed ends, and with it its stream

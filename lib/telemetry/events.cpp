@@ -16,50 +16,50 @@ namespace json = boost::json;
 
 namespace {
 
-void put(json::object& into, std::string_view name, duration value) {
-    into[std::string(name) + "_ms"] = std::chrono::duration<double, std::milli>(value).count();
+void put(json::object& target, std::string_view name, duration value) {
+    target[std::string(name) + "_ms"] = std::chrono::duration<double, std::milli>(value).count();
 }
 
-void put(json::object& into, std::string_view name, std::chrono::system_clock::time_point value) {
+void put(json::object& target, std::string_view name, std::chrono::system_clock::time_point value) {
     const auto since_1970 = std::chrono::duration_cast<std::chrono::microseconds>(value.time_since_epoch());
-    into[std::string(name) + "_us"] = since_1970.count();
+    target[std::string(name) + "_us"] = since_1970.count();
 }
 
-void put(json::object& into, std::string_view name, const worker_id& value) {
+void put(json::object& target, std::string_view name, const worker_id& value) {
     if (value.generation != 0) {
-        into[name] = to_string(value);
+        target[name] = to_string(value);
     }
 }
 
-void put(json::object& into, std::string_view name, worker_state value) {
-    into[name] = to_string(value);
+void put(json::object& target, std::string_view name, worker_state value) {
+    target[name] = to_string(value);
 }
 
-void put(json::object& into, std::string_view name, transition_reason value) {
-    into[name] = to_string(value);
+void put(json::object& target, std::string_view name, transition_reason value) {
+    target[name] = to_string(value);
 }
 
 template <class T>
-void put(json::object& into, std::string_view name, const T& value) {
-    into[name] = value;
+void put(json::object& target, std::string_view name, const T& value) {
+    target[name] = value;
 }
 
 } // namespace
 
-std::string_view name_of(const event& what) noexcept {
-    return std::visit([](const auto& fact) { return std::decay_t<decltype(fact)>::name; }, what);
+std::string_view name_of(const event& new_event) noexcept {
+    return std::visit([](const auto& fact) { return std::decay_t<decltype(fact)>::name; }, new_event);
 }
 
-json::object to_json(const event& what) {
+json::object to_json(const event& new_event) {
     json::object result;
-    result["event"] = name_of(what);
+    result["event"] = name_of(new_event);
     auto describe = [&](const auto& fact) {
         using members =
             boost::describe::describe_members<std::decay_t<decltype(fact)>, boost::describe::mod_public>;
         boost::mp11::mp_for_each<members>(
             [&](auto member) { put(result, member.name, fact.*member.pointer); });
     };
-    std::visit(describe, what);
+    std::visit(describe, new_event);
     return result;
 }
 

@@ -49,13 +49,14 @@ std::string states_to_mermaid(const pool_status& status) {
         text += "    state \"" + name + " (" + std::to_string(count) + ")\" as " + name + "\n";
     });
     text += "    [*] --> created\n";
-    for_each_state([&](worker_state from) {
-        for_each_state([&](worker_state to) {
-            if (is_legal(from, to)) {
-                text += "    " + std::string(to_string(from)) + " --> " + std::string(to_string(to)) + "\n";
+    for_each_state([&](worker_state old_state) {
+        for_each_state([&](worker_state new_state) {
+            if (is_legal(old_state, new_state)) {
+                text += "    " + std::string(to_string(old_state)) + " --> " +
+                        std::string(to_string(new_state)) + "\n";
             }
         });
-        text += is_terminal(from) ? "    " + std::string(to_string(from)) + " --> [*]\n" : "";
+        text += is_terminal(old_state) ? "    " + std::string(to_string(old_state)) + " --> [*]\n" : "";
     });
     return text;
 }

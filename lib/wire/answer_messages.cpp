@@ -29,9 +29,9 @@ constexpr std::size_t most_per_byte = 28;
 
 constexpr std::size_t longest_escape = 6;
 
-void check(std::size_t size, const char* what, std::size_t limit) {
+void check(std::size_t size, const char* name, std::size_t limit) {
     if (size > limit) {
-        throw too_large("it takes " + std::to_string(size) + what + "; the limit is " +
+        throw too_large("it takes " + std::to_string(size) + name + "; the limit is " +
                         std::to_string(limit));
     }
 }
@@ -55,11 +55,11 @@ std::size_t deepest_within(const worker_limits& limits, std::size_t levels) {
 
 /// Appends a frame of what `write` appends. All or nothing.
 template <class Write>
-void append_frame(std::string& out, std::size_t following, Write write) {
+void append_frame(std::string& out, std::size_t following_bytes, Write write) {
     const auto begin = begin_frame(out);
     try {
         write();
-        end_frame(out, begin, out.size(), following);
+        end_frame(out, begin, out.size(), following_bytes);
     } catch (...) {
         out.resize(begin);
         throw;

@@ -24,13 +24,13 @@ std::size_t load_length(const char* bytes) noexcept {
     return endian::load_big_u32(reinterpret_cast<const unsigned char*>(bytes));
 }
 
-void store_length(char* to, std::size_t length) noexcept {
-    endian::store_big_u32(reinterpret_cast<unsigned char*>(to), static_cast<std::uint32_t>(length));
+void store_length(char* target, std::size_t length) noexcept {
+    endian::store_big_u32(reinterpret_cast<unsigned char*>(target), static_cast<std::uint32_t>(length));
 }
 
 /// More of it, perhaps elsewhere.
-char* allocate(char* present, std::size_t size) {
-    auto* const memory = static_cast<char*>(std::realloc(present, size));
+char* allocate(char* block, std::size_t size) {
+    auto* const memory = static_cast<char*>(std::realloc(block, size));
     if (memory == nullptr) {
         throw std::bad_alloc();
     }
@@ -45,8 +45,8 @@ std::size_t begin_frame(std::string& out) {
     return begin;
 }
 
-void end_frame(std::string& out, std::size_t begin, std::size_t json_end, std::size_t following) {
-    store_length(out.data() + begin, out.size() - begin - 4 + following);
+void end_frame(std::string& out, std::size_t begin, std::size_t json_end, std::size_t following_bytes) {
+    store_length(out.data() + begin, out.size() - begin - 4 + following_bytes);
     store_length(out.data() + begin + 4, json_end - begin - frame_header_size);
 }
 

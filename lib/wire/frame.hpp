@@ -31,9 +31,9 @@ inline constexpr std::size_t frame_header_size = 8;
 /// Opens a frame in `out`: returns its offset, to be handed to end_frame once JSON and payload are appended.
 std::size_t begin_frame(std::string& out);
 
-/// Writes the lengths of the frame that begins at `begin` and whose JSON part ends at `json_end`. `following` bytes of it
+/// Writes the lengths of the frame that begins at `begin` and whose JSON part ends at `json_end`. `following_bytes` bytes of it
 /// are not in `out`: they are sent from where they are.
-void end_frame(std::string& out, std::size_t begin, std::size_t json_end, std::size_t following = 0);
+void end_frame(std::string& out, std::size_t begin, std::size_t json_end, std::size_t following_bytes = 0);
 
 /// Cuts a byte stream into frames, whatever pieces it arrives in. Lengths are checked before memory is taken
 /// for them, and memory grows with the data that has arrived, not with what is announced.

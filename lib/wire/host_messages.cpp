@@ -66,9 +66,9 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
 }
 
 /// The pool and whoever is told of the call keep copies of it.
-void check_name(std::string_view name, const char* what) {
+void check_name(std::string_view name, const char* role) {
     if (name.size() > longest_name) {
-        refuse(errc::invalid_request, std::string(what) + " has " + std::to_string(name.size()) +
+        refuse(errc::invalid_request, std::string(role) + " has " + std::to_string(name.size()) +
                                           " bytes: must have at most " + std::to_string(longest_name));
     }
 }
@@ -183,9 +183,9 @@ std::uint64_t outline_of(const request& call) noexcept {
     return std::hash<std::string_view>()(call.command()) ^ odd * total_size(call.attachments());
 }
 
-void append_call(send_buffer& to, std::uint64_t id, std::string_view body, const request& call,
+void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, const request& call,
                  const call_times& times) {
-    auto& out = to.text();
+    auto& out = buffer.text();
     const auto begin = out.size();
     try {
         begin_frame(out);
@@ -203,12 +203,12 @@ void append_call(send_buffer& to, std::uint64_t id, std::string_view body, const
         const auto json_end = out.size();
         std::size_t payload = 0;
         for (const auto& attachment : call.attachments()) {
-            to.append(attachment);
+            buffer.append(attachment);
             payload += attachment.size();
         }
         end_frame(out, begin, json_end, payload - (out.size() - json_end));
     } catch (...) { // out of memory: no part of a frame may stay
-        to.truncate(begin);
+        buffer.truncate(begin);
         throw;
     }
 }

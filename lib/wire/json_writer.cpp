@@ -37,28 +37,28 @@ bool is_plain_stride(const char* text) noexcept {
     return special == 0;
 }
 
-/// Where the run ends that begins at `at` and can be copied as it is: at a character that needs an escape, or at
+/// Where the run ends that begins at `position` and can be copied as it is: at a character that needs an escape, or at
 /// the end of the text.
-std::size_t run_end(std::string_view text, std::size_t at) {
-    while (at < text.size()) {
-        while (text.size() - at >= stride && is_plain_stride(text.data() + at)) {
-            at += stride;
+std::size_t run_end(std::string_view text, std::size_t position) {
+    while (position < text.size()) {
+        while (text.size() - position >= stride && is_plain_stride(text.data() + position)) {
+            position += stride;
         }
-        while (at < text.size() && is_plain(text[at])) {
-            ++at;
+        while (position < text.size() && is_plain(text[position])) {
+            ++position;
         }
-        if (at == text.size() || is_ascii(text[at])) {
+        if (position == text.size() || is_ascii(text[position])) {
             break;
         }
-        while (at < text.size() && !is_ascii(text[at])) {
-            const auto length = utf8_sequence(text.substr(at));
+        while (position < text.size() && !is_ascii(text[position])) {
+            const auto length = utf8_sequence(text.substr(position));
             if (length == 0) {
                 throw unsendable("its text is not valid UTF-8; send raw bytes as attachments");
             }
-            at += length;
+            position += length;
         }
     }
-    return at;
+    return position;
 }
 
 /// At least doubles what it enlarges; but one long text, with some escapes and what follows it, gets just enough.

@@ -23,13 +23,13 @@ bool is_continuation(unsigned char each) {
 
 } // namespace
 
-std::string stray_output(std::string_view unread) {
-    const auto head = unread.substr(0, 4);
+std::string stray_output(std::string_view unread_bytes) {
+    const auto head = unread_bytes.substr(0, 4);
     if (!std::all_of(head.begin(), head.end(), is_text)) {
         return {};
     }
-    unread.remove_prefix(std::min(unread.find_first_not_of("\r\n"), unread.size()));
-    const auto line = unread.substr(0, unread.find_first_of("\r\n"));
+    unread_bytes.remove_prefix(std::min(unread_bytes.find_first_not_of("\r\n"), unread_bytes.size()));
+    const auto line = unread_bytes.substr(0, unread_bytes.find_first_of("\r\n"));
     auto sample = line.substr(0, longest_sample);
     for (std::size_t i = 0; i < 3 && sample.size() < line.size() && is_continuation(line[sample.size()]);
          ++i) {

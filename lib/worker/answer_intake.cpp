@@ -65,17 +65,17 @@ void answer_intake::handle(progress_message& message) {
     }
 }
 
-void answer_intake::handle(tool_call_message& asked) {
-    const call_ptr caller(calls_.find(asked.id));
+void answer_intake::handle(tool_call_message& message) {
+    const call_ptr caller(calls_.find(message.id));
     if (!caller) {
-        throw protocol_violation("a tool call during call " + std::to_string(asked.id) +
+        throw protocol_violation("a tool call during call " + std::to_string(message.id) +
                                  ", which it does not have");
     }
     core_.context.publish<events::tool_called>([&] {
-        return events::tool_called{core_.id, asked.name, caller->req.command(),
+        return events::tool_called{core_.id, message.name, caller->req.command(),
                                    calls_.correlation_id_of(*caller)};
     });
-    calls_.begin_tool(caller, asked);
+    calls_.begin_tool(caller, message);
 }
 
 void answer_intake::end_private() {

@@ -20,7 +20,7 @@ public:
     void handle(chunk_message& piece);
     void handle(error_message& error);
     void handle(progress_message& message);
-    void handle(tool_call_message& asked);
+    void handle(tool_call_message& message);
 
 private:
     void end_private();

@@ -51,13 +51,13 @@ public:
     std::uint64_t next_id() const noexcept { return next_id_; }
 
     /// Enters a call under next_id().
-    void add(call& sent, std::uint64_t begin) {
+    void add(call& sent_call, std::uint64_t begin) {
         constexpr std::size_t least = 16;
         if (entries_.full()) {
             entries_.set_capacity(std::max(least, 2 * entries_.size()));
         }
-        entries_.push_back({next_id_++, call_ptr(&sent), begin});
-        unused_ -= sent.is_leased() ? 1 : 0;
+        entries_.push_back({next_id_++, call_ptr(&sent_call), begin});
+        unused_ -= sent_call.is_leased() ? 1 : 0;
     }
 
     /// The call that was sent first; null if there is none.
@@ -97,8 +97,8 @@ public:
     }
 
     /// True if the worker cannot have begun the call yet.
-    bool is_pipelined(const call& sent) const noexcept {
-        return load() > capacity_ && sent.id >= at(capacity_)->id;
+    bool is_pipelined(const call& sent_call) const noexcept {
+        return load() > capacity_ && sent_call.id >= at(capacity_)->id;
     }
 
     /// The call that it may have begun as it answered another; null if it has just begun none.
@@ -137,7 +137,7 @@ private:
     const_iterator search(std::uint64_t id) const noexcept {
         const auto found =
             std::lower_bound(entries_.begin(), entries_.end(), id,
-                             [](const entry& each, std::uint64_t wanted) { return each.id < wanted; });
+                             [](const entry& each, std::uint64_t wanted_id) { return each.id < wanted_id; });
         return found != entries_.end() && found->id == id ? found : entries_.end();
     }
 

@@ -29,15 +29,15 @@ void channel::flush() {
 }
 
 /// As much as the stream takes. False if it is broken.
-bool channel::send(send_buffer& from) noexcept {
-    while (!from.empty()) {
-        const auto piece = from.front();
+bool channel::send(send_buffer& buffer) noexcept {
+    while (!buffer.empty()) {
+        const auto piece = buffer.front();
         const auto count = stream_->try_write(piece);
         if (!count) {
             return false;
         }
         sent_ += *count;
-        from.pop(*count);
+        buffer.pop(*count);
         if (*count < piece.size()) {
             return true;
         }

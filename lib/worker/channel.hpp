@@ -80,7 +80,7 @@ public:
     std::size_t unsent() const noexcept { return outbox_.size() + sending_.size(); }
 
 private:
-    bool send(send_buffer& from) noexcept;
+    bool send(send_buffer& buffer) noexcept;
 
     std::unique_ptr<byte_stream> stream_;
     frame_decoder frames_;

@@ -27,9 +27,9 @@ asio::awaitable<void> run_warm_up(std::shared_ptr<initialization_delegate> deleg
     co_await std::move(running);
 }
 
-[[noreturn]] void refuse_launch(std::string why) {
+[[noreturn]] void refuse_launch(std::string reason) {
     error_info info;
-    info.detail = "before_launch: " + std::move(why);
+    info.detail = "before_launch: " + std::move(reason);
     throw error(errc::initialization_failed, std::move(info));
 }
 

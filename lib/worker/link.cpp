@@ -86,23 +86,23 @@ void link::end_pauses() noexcept {
     }
 }
 
-asio::awaitable<void> link::read(inlet& from) {
-    const bool is_data = &from == &data_;
+asio::awaitable<void> link::read(inlet& source) {
+    const bool is_data = &source == &data_;
     bool more = true;
     while (more) {
-        more = co_await receive(from);
+        more = co_await receive(source);
         if (is_data) {
             heard_out_ = !more;
             user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         }
-        from.told.begin_turn(from.source.received());
-        auto outcome = handle_messages(from);
+        source.told.begin_turn(source.source.received());
+        auto outcome = handle_messages(source);
         if (outcome == taken::up_to_large) {
-            outcome = co_await handle_large(from);
+            outcome = co_await handle_large(source);
         }
         more = more && outcome == taken::all;
-        if (from.told.is_to_be_charged()) {
-            co_await pause_if_flooded(from);
+        if (source.told.is_to_be_charged()) {
+            co_await pause_if_flooded(source);
         }
     }
     if (is_data) {
@@ -113,9 +113,9 @@ asio::awaitable<void> link::read(inlet& from) {
 }
 
 /// False if nothing more comes, or there is no memory for as much as has come.
-asio::awaitable<bool> link::receive(inlet& from) {
+asio::awaitable<bool> link::receive(inlet& source) {
     try {
-        const bool more = co_await from.source.receive(from.told.most_to_read());
+        const bool more = co_await source.source.receive(source.told.most_to_read());
         co_return more;
     } catch (const std::bad_alloc&) {}
     report_size();
@@ -123,21 +123,21 @@ asio::awaitable<bool> link::receive(inlet& from) {
 }
 
 /// A worker that tells too much is to leave time for others.
-asio::awaitable<void> link::pause_if_flooded(inlet& from) {
+asio::awaitable<void> link::pause_if_flooded(inlet& source) {
     const auto now = context_.now();
-    const auto go_on = from.told.charge(now);
+    const auto go_on = source.told.charge(now);
     if (go_on > now) {
-        from.is_paused = true;
-        co_await from.no_pause.wait_until(go_on);
-        from.is_paused = false;
+        source.is_paused = true;
+        co_await source.no_pause.wait_until(go_on);
+        source.is_paused = false;
     }
 }
 
 /// It may still be readable when it cannot be written to.
-asio::awaitable<void> link::write(channel& to, const char* name) {
+asio::awaitable<void> link::write(channel& target, const char* name) {
     bool more = true;
     while (more) {
-        more = co_await to.send_backlog();
+        more = co_await target.send_backlog();
         user_.on_backlog_shrunk();
     }
     const auto text = std::string("its ") + name + " channel cannot be written to";
@@ -145,59 +145,59 @@ asio::awaitable<void> link::write(channel& to, const char* name) {
 }
 
 /// The messages that have arrived, up to one that takes long.
-link::taken link::handle_messages(inlet& from) {
+link::taken link::handle_messages(inlet& source) {
     return guarded([&] {
-        while (const auto frame = from.source.next()) {
+        while (const auto frame = source.source.next()) {
             if (frame->json.size() > longest_at_once) {
-                from.source.begin(*frame);
+                source.source.begin(*frame);
                 return taken::up_to_large;
             }
-            auto message = within_memory([&] { return from.source.decode(*frame); });
+            auto message = within_memory([&] { return source.source.decode(*frame); });
             if (!message) {
                 return taken::in_part;
             }
-            handle(from, std::move(*message), *frame);
+            handle(source, std::move(*message), *frame);
         }
         return taken::all;
     });
 }
 
 /// The message that takes long, in steps between which others have their turn, and those after it.
-asio::awaitable<link::taken> link::handle_large(inlet& from) {
+asio::awaitable<link::taken> link::handle_large(inlet& source) {
     auto outcome = taken::up_to_large;
     while (outcome == taken::up_to_large) {
         auto step = [&] {
-            const auto is_read = within_memory([&] { return from.source.read_on(cost_of_step); });
+            const auto is_read = within_memory([&] { return source.source.read_on(cost_of_step); });
             return !is_read ? taken::in_part : *is_read ? taken::all : taken::up_to_large;
         };
         outcome = guarded(step);
         if (outcome == taken::all) {
             auto finish = [&] {
-                auto message = within_memory([&] { return from.source.finish(); });
+                auto message = within_memory([&] { return source.source.finish(); });
                 if (!message) {
                     return taken::in_part;
                 }
-                handle(from, std::move(*message), from.source.large());
+                handle(source, std::move(*message), source.source.large());
                 return taken::all;
             };
             outcome = guarded(finish);
-            outcome = outcome == taken::all ? handle_messages(from) : outcome;
+            outcome = outcome == taken::all ? handle_messages(source) : outcome;
         }
         if (outcome == taken::up_to_large) {
             co_await end_turn();
-            outcome = from.source.is_closed() ? taken::in_part : outcome;
+            outcome = source.source.is_closed() ? taken::in_part : outcome;
         }
     }
     co_return outcome;
 }
 
-void link::handle(inlet& from, worker_message&& message, const frame_view& frame) {
-    if (const auto* const objection = objection_to(message, &from != &data_)) {
+void link::handle(inlet& source, worker_message&& message, const frame_view& frame) {
+    if (const auto* const objection = objection_to(message, &source != &data_)) {
         throw protocol_violation(objection);
     }
     go_on(message);
     const auto kind = kind_of(message);
-    from.told.record(kind, kind == talk::answer ? 0 : from.source.cost_of(message, frame));
+    source.told.record(kind, kind == talk::answer ? 0 : source.source.cost_of(message, frame));
     user_.on_message(message);
 }
 

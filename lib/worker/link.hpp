@@ -32,7 +32,7 @@ public:
     virtual void on_data_ended(std::string stray) = 0;
 
     /// Nothing more can come over one of its channels, or the worker broke the protocol.
-    virtual void report(failure what) = 0;
+    virtual void report(failure new_failure) = 0;
 
 protected:
     ~link_user() = default;
@@ -92,13 +92,13 @@ private:
         bool is_paused = false;
     };
 
-    asio::awaitable<void> read(inlet& from);
-    asio::awaitable<bool> receive(inlet& from);
-    asio::awaitable<void> pause_if_flooded(inlet& from);
-    asio::awaitable<void> write(channel& to, const char* name);
-    taken handle_messages(inlet& from);
-    asio::awaitable<taken> handle_large(inlet& from);
-    void handle(inlet& from, worker_message&& message, const frame_view& frame);
+    asio::awaitable<void> read(inlet& source);
+    asio::awaitable<bool> receive(inlet& source);
+    asio::awaitable<void> pause_if_flooded(inlet& source);
+    asio::awaitable<void> write(channel& target, const char* name);
+    taken handle_messages(inlet& source);
+    asio::awaitable<taken> handle_large(inlet& source);
+    void handle(inlet& source, worker_message&& message, const frame_view& frame);
     void report_size();
     template <class Act>
     auto within_memory(Act act) -> std::optional<decltype(act())>;

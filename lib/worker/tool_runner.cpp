@@ -50,8 +50,11 @@ struct tool_runner::answer {
 
 /// One tool call.
 struct tool_runner::tool_run {
-    tool_run(const strand& executor, const call_ptr& served, std::uint64_t which, tool_call what)
-        : executor(executor.get_inner_executor()), caller(served), number(which), asked(std::move(what)) {}
+    tool_run(const strand& executor, const call_ptr& parent_call, std::uint64_t id, tool_call tool_request)
+        : executor(executor.get_inner_executor()),
+          caller(parent_call),
+          number(id),
+          asked(std::move(tool_request)) {}
 
     const strand executor; ///< where the tool runs
     const call_ptr caller;
@@ -64,12 +67,12 @@ struct tool_runner::tool_run {
     std::atomic<bool> is_stopped = false; ///< it need not begin on its strand
 };
 
-void tool_runner::start(const call_ptr& caller, tool_call_message& asked, std::string correlation_id) {
-    if (asked.number <= last_number_) {
-        throw protocol_violation("tool call " + std::to_string(asked.number) + " after " +
+void tool_runner::start(const call_ptr& caller, tool_call_message& message, std::string correlation_id) {
+    if (message.number <= last_number_) {
+        throw protocol_violation("tool call " + std::to_string(message.number) + " after " +
                                  std::to_string(last_number_) + ": their numbers must rise");
     }
-    last_number_ = asked.number;
+    last_number_ = message.number;
     if (answers_ == nullptr) { // the worker's calls are lost to it already
         return;
     }
@@ -77,19 +80,19 @@ void tool_runner::start(const call_ptr& caller, tool_call_message& asked, std::s
     if (std::count_if(open_.begin(), open_.end(), is_callers) ==
         static_cast<std::ptrdiff_t>(most_tool_calls)) {
         throw protocol_violation("more than " + std::to_string(most_tool_calls) +
-                                 " tool calls without an answer during call " + std::to_string(asked.id));
+                                 " tool calls without an answer during call " + std::to_string(message.id));
     }
-    tool_call what{.name = std::move(asked.name),
-                   .args = std::move(asked.args),
-                   .attachments = std::move(asked.attachments),
+    tool_call what{.name = std::move(message.name),
+                   .args = std::move(message.args),
+                   .attachments = std::move(message.attachments),
                    .command = caller->req.command(),
                    .worker = core_.id,
                    .session = caller->req.session(),
                    .correlation_id = std::move(correlation_id),
                    .metadata = caller->req.metadata(),
                    .deadline = caller->deadline};
-    auto mine = std::make_shared<tool_run>(core_.context.executor, caller, asked.number, std::move(what));
-    join_trace(*mine, std::move(asked.parent_span));
+    auto mine = std::make_shared<tool_run>(core_.context.executor, caller, message.number, std::move(what));
+    join_trace(*mine, std::move(message.parent_span));
     open_.push_back(mine);
     if (!is_clogged()) {
         begin(mine);
@@ -97,33 +100,34 @@ void tool_runner::start(const call_ptr& caller, tool_call_message& asked, std::s
 }
 
 /// Within the call, or within what the worker says that it is made within.
-void tool_runner::join_trace(tool_run& mine, std::string parent_span) const {
-    const auto& ties = mine.caller->ties;
+void tool_runner::join_trace(tool_run& active_run, std::string parent_span) const {
+    const auto& ties = active_run.caller->ties;
     if (!ties || !ties->trace) {
         return;
     }
-    auto& span = mine.span.emplace();
+    auto& span = active_run.span.emplace();
     span.pool = core_.id.pool;
     span.worker = core_.id;
-    span.what = mine.asked.name;
+    span.what = active_run.asked.name;
     span.kind = "server";
     span.trace_id = ties->trace->trace_id;
     span.span_id = to_span_id(core_.context.make_span_id());
     span.parent_id = parent_span.empty() ? ties->trace->run_id : std::move(parent_span);
-    span.correlation_id = mine.asked.correlation_id;
-    mine.asked.metadata[traceparent_key] = to_traceparent({span.trace_id, span.span_id});
+    span.correlation_id = active_run.asked.correlation_id;
+    active_run.asked.metadata[traceparent_key] = to_traceparent({span.trace_id, span.span_id});
 }
 
-void tool_runner::publish_span(tool_run& over, const std::string& outcome) const noexcept {
-    if (!over.span || outcome.empty()) {
+void tool_runner::publish_span(tool_run& ended_run, const std::string& outcome) const noexcept {
+    if (!ended_run.span || outcome.empty()) {
         return;
     }
     core_.context.publish<events::span>([&] {
-        over.span->time = core_.context.now() - over.begun;
-        over.span->start_time =
-            core_.context.wall_now() - std::chrono::duration_cast<std::chrono::microseconds>(over.span->time);
-        over.span->outcome = outcome;
-        return std::move(*over.span);
+        ended_run.span->time = core_.context.now() - ended_run.begun;
+        ended_run.span->start_time =
+            core_.context.wall_now() -
+            std::chrono::duration_cast<std::chrono::microseconds>(ended_run.span->time);
+        ended_run.span->outcome = outcome;
+        return std::move(*ended_run.span);
     });
 }
 
@@ -142,68 +146,70 @@ void tool_runner::go_on() {
     }
 }
 
-void tool_runner::begin(const tool_run_ptr& mine) {
-    mine->has_begun = true;
-    if (mine->caller->state == call_state::abandoned) {
-        refuse(mine, "skep.Cancelled", nobody_waits);
+void tool_runner::begin(const tool_run_ptr& active_run) {
+    active_run->has_begun = true;
+    if (active_run->caller->state == call_state::abandoned) {
+        refuse(active_run, "skep.Cancelled", nobody_waits);
         return;
     }
-    const auto* const extras = mine->caller->extras();
+    const auto* const extras = active_run->caller->extras();
     tool_ptr handler;
     if (extras != nullptr && extras->tools) {
-        const auto own = extras->tools->find(mine->asked.name);
+        const auto own = extras->tools->find(active_run->asked.name);
         handler = own == extras->tools->end() ? nullptr : own->second;
     }
-    handler = handler ? handler : core_.surroundings.tools.find(mine->asked.name);
+    handler = handler ? handler : core_.surroundings.tools.find(active_run->asked.name);
     if (!handler) {
-        refuse(mine, "skep.UnknownTool", "there is no such tool: ", mine->asked.name);
+        refuse(active_run, "skep.UnknownTool", "there is no such tool: ", active_run->asked.name);
         return;
     }
     try {
-        run(mine, handler);
+        run(active_run, handler);
     } catch (const std::exception& problem) { // out of memory
-        refuse(mine, "skep.NoMemory", problem.what());
+        refuse(active_run, "skep.NoMemory", problem.what());
     }
 }
 
-void tool_runner::run(const tool_run_ptr& mine, const tool_ptr& handler) {
-    auto tie = std::make_shared<const tool_tie>(
-        tool_tie{mine->caller, mine->asked.name, mine->asked.correlation_id, trace_in(mine->asked.metadata)});
-    mine->begun = core_.context.now();
-    const calling_executor executor(mine->executor, std::move(tie));
-    auto running = make_answer(handler, std::move(mine->asked), mine->number, core_.config.limits);
+void tool_runner::run(const tool_run_ptr& active_run, const tool_ptr& handler) {
+    auto tie = std::make_shared<const tool_tie>(tool_tie{active_run->caller, active_run->asked.name,
+                                                         active_run->asked.correlation_id,
+                                                         trace_in(active_run->asked.metadata)});
+    active_run->begun = core_.context.now();
+    const calling_executor executor(active_run->executor, std::move(tie));
+    auto running =
+        make_answer(handler, std::move(active_run->asked), active_run->number, core_.config.limits);
     const std::shared_ptr<tool_runner> self(core_.self.shared_from_this(), this);
-    auto on_end = [weak = std::weak_ptr(self), mine,
+    auto on_end = [weak = std::weak_ptr(self), active_run,
                    executor = core_.context.executor](const std::exception_ptr&, answer result) {
-        auto submit_answer = [weak, mine, result = std::move(result)] {
+        auto submit_answer = [weak, active_run, result = std::move(result)] {
             if (const auto runner = weak.lock()) {
-                runner->end(mine, result);
+                runner->end(active_run, result);
             }
         };
         execute_with_retry(executor, std::move(submit_answer));
     };
     // Never from within this function: the tool may call the pool at once.
-    auto start = [executor, mine, running = std::move(running), on_end = std::move(on_end)]() mutable {
-        if (mine->is_stopped) {
+    auto start = [executor, active_run, running = std::move(running), on_end = std::move(on_end)]() mutable {
+        if (active_run->is_stopped) {
             on_end(nullptr, {});
             return;
         }
         try {
             asio::co_spawn(executor, std::move(running),
-                           asio::bind_cancellation_slot(mine->cancellation.slot(), on_end));
+                           asio::bind_cancellation_slot(active_run->cancellation.slot(), on_end));
         } catch (const std::exception&) { // out of memory
             on_end(nullptr, {});
         }
     };
-    asio::post(mine->executor, std::move(start));
+    asio::post(active_run->executor, std::move(start));
     ++running_;
 }
 
-asio::awaitable<tool_runner::answer> tool_runner::make_answer(tool_ptr handler, tool_call asked,
+asio::awaitable<tool_runner::answer> tool_runner::make_answer(tool_ptr handler, tool_call tool_request,
                                                               std::uint64_t number, limit_options limits) {
     std::exception_ptr problem;
     try {
-        auto running = detail::checked((*handler)(std::move(asked)), "the tool");
+        auto running = detail::checked((*handler)(std::move(tool_request)), "the tool");
         tool_reply result = co_await std::move(running);
         answer made{encode_tool_result(number, std::move(result), limits), "ok"};
         co_return made;
@@ -216,48 +222,48 @@ asio::awaitable<tool_runner::answer> tool_runner::make_answer(tool_ptr handler, 
     co_return made;
 }
 
-void tool_runner::end(const tool_run_ptr& mine, const answer& result) {
+void tool_runner::end(const tool_run_ptr& active_run, const answer& result) {
     if (--running_ == 0) {
         all_ended_.open();
     }
-    publish_span(*mine, result.outcome);
-    if (std::find(open_.begin(), open_.end(), mine) == open_.end()) {
+    publish_span(*active_run, result.outcome);
+    if (std::find(open_.begin(), open_.end(), active_run) == open_.end()) {
         return; // nobody waits for it
     }
     try {
-        submit_answer(mine, result.frame);
+        submit_answer(active_run, result.frame);
         go_on();
     } catch (const std::exception&) { // out of memory
-        refuse(mine, "skep.NoMemory", "there was no memory for the answer");
+        refuse(active_run, "skep.NoMemory", "there was no memory for the answer");
     }
 }
 
-void tool_runner::refuse(const tool_run_ptr& mine, const char* type, std::string_view message,
+void tool_runner::refuse(const tool_run_ptr& active_run, const char* type, std::string_view message,
                          std::string_view about) noexcept {
     try {
         tool_failure failure{type, std::string(message), {}, {}};
         failure.message += about;
-        submit_answer(mine, encode_tool_error(mine->number, failure, core_.config.limits));
+        submit_answer(active_run, encode_tool_error(active_run->number, failure, core_.config.limits));
     } catch (const std::exception&) { // out of memory: the worker's code waits until its call is over
-        std::erase(open_, mine);
+        std::erase(open_, active_run);
     }
 }
 
-void tool_runner::submit_answer(const tool_run_ptr& mine, const encoded_frame& frame) {
+void tool_runner::submit_answer(const tool_run_ptr& active_run, const encoded_frame& frame) {
     if (frame.text.empty()) {
         throw std::bad_alloc();
     }
     append_frame(answers_->outbox(), frame);
-    std::erase(open_, tool_run_ptr(mine));
-    if (mine->caller->stream != nullptr) {
-        mine->caller->stream->heard = core_.context.now(); // it has waited for us until now
+    std::erase(open_, tool_run_ptr(active_run));
+    if (active_run->caller->stream != nullptr) {
+        active_run->caller->stream->heard = core_.context.now(); // it has waited for us until now
     }
     answers_->flush();
 }
 
-void tool_runner::drop(const call& answered) noexcept {
+void tool_runner::drop(const call& answered_call) noexcept {
     std::erase_if(open_, [&](const tool_run_ptr& each) {
-        const bool is_its = each->caller.get() == &answered;
+        const bool is_its = each->caller.get() == &answered_call;
         if (is_its) {
             stop(each);
         }
@@ -265,10 +271,10 @@ void tool_runner::drop(const call& answered) noexcept {
     });
 }
 
-void tool_runner::cancel(const call& given_up) noexcept {
+void tool_runner::cancel(const call& abandoned_call) noexcept {
     const auto next = [&] {
         return std::find_if(open_.begin(), open_.end(),
-                            [&](const tool_run_ptr& each) { return each->caller.get() == &given_up; });
+                            [&](const tool_run_ptr& each) { return each->caller.get() == &abandoned_call; });
     };
     for (auto found = next(); found != open_.end(); found = next()) {
         const tool_run_ptr cancelled(*found);
@@ -284,15 +290,15 @@ void tool_runner::close() noexcept {
 }
 
 /// Without memory for that, it goes on, and its answer is dropped.
-void tool_runner::stop(const tool_run_ptr& mine) noexcept {
-    mine->is_stopped = true;
-    auto cancel = [mine] {
+void tool_runner::stop(const tool_run_ptr& active_run) noexcept {
+    active_run->is_stopped = true;
+    auto cancel = [active_run] {
         try {
-            mine->cancellation.emit(asio::cancellation_type::terminal);
+            active_run->cancellation.emit(asio::cancellation_type::terminal);
         } catch (const std::exception&) {}
     };
     try {
-        asio::post(mine->executor, std::move(cancel));
+        asio::post(active_run->executor, std::move(cancel));
     } catch (const std::exception&) {}
 }
 

@@ -25,13 +25,13 @@ public:
     void open() noexcept { answers_ = &core_.link->control(); }
 
     /// The worker asks for something while it is at `caller`. Throws protocol_violation if it may not.
-    void start(const call_ptr& caller, tool_call_message& asked, std::string correlation_id);
+    void start(const call_ptr& caller, tool_call_message& message, std::string correlation_id);
 
     /// The call has been answered: nobody waits for its tools.
-    void drop(const call& answered) noexcept;
+    void drop(const call& answered_call) noexcept;
 
     /// Nobody waits for the call: its tools are cancelled, and the worker is told.
-    void cancel(const call& given_up) noexcept;
+    void cancel(const call& abandoned_call) noexcept;
 
     /// The worker has taken some of its answers.
     void go_on();
@@ -49,19 +49,19 @@ private:
     struct answer;
     using tool_run_ptr = std::shared_ptr<tool_run>;
 
-    static asio::awaitable<answer> make_answer(tool_ptr handler, tool_call asked, std::uint64_t number,
+    static asio::awaitable<answer> make_answer(tool_ptr handler, tool_call tool_request, std::uint64_t number,
                                                limit_options limits);
 
-    void join_trace(tool_run& mine, std::string parent_span) const;
-    void publish_span(tool_run& over, const std::string& outcome) const noexcept;
+    void join_trace(tool_run& active_run, std::string parent_span) const;
+    void publish_span(tool_run& ended_run, const std::string& outcome) const noexcept;
     bool is_clogged() const noexcept;
-    void begin(const tool_run_ptr& mine);
-    void run(const tool_run_ptr& mine, const tool_ptr& handler);
-    void end(const tool_run_ptr& mine, const answer& result);
-    void refuse(const tool_run_ptr& mine, const char* type, std::string_view message,
+    void begin(const tool_run_ptr& active_run);
+    void run(const tool_run_ptr& active_run, const tool_ptr& handler);
+    void end(const tool_run_ptr& active_run, const answer& result);
+    void refuse(const tool_run_ptr& active_run, const char* type, std::string_view message,
                 std::string_view about = {}) noexcept;
-    void submit_answer(const tool_run_ptr& mine, const encoded_frame& frame);
-    static void stop(const tool_run_ptr& mine) noexcept;
+    void submit_answer(const tool_run_ptr& active_run, const encoded_frame& frame);
+    static void stop(const tool_run_ptr& active_run) noexcept;
 
     worker_core& core_;
     channel* answers_ = nullptr; ///< null before open() and after close()

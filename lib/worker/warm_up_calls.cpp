@@ -16,8 +16,8 @@ namespace skep {
 /// Its caller waits for it at a latch.
 class warm_up_call final : public call, private call_sink {
 public:
-    warm_up_call(request&& what, const strand& executor)
-        : call(std::move(what), static_cast<call_sink*>(this)), over_(executor) {}
+    warm_up_call(request&& new_request, const strand& executor)
+        : call(std::move(new_request), static_cast<call_sink*>(this)), over_(executor) {}
 
     /// When its caller's patience ends, if it is sent now.
     time_point limit(time_point now) const {
@@ -73,13 +73,13 @@ warm_up_calls::warm_up_calls(const strand& executor, const pool_config& config,
       id_(subject->id()),
       worker_(subject) {}
 
-asio::awaitable<reply> warm_up_calls::execute(request what) {
-    auto running = run(shared_from_this(), std::move(what));
+asio::awaitable<reply> warm_up_calls::execute(request new_request) {
+    auto running = run(shared_from_this(), std::move(new_request));
     return asio::co_spawn(executor_, std::move(running), asio::use_awaitable);
 }
 
-asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, request what) {
-    const boost::intrusive_ptr<warm_up_call> mine(new warm_up_call(std::move(what), self->executor_));
+asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, request new_request) {
+    const boost::intrusive_ptr<warm_up_call> mine(new warm_up_call(std::move(new_request), self->executor_));
     self->send(*mine);
     bool is_answered = false;
     auto problem = errc::timeout;
@@ -95,25 +95,25 @@ asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, r
     throw mine->error_of(problem, self->id_);
 }
 
-void warm_up_calls::send(warm_up_call& fresh) {
+void warm_up_calls::send(warm_up_call& new_call) {
     const auto to = worker_.lock();
     if (!to || to->life().is_over()) {
-        throw fresh.error_of(errc::cancelled, id_, "the warm-up that it belongs to is over");
+        throw new_call.error_of(errc::cancelled, id_, "the warm-up that it belongs to is over");
     }
-    if (fresh.has_session() && fresh.req.affinity().value_or(affinity_) != affinity_mode::hint) {
-        throw fresh.error_of(
+    if (new_call.has_session() && new_call.req.affinity().value_or(affinity_) != affinity_mode::hint) {
+        throw new_call.error_of(
             errc::invalid_request, id_,
             "a warm-up call has no session that is strictly bound: that is of another worker");
     }
-    fresh.encode(limits_);
-    fresh.deadline = std::min(fresh.limit(clock::now()), to->life().deadline());
-    to->calls().assign_private(fresh);
+    new_call.encode(limits_);
+    new_call.deadline = std::min(new_call.limit(clock::now()), to->life().deadline());
+    to->calls().assign_private(new_call);
 }
 
-void warm_up_calls::abandon(warm_up_call& sent) {
+void warm_up_calls::abandon(warm_up_call& sent_call) {
     if (const auto at = worker_.lock(); at && !at->life().is_over()) {
-        at->calls().abandon_private(sent);
-        at->calls().cancel(sent);
+        at->calls().abandon_private(sent_call);
+        at->calls().cancel(sent_call);
     }
 }
 

@@ -19,16 +19,16 @@ class warm_up_calls final : public call_interface, public std::enable_shared_fro
 public:
     warm_up_calls(const strand& executor, const pool_config& config, const std::shared_ptr<worker>& subject);
 
-    boost::asio::awaitable<reply> execute(request what) override;
+    boost::asio::awaitable<reply> execute(request new_request) override;
     using call_interface::execute;
 
     /// Refuses calls from now on.
     void end() noexcept { worker_.reset(); }
 
 private:
-    static boost::asio::awaitable<reply> run(std::shared_ptr<warm_up_calls> self, request what);
-    void send(warm_up_call& fresh);
-    void abandon(warm_up_call& sent);
+    static boost::asio::awaitable<reply> run(std::shared_ptr<warm_up_calls> self, request new_request);
+    void send(warm_up_call& new_call);
+    void abandon(warm_up_call& sent_call);
 
     const strand executor_;
     const limit_options limits_;

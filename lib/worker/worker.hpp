@@ -48,9 +48,9 @@ struct served_sessions : boost::intrusive_ref_counter<served_sessions, boost::th
 /// it runs any more. run() is that life; every other function is called on the pool's strand meanwhile.
 class worker final : public std::enable_shared_from_this<worker>, private link_user {
 public:
-    /// `begun`: its life while its slot was vacant, if there was one.
+    /// `initial_state`: its life while its slot was vacant, if there was one.
     worker(const worker_surroundings& surroundings, worker_id id,
-           std::optional<worker_state_machine> begun = {});
+           std::optional<worker_state_machine> initial_state = {});
 
     asio::awaitable<void> run();
 
@@ -79,10 +79,10 @@ public:
     const boost::intrusive_ptr<served_sessions>& served() const noexcept { return served_; }
 
     /// Something went wrong with it: the recovery policy decides what follows.
-    void report(failure what) override;
+    void report(failure new_failure) override;
 
     /// Takes it out of service for good; it ends once nobody waits for a call on it.
-    void retire(departure_cause why, std::string detail);
+    void retire(departure_cause cause, std::string detail);
 
     /// No more calls; suspended once those it has are answered. Does nothing if it is or has left service.
     void suspend();

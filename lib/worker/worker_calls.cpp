@@ -80,14 +80,14 @@ void worker_calls::assign_private(call& next) {
     assign(next, next.submitted);
 }
 
-void worker_calls::abandon_private(call& given_up) noexcept {
-    given_up.state = call_state::abandoned;
-    tools_.cancel(given_up);
+void worker_calls::abandon_private(call& abandoned_call) noexcept {
+    abandoned_call.state = call_state::abandoned;
+    tools_.cancel(abandoned_call);
 }
 
-void worker_calls::cancel(const call& given_up) {
-    tools_.cancel(given_up);
-    append_cancel(core_.link->control().outbox().text(), given_up.id);
+void worker_calls::cancel(const call& abandoned_call) {
+    tools_.cancel(abandoned_call);
+    append_cancel(core_.link->control().outbox().text(), abandoned_call.id);
     core_.link->control().flush();
 }
 
@@ -96,13 +96,13 @@ void worker_calls::grant(const call& stream, stream_credit more) {
     core_.link->control().flush();
 }
 
-std::string worker_calls::correlation_id_of(const call& sent) const {
-    const auto& given = sent.req.correlation_id();
+std::string worker_calls::correlation_id_of(const call& sent_call) const {
+    const auto& given = sent_call.req.correlation_id();
     if (!given.empty()) {
         return given;
     }
     std::array<char, 20> digits;
-    const auto end = std::to_chars(digits.begin(), digits.end(), sent.id).ptr;
+    const auto end = std::to_chars(digits.begin(), digits.end(), sent_call.id).ptr;
     auto id = correlation_;
     id.append(digits.begin(), end);
     return id;
@@ -126,20 +126,20 @@ std::string worker_calls::session_of(std::string_view correlation_id) const {
     return session;
 }
 
-reply worker_calls::reply_to(const call& answered, result_message& answer, time_point now) const {
+reply worker_calls::reply_to(const call& answered_call, result_message& answer, time_point now) const {
     return {.value = std::move(answer.value),
             .attachments = std::move(answer.attachments),
             .worker = core_.id,
-            .correlation_id = correlation_id_of(answered),
-            .queue_time = answered.dispatched - answered.submitted,
-            .run_time = now - answered.dispatched,
-            .attempts = answered.attempts};
+            .correlation_id = correlation_id_of(answered_call),
+            .queue_time = answered_call.dispatched - answered_call.submitted,
+            .run_time = now - answered_call.dispatched,
+            .attempts = answered_call.attempts};
 }
 
-error_info worker_calls::failure_of(const call& answered, error_message& answer) const {
+error_info worker_calls::failure_of(const call& answered_call, error_message& answer) const {
     error_info info;
     info.worker = core_.id;
-    info.correlation_id = correlation_id_of(answered);
+    info.correlation_id = correlation_id_of(answered_call);
     info.remote_type = std::move(answer.type);
     info.remote_message = std::move(answer.message);
     info.remote_traceback = std::move(answer.traceback);
@@ -179,8 +179,8 @@ call_ptr worker_calls::take_answered(std::uint64_t id, time_point now) {
     return answered;
 }
 
-void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& asked) {
-    tools_.start(caller, asked, correlation_id_of(*caller));
+void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message) {
+    tools_.start(caller, message, correlation_id_of(*caller));
 }
 
 /// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.

@@ -61,10 +61,10 @@ public:
     void assign_private(call& next);
 
     /// Nobody waits for that one any more: no tool works for it. The worker is not told, unless by cancel().
-    void abandon_private(call& given_up) noexcept;
+    void abandon_private(call& abandoned_call) noexcept;
 
     /// Tells the worker that nobody waits for the call any more. Its place stays taken until the worker answers.
-    void cancel(const call& given_up);
+    void cancel(const call& abandoned_call);
 
     /// Lets the worker send more chunks of a stream that it has.
     void grant(const call& stream, stream_credit more);
@@ -73,7 +73,7 @@ public:
     bool is_asking(const call& caller) const noexcept { return tools_.is_asked_by(caller); }
 
     /// The request's, or the one made for it.
-    std::string correlation_id_of(const call& sent) const;
+    std::string correlation_id_of(const call& sent_call) const;
 
     /// Of the calls that the worker is at, as far as can be known; see output_line.
     std::vector<std::string> correlation_ids() const;
@@ -82,8 +82,8 @@ public:
     std::string session_of(std::string_view correlation_id) const;
 
     /// What the worker has answered a call with, as its caller gets it.
-    reply reply_to(const call& answered, result_message& answer, time_point now) const;
-    error_info failure_of(const call& answered, error_message& answer) const;
+    reply reply_to(const call& answered_call, result_message& answer, time_point now) const;
+    error_info failure_of(const call& answered_call, error_message& answer) const;
 
     /// After calls_lost: the calls that get no answer, last sent first.
     std::optional<lost_call_notice> take_lost();
@@ -119,7 +119,7 @@ private:
     /// An answer has come. Throws protocol_violation if there is no such call. One that was given up by its caller is
     /// there until now.
     call_ptr take_answered(std::uint64_t id, time_point now);
-    void begin_tool(const call_ptr& caller, tool_call_message& asked);
+    void begin_tool(const call_ptr& caller, tool_call_message& message);
 
     /// The worker has read some of what it was sent.
     void resume_tools() { tools_.go_on(); }

@@ -11,13 +11,13 @@
 namespace skep {
 
 worker_core::worker_core(const worker_surroundings& pool, worker& subject, worker_id name,
-                         std::optional<worker_state_machine> begun)
+                         std::optional<worker_state_machine> initial_state)
     : surroundings(pool),
       context(pool.context),
       config(pool.config),
       self(subject),
       id(std::move(name)),
-      life(pool.config, pool.context.present(), std::move(begun)),
+      life(pool.config, pool.context.present(), std::move(initial_state)),
       transitions_(life.machine().transitions() - 1) {} // it is starting, which is news
 
 void worker_core::announce(decltype(worker_event::fact) fact) {
@@ -42,8 +42,14 @@ void worker_core::announce_transitions() noexcept {
     }
 }
 
-events::worker_transition event_of(const transition& passed, const worker_id& who) {
-    return {who, passed.from, passed.to, passed.reason, passed.time_in_state, passed.code, passed.metadata};
+events::worker_transition event_of(const transition& last_transition, const worker_id& id) {
+    return {id,
+            last_transition.from,
+            last_transition.to,
+            last_transition.reason,
+            last_transition.time_in_state,
+            last_transition.code,
+            last_transition.metadata};
 }
 
 } // namespace skep

@@ -21,20 +21,20 @@ namespace skep {
 /// the worker's then.
 class answer_handler {
 public:
-    virtual void on_result(worker& sender, call& answered, result_message& answer, time_point now) = 0;
-    virtual void on_remote_error(worker& sender, call& answered, error_message& answer) = 0;
+    virtual void on_result(worker& sender, call& answered_call, result_message& answer, time_point now) = 0;
+    virtual void on_remote_error(worker& sender, call& answered_call, error_message& answer) = 0;
 
     /// A piece of a stream, which goes on.
     virtual void on_chunk(call& receiver, chunk_message& piece) = 0;
 
     /// Something that its code logs.
-    virtual void on_log(const worker& sender, const log_message& said) noexcept = 0;
+    virtual void on_log(const worker& sender, const log_message& record) noexcept = 0;
 
     /// Whether it may be at a probe now that nobody has asked for.
     virtual bool may_be_probed(const worker& one) const noexcept = 0;
 
     /// A call that was pipelined may have begun now, though its caller no longer waits.
-    virtual void on_begun_in_vain(call& begun) = 0;
+    virtual void on_begun_in_vain(call& running_call) = 0;
 
 protected:
     ~answer_handler() = default;
@@ -58,7 +58,7 @@ struct worker_surroundings {
 class worker_core {
 public:
     worker_core(const worker_surroundings& surroundings, worker& self, worker_id id,
-                std::optional<worker_state_machine> begun);
+                std::optional<worker_state_machine> initial_state);
 
     void announce(decltype(worker_event::fact) fact);
 
@@ -85,7 +85,7 @@ private:
     bool has_left_ = false;
 };
 
-/// An entry of the history of worker `who`, as an event.
-events::worker_transition event_of(const transition& passed, const worker_id& who);
+/// An entry of the history of worker `id`, as an event.
+events::worker_transition event_of(const transition& last_transition, const worker_id& id);
 
 } // namespace skep

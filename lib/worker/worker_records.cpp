@@ -15,51 +15,51 @@ bool worker_records::admit() noexcept {
     return is_admitted;
 }
 
-void worker_records::handle(event_message& told) {
+void worker_records::handle(event_message& message) {
     if (!admit()) {
         return;
     }
-    publish_span(told);
+    publish_span(message);
     core_.context.publish<events::worker_emitted>([&] {
         return events::worker_emitted{core_.id,
-                                      std::move(told.name),
-                                      std::move(told.measurements),
-                                      std::move(told.metadata),
-                                      std::move(told.correlation_id),
-                                      told.dropped + dropped_};
+                                      std::move(message.name),
+                                      std::move(message.measurements),
+                                      std::move(message.metadata),
+                                      std::move(message.correlation_id),
+                                      message.dropped + dropped_};
     });
 }
 
-void worker_records::handle(const log_message& said) {
+void worker_records::handle(const log_message& record) {
     if (admit()) {
-        const std::string_view separator = said.logger.empty() ? "" : ": ";
-        for (const std::string_view part : {std::string_view(said.logger), separator,
-                                            std::string_view(said.text), std::string_view("\n")}) {
+        const std::string_view separator = record.logger.empty() ? "" : ": ";
+        for (const std::string_view part : {std::string_view(record.logger), separator,
+                                            std::string_view(record.text), std::string_view("\n")}) {
             core_.process->add_to_tail(part); // where a Python program's own handler would have printed it
         }
-        core_.surroundings.answers.on_log(core_.self, said);
+        core_.surroundings.answers.on_log(core_.self, record);
     }
 }
 
 /// What skep.span() tells, in a call that is traced.
-void worker_records::publish_span(const event_message& told) const {
-    if (!told.span) {
+void worker_records::publish_span(const event_message& message) const {
+    if (!message.span) {
         return;
     }
     core_.context.publish<events::span>([&] {
         events::span span;
         span.pool = core_.id.pool;
         span.worker = core_.id;
-        span.what = told.name;
+        span.what = message.name;
         span.kind = "internal";
-        span.trace_id = told.span->trace_id;
-        span.span_id = told.span->span_id;
-        span.parent_id = told.span->parent_id;
-        span.start_time = std::chrono::system_clock::time_point(told.span->start);
-        span.time = told.span->time;
-        span.outcome = told.span->outcome;
-        span.correlation_id = told.correlation_id;
-        span.attributes = told.metadata;
+        span.trace_id = message.span->trace_id;
+        span.span_id = message.span->span_id;
+        span.parent_id = message.span->parent_id;
+        span.start_time = std::chrono::system_clock::time_point(message.span->start);
+        span.time = message.span->time;
+        span.outcome = message.span->outcome;
+        span.correlation_id = message.correlation_id;
+        span.attributes = message.metadata;
         return span;
     });
 }

@@ -18,16 +18,16 @@ public:
         : core_(core), limit_(core.config.output.lines_per_second, core.context.now()) {}
 
     /// Tells the subscribers, if it is admitted.
-    void handle(event_message& told);
+    void handle(event_message& message);
 
     /// Adds it to what the worker has printed, and tells the pool, if it is admitted.
-    void handle(const log_message& said);
+    void handle(const log_message& record);
 
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
     bool admit() noexcept;
-    void publish_span(const event_message& told) const;
+    void publish_span(const event_message& message) const;
 
     worker_core& core_;
     rate_limit limit_;

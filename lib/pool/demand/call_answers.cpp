@@ -14,31 +14,32 @@ namespace {
 
 /// Of a call that was lost with its worker, and may have begun there: what its caller can do about it. What takes too much
 /// memory would take it from the next worker, too.
-const char* why_not_again(const call& lost, const worker& gone, bool may_go_elsewhere, bool budget_is_spent) {
+const char* why_not_again(const call& lost_call, const worker& ended_worker, bool may_go_elsewhere,
+                          bool budget_is_spent) {
     return budget_is_spent ? "; not retried, as too many calls were of late"
-           : gone.life().leaves_for(departure_cause::memory_limit)
+           : ended_worker.life().leaves_for(departure_cause::memory_limit)
                ? "; raise recycle.hard_memory if the call needs that much"
-           : !may_go_elsewhere      ? "; it is bound to that worker"
-           : !lost.req.idempotent() ? "; mark the request idempotent if it may be sent again"
-           : lost.stream != nullptr && lost.stream->has_begun
+           : !may_go_elsewhere           ? "; it is bound to that worker"
+           : !lost_call.req.idempotent() ? "; mark the request idempotent if it may be sent again"
+           : lost_call.stream != nullptr && lost_call.stream->has_begun
                ? "; it is not sent again, as a chunk had arrived"
                : "; it is not sent again, as all of retry.attempts are used up";
 }
 
 } // namespace
 
-void call_answers::on_result(worker& sender, call& answered, result_message& answer, time_point now) {
-    if (answered.state != call_state::running) {
-        on_late_answer(sender, answered);
+void call_answers::on_result(worker& sender, call& answered_call, result_message& answer, time_point now) {
+    if (answered_call.state != call_state::running) {
+        on_late_answer(sender, answered_call);
         return;
     }
-    const call_ptr keep(&answered);
-    auto given = sender.calls().reply_to(answered, answer, now);
+    const call_ptr keep(&answered_call);
+    auto given = sender.calls().reply_to(answered_call, answer, now);
     losses_.succeeded();
-    open_.succeed(answered, now);
+    open_.succeed(answered_call, now);
     room_.serve(sender); // first: the worker is to idle as little as may be
-    if (waiting_room::close(answered)) {
-        answered.sink->put_answer(std::move(given));
+    if (waiting_room::close(answered_call)) {
+        answered_call.sink->put_answer(std::move(given));
     }
 }
 
@@ -55,57 +56,57 @@ void call_answers::on_chunk(call& receiver, chunk_message& piece) {
     receiver.sink->put_chunk({std::move(piece.value), std::move(piece.attachments)}, piece.bytes);
 }
 
-void call_answers::take_chunks(call& from, stream_credit taken) {
-    auto& window = from.stream->window;
+void call_answers::take_chunks(call& streaming_call, stream_credit taken_credit) {
+    auto& window = streaming_call.stream->window;
     const bool was_exhausted = window.is_exhausted();
-    window.consume(taken);
-    if (from.state != call_state::running) {
+    window.consume(taken_credit);
+    if (streaming_call.state != call_state::running) {
         return;
     }
     if (const auto more = window.grant()) {
-        from.stream->heard = was_exhausted ? context_.now() : from.stream->heard;
-        from.at->calls().grant(from, *more);
+        streaming_call.stream->heard = was_exhausted ? context_.now() : streaming_call.stream->heard;
+        streaming_call.at->calls().grant(streaming_call, *more);
     }
 }
 
-void call_answers::on_remote_error(worker& sender, call& answered, error_message& answer) {
-    if (answered.state != call_state::running) {
-        on_late_answer(sender, answered);
+void call_answers::on_remote_error(worker& sender, call& answered_call, error_message& answer) {
+    if (answered_call.state != call_state::running) {
+        on_late_answer(sender, answered_call);
         return;
     }
-    const bool is_late = answered.deadline <= context_.now();
+    const bool is_late = answered_call.deadline <= context_.now();
     const auto code =
         is_late ? code_of_late_error(answer.type, answer.code) : code_of_remote_error(answer.type);
-    auto info = sender.calls().failure_of(answered, answer);
-    open_.fail(answered, code, std::move(info));
+    auto info = sender.calls().failure_of(answered_call, answer);
+    open_.fail(answered_call, code, std::move(info));
     room_.serve(sender);
 }
 
 /// An answer to a call that was given up: dropped, but its worker is free again.
-void call_answers::on_late_answer(worker& sender, call& answered) {
+void call_answers::on_late_answer(worker& sender, call& answered_call) {
     ++open_.counters().late_answers;
-    open_.forget(answered);
+    open_.forget(answered_call);
     room_.serve(sender);
 }
 
-void call_answers::on_call_lost(worker& gone, const lost_call_notice& notice) {
+void call_answers::on_call_lost(worker& ended_worker, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
         open_.forget(lost);
         // That it crashes when it is ended for a call that was given up may be for that.
-        const bool was_overdue = gone.life().leaves_for(departure_cause::overdue_call);
+        const bool was_overdue = ended_worker.life().leaves_for(departure_cause::overdue_call);
         if (notice.may_have_begun && notice.is_to_blame && !was_overdue) {
             losses_.blame(lost, context_.now());
         }
         return;
     }
-    retry_or_fail(gone, notice);
+    retry_or_fail(ended_worker, notice);
 }
 
-void call_answers::retry_or_fail(worker& gone, const lost_call_notice& notice) {
+void call_answers::retry_or_fail(worker& ended_worker, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
-    auto info = gone.describe();
+    auto info = ended_worker.describe();
     const error cause(errc::worker_lost, info);
     const bool is_lost_in_session = lost.has_session() && sessions_.is_lost(lost);
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
@@ -113,7 +114,8 @@ void call_answers::retry_or_fail(worker& gone, const lost_call_notice& notice) {
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         open_.counters().retries_denied += verdict.budget_is_spent ? 1 : 0;
         const bool refused = verdict.fate == call_fate::refuse;
-        info.detail += refused ? "" : why_not_again(lost, gone, may_go_elsewhere, verdict.budget_is_spent);
+        info.detail +=
+            refused ? "" : why_not_again(lost, ended_worker, may_go_elsewhere, verdict.budget_is_spent);
         open_.fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
         return;
     }
@@ -129,9 +131,9 @@ void call_answers::retry_or_fail(worker& gone, const lost_call_notice& notice) {
         return;
     }
     context_.publish<events::request_retried>([&] {
-        return events::request_retried{gone.id(), lost.req.command(), gone.calls().correlation_id_of(lost),
-                                       verdict.fate == call_fate::retry ? verdict.wait : duration::zero(),
-                                       lost.attempts};
+        return events::request_retried{
+            ended_worker.id(), lost.req.command(), ended_worker.calls().correlation_id_of(lost),
+            verdict.fate == call_fate::retry ? verdict.wait : duration::zero(), lost.attempts};
     });
     open_.take_back(lost, now);
     if (verdict.fate == call_fate::resend) {

@@ -16,17 +16,17 @@ public:
                  lost_call_policy& losses)
         : context_(context), room_(room), sessions_(sessions), open_(open), losses_(losses) {}
 
-    void on_result(worker& sender, call& answered, result_message& answer, time_point now);
-    void on_remote_error(worker& sender, call& answered, error_message& answer);
+    void on_result(worker& sender, call& answered_call, result_message& answer, time_point now);
+    void on_remote_error(worker& sender, call& answered_call, error_message& answer);
     void on_chunk(call& receiver, chunk_message& piece);
 
     /// The consumer of a stream has taken so much: its worker may send more.
-    void take_chunks(call& from, stream_credit taken);
-    void on_call_lost(worker& gone, const lost_call_notice& notice);
+    void take_chunks(call& streaming_call, stream_credit taken_credit);
+    void on_call_lost(worker& ended_worker, const lost_call_notice& notice);
 
 private:
-    void on_late_answer(worker& sender, call& answered);
-    void retry_or_fail(worker& gone, const lost_call_notice& notice);
+    void on_late_answer(worker& sender, call& answered_call);
+    void retry_or_fail(worker& ended_worker, const lost_call_notice& notice);
 
     const pool_context& context_;
     waiting_room& room_;

@@ -19,15 +19,16 @@
 namespace skep {
 
 /// Of a call that is at no worker, the request's, which may have none.
-inline std::string correlation_id_of(const call& of) {
-    const bool is_at_worker = of.state == call_state::running && of.id != 0;
-    return is_at_worker ? of.at->calls().correlation_id_of(of) : of.req.correlation_id();
+inline std::string correlation_id_of(const call& subject) {
+    const bool is_at_worker = subject.state == call_state::running && subject.id != 0;
+    return is_at_worker ? subject.at->calls().correlation_id_of(subject) : subject.req.correlation_id();
 }
 
-inline void publish_enqueued(const pool_context& context, const std::string& pool, const call& waiting,
+inline void publish_enqueued(const pool_context& context, const std::string& pool, const call& waiting_call,
                              std::size_t depth) {
     context.publish<events::queue_enqueued>([&] {
-        return events::queue_enqueued{pool, waiting.req.command(), waiting.req.correlation_id(), depth};
+        return events::queue_enqueued{pool, waiting_call.req.command(), waiting_call.req.correlation_id(),
+                                      depth};
     });
 }
 
@@ -46,11 +47,11 @@ inline void publish_dequeued(const pool_context& context, const std::string& poo
 }
 
 /// Of one that has waited in vain, and fails with `code`.
-inline void publish_left_queue(const pool_context& context, const std::string& pool, const call& waiting,
+inline void publish_left_queue(const pool_context& context, const std::string& pool, const call& waiting_call,
                                errc code) {
     const auto describe = [&]<class Event>(std::type_identity<Event>) {
-        return Event{pool, waiting.req.command(), waiting.req.correlation_id(),
-                     context.now() - waiting.submitted};
+        return Event{pool, waiting_call.req.command(), waiting_call.req.correlation_id(),
+                     context.now() - waiting_call.submitted};
     };
     if (code == errc::cancelled) {
         context.publish<events::queue_cancelled>(
@@ -62,38 +63,39 @@ inline void publish_left_queue(const pool_context& context, const std::string& p
 }
 
 /// It is at its worker.
-inline void publish_started(const pool_context& context, const call& sent) {
+inline void publish_started(const pool_context& context, const call& sent_call) {
     context.publish<events::request_started>([&] {
-        return events::request_started{sent.at->id(),
-                                       sent.req.command(),
-                                       correlation_id_of(sent),
-                                       sent.req.session(),
-                                       sent.dispatched - sent.submitted,
-                                       sent.attempts};
+        return events::request_started{sent_call.at->id(),
+                                       sent_call.req.command(),
+                                       correlation_id_of(sent_call),
+                                       sent_call.req.session(),
+                                       sent_call.dispatched - sent_call.submitted,
+                                       sent_call.attempts};
     });
 }
 
-inline time_spent time_spent_at(const call& over, time_point now) noexcept {
-    if (over.attempts == 0) {
-        return {now - over.submitted, {}, now - over.submitted};
+inline time_spent time_spent_at(const call& ended_call, time_point now) noexcept {
+    if (ended_call.attempts == 0) {
+        return {now - ended_call.submitted, {}, now - ended_call.submitted};
     }
-    return {over.dispatched - over.submitted, now - over.dispatched, now - over.submitted};
+    return {ended_call.dispatched - ended_call.submitted, now - ended_call.dispatched,
+            now - ended_call.submitted};
 }
 
 /// It is about to be over; `code` is what it fails with, if it does.
-inline void publish_finished(const pool_context& context, const std::string& pool, const call& over,
+inline void publish_finished(const pool_context& context, const std::string& pool, const call& ended_call,
                              const time_spent& times, const std::optional<errc>& code) {
     context.publish<events::request_finished>([&] {
-        const bool is_at_worker = over.state == call_state::running;
+        const bool is_at_worker = ended_call.state == call_state::running;
         return events::request_finished{pool,
-                                        is_at_worker ? over.at->id() : worker_id(),
-                                        over.req.command(),
-                                        correlation_id_of(over),
-                                        over.req.session(),
+                                        is_at_worker ? ended_call.at->id() : worker_id(),
+                                        ended_call.req.command(),
+                                        correlation_id_of(ended_call),
+                                        ended_call.req.session(),
                                         times.queue_time,
                                         times.run_time.value_or(duration::zero()),
                                         times.total_time,
-                                        over.attempts,
+                                        ended_call.attempts,
                                         code ? std::string(to_string(*code)) : "ok"};
     });
 }

@@ -12,53 +12,54 @@
 
 namespace skep {
 
-time_point next_check(const call& running) {
-    if (running.stream == nullptr) {
-        return running.deadline;
+time_point next_check(const call& running_call) {
+    if (running_call.stream == nullptr) {
+        return running_call.deadline;
     }
-    return std::min(running.deadline, after_limit(running.stream->heard, running.stream->idle_timeout));
+    return std::min(running_call.deadline,
+                    after_limit(running_call.stream->heard, running_call.stream->idle_timeout));
 }
 
-void call_timeouts::on_due(call& late, const supply_outlook& supply) {
-    switch (late.state) {
-    case call_state::queued: fail_waiting(late, supply); break;
-    case call_state::delayed: open_.fail(late, errc::timeout); break;
+void call_timeouts::on_due(call& overdue_call, const supply_outlook& supply) {
+    switch (overdue_call.state) {
+    case call_state::queued: fail_waiting(overdue_call, supply); break;
+    case call_state::delayed: open_.fail(overdue_call, errc::timeout); break;
     case call_state::running:
-        if (late.deadline > context_.now()) {
-            check_quiet(late);
+        if (overdue_call.deadline > context_.now()) {
+            check_quiet(overdue_call);
         } else {
-            time_out(late);
+            time_out(overdue_call);
         }
         break;
-    case call_state::abandoned: check_overdue(late); break;
+    case call_state::abandoned: check_overdue(overdue_call); break;
     default: break;
     }
 }
 
 /// Its time was over before a worker took it.
-void call_timeouts::fail_waiting(call& waiting, const supply_outlook& supply) {
+void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& supply) {
     error_info info;
     info.detail = supply.shortage;
     auto code = errc::queue_timeout;
     if (!room_.places().is_any_up()) {
         code = errc::no_worker;
-    } else if (waiting.deadline <= context_.now()) {
+    } else if (waiting_call.deadline <= context_.now()) {
         code = errc::timeout;
     } else if (info.detail.empty()) {
-        info.detail = waiting.is_leased() ? "the lease's other calls held its places; raise "
-                      : waiting.slot      ? "the worker of its session was busy; raise "
-                                          : "all were busy; raise workers, ";
+        info.detail = waiting_call.is_leased() ? "the lease's other calls held its places; raise "
+                      : waiting_call.slot      ? "the worker of its session was busy; raise "
+                                               : "all were busy; raise workers, ";
         info.detail += "queue.timeout or the request's queue_timeout";
     }
-    open_.leave_queue(waiting, code, std::move(info));
+    open_.leave_queue(waiting_call, code, std::move(info));
 }
 
-void call_timeouts::time_out(call& running, error_info info) {
-    auto& at = *running.at;
-    if (!at.calls().is_pipelined(running)) {
-        timed_out_.push_back({at.shared_from_this(), &running});
+void call_timeouts::time_out(call& running_call, error_info info) {
+    auto& at = *running_call.at;
+    if (!at.calls().is_pipelined(running_call)) {
+        timed_out_.push_back({at.shared_from_this(), &running_call});
     }
-    open_.abandon(running, errc::timeout, std::move(info));
+    open_.abandon(running_call, errc::timeout, std::move(info));
 }
 
 /// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
@@ -77,12 +78,12 @@ void call_timeouts::check_quiet(call& stream) {
     time_out(stream, std::move(info));
 }
 
-void call_timeouts::check_overdue(call& abandoned) {
-    if (abandoned.overdue.has_passed(context_.now())) {
+void call_timeouts::check_overdue(call& abandoned_call) {
+    if (abandoned_call.overdue.has_passed(context_.now())) {
         constexpr auto story = "it is still at a call given up cancel_grace ago";
-        abandoned.at->report({departure_cause::overdue_call, story});
+        abandoned_call.at->report({departure_cause::overdue_call, story});
     } else {
-        room_.deadlines().set(abandoned, abandoned.overdue.due());
+        room_.deadlines().set(abandoned_call, abandoned_call.overdue.due());
     }
 }
 

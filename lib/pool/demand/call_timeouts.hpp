@@ -18,7 +18,7 @@ struct timed_out_call {
 };
 
 /// When a call that a worker has is to be looked at again.
-time_point next_check(const call& running);
+time_point next_check(const call& running_call);
 
 /// Ends calls whose time is over: in the queue, at a worker, or because a stream is quiet; and reports the worker that does
 /// not end a call that was given up. On the pool's strand.
@@ -28,7 +28,7 @@ public:
         : context_(context), room_(room), open_(open) {}
 
     /// The call's deadline is over, or the time of its next check has come.
-    void on_due(call& late, const supply_outlook& supply);
+    void on_due(call& overdue_call, const supply_outlook& supply);
 
     /// Those that were given up since it was last asked.
     std::vector<timed_out_call> take_timed_out() noexcept { return std::exchange(timed_out_, {}); }
@@ -37,10 +37,10 @@ public:
     void clear() noexcept { timed_out_.clear(); }
 
 private:
-    void fail_waiting(call& waiting, const supply_outlook& supply);
-    void time_out(call& running, error_info info = {});
+    void fail_waiting(call& waiting_call, const supply_outlook& supply);
+    void time_out(call& running_call, error_info info = {});
     void check_quiet(call& stream);
-    void check_overdue(call& abandoned);
+    void check_overdue(call& abandoned_call);
 
     const pool_context& context_;
     waiting_room& room_;

@@ -27,15 +27,15 @@ bool is_in(double share, std::uint64_t id) noexcept {
 }
 
 /// What both spans of a call have.
-events::span common_of(const std::string& pool, const call& over, const std::optional<errc>& code) {
+events::span common_of(const std::string& pool, const call& ended_call, const std::optional<errc>& code) {
     events::span span;
     span.pool = pool;
-    span.what = to_utf8(over.req.command());
-    span.trace_id = over.ties->trace->trace_id;
+    span.what = to_utf8(ended_call.req.command());
+    span.trace_id = ended_call.ties->trace->trace_id;
     span.outcome = code ? std::string(to_string(*code)) : "ok";
-    span.correlation_id = to_utf8(correlation_id_of(over));
-    if (over.state == call_state::running) {
-        span.worker = over.at->id();
+    span.correlation_id = to_utf8(correlation_id_of(ended_call));
+    if (ended_call.state == call_state::running) {
+        span.worker = ended_call.at->id();
     }
     return span;
 }
@@ -45,32 +45,32 @@ void set_times(events::span& span, std::chrono::system_clock::time_point end, du
     span.time = time;
 }
 
-events::span span_of_call(events::span common, const call& over, const time_spent& times) {
+events::span span_of_call(events::span common, const call& ended_call, const time_spent& times) {
     common.kind = "client";
-    common.span_id = over.ties->trace->call_id;
-    common.parent_id = over.ties->trace->parent_id;
+    common.span_id = ended_call.ties->trace->call_id;
+    common.parent_id = ended_call.ties->trace->parent_id;
     common.attributes["queue_ms"] = std::chrono::duration<double, std::milli>(times.queue_time).count();
-    common.attributes["attempts"] = over.attempts;
-    if (over.has_session()) {
-        common.attributes["session"] = to_utf8(over.req.session());
+    common.attributes["attempts"] = ended_call.attempts;
+    if (ended_call.has_session()) {
+        common.attributes["session"] = to_utf8(ended_call.req.session());
     }
     return common;
 }
 
-events::span span_of_run(events::span common, const call& over) {
+events::span span_of_run(events::span common, const call& ended_call) {
     common.kind = "server";
-    common.span_id = over.ties->trace->run_id;
-    common.parent_id = over.ties->trace->call_id;
+    common.span_id = ended_call.ties->trace->run_id;
+    common.parent_id = ended_call.ties->trace->call_id;
     return common;
 }
 
 } // namespace
 
-void begin_trace(call& fresh, const pool_context& context, double share) {
+void begin_trace(call& new_call, const pool_context& context, double share) {
     if (!context.make_span_id || !context.events || !context.events->wants<events::span>()) {
         return;
     }
-    auto parent = parent_in(fresh.req.metadata());
+    auto parent = parent_in(new_call.req.metadata());
     if (parent && !parent->is_sampled) {
         return;
     }
@@ -86,31 +86,32 @@ void begin_trace(call& fresh, const pool_context& context, double share) {
         trace->parent_id = parent ? std::move(parent->span_id) : std::string();
         trace->call_id = to_span_id(context.make_span_id());
         trace->run_id = place.span_id;
-        if (!fresh.ties) {
-            fresh.ties = std::make_unique<call_ties>();
+        if (!new_call.ties) {
+            new_call.ties = std::make_unique<call_ties>();
         }
-        fresh.ties->trace = std::move(trace);
+        new_call.ties->trace = std::move(trace);
     }
-    fresh.place_in_trace(to_traceparent(place), !parent);
+    new_call.place_in_trace(to_traceparent(place), !parent);
 }
 
-void publish_spans(const pool_context& context, const std::string& pool, const call& over,
+void publish_spans(const pool_context& context, const std::string& pool, const call& ended_call,
                    const time_spent& times, const std::optional<errc>& code) noexcept {
-    if (!over.ties || !over.ties->trace) {
+    if (!ended_call.ties || !ended_call.ties->trace) {
         return;
     }
     const auto end = context.wall_now();
     const auto publish = [&](duration time, auto make) {
         context.publish<events::span>([&] {
-            auto span = make(common_of(pool, over, code));
+            auto span = make(common_of(pool, ended_call, code));
             set_times(span, end, time);
             return span;
         });
     };
     if (times.run_time) {
-        publish(*times.run_time, [&](events::span span) { return span_of_run(std::move(span), over); });
+        publish(*times.run_time, [&](events::span span) { return span_of_run(std::move(span), ended_call); });
     }
-    publish(times.total_time, [&](events::span span) { return span_of_call(std::move(span), over, times); });
+    publish(times.total_time,
+            [&](events::span span) { return span_of_call(std::move(span), ended_call, times); });
 }
 
 } // namespace skep

@@ -15,10 +15,10 @@ namespace skep {
 
 /// Gives a call its place in the trace that its metadata name, or in one that begins with it, if anybody wants to know of
 /// spans. Of those that would begin one, `share` do. Before it is encoded; on any thread.
-void begin_trace(call& fresh, const pool_context& context, double share);
+void begin_trace(call& new_call, const pool_context& context, double share);
 
 /// It is about to be over; `code` is what it fails with, if it does.
-void publish_spans(const pool_context& context, const std::string& pool, const call& over,
+void publish_spans(const pool_context& context, const std::string& pool, const call& ended_call,
                    const time_spent& times, const std::optional<errc>& code) noexcept;
 
 } // namespace skep

@@ -17,12 +17,12 @@ public:
 
     void clear() noexcept { calls_.clear(); }
 
-    void begin(call& sent) noexcept { calls_.push_back(call_ptr(&sent)); }
+    void begin(call& sent_call) noexcept { calls_.push_back(call_ptr(&sent_call)); }
 
     /// However it ends, its worker was busy with it.
-    void end(call& over, time_point now) noexcept {
-        work_done_ += now - over.dispatched;
-        calls_.remove(over);
+    void end(call& ended_call, time_point now) noexcept {
+        work_done_ += now - ended_call.dispatched;
+        calls_.remove(ended_call);
     }
 
     /// In total, what is under way included.

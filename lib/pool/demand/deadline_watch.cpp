@@ -15,14 +15,14 @@ constexpr int most_per_turn = 256;
 
 } // namespace
 
-void deadline_watch::set(claim& watched, time_point due) {
-    if (due == time_point::max()) {
-        heap_.remove(watched);
+void deadline_watch::set(claim& watched_claim, time_point due_time) {
+    if (due_time == time_point::max()) {
+        heap_.remove(watched_claim);
         return;
     }
-    heap_.set(watched, due);
-    if (due < armed_) {
-        armed_ = due;
+    heap_.set(watched_claim, due_time);
+    if (due_time < armed_) {
+        armed_ = due_time;
         moved_.open();
     }
 }
@@ -39,9 +39,9 @@ asio::awaitable<void> deadline_watch::wait() {
     }
 }
 
-void deadline_watch::notify_due(const supply_outlook& supply, const event_queue& happened) {
+void deadline_watch::notify_due(const supply_outlook& supply, const event_queue& events) {
     const auto now = context_.now();
-    for (int told = 0; told < most_per_turn && happened.empty(); ++told) {
+    for (int told = 0; told < most_per_turn && events.empty(); ++told) {
         auto* const node = heap_.pop_due(now);
         if (node == nullptr) {
             return;

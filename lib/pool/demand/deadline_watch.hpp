@@ -16,17 +16,17 @@ class deadline_watch {
 public:
     explicit deadline_watch(const pool_context& context) : context_(context), moved_(context.executor) {}
 
-    /// Has `watched` told at `due`, and not before; never, if that is time_point::max(). It stays where it is meanwhile.
-    void set(claim& watched, time_point due);
+    /// Has `watched_claim` told at `due_time`, and not before; never, if that is time_point::max(). It stays where it is meanwhile.
+    void set(claim& watched_claim, time_point due_time);
 
     void clear() noexcept { heap_.clear(); }
-    void remove(claim& watched) noexcept { heap_.remove(watched); }
+    void remove(claim& watched_claim) noexcept { heap_.remove(watched_claim); }
 
     /// Returns when the time of a claim has come; others get their turn before.
     asio::awaitable<void> wait();
 
     /// Tells those whose time has come: a turn's worth, or until something has happened that comes before the next.
-    void notify_due(const supply_outlook& supply, const event_queue& happened);
+    void notify_due(const supply_outlook& supply, const event_queue& events);
 
 private:
     const pool_context& context_;

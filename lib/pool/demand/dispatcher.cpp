@@ -25,149 +25,152 @@ dispatcher::dispatcher(const worker_surroundings& surroundings)
       answers_(context_, room_, sessions_, open_, losses_),
       timeouts_(context_, room_, open_) {}
 
-void dispatcher::submit(call& fresh, bool may_grow) {
+void dispatcher::submit(call& new_call, bool may_grow) {
     ++open_.counters().submitted;
-    accept(fresh);
-    if (fresh.state == call_state::queued) {
+    accept(new_call);
+    if (new_call.state == call_state::queued) {
         ++open_.counters().waited;
-        refuse_if_cycle(fresh, may_grow);
+        refuse_if_cycle(new_call, may_grow);
     }
 }
 
-void dispatcher::refuse(call& fresh, errc code, error_info cause) {
+void dispatcher::refuse(call& new_call, errc code, error_info cause) {
     ++open_.counters().submitted;
-    if (fresh.refusal) {
-        refuse_unsendable(fresh);
+    if (new_call.refusal) {
+        refuse_unsendable(new_call);
     } else {
-        open_.fail(fresh, code, std::move(cause));
+        open_.fail(new_call, code, std::move(cause));
     }
 }
 
-void dispatcher::accept(call& fresh) {
-    if (fresh.refusal) {
-        refuse_unsendable(fresh);
+void dispatcher::accept(call& new_call) {
+    if (new_call.refusal) {
+        refuse_unsendable(new_call);
         return;
     }
     admission_facts facts;
-    facts.is_expired = fresh.deadline <= fresh.submitted;
-    facts.is_poisonous = losses_.is_poison(fresh, fresh.submitted);
+    facts.is_expired = new_call.deadline <= new_call.submitted;
+    facts.is_poisonous = losses_.is_poison(new_call, new_call.submitted);
     if (const auto refusal = refusal_of(facts)) {
-        open_.fail(fresh, *refusal);
+        open_.fail(new_call, *refusal);
         return;
     }
-    place(fresh);
+    place(new_call);
 }
 
-void dispatcher::refuse_unsendable(call& unsendable) {
+void dispatcher::refuse_unsendable(call& unsendable_call) {
     try {
-        std::rethrow_exception(std::exchange(unsendable.refusal, nullptr));
+        std::rethrow_exception(std::exchange(unsendable_call.refusal, nullptr));
     } catch (const error& refusal) {
-        open_.fail(unsendable, refusal.errc(), refusal.info());
+        open_.fail(unsendable_call, refusal.errc(), refusal.info());
     } catch (const std::bad_alloc&) {
-        open_.fail(unsendable, errc::out_of_memory);
+        open_.fail(unsendable_call, errc::out_of_memory);
     } catch (const std::exception& problem) {
-        fail_unsent(unsendable, problem.what());
+        fail_unsent(unsendable_call, problem.what());
     } catch (...) {
-        fail_unsent(unsendable, "a handler of it could not be copied");
+        fail_unsent(unsendable_call, "a handler of it could not be copied");
     }
 }
 
-void dispatcher::fail_unsent(call& unsent, const char* problem) {
+void dispatcher::fail_unsent(call& unsent_call, const char* problem) {
     error_info info;
     info.detail = problem;
-    open_.fail(unsent, errc::invalid_request, std::move(info));
+    open_.fail(unsent_call, errc::invalid_request, std::move(info));
 }
 
 /// Gives the request the options of its command in the configuration, as far as the request has none.
-void dispatcher::apply_command_options(call& fresh) const noexcept {
-    const auto found = config_.commands.find(fresh.req.command());
+void dispatcher::apply_command_options(call& new_call) const noexcept {
+    const auto found = config_.commands.find(new_call.req.command());
     if (found == config_.commands.end()) {
         return;
     }
     const auto& options = found->second;
-    if (options.timeout && !fresh.req.timeout()) {
-        fresh.req.timeout(*options.timeout);
+    if (options.timeout && !new_call.req.timeout()) {
+        new_call.req.timeout(*options.timeout);
     }
-    if (options.queue_timeout && !fresh.req.queue_timeout()) {
-        fresh.req.queue_timeout(*options.queue_timeout);
+    if (options.queue_timeout && !new_call.req.queue_timeout()) {
+        new_call.req.queue_timeout(*options.queue_timeout);
     }
-    if (options.idempotent && !fresh.req.has_idempotent()) {
-        fresh.req.idempotent(*options.idempotent);
+    if (options.idempotent && !new_call.req.has_idempotent()) {
+        new_call.req.idempotent(*options.idempotent);
     }
-    if (options.idle_timeout && fresh.stream != nullptr && !fresh.req.idle_timeout()) {
-        fresh.stream->idle_timeout = *options.idle_timeout;
+    if (options.idle_timeout && new_call.stream != nullptr && !new_call.req.idle_timeout()) {
+        new_call.stream->idle_timeout = *options.idle_timeout;
     }
 }
 
-void dispatcher::receive(call& fresh) noexcept {
-    room_.open(fresh);
-    fresh.holder = this;
-    fresh.submitted = context_.now();
+void dispatcher::receive(call& new_call) noexcept {
+    room_.open(new_call);
+    new_call.holder = this;
+    new_call.submitted = context_.now();
     if (!config_.commands.empty()) {
-        apply_command_options(fresh);
+        apply_command_options(new_call);
     }
-    const auto default_timeout = fresh.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
-    fresh.deadline = std::min(fresh.req.deadline().value_or(time_point::max()),
-                              after_limit(fresh.submitted, fresh.req.timeout().value_or(default_timeout)));
+    const auto default_timeout =
+        new_call.stream == nullptr ? config_.request_timeout : config_.stream.timeout;
+    new_call.deadline =
+        std::min(new_call.req.deadline().value_or(time_point::max()),
+                 after_limit(new_call.submitted, new_call.req.timeout().value_or(default_timeout)));
 }
 
-void dispatcher::place(call& fresh) {
-    if (auto* const lease = lease_of(fresh)) {
-        place_in_lease(fresh, *lease);
+void dispatcher::place(call& new_call) {
+    if (auto* const lease = lease_of(new_call)) {
+        place_in_lease(new_call, *lease);
         return;
     }
-    if (fresh.has_session()) {
-        place_in_session(fresh, nullptr);
+    if (new_call.has_session()) {
+        place_in_session(new_call, nullptr);
     } else {
-        place_anywhere(fresh);
+        place_anywhere(new_call);
     }
 }
 
-void dispatcher::place_anywhere(call& fresh) {
-    auto* const free = room_.place_for(fresh);
+void dispatcher::place_anywhere(call& new_call) {
+    auto* const free = room_.place_for(new_call);
     if (free != nullptr) {
-        dispatch(fresh, *free, fresh.submitted);
+        dispatch(new_call, *free, new_call.submitted);
     } else {
-        queue_up(fresh);
+        queue_up(new_call);
     }
 }
 
-void dispatcher::place_in_lease(call& fresh, lease_claim& with) {
-    if (with.state == lease_state::lost) {
-        refuse_in_lease(fresh, with, errc::worker_lost, "the leased worker had ended before the call");
-    } else if (with.state != lease_state::held) {
-        refuse_in_lease(fresh, with, errc::invalid_request, "the lease was given back before the call");
-    } else if (with.waiting.empty() && with.can_begin_call()) {
-        begin(fresh, with, fresh.submitted);
-    } else if (with.is_full_until(fresh)) {
-        refuse_in_lease(fresh, with, errc::tool_cycle,
-                        "it would wait for ever, for a place of its own lease: " + trail_of(fresh));
-    } else if (may_use_lease(fresh, with, false)) {
-        queue_up(fresh);
+void dispatcher::place_in_lease(call& new_call, lease_claim& lease) {
+    if (lease.state == lease_state::lost) {
+        refuse_in_lease(new_call, lease, errc::worker_lost, "the leased worker had ended before the call");
+    } else if (lease.state != lease_state::held) {
+        refuse_in_lease(new_call, lease, errc::invalid_request, "the lease was given back before the call");
+    } else if (lease.waiting.empty() && lease.can_begin_call()) {
+        begin(new_call, lease, new_call.submitted);
+    } else if (lease.is_full_until(new_call)) {
+        refuse_in_lease(new_call, lease, errc::tool_cycle,
+                        "it would wait for ever, for a place of its own lease: " + trail_of(new_call));
+    } else if (may_use_lease(new_call, lease, false)) {
+        queue_up(new_call);
     }
 }
 
-void dispatcher::refuse_in_lease(call& refused, const lease_claim& with, errc code, std::string why) {
+void dispatcher::refuse_in_lease(call& refused_call, const lease_claim& lease, errc code,
+                                 std::string reason) {
     error_info info;
-    info.worker = with.of;
-    info.detail = std::move(why);
-    open_.fail(refused, code, std::move(info));
+    info.worker = lease.of;
+    info.detail = std::move(reason);
+    open_.fail(refused_call, code, std::move(info));
 }
 
-void dispatcher::queue_up(call& fresh) {
-    const auto* const lease = lease_of(fresh);
+void dispatcher::queue_up(call& new_call) {
+    const auto* const lease = lease_of(new_call);
     const bool has_place = false;
-    if (admit(has_place, room_.waiting_with(fresh), config_.queue.limit) == admission::queue) {
-        open_.enqueue(fresh, false, fresh.submitted);
+    if (admit(has_place, room_.waiting_with(new_call), config_.queue.limit) == admission::queue) {
+        open_.enqueue(new_call, false, new_call.submitted);
     } else if (lease != nullptr) {
-        refuse_in_lease(fresh, *lease, errc::pool_saturated, {});
+        refuse_in_lease(new_call, *lease, errc::pool_saturated, {});
     } else {
-        open_.fail(fresh, errc::pool_saturated);
+        open_.fail(new_call, errc::pool_saturated);
     }
 }
 
-bool dispatcher::is_part_of_running_call(const call& fresh) const noexcept {
-    for (const auto* outer = outer_of(fresh); outer != nullptr; outer = outer_of(*outer)) {
+bool dispatcher::is_part_of_running_call(const call& new_call) const noexcept {
+    for (const auto* outer = outer_of(new_call); outer != nullptr; outer = outer_of(*outer)) {
         if (outer->holder == this &&
             outer->state == call_state::running) { // only of its own it knows the state
             return true;
@@ -185,10 +188,10 @@ void dispatcher::refuse_cycles() {
 }
 
 /// What waits for one worker is not helped by others.
-void dispatcher::refuse_if_cycle(call& waiting, bool may_grow) {
-    const bool may_be_helped = waiting.is_leased() || (may_grow && !waiting.slot);
-    if (outer_of(waiting) != nullptr && !may_be_helped) {
-        is_refused_as_cycle(waiting);
+void dispatcher::refuse_if_cycle(call& waiting_call, bool may_grow) {
+    const bool may_be_helped = waiting_call.is_leased() || (may_grow && !waiting_call.slot);
+    if (outer_of(waiting_call) != nullptr && !may_be_helped) {
+        is_refused_as_cycle(waiting_call);
     }
 }
 
@@ -211,14 +214,14 @@ bool dispatcher::is_refused_as_cycle(call& made_by_tool) {
     return true;
 }
 
-void dispatcher::dispatch(call& next, worker& to, time_point now) {
-    open_.begin(next, to, now);
+void dispatcher::dispatch(call& next, worker& target, time_point now) {
+    open_.begin(next, target, now);
     if (next.has_session()) {
-        sessions_.bind(next, to);
+        sessions_.bind(next, target);
     }
-    if (!is_sent(next, to, now)) {
+    if (!is_sent(next, target, now)) {
         open_.fail(next, errc::out_of_memory);
-        room_.refresh(to);
+        room_.refresh(target);
         return;
     }
     if (next.stream != nullptr) {
@@ -226,14 +229,14 @@ void dispatcher::dispatch(call& next, worker& to, time_point now) {
     }
     room_.deadlines().set(next, next_check(next));
     publish_started(context_, next);
-    room_.refresh(to);
+    room_.refresh(target);
     next.sink->on_sent();
 }
 
 /// False if there is no memory for its frame, which is as large as its caller has made it.
-bool dispatcher::is_sent(call& next, worker& to, time_point now) {
+bool dispatcher::is_sent(call& next, worker& target, time_point now) {
     try {
-        to.calls().assign(next, now);
+        target.calls().assign(next, now);
     } catch (const std::bad_alloc&) {
         if (next.id != 0) { // it was for something else
             throw;
@@ -243,8 +246,8 @@ bool dispatcher::is_sent(call& next, worker& to, time_point now) {
 }
 
 /// It has just been taken out of the queue.
-void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
-    auto& next = static_cast<call&>(granted);
+void dispatcher::on_granted(claim& granted_claim, worker* place, time_point now) {
+    auto& next = static_cast<call&>(granted_claim);
     if (next.has_session() || place == nullptr) {
         place_in_session(next, place);
     } else {
@@ -252,8 +255,8 @@ void dispatcher::on_granted(claim& granted, worker* place, time_point now) {
     }
 }
 
-void dispatcher::on_due(claim& due, const supply_outlook& supply) {
-    auto& late = static_cast<call&>(due);
+void dispatcher::on_due(claim& due_claim, const supply_outlook& supply) {
+    auto& late = static_cast<call&>(due_claim);
     if (late.state == call_state::delayed && late.deadline > context_.now()) {
         resume_delayed(late, supply.may_grow);
     } else {
@@ -261,52 +264,52 @@ void dispatcher::on_due(claim& due, const supply_outlook& supply) {
     }
 }
 
-void dispatcher::resume_delayed(call& delayed, bool may_grow) {
-    const call_ptr keep(&delayed);
-    open_.resume(delayed);
+void dispatcher::resume_delayed(call& delayed_call, bool may_grow) {
+    const call_ptr keep(&delayed_call);
+    open_.resume(delayed_call);
     room_.serve_all();
-    if (delayed.state == call_state::queued) {
-        refuse_if_cycle(delayed, may_grow);
+    if (delayed_call.state == call_state::queued) {
+        refuse_if_cycle(delayed_call, may_grow);
     }
 }
 
-void dispatcher::on_breakdown(claim& broken, const error& why) noexcept {
-    open_.break_off(static_cast<call&>(broken), why);
+void dispatcher::on_breakdown(claim& broken_claim, const error& cause) noexcept {
+    open_.break_off(static_cast<call&>(broken_claim), cause);
 }
 
-std::size_t dispatcher::break_down(const error& why) noexcept {
+std::size_t dispatcher::break_down(const error& cause) noexcept {
     timeouts_.clear();
-    return open_.break_down(why);
+    return open_.break_down(cause);
 }
 
-void dispatcher::cancel(call& given_up, asio::cancellation_type type) {
-    switch (given_up.state) {
-    case call_state::queued: open_.leave_queue(given_up, errc::cancelled); break;
-    case call_state::delayed: open_.fail(given_up, errc::cancelled); break;
+void dispatcher::cancel(call& abandoned_call, asio::cancellation_type type) {
+    switch (abandoned_call.state) {
+    case call_state::queued: open_.leave_queue(abandoned_call, errc::cancelled); break;
+    case call_state::delayed: open_.fail(abandoned_call, errc::cancelled); break;
     case call_state::running:
         if (type != asio::cancellation_type::total) {
-            open_.abandon(given_up, errc::cancelled);
+            open_.abandon(abandoned_call, errc::cancelled);
         }
         break;
     default: break;
     }
 }
 
-void dispatcher::begin_reset(call& fresh, const lease_claim& with) {
+void dispatcher::begin_reset(call& new_call, const lease_claim& lease) {
     ++open_.counters().submitted;
-    receive(fresh);
-    begin(fresh, with, fresh.submitted);
+    receive(new_call);
+    begin(new_call, lease, new_call.submitted);
 }
 
-void dispatcher::begin(call& next, const lease_claim& with, time_point now) {
-    if (may_use_lease(next, with, true)) {
-        dispatch(next, *with.at, now);
+void dispatcher::begin(call& next, const lease_claim& lease, time_point now) {
+    if (may_use_lease(next, lease, true)) {
+        dispatch(next, *lease.at, now);
     }
 }
 
-void dispatcher::remove(worker& gone) {
-    sessions_.known().left(gone);
-    room_.remove(gone);
+void dispatcher::remove(worker& ended_worker) {
+    sessions_.known().left(ended_worker);
+    room_.remove(ended_worker);
 }
 
 bool dispatcher::forget_session(const std::string& session, std::optional<time_point> unused_since) {
@@ -322,9 +325,9 @@ bool dispatcher::forget_session(const std::string& session, std::optional<time_p
     return was_known;
 }
 
-bool dispatcher::bind_session(const std::string& session, worker& to, affinity_mode mode) {
+bool dispatcher::bind_session(const std::string& session, worker& target, affinity_mode mode) {
     auto* const former = sessions_.home_of(session);
-    const bool is_bound = sessions_.bind(session, to, mode);
+    const bool is_bound = sessions_.bind(session, target, mode);
     if (is_bound && former != nullptr) {
         room_.reroute(former->id().slot);
     }
@@ -352,11 +355,11 @@ void dispatcher::place_in_session(call& next, worker* place) {
 }
 
 /// False if the call has failed, as its session is another worker's, or may not wait for a place at this one.
-bool dispatcher::may_use_lease(call& next, const lease_claim& with, bool has_place) {
+bool dispatcher::may_use_lease(call& next, const lease_claim& lease, bool has_place) {
     if (!next.has_session()) {
         return true;
     }
-    const auto taken = sessions_.route_in_lease(next, with, has_place);
+    const auto taken = sessions_.route_in_lease(next, lease, has_place);
     if (is_refusal(taken.step)) {
         refuse_in_session(next, taken);
     }
@@ -383,16 +386,17 @@ void dispatcher::wait_for(call& next, worker& home) {
     }
 }
 
-void dispatcher::refuse_in_session(call& refused, const route& taken) {
-    refused.state = call_state::fresh; // it is in no list
-    const auto* const lease = lease_of(refused);
-    const bool is_foreign = lease != nullptr && taken.home != nullptr && lease->at != taken.home;
-    auto [code, info] = sessions_.why_refused(taken, is_foreign);
-    const bool may_have_begun = refused.attempts > 0; // before it was to be made once more
+void dispatcher::refuse_in_session(call& refused_call, const route& chosen_route) {
+    refused_call.state = call_state::fresh; // it is in no list
+    const auto* const lease = lease_of(refused_call);
+    const bool is_foreign =
+        lease != nullptr && chosen_route.home != nullptr && lease->at != chosen_route.home;
+    auto [code, info] = sessions_.why_refused(chosen_route, is_foreign);
+    const bool may_have_begun = refused_call.attempts > 0; // before it was to be made once more
     if (code == errc::session_worker_unavailable && may_have_begun) {
         code = errc::worker_lost;
     }
-    open_.fail(refused, code, std::move(info));
+    open_.fail(refused_call, code, std::move(info));
 }
 
 } // namespace skep

@@ -24,16 +24,16 @@ public:
     explicit dispatcher(const worker_surroundings& surroundings);
 
     /// The call is the pool's from now on, and its time runs. To be called first.
-    void receive(call& fresh) noexcept;
+    void receive(call& new_call) noexcept;
 
     /// Takes a call on, unless something is wrong with the call. `may_grow`: there may be more workers for it.
-    void submit(call& fresh, bool may_grow);
+    void submit(call& new_call, bool may_grow);
 
     /// Fails a call that the pool is in no state for.
-    void refuse(call& fresh, errc code, error_info cause);
+    void refuse(call& new_call, errc code, error_info cause);
 
     /// The caller no longer waits.
-    void cancel(call& given_up, asio::cancellation_type type);
+    void cancel(call& abandoned_call, asio::cancellation_type type);
 
     waiting_room& room() noexcept { return room_; }
     session_router& sessions() noexcept { return sessions_; }
@@ -42,15 +42,15 @@ public:
     call_timeouts& timeouts() noexcept { return timeouts_; }
 
     /// The worker takes no calls any more: calls that have waited for it alone go elsewhere, or fail.
-    void remove(worker& gone);
+    void remove(worker& ended_worker);
 
     // For leases: a call of theirs begins, or the one that resets a worker, which nobody has submitted.
-    void begin(call& next, const lease_claim& with, time_point now);
-    void begin_reset(call& fresh, const lease_claim& with);
+    void begin(call& next, const lease_claim& lease, time_point now);
+    void begin_reset(call& new_call, const lease_claim& lease);
 
     /// The pool has failed: completes whatever is open, wherever it is, and forgets it. Allocates nothing; returns how many
     /// calls there were.
-    std::size_t break_down(const error& why) noexcept;
+    std::size_t break_down(const error& cause) noexcept;
 
     /// Fails the calls of tools that wait for each other alone, now that no workers are to come.
     void refuse_cycles();
@@ -60,36 +60,36 @@ public:
     // A session is forgotten, perhaps only if it was not used since, or bound to a worker: what waits goes with it. False if
     // no worker is known to serve it, or there is no room for it.
     bool forget_session(const std::string& session, std::optional<time_point> unused_since = {});
-    bool bind_session(const std::string& session, worker& to, affinity_mode mode);
+    bool bind_session(const std::string& session, worker& target, affinity_mode mode);
 
     /// Whether a tool has made it for a call that a worker of this pool is at, directly or by way of others.
-    bool is_part_of_running_call(const call& fresh) const noexcept;
+    bool is_part_of_running_call(const call& new_call) const noexcept;
 
 private:
-    void on_granted(claim& granted, worker* place, time_point now) override;
-    void on_due(claim& due, const supply_outlook& supply) override;
-    void on_breakdown(claim& broken, const error& why) noexcept override;
+    void on_granted(claim& granted_claim, worker* place, time_point now) override;
+    void on_due(claim& due_claim, const supply_outlook& supply) override;
+    void on_breakdown(claim& broken_claim, const error& cause) noexcept override;
 
-    void accept(call& fresh);
-    void refuse_unsendable(call& unsendable);
-    void apply_command_options(call& fresh) const noexcept;
-    void fail_unsent(call& unsent, const char* problem);
-    void place(call& fresh);
-    void place_anywhere(call& fresh);
-    void place_in_lease(call& fresh, lease_claim& with);
-    void queue_up(call& fresh);
+    void accept(call& new_call);
+    void refuse_unsendable(call& unsendable_call);
+    void apply_command_options(call& new_call) const noexcept;
+    void fail_unsent(call& unsent_call, const char* problem);
+    void place(call& new_call);
+    void place_anywhere(call& new_call);
+    void place_in_lease(call& new_call, lease_claim& lease);
+    void queue_up(call& new_call);
     void place_in_session(call& next, worker* place);
-    bool may_use_lease(call& next, const lease_claim& with, bool has_place);
+    bool may_use_lease(call& next, const lease_claim& lease, bool has_place);
     void go_anywhere(call& next);
     void wait_for(call& next, worker& home);
-    void refuse_in_session(call& refused, const route& taken);
-    void refuse_in_lease(call& refused, const lease_claim& with, errc code, std::string why);
+    void refuse_in_session(call& refused_call, const route& chosen_route);
+    void refuse_in_lease(call& refused_call, const lease_claim& lease, errc code, std::string reason);
     bool is_refused_as_cycle(call& made_by_tool);
-    void refuse_if_cycle(call& waiting, bool may_grow);
+    void refuse_if_cycle(call& waiting_call, bool may_grow);
     call* newest_made_by_tool();
-    void dispatch(call& next, worker& to, time_point now);
-    static bool is_sent(call& next, worker& to, time_point now);
-    void resume_delayed(call& delayed, bool may_grow);
+    void dispatch(call& next, worker& target, time_point now);
+    static bool is_sent(call& next, worker& target, time_point now);
+    void resume_delayed(call& delayed_call, bool may_grow);
 
     const pool_config& config_;
     const pool_context& context_;

@@ -28,8 +28,8 @@ enum class lease_state : std::uint8_t {
 
 /// One lease, from checkout() to its return. On the strand, but for what is said otherwise.
 struct lease_claim final : claim {
-    lease_claim(checkout_options what, const std::source_location& place)
-        : options(std::move(what)), where(place) {
+    lease_claim(checkout_options checkout, const std::source_location& place)
+        : options(std::move(checkout)), where(place) {
         is_pipelinable = false;
         wants_whole_worker = !options.wants_one_place();
     }
@@ -77,9 +77,9 @@ struct lease_claim final : claim {
     std::atomic<bool> is_forgotten{false}; ///< the execution context is gone; from any thread
 
 private:
-    static void resume_waiting(suspended_caller& who) {
-        if (who) {
-            resume(std::move(who));
+    static void resume_waiting(suspended_caller& caller) {
+        if (caller) {
+            resume(std::move(caller));
         }
     }
 };
@@ -87,8 +87,10 @@ private:
 using lease_ptr = boost::intrusive_ptr<lease_claim>;
 
 /// Null if the call is not made with a lease.
-inline lease_claim* lease_of(const call& made) noexcept {
-    return made.ties && made.ties->lease ? static_cast<lease_claim*>(made.ties->lease.get()) : nullptr;
+inline lease_claim* lease_of(const call& leased_call) noexcept {
+    return leased_call.ties && leased_call.ties->lease
+               ? static_cast<lease_claim*>(leased_call.ties->lease.get())
+               : nullptr;
 }
 
 } // namespace skep

@@ -20,103 +20,103 @@ lease_manager::lease_manager(const worker_surroundings& surroundings, dispatcher
       sessions_(calls.sessions()),
       log_(log) {}
 
-void lease_manager::receive(lease_claim& fresh) noexcept {
-    room_.open(fresh);
-    fresh.holder = this;
-    fresh.submitted = context_.now();
+void lease_manager::receive(lease_claim& new_lease) noexcept {
+    room_.open(new_lease);
+    new_lease.holder = this;
+    new_lease.submitted = context_.now();
 }
 
-void lease_manager::check_out(lease_claim& fresh, const std::optional<route_refusal>& refusal) {
-    const lease_ptr keep(&fresh);
+void lease_manager::check_out(lease_claim& new_lease, const std::optional<route_refusal>& refusal) {
+    const lease_ptr keep(&new_lease);
     if (refusal) {
-        end_wait(fresh, refusal->code, refusal->info);
+        end_wait(new_lease, refusal->code, refusal->info);
     } else {
-        find_place(fresh);
+        find_place(new_lease);
     }
 }
 
-void lease_manager::find_place(lease_claim& fresh) {
-    fresh.of.pool = config_.name;
-    const auto limit = fresh.options.queue_timeout().value_or(config_.queue.timeout);
-    room_.deadlines().set(fresh, after_limit(fresh.submitted, limit));
-    assign_place(fresh, nullptr);
+void lease_manager::find_place(lease_claim& new_lease) {
+    new_lease.of.pool = config_.name;
+    const auto limit = new_lease.options.queue_timeout().value_or(config_.queue.timeout);
+    room_.deadlines().set(new_lease, after_limit(new_lease.submitted, limit));
+    assign_place(new_lease, nullptr);
 }
 
-void lease_manager::on_granted(claim& granted, worker* place, time_point) {
-    assign_place(static_cast<lease_claim&>(granted), place);
+void lease_manager::on_granted(claim& granted_claim, worker* place, time_point) {
+    assign_place(static_cast<lease_claim&>(granted_claim), place);
 }
 
-/// `wanting` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
-void lease_manager::assign_place(lease_claim& wanting, worker* place) {
-    const lease_ptr keep(&wanting);
-    const auto taken = sessions_.route_of(wanting);
-    wanting.slot.reset(); // it waits for that one no more
+/// `claimant` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
+void lease_manager::assign_place(lease_claim& claimant, worker* place) {
+    const lease_ptr keep(&claimant);
+    const auto taken = sessions_.route_of(claimant);
+    claimant.slot.reset(); // it waits for that one no more
     switch (taken.step) {
-    case affinity_step::anywhere: go_anywhere(wanting, place); break;
-    case affinity_step::go_home: reserve(wanting, *taken.home); break;
+    case affinity_step::anywhere: go_anywhere(claimant, place); break;
+    case affinity_step::go_home: reserve(claimant, *taken.home); break;
     case affinity_step::wait_for_home:
-        wanting.slot = taken.home->id().slot;
-        wait(wanting);
+        claimant.slot = taken.home->id().slot;
+        wait(claimant);
         break;
-    default: refuse(wanting, taken); break;
+    default: refuse(claimant, taken); break;
     }
 }
 
-void lease_manager::go_anywhere(lease_claim& wanting, worker* place) {
-    if (wanting.state == lease_state::fresh) {
-        place = room_.place_for(wanting);
+void lease_manager::go_anywhere(lease_claim& claimant, worker* place) {
+    if (claimant.state == lease_state::fresh) {
+        place = room_.place_for(claimant);
     }
     if (place != nullptr) {
-        reserve(wanting, *place);
+        reserve(claimant, *place);
     } else {
-        wait(wanting);
+        wait(claimant);
     }
 }
 
-void lease_manager::wait(lease_claim& wanting) {
-    if (wanting.state != lease_state::fresh) {
-        room_.rejoin(wanting);
+void lease_manager::wait(lease_claim& claimant) {
+    if (claimant.state != lease_state::fresh) {
+        room_.rejoin(claimant);
         return;
     }
     const bool has_place = false;
     const auto waiting = room_.queue().size();
     if (admit(has_place, waiting, config_.queue.limit) != admission::queue) {
         publish_saturated(context_, config_, waiting);
-        end_wait(wanting, errc::pool_saturated, {});
+        end_wait(claimant, errc::pool_saturated, {});
         return;
     }
-    room_.join(wanting);
-    wanting.state = lease_state::queued;
+    room_.join(claimant);
+    claimant.state = lease_state::queued;
 }
 
-void lease_manager::refuse(lease_claim& refused, const route& taken) {
-    refused.state = lease_state::fresh; // it is in no list
-    auto [code, info] = sessions_.why_refused(taken, false);
-    if (refused.options.worker() && code == errc::session_worker_unavailable) {
+void lease_manager::refuse(lease_claim& refused_lease, const route& chosen_route) {
+    refused_lease.state = lease_state::fresh; // it is in no list
+    auto [code, info] = sessions_.why_refused(chosen_route, false);
+    if (refused_lease.options.worker() && code == errc::session_worker_unavailable) {
         code = errc::unknown_worker;
-        info.worker = refused.options.worker();
+        info.worker = refused_lease.options.worker();
         info.detail.clear();
     }
-    end_wait(refused, code, std::move(info));
+    end_wait(refused_lease, code, std::move(info));
 }
 
 /// From now on the worker takes no calls of others, in these places.
-void lease_manager::reserve(lease_claim& granted, worker& place) {
-    const lease_ptr keep(&granted);
-    sessions_.bind(granted, place);
-    granted.of.slot = place.id().slot;
-    granted.of.generation = place.id().generation;
-    granted.at = &place;
-    granted.places = granted.wants_whole_worker ? place.calls().capacity() : 1;
-    place.calls().reserve(granted.places);
-    granted.state = lease_state::draining;
+void lease_manager::reserve(lease_claim& granted_lease, worker& place) {
+    const lease_ptr keep(&granted_lease);
+    sessions_.bind(granted_lease, place);
+    granted_lease.of.slot = place.id().slot;
+    granted_lease.of.generation = place.id().generation;
+    granted_lease.at = &place;
+    granted_lease.places = granted_lease.wants_whole_worker ? place.calls().capacity() : 1;
+    place.calls().reserve(granted_lease.places);
+    granted_lease.state = lease_state::draining;
     room_.leases().push_back(keep);
     room_.refresh(place);
-    check(granted);
+    check(granted_lease);
 }
 
-void lease_manager::on_changed(claim& changed, bool has_left) {
-    auto& lease = static_cast<lease_claim&>(changed);
+void lease_manager::on_changed(claim& changed_claim, bool has_left) {
+    auto& lease = static_cast<lease_claim&>(changed_claim);
     if (has_left) {
         lose(lease);
     } else {
@@ -142,13 +142,13 @@ void lease_manager::check(lease_claim& lease) {
     }
 }
 
-void lease_manager::deliver(lease_claim& granted) {
-    granted.state = lease_state::held;
-    granted.granted = context_.now();
-    room_.deadlines().remove(granted);
-    const auto limit = granted.options.leak_threshold().value_or(config_.lease.leak_threshold);
-    room_.deadlines().set(granted, after_limit(context_.now(), limit));
-    granted.answer();
+void lease_manager::deliver(lease_claim& granted_lease) {
+    granted_lease.state = lease_state::held;
+    granted_lease.granted = context_.now();
+    room_.deadlines().remove(granted_lease);
+    const auto limit = granted_lease.options.leak_threshold().value_or(config_.lease.leak_threshold);
+    room_.deadlines().set(granted_lease, after_limit(context_.now(), limit));
+    granted_lease.answer();
 }
 
 void lease_manager::begin_calls(lease_claim& lease) {
@@ -158,9 +158,9 @@ void lease_manager::begin_calls(lease_claim& lease) {
     }
 }
 
-void lease_manager::cancel(lease_claim& given_up) {
-    if (given_up.state == lease_state::queued || given_up.state == lease_state::draining) {
-        leave(given_up, errc::cancelled, {});
+void lease_manager::cancel(lease_claim& abandoned_lease) {
+    if (abandoned_lease.state == lease_state::queued || abandoned_lease.state == lease_state::draining) {
+        leave(abandoned_lease, errc::cancelled, {});
     }
 }
 
@@ -210,8 +210,8 @@ void lease_manager::end_return(lease_claim& lease) {
     }
 }
 
-void lease_manager::on_reset_failed(lease_claim& lease, const std::string& why) {
-    lease.at->retire(departure_cause::failed_reset, "the reset command of a lease failed: " + why);
+void lease_manager::on_reset_failed(lease_claim& lease, const std::string& reason) {
+    lease.at->retire(departure_cause::failed_reset, "the reset command of a lease failed: " + reason);
 }
 
 /// Others may have its worker.
@@ -227,14 +227,14 @@ void lease_manager::release(lease_claim& lease) {
 }
 
 /// It is in the list of leases, unless it was lost with its pool.
-void lease_manager::end(lease_claim& over) {
-    waiting_room::close(over);
-    over.state = lease_state::over;
-    sessions_.end_use(over);
-    over.reset.reset();
-    room_.deadlines().remove(over);
-    if (over.is_linked()) {
-        room_.leases().remove(over);
+void lease_manager::end(lease_claim& ended_lease) {
+    waiting_room::close(ended_lease);
+    ended_lease.state = lease_state::over;
+    sessions_.end_use(ended_lease);
+    ended_lease.reset.reset();
+    room_.deadlines().remove(ended_lease);
+    if (ended_lease.is_linked()) {
+        room_.leases().remove(ended_lease);
     }
 }
 
@@ -268,39 +268,39 @@ void lease_manager::lose(lease_claim& lease) {
 }
 
 /// The checkout fails.
-void lease_manager::end_wait(lease_claim& waiting, errc code, error_info info) {
-    const lease_ptr keep(&waiting);
-    const auto was = waiting.state;
+void lease_manager::end_wait(lease_claim& waiting_lease, errc code, error_info info) {
+    const lease_ptr keep(&waiting_lease);
+    const auto was = waiting_lease.state;
     info.pool = config_.name;
     info.command = "checkout";
     info.queue_depth = room_.queue().size();
-    info.wait_time = context_.now() - waiting.submitted;
-    waiting.failure = {code, std::move(info)};
-    room_.deadlines().remove(waiting);
-    sessions_.end_use(waiting);
-    waiting.reset.reset();
-    auto* const place = std::exchange(waiting.at, nullptr);
+    info.wait_time = context_.now() - waiting_lease.submitted;
+    waiting_lease.failure = {code, std::move(info)};
+    room_.deadlines().remove(waiting_lease);
+    sessions_.end_use(waiting_lease);
+    waiting_lease.reset.reset();
+    auto* const place = std::exchange(waiting_lease.at, nullptr);
     if (was == lease_state::queued) {
-        room_.leave(waiting);
+        room_.leave(waiting_lease);
     } else if (was == lease_state::draining) {
-        room_.leases().remove(waiting);
-        place->calls().release(waiting.places);
+        room_.leases().remove(waiting_lease);
+        place->calls().release(waiting_lease.places);
         room_.refresh(*place);
     }
-    waiting.state = lease_state::over;
-    waiting_room::close(waiting);
-    waiting.answer();
+    waiting_lease.state = lease_state::over;
+    waiting_room::close(waiting_lease);
+    waiting_lease.answer();
 }
 
 /// Wherever it is. It has no worker any more.
-void lease_manager::on_breakdown(claim& broken, const error& why) noexcept {
-    auto& lease = static_cast<lease_claim&>(broken);
+void lease_manager::on_breakdown(claim& broken_claim, const error& cause) noexcept {
+    auto& lease = static_cast<lease_claim&>(broken_claim);
     sessions_.end_use(lease);
     lease.reset.reset();
     lease.waiting.clear();
     lease.at = nullptr;
     if (lease.caller) {
-        lease.failure = claim_failure(why);
+        lease.failure = claim_failure(cause);
         lease.state = lease_state::over;
         lease.answer();
     } else {
@@ -310,13 +310,13 @@ void lease_manager::on_breakdown(claim& broken, const error& why) noexcept {
 }
 
 /// It has held up others.
-void lease_manager::leave(lease_claim& waiting, errc code, error_info info) {
-    end_wait(waiting, code, std::move(info));
+void lease_manager::leave(lease_claim& waiting_lease, errc code, error_info info) {
+    end_wait(waiting_lease, code, std::move(info));
     room_.serve_all();
 }
 
-void lease_manager::on_due(claim& due, const supply_outlook& supply) {
-    auto& late = static_cast<lease_claim&>(due);
+void lease_manager::on_due(claim& due_claim, const supply_outlook& supply) {
+    auto& late = static_cast<lease_claim&>(due_claim);
     if (late.state == lease_state::queued || late.state == lease_state::draining) {
         fail_waiting(late, supply);
     } else if (late.state == lease_state::held) {
@@ -328,28 +328,29 @@ void lease_manager::on_due(claim& due, const supply_outlook& supply) {
     }
 }
 
-void lease_manager::fail_waiting(lease_claim& late, const supply_outlook& supply) {
+void lease_manager::fail_waiting(lease_claim& overdue_lease, const supply_outlook& supply) {
     error_info info;
     info.detail = supply.shortage;
     const auto code = room_.places().is_any_up() ? errc::queue_timeout : errc::no_worker;
     if (code == errc::queue_timeout && info.detail.empty()) {
-        info.detail = late.slot ? "the worker that it insists on was busy; raise "
-                                : "no worker could be spared; raise workers, ";
+        info.detail = overdue_lease.slot ? "the worker that it insists on was busy; raise "
+                                         : "no worker could be spared; raise workers, ";
         info.detail += "queue.timeout or the checkout's queue_timeout";
     }
-    leave(late, code, std::move(info));
+    leave(overdue_lease, code, std::move(info));
 }
 
-void lease_manager::warn_of_leak(const lease_claim& held) const {
+void lease_manager::warn_of_leak(const lease_claim& held_lease) const {
     context_.publish<events::lease_leaked>([&] {
-        return events::lease_leaked{held.of, context_.now() - held.granted, held.where.file_name(),
-                                    held.where.line(), held.where.function_name()};
+        return events::lease_leaked{held_lease.of, context_.now() - held_lease.granted,
+                                    held_lease.where.file_name(), held_lease.where.line(),
+                                    held_lease.where.function_name()};
     });
     log_(log_level::warning, [&] {
-        const auto limit = held.options.leak_threshold().value_or(config_.lease.leak_threshold);
-        return "a lease of " + to_string(held.of) + " has been held for " + in_milliseconds(limit) +
-               " and may have leaked; checked out at " + held.where.file_name() + ":" +
-               std::to_string(held.where.line()) + " in " + held.where.function_name();
+        const auto limit = held_lease.options.leak_threshold().value_or(config_.lease.leak_threshold);
+        return "a lease of " + to_string(held_lease.of) + " has been held for " + in_milliseconds(limit) +
+               " and may have leaked; checked out at " + held_lease.where.file_name() + ":" +
+               std::to_string(held_lease.where.line()) + " in " + held_lease.where.function_name();
     });
 }
 

@@ -51,22 +51,22 @@ bool lost_call_policy::is_poison(const call& suspect, time_point now) {
     return may_be && poison_.is_poison(input_of(suspect), now);
 }
 
-void lost_call_policy::blame(const call& given_up, time_point now) {
+void lost_call_policy::blame(const call& abandoned_call, time_point now) {
     if (poison_crashes_ > 0) {
-        crashes_of(given_up, now);
+        crashes_of(abandoned_call, now);
     }
 }
 
 /// Of workers, on that input; this one included. A lease has had one worker only.
-int lost_call_policy::crashes_of(const call& lost, time_point now) {
-    return lost.is_leased() ? 1 : poison_.blame(input_of(lost), now);
+int lost_call_policy::crashes_of(const call& lost_call, time_point now) {
+    return lost_call.is_leased() ? 1 : poison_.blame(input_of(lost_call), now);
 }
 
-poison_list::input lost_call_policy::input_of(const call& of) {
+poison_list::input lost_call_policy::input_of(const call& subject) {
     if (!secret_) {
         secret_ = keyed_digest::key_from(context_.make_token());
     }
-    return {outline_of(of.req), digest_of(of.body, of.req, *secret_)};
+    return {outline_of(subject.req), digest_of(subject.body, subject.req, *secret_)};
 }
 
 } // namespace skep

@@ -32,7 +32,7 @@ public:
     verdict judge(const lost_call_notice& notice, bool may_go_elsewhere, const error& cause, time_point now);
 
     /// The worker that was at it has crashed, though its caller had given it up.
-    void blame(const call& given_up, time_point now);
+    void blame(const call& abandoned_call, time_point now);
 
     /// Whether workers crashed on that input of that session. What a lease's calls did is the lease's affair, which has
     /// ended with its worker.
@@ -41,8 +41,8 @@ public:
     double tokens() const noexcept { return budget_.tokens(); }
 
 private:
-    int crashes_of(const call& lost, time_point now);
-    poison_list::input input_of(const call& of);
+    int crashes_of(const call& lost_call, time_point now);
+    poison_list::input input_of(const call& subject);
 
     retry_policy policy_;
     retry_budget budget_;

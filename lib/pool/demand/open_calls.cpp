@@ -20,121 +20,121 @@ open_calls::open_calls(const worker_surroundings& surroundings, waiting_room& ro
       figures_(config_.metrics),
       drained_(context_.executor) {}
 
-void open_calls::enqueue(call& waiting, bool at_front, time_point now) {
-    const auto limit = waiting.req.queue_timeout().value_or(config_.queue.timeout);
-    room_.deadlines().set(waiting, std::min(waiting.deadline, after_limit(now, limit)));
-    waiting.state = call_state::queued;
-    if (auto* const lease = lease_of(waiting)) {
-        room_.join(waiting, *lease);
+void open_calls::enqueue(call& waiting_call, bool at_front, time_point now) {
+    const auto limit = waiting_call.req.queue_timeout().value_or(config_.queue.timeout);
+    room_.deadlines().set(waiting_call, std::min(waiting_call.deadline, after_limit(now, limit)));
+    waiting_call.state = call_state::queued;
+    if (auto* const lease = lease_of(waiting_call)) {
+        room_.join(waiting_call, *lease);
     } else {
         if (at_front) {
-            room_.join_first(waiting);
+            room_.join_first(waiting_call);
         } else {
-            room_.join(waiting);
+            room_.join(waiting_call);
         }
     }
-    publish_enqueued(context_, config_.name, waiting, room_.waiting_with(waiting));
+    publish_enqueued(context_, config_.name, waiting_call, room_.waiting_with(waiting_call));
 }
 
-void open_calls::begin(call& next, worker& to, time_point now) {
+void open_calls::begin(call& next, worker& target, time_point now) {
     if (next.state == call_state::queued) {
         publish_dequeued(context_, config_.name, next, room_.waiting_with(next));
     }
     next.state = call_state::running;
-    next.at = &to;
+    next.at = &target;
     next.id = 0; // none yet
     next.dispatched = now;
     ++next.attempts;
     running_.begin(next);
 }
 
-void open_calls::take_back(call& lost, time_point now) {
-    running_.end(lost, now);
+void open_calls::take_back(call& lost_call, time_point now) {
+    running_.end(lost_call, now);
     ++counters_.retried;
 }
 
-void open_calls::delay(call& lost, duration wait) {
-    lost.state = call_state::delayed;
-    delayed_.push_back(&lost);
-    room_.deadlines().set(lost, std::min(lost.deadline, context_.now() + wait));
+void open_calls::delay(call& lost_call, duration wait) {
+    lost_call.state = call_state::delayed;
+    delayed_.push_back(&lost_call);
+    room_.deadlines().set(lost_call, std::min(lost_call.deadline, context_.now() + wait));
 }
 
-void open_calls::resume(call& delayed) {
-    const auto keep = delayed_.remove(delayed);
-    enqueue(delayed, true, context_.now());
+void open_calls::resume(call& delayed_call) {
+    const auto keep = delayed_.remove(delayed_call);
+    enqueue(delayed_call, true, context_.now());
 }
 
-void open_calls::succeed(call& answered, time_point now) {
+void open_calls::succeed(call& answered_call, time_point now) {
     ++counters_.succeeded;
-    record_end(answered, now, std::nullopt);
-    close_out(answered, now);
+    record_end(answered_call, now, std::nullopt);
+    close_out(answered_call, now);
 }
 
-void open_calls::fail(call& failed, errc code, error_info info) {
-    const call_ptr keep(&failed);
+void open_calls::fail(call& failed_call, errc code, error_info info) {
+    const call_ptr keep(&failed_call);
     const auto now = context_.now();
     info.pool = config_.name;
-    info.command = failed.req.command();
-    info.attempts = failed.attempts;
+    info.command = failed_call.req.command();
+    info.attempts = failed_call.attempts;
     if (info.correlation_id.empty()) {
-        info.correlation_id = correlation_id_of(failed);
+        info.correlation_id = correlation_id_of(failed_call);
     }
     info.queue_depth = room_.queue().size();
     describe_load(info, now);
-    info.wait_time = (failed.attempts > 0 ? failed.dispatched : now) - failed.submitted;
+    info.wait_time = (failed_call.attempts > 0 ? failed_call.dispatched : now) - failed_call.submitted;
     claim_failure failure(code, std::move(info));
     count_failure(code);
-    publish_failed(failed, code);
-    record_end(failed, now, code);
-    close_out(failed, now);
-    waiting_room::close(failed);
-    failed.sink->put_failure(std::move(failure));
+    publish_failed(failed_call, code);
+    record_end(failed_call, now, code);
+    close_out(failed_call, now);
+    waiting_room::close(failed_call);
+    failed_call.sink->put_failure(std::move(failure));
 }
 
-void open_calls::leave_queue(call& waiting, errc code, error_info info) {
-    const bool has_held_up_others = !waiting.is_pipelinable;
-    fail(waiting, code, std::move(info));
+void open_calls::leave_queue(call& waiting_call, errc code, error_info info) {
+    const bool has_held_up_others = !waiting_call.is_pipelinable;
+    fail(waiting_call, code, std::move(info));
     if (has_held_up_others) {
         room_.serve_all();
     }
 }
 
-void open_calls::abandon(call& running, errc code, error_info info) {
-    const call_ptr keep(&running);
-    auto& at = *running.at;
+void open_calls::abandon(call& running_call, errc code, error_info info) {
+    const call_ptr keep(&running_call);
+    auto& at = *running_call.at;
     if (!info.worker) { // else its pid and status are those of the worker that is the cause
         info.worker = at.id();
     }
-    const bool uses_session = std::exchange(running.uses_session, false);
-    fail(running, code, std::move(info));
-    running.uses_session = uses_session; // until the worker is done with it
-    running.state = call_state::abandoned;
-    at.calls().cancel(running);
-    if (!at.calls().is_pipelined(running)) { // else the worker will skip it, and is as well as before
-        grant_grace(running);
+    const bool uses_session = std::exchange(running_call.uses_session, false);
+    fail(running_call, code, std::move(info));
+    running_call.uses_session = uses_session; // until the worker is done with it
+    running_call.state = call_state::abandoned;
+    at.calls().cancel(running_call);
+    if (!at.calls().is_pipelined(running_call)) { // else the worker will skip it, and is as well as before
+        grant_grace(running_call);
     }
 }
 
-void open_calls::grant_grace(call& abandoned) {
-    abandoned.overdue = {context_.now() + config_.cancel_grace, config_.cancel_grace};
-    room_.deadlines().set(abandoned, abandoned.overdue.due());
+void open_calls::grant_grace(call& abandoned_call) {
+    abandoned_call.overdue = {context_.now() + config_.cancel_grace, config_.cancel_grace};
+    room_.deadlines().set(abandoned_call, abandoned_call.overdue.due());
 }
 
-void open_calls::forget(call& abandoned) {
-    abandoned.state = call_state::done;
-    sessions_.end_use(abandoned);
-    room_.deadlines().remove(abandoned);
+void open_calls::forget(call& abandoned_call) {
+    abandoned_call.state = call_state::done;
+    sessions_.end_use(abandoned_call);
+    room_.deadlines().remove(abandoned_call);
 }
 
-void open_calls::break_off(call& broken, const error& why) noexcept {
-    if (auto* const lease = lease_of(broken)) {
+void open_calls::break_off(call& broken_call, const error& cause) noexcept {
+    if (auto* const lease = lease_of(broken_call)) {
         lease->at = nullptr; // its worker is not to be reset
     }
-    count_failure(why.errc());
-    record_end(broken, context_.now(), why.errc());
-    broken.state = call_state::done;
-    sessions_.end_use(broken);
-    broken.sink->put_failure(claim_failure(why));
+    count_failure(cause.errc());
+    record_end(broken_call, context_.now(), cause.errc());
+    broken_call.state = call_state::done;
+    sessions_.end_use(broken_call);
+    broken_call.sink->put_failure(claim_failure(cause));
 }
 
 std::size_t open_calls::fail_queue(errc code, const error_info& info) {
@@ -181,10 +181,10 @@ void open_calls::drop_callers() noexcept {
     }
 }
 
-std::size_t open_calls::break_down(const error& why) noexcept {
+std::size_t open_calls::break_down(const error& cause) noexcept {
     const auto before = counters_.failed;
     while (const auto each = room_.close_first()) {
-        each->holder->on_breakdown(*each, why);
+        each->holder->on_breakdown(*each, cause);
     }
     room_.clear();
     delayed_.clear();
@@ -211,20 +211,21 @@ void open_calls::describe_load(error_info& info, time_point now) {
     }
 }
 
-void open_calls::publish_failed(const call& failed, errc code) const {
-    if (failed.state == call_state::queued) {
-        publish_left_queue(context_, config_.name, failed, code);
+void open_calls::publish_failed(const call& failed_call, errc code) const {
+    if (failed_call.state == call_state::queued) {
+        publish_left_queue(context_, config_.name, failed_call, code);
     }
     if (code == errc::pool_saturated) {
-        publish_saturated(context_, config_, room_.waiting_with(failed));
+        publish_saturated(context_, config_, room_.waiting_with(failed_call));
     }
 }
 
-void open_calls::record_end(const call& over, time_point now, const std::optional<errc>& code) noexcept {
-    const auto times = time_spent_at(over, now);
-    figures_.record(over.req.command(), times, code);
-    publish_finished(context_, config_.name, over, times, code);
-    publish_spans(context_, config_.name, over, times, code);
+void open_calls::record_end(const call& ended_call, time_point now,
+                            const std::optional<errc>& code) noexcept {
+    const auto times = time_spent_at(ended_call, now);
+    figures_.record(ended_call.req.command(), times, code);
+    publish_finished(context_, config_.name, ended_call, times, code);
+    publish_spans(context_, config_.name, ended_call, times, code);
 }
 
 void open_calls::count_failure(errc code) noexcept {
@@ -238,17 +239,17 @@ void open_calls::count_failure(errc code) noexcept {
 }
 
 /// The call is over: takes it out of wherever it is.
-void open_calls::close_out(call& over, time_point now) {
-    const call_ptr keep(&over);
-    switch (over.state) {
-    case call_state::queued: room_.leave(over); break;
-    case call_state::delayed: delayed_.remove(over); break;
-    case call_state::running: running_.end(over, now); break;
+void open_calls::close_out(call& ended_call, time_point now) {
+    const call_ptr keep(&ended_call);
+    switch (ended_call.state) {
+    case call_state::queued: room_.leave(ended_call); break;
+    case call_state::delayed: delayed_.remove(ended_call); break;
+    case call_state::running: running_.end(ended_call, now); break;
     default: break;
     }
-    over.state = call_state::done;
-    sessions_.end_use(over);
-    room_.deadlines().remove(over);
+    ended_call.state = call_state::done;
+    sessions_.end_use(ended_call);
+    room_.deadlines().remove(ended_call);
     report_drained();
 }
 

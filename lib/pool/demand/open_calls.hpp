@@ -23,34 +23,34 @@ public:
     open_calls(const worker_surroundings& surroundings, waiting_room& room, session_router& sessions);
 
     /// The call waits: as the last one, or before all others.
-    void enqueue(call& waiting, bool at_front, time_point now);
+    void enqueue(call& waiting_call, bool at_front, time_point now);
 
     /// The worker has the call from now on.
-    void begin(call& next, worker& to, time_point now);
+    void begin(call& next, worker& target, time_point now);
 
     // A call that was lost with its worker is sent once more: it is taken back, and queued, at once or after a delay.
-    void take_back(call& lost, time_point now);
-    void delay(call& lost, duration wait);
-    void resume(call& delayed);
+    void take_back(call& lost_call, time_point now);
+    void delay(call& lost_call, duration wait);
+    void resume(call& delayed_call);
 
     // The call is over.
-    void succeed(call& answered, time_point now);
-    void fail(call& failed, errc code, error_info info = {});
+    void succeed(call& answered_call, time_point now);
+    void fail(call& failed_call, errc code, error_info info = {});
 
     /// The same for a call that waits. What has waited behind a call that could not be pipelined may be.
-    void leave_queue(call& waiting, errc code, error_info info = {});
+    void leave_queue(call& waiting_call, errc code, error_info info = {});
 
     /// Answers the caller now; the worker has cancel_grace to notice.
-    void abandon(call& running, errc code, error_info info = {});
+    void abandon(call& running_call, errc code, error_info info = {});
 
     /// From now on the worker has that long to end the call.
-    void grant_grace(call& abandoned);
+    void grant_grace(call& abandoned_call);
 
     /// The worker is done with a call that was given up.
-    void forget(call& abandoned);
+    void forget(call& abandoned_call);
 
     /// The pool has failed: ends the call wherever it is. Its worker may still have it, but will not answer any more.
-    void break_off(call& broken, const error& why) noexcept;
+    void break_off(call& broken_call, const error& cause) noexcept;
 
     /// Refuses every call that waits, for a worker, a place, or to be sent again; returns how many there were. No checkout
     /// waits.
@@ -68,7 +68,7 @@ public:
 
     /// The pool has failed: completes whatever claim is open, wherever it is, and forgets it. Allocates nothing; returns how
     /// many calls there were.
-    std::size_t break_down(const error& why) noexcept;
+    std::size_t break_down(const error& cause) noexcept;
 
     /// Destroys what would resume the callers. For when no coroutine will ever run again.
     void drop_callers() noexcept;
@@ -95,9 +95,9 @@ public:
 private:
     void describe_load(error_info& info, time_point now);
     void count_failure(errc code) noexcept;
-    void publish_failed(const call& failed, errc code) const;
-    void record_end(const call& over, time_point now, const std::optional<errc>& code) noexcept;
-    void close_out(call& over, time_point now);
+    void publish_failed(const call& failed_call, errc code) const;
+    void record_end(const call& ended_call, time_point now, const std::optional<errc>& code) noexcept;
+    void close_out(call& ended_call, time_point now);
     void report_drained();
 
     const pool_config& config_;

@@ -41,43 +41,43 @@ std::unique_ptr<scheduler> scheduler_of(const pool_config& config) {
 
 } // namespace
 
-placement::placement(const pool_config& config, const wait_queue& waiting)
+placement::placement(const pool_config& config, const wait_queue& queue)
     : config_(config),
-      waiting_(waiting),
+      waiting_(queue),
       free_(scheduler_of(config)),
       pipelined_(make_scheduler(scheduling::least_loaded)) {}
 
-void placement::enlist(worker& fresh) {
-    const auto slot = fresh.id().slot;
+void placement::enlist(worker& new_worker) {
+    const auto slot = new_worker.id().slot;
     if (slot >= workers_.size()) {
         passed_over_.reserve(slot + 1);
         workers_.resize(slot + 1);
     }
-    workers_[slot] = &fresh;
-    refresh(fresh);
+    workers_[slot] = &new_worker;
+    refresh(new_worker);
 }
 
-void placement::remove(worker& gone) {
-    const auto slot = gone.id().slot;
-    if (in_slot(slot) == &gone) { // else it is another's by now
+void placement::remove(worker& ended_worker) {
+    const auto slot = ended_worker.id().slot;
+    if (in_slot(slot) == &ended_worker) { // else it is another's by now
         workers_[slot] = nullptr;
         ask([&] { free_->withdraw(slot); });
         pipelined_->withdraw(slot);
     }
 }
 
-void placement::refresh(worker& changed) {
-    const auto slot = changed.id().slot;
-    if (in_slot(slot) != &changed) {
+void placement::refresh(worker& changed_worker) {
+    const auto slot = changed_worker.id().slot;
+    if (in_slot(slot) != &changed_worker) {
         return;
     }
-    const auto& calls = changed.calls();
-    const auto inform = [&](scheduler& who, bool takes) {
+    const auto& calls = changed_worker.calls();
+    const auto inform = [&](scheduler& chooser, bool takes) {
         ask([&] {
             if (takes) {
-                who.offer(slot, calls.load());
+                chooser.offer(slot, calls.load());
             } else {
-                who.withdraw(slot);
+                chooser.withdraw(slot);
             }
         });
     };

@@ -19,14 +19,14 @@ namespace skep {
 class placement {
 public:
     /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
-    placement(const pool_config& config, const wait_queue& waiting);
+    placement(const pool_config& config, const wait_queue& queue);
 
     /// The worker can take calls from now on, or no more.
-    void enlist(worker& fresh);
-    void remove(worker& gone);
+    void enlist(worker& new_worker);
+    void remove(worker& ended_worker);
 
     /// What it can take may have changed.
-    void refresh(worker& changed);
+    void refresh(worker& changed_worker);
 
     /// Nothing if no worker that would do has room. `may_be_pipelined`: to one that is at capacity, if the claim is such.
     worker* pick(const claim& claimant, bool may_be_pipelined = true);

@@ -15,8 +15,9 @@ namespace {
 /// Takes well below a millisecond.
 constexpr int expired_per_turn = 1000;
 
-bool moves_its_sessions(const worker& gone, affinity_on_recycle rule) {
-    const auto& why = gone.life().departure(); // there is none if the end was lost, with the memory for it
+bool moves_its_sessions(const worker& ended_worker, affinity_on_recycle rule) {
+    const auto& why =
+        ended_worker.life().departure(); // there is none if the end was lost, with the memory for it
     return why && why->planned && why->cause != departure_cause::shutdown &&
            rule == affinity_on_recycle::move;
 }
@@ -92,8 +93,8 @@ bool session_affinity::make_room(time_point now) {
     return true;
 }
 
-bool session_affinity::bind(const std::string& session, affinity_mode mode, worker& to) {
-    const auto& serving = to.served();
+bool session_affinity::bind(const std::string& session, affinity_mode mode, worker& target) {
+    const auto& serving = target.served();
     auto& bound = bonds_.find(session)->second;
     const bool has_changed = bound.to != serving;
     const bool is_strict = mode != affinity_mode::hint;
@@ -129,11 +130,11 @@ std::optional<session_binding> session_affinity::binding_of(const std::string& s
     return result;
 }
 
-void session_affinity::left(const worker& gone) {
-    auto& served = *gone.served();
+void session_affinity::left(const worker& ended_worker) {
+    auto& served = *ended_worker.served();
     if (std::exchange(served.at, nullptr) != nullptr) {
         served.sessions = served.bound = 0;
-        served.has_moved_on = moves_its_sessions(gone, options_.on_recycle);
+        served.has_moved_on = moves_its_sessions(ended_worker, options_.on_recycle);
     }
 }
 
@@ -167,40 +168,40 @@ time_point session_affinity::next_expiry() const noexcept {
     return next;
 }
 
-void session_affinity::release(bond& loosened) noexcept {
-    if (std::exchange(loosened.is_strict, false) && loosened.to->at != nullptr) {
-        --loosened.to->bound;
+void session_affinity::release(bond& released_bond) noexcept {
+    if (std::exchange(released_bond.is_strict, false) && released_bond.to->at != nullptr) {
+        --released_bond.to->bound;
     }
 }
 
 /// No worker is known to serve it any more.
-void session_affinity::detach(bond& loosened) noexcept {
-    release(loosened);
-    if (!loosened.to) {
+void session_affinity::detach(bond& released_bond) noexcept {
+    release(released_bond);
+    if (!released_bond.to) {
         return;
     }
-    if (loosened.to->at != nullptr) {
-        --loosened.to->sessions;
+    if (released_bond.to->at != nullptr) {
+        --released_bond.to->sessions;
     }
-    loosened.to.reset();
+    released_bond.to.reset();
     --bound_;
 }
 
 /// Of a session that is in use it is known only that it is: its next call may go to any worker.
-void session_affinity::drop(bonds::iterator dropped) noexcept {
-    auto& bound = dropped->second;
+void session_affinity::drop(bonds::iterator dropped_bond) noexcept {
+    auto& bound = dropped_bond->second;
     if (bound.calls == 0) {
         auto& list = idle(bound);
         list.erase(list.iterator_to(bound));
     }
     detach(bound);
     if (bound.calls == 0) {
-        bonds_.erase(dropped);
+        bonds_.erase(dropped_bond);
     }
 }
 
-bool session_affinity::has_expired(const bond& what, time_point now) const noexcept {
-    return after_limit(what.used, options_.ttl) < now;
+bool session_affinity::has_expired(const bond& subject, time_point now) const noexcept {
+    return after_limit(subject.used, options_.ttl) < now;
 }
 
 } // namespace skep

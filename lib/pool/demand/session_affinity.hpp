@@ -36,11 +36,11 @@ public:
 
     home home_of(const std::string& session, time_point now);
 
-    affinity_mode mode_of(const request& wanting) const noexcept {
-        return wanting.affinity().value_or(options_.mode);
+    affinity_mode mode_of(const request& new_request) const noexcept {
+        return new_request.affinity().value_or(options_.mode);
     }
-    affinity_mode mode_of(const checkout_options& wanting) const noexcept {
-        return wanting.affinity().value_or(wanting.worker() ? affinity_mode::hint : options_.mode);
+    affinity_mode mode_of(const checkout_options& options) const noexcept {
+        return options.affinity().value_or(options.worker() ? affinity_mode::hint : options_.mode);
     }
 
     /// A call of the session begins to wait for its worker, or to run, and ends: meanwhile the session is in use, and does
@@ -50,13 +50,13 @@ public:
 
     /// The worker serves the session, which is in use, from now on. True if it has served it before. A session that is
     /// strictly bound stays so: what may go to any worker does not take it along.
-    bool bind(const std::string& session, affinity_mode mode, worker& to);
+    bool bind(const std::string& session, affinity_mode mode, worker& target);
 
     /// What is known of the session, but for its worker's pool and state; nothing if no worker is known to serve it.
     std::optional<session_binding> binding_of(const std::string& session, time_point now);
 
     /// The worker takes no more calls.
-    void left(const worker& gone);
+    void left(const worker& ended_worker);
 
     /// Whether it is known, but was not used then, or later, and is not in use.
     bool is_unused(const std::string& session, time_point since) const;
@@ -89,15 +89,15 @@ private:
 
     bonds::iterator find(const std::string& session, time_point now);
     bool make_room(time_point now);
-    static void release(bond& loosened) noexcept;
-    void detach(bond& loosened) noexcept;
-    void drop(bonds::iterator dropped) noexcept;
-    void drop(bond& dropped) noexcept { drop(bonds_.find(*dropped.session)); }
-    bool has_expired(const bond& what, time_point now) const noexcept;
-    bool is_front_expired(const bond_list& of, time_point now) const noexcept {
-        return !of.empty() && has_expired(of.front(), now);
+    static void release(bond& released_bond) noexcept;
+    void detach(bond& released_bond) noexcept;
+    void drop(bonds::iterator dropped_bond) noexcept;
+    void drop(bond& dropped_bond) noexcept { drop(bonds_.find(*dropped_bond.session)); }
+    bool has_expired(const bond& subject, time_point now) const noexcept;
+    bool is_front_expired(const bond_list& list, time_point now) const noexcept {
+        return !list.empty() && has_expired(list.front(), now);
     }
-    bond_list& idle(const bond& like) noexcept { return like.is_strict ? idle_strict_ : idle_hints_; }
+    bond_list& idle(const bond& peer) noexcept { return peer.is_strict ? idle_strict_ : idle_hints_; }
 
     const affinity_options& options_;
     bonds bonds_;

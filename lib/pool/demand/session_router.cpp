@@ -17,23 +17,23 @@ constexpr auto worker_is_elsewhere =
 
 } // namespace
 
-session_router::session_router(const worker_surroundings& surroundings, const wait_queue& waiting,
+session_router::session_router(const worker_surroundings& surroundings, const wait_queue& queue,
                                const placement& places)
     : surroundings_(surroundings),
-      waiting_(waiting),
+      waiting_(queue),
       placement_(places),
       affinity_(surroundings.config.affinity),
       touches_(surroundings.context.executor, surroundings.config.sessions),
       has_sessions_(surroundings.context.executor) {}
 
-route session_router::route_of(call& wanting) {
-    const auto& session = wanting.req.session();
+route session_router::route_of(call& claimant) {
+    const auto& session = claimant.req.session();
     const auto known = affinity_.home_of(session, now());
-    return decide(wanting, session, affinity_.mode_of(wanting.req), state_of(known, wanting), known.at);
+    return decide(claimant, session, affinity_.mode_of(claimant.req), state_of(known, claimant), known.at);
 }
 
-route session_router::route_of(lease_claim& wanting) {
-    const auto& options = wanting.options;
+route session_router::route_of(lease_claim& claimant) {
+    const auto& options = claimant.options;
     session_affinity::home known;
     if (options.worker()) {
         known.at = placement_.find(*options.worker());
@@ -41,26 +41,27 @@ route session_router::route_of(lease_claim& wanting) {
     } else if (!options.session().empty()) {
         known = affinity_.home_of(options.session(), now());
     }
-    return decide(wanting, options.session(), affinity_.mode_of(options), state_of(known, wanting), known.at);
+    return decide(claimant, options.session(), affinity_.mode_of(options), state_of(known, claimant),
+                  known.at);
 }
 
-route session_router::route_in_lease(call& wanting, const lease_claim& with, bool has_place) {
-    const auto& session = wanting.req.session();
+route session_router::route_in_lease(call& claimant, const lease_claim& lease, bool has_place) {
+    const auto& session = claimant.req.session();
     const auto known = affinity_.home_of(session, now());
     auto state = known.is_lost ? session_home::lost : session_home::none;
-    if (known.at != nullptr && known.at == with.at) {
+    if (known.at != nullptr && known.at == lease.at) {
         state = has_place ? session_home::free : session_home::busy;
     } else if (known.at != nullptr) {
         state = session_home::elsewhere;
     }
-    return decide(wanting, session, affinity_.mode_of(wanting.req), state, known.at);
+    return decide(claimant, session, affinity_.mode_of(claimant.req), state, known.at);
 }
 
-route session_router::decide(claim& wanting, const std::string& session, affinity_mode mode,
+route session_router::decide(claim& claimant, const std::string& session, affinity_mode mode,
                              session_home state, worker* home) {
     const auto step = step_of(mode, state);
     const bool is_strict = !session.empty() && mode != affinity_mode::hint;
-    const bool has_room = is_refusal(step) || !is_strict || begin_use(wanting, session);
+    const bool has_room = is_refusal(step) || !is_strict || begin_use(claimant, session);
     if (!has_room) {
         return {affinity_step::refuse_as_too_many, home};
     }
@@ -71,22 +72,22 @@ route session_router::decide(claim& wanting, const std::string& session, affinit
 }
 
 /// Room is for the claim only if nobody waits there who came before it, perhaps for room that it could do without.
-session_home session_router::state_of(const session_affinity::home& known,
-                                      const claim& wanting) const noexcept {
-    if (known.at == nullptr) {
-        return known.is_lost ? session_home::lost : session_home::none;
+session_home session_router::state_of(const session_affinity::home& known_home,
+                                      const claim& claimant) const noexcept {
+    if (known_home.at == nullptr) {
+        return known_home.is_lost ? session_home::lost : session_home::none;
     }
-    const bool is_free =
-        waiting_.is_next_for(known.at->id().slot, wanting) && placement::has_room(*known.at, wanting);
+    const bool is_free = waiting_.is_next_for(known_home.at->id().slot, claimant) &&
+                         placement::has_room(*known_home.at, claimant);
     return is_free ? session_home::free : session_home::busy;
 }
 
-route_refusal session_router::why_refused(const route& taken, bool is_foreign_lease) const {
+route_refusal session_router::why_refused(const route& chosen_route, bool is_foreign_lease) const {
     route_refusal result{errc::session_worker_unavailable, {}};
-    if (taken.home != nullptr) {
-        result.info.worker = taken.home->id();
+    if (chosen_route.home != nullptr) {
+        result.info.worker = chosen_route.home->id();
     }
-    switch (taken.step) {
+    switch (chosen_route.step) {
     case affinity_step::refuse_as_busy: result.code = errc::worker_busy; break;
     case affinity_step::refuse_as_too_many:
         result.code = errc::session_quota_exceeded;
@@ -106,55 +107,55 @@ std::string session_router::why_too_many() const {
            std::to_string(surroundings_.config.affinity.limit);
 }
 
-bool session_router::is_lost(const call& lost) {
-    const bool is_strict = lost.has_session() && affinity_.mode_of(lost.req) != affinity_mode::hint;
-    return is_strict && affinity_.home_of(lost.req.session(), now()).is_lost;
+bool session_router::is_lost(const call& lost_call) {
+    const bool is_strict = lost_call.has_session() && affinity_.mode_of(lost_call.req) != affinity_mode::hint;
+    return is_strict && affinity_.home_of(lost_call.req.session(), now()).is_lost;
 }
 
 template <class Wish>
-void session_router::bind(claim& by, const Wish& wish, const std::string& session, worker& to) {
+void session_router::bind(claim& claimant, const Wish& wish, const std::string& session, worker& target) {
     if (!session.empty()) {
-        record_use(session, to,
-                   begin_use(by, session) && affinity_.bind(session, affinity_.mode_of(wish), to));
+        record_use(session, target,
+                   begin_use(claimant, session) && affinity_.bind(session, affinity_.mode_of(wish), target));
     }
 }
 
-void session_router::bind(call& assigned, worker& to) {
-    bind(assigned, assigned.req, assigned.req.session(), to);
+void session_router::bind(call& assigned_call, worker& target) {
+    bind(assigned_call, assigned_call.req, assigned_call.req.session(), target);
 }
 
-void session_router::bind(lease_claim& granted, worker& to) {
-    bind(granted, granted.options, granted.options.session(), to);
+void session_router::bind(lease_claim& granted_lease, worker& target) {
+    bind(granted_lease, granted_lease.options, granted_lease.options.session(), target);
 }
 
-bool session_router::bind(const std::string& session, worker& to, affinity_mode mode) {
-    if (home_of(session) != &to) {
+bool session_router::bind(const std::string& session, worker& target, affinity_mode mode) {
+    if (home_of(session) != &target) {
         affinity_.forget(session);
     }
     if (!affinity_.begin_use(session, now())) {
         return false;
     }
-    const bool is_hit = affinity_.bind(session, mode, to);
+    const bool is_hit = affinity_.bind(session, mode, target);
     end_use(session);
-    record_use(session, to, is_hit);
+    record_use(session, target, is_hit);
     return true;
 }
 
-void session_router::record_use(const std::string& session, const worker& to, bool is_hit) {
+void session_router::record_use(const std::string& session, const worker& target, bool is_hit) {
     surroundings_.context.publish<events::session_affinity>([&] {
-        return events::session_affinity{to.id(), session, is_hit ? "hit" : "miss"};
+        return events::session_affinity{target.id(), session, is_hit ? "hit" : "miss"};
     });
-    touches_.add(surroundings_.owner.lock(), session, to.id());
+    touches_.add(surroundings_.owner.lock(), session, target.id());
 }
 
 /// False if there is no room for the session.
-bool session_router::begin_use(claim& by, const std::string& session) {
-    by.uses_session = by.uses_session || affinity_.begin_use(session, now());
-    return by.uses_session;
+bool session_router::begin_use(claim& claimant, const std::string& session) {
+    claimant.uses_session = claimant.uses_session || affinity_.begin_use(session, now());
+    return claimant.uses_session;
 }
 
-void session_router::end_use(claim& over, const std::string& session) noexcept {
-    if (std::exchange(over.uses_session, false)) {
+void session_router::end_use(claim& ended_claim, const std::string& session) noexcept {
+    if (std::exchange(ended_claim.uses_session, false)) {
         end_use(session);
     }
 }

@@ -19,13 +19,13 @@ session_touches::session_touches(const strand& executor, std::shared_ptr<session
     spare_.reserve(most_spare);
 }
 
-void session_touches::add(std::shared_ptr<void> owner, const std::string& session, const worker_id& by) {
+void session_touches::add(std::shared_ptr<void> owner, const std::string& session, const worker_id& user) {
     if (!store_) {
         return;
     }
     const auto known = under_way_.find(session);
     if (known != under_way_.end()) {
-        known->second.by = by;
+        known->second.by = user;
         known->second.is_used_again = true;
         return;
     }
@@ -34,7 +34,7 @@ void session_touches::add(std::shared_ptr<void> owner, const std::string& sessio
     }
     auto& use = begin(session);
     try {
-        use.second.by = by;
+        use.second.by = user;
         tasks_.spawn(std::move(owner), follow(use));
     } catch (...) { // out of memory
         end(session);

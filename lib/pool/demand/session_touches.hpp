@@ -29,7 +29,7 @@ public:
     session_touches(const strand& executor, std::shared_ptr<session_store> store);
 
     /// The worker serves the session from now on, or once more. `owner` keeps this alive.
-    void add(std::shared_ptr<void> owner, const std::string& session, const worker_id& by);
+    void add(std::shared_ptr<void> owner, const std::string& session, const worker_id& user);
 
     /// Ends the waits of those under way.
     void cancel() { tasks_.cancel(); }

@@ -49,8 +49,8 @@ public:
     }
 
 private:
-    static std::uint64_t bit(std::uint32_t at) noexcept { return std::uint64_t(1) << (at % 64); }
-    static std::uint64_t from(std::uint32_t at) noexcept { return ~std::uint64_t(0) << (at % 64); }
+    static std::uint64_t bit(std::uint32_t index) noexcept { return std::uint64_t(1) << (index % 64); }
+    static std::uint64_t from(std::uint32_t index) noexcept { return ~std::uint64_t(0) << (index % 64); }
     static std::uint32_t lowest(std::uint64_t bits) noexcept {
         return static_cast<std::uint32_t>(std::countr_zero(bits));
     }

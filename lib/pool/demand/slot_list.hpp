@@ -49,8 +49,8 @@ private:
         std::uint32_t next = outside;
     };
 
-    static std::optional<std::uint32_t> to_slot(std::uint32_t at) noexcept {
-        return at == end ? std::nullopt : std::optional<std::uint32_t>(at - 1);
+    static std::optional<std::uint32_t> to_slot(std::uint32_t index) noexcept {
+        return index == end ? std::nullopt : std::optional<std::uint32_t>(index - 1);
     }
 
     std::vector<link> links_{{end, end}};

@@ -14,9 +14,9 @@ namespace {
 using call_set = std::unordered_set<const call*>;
 
 /// The calls that cannot end before those do which wait: for the worker in a slot, or for any.
-call_set stuck_behind(wait_queue& waiting, std::optional<std::uint32_t> slot) {
+call_set stuck_behind(wait_queue& queue, std::optional<std::uint32_t> slot) {
     call_set stuck;
-    waiting.for_each([&](claim& each) {
+    queue.for_each([&](claim& each) {
         const auto* const inner = each.as_call();
         const bool counts = inner != nullptr && (!slot || each.slot == slot);
         const auto* outer = counts ? outer_of(*inner) : nullptr;
@@ -29,9 +29,9 @@ call_set stuck_behind(wait_queue& waiting, std::optional<std::uint32_t> slot) {
 
 } // namespace
 
-bool waits_for_itself(const call& made_by_tool, wait_queue& waiting, const placement& places) {
+bool waits_for_itself(const call& made_by_tool, wait_queue& queue, const placement& places) {
     const auto slot = made_by_tool.slot;
-    const auto stuck = stuck_behind(waiting, slot);
+    const auto stuck = stuck_behind(queue, slot);
     std::size_t all = 0;
     std::size_t held = 0;
     places.for_each_worker([&](const worker& each) {

@@ -16,8 +16,8 @@ inline const call* outer_of(const call& inner) noexcept {
 }
 
 /// Whether every place that would do for the call, which a tool has made, is held by a call that can only end after one of
-/// its tools' calls, or of their tools', has had such a place, which those in `waiting` wait for.
-bool waits_for_itself(const call& made_by_tool, wait_queue& waiting, const placement& places);
+/// its tools' calls, or of their tools', has had such a place, which those in `queue` wait for.
+bool waits_for_itself(const call& made_by_tool, wait_queue& queue, const placement& places);
 
 /// How a tool came to make the call: "predict -> tool lookup -> embed".
 std::string trail_of(const call& made_by_tool);

@@ -5,10 +5,10 @@
 
 namespace skep {
 
-void wait_queue::push_back(claim_ptr added) {
-    auto& list = list_of(*added);
-    added->order = last_++;
-    list.push_back(std::move(added));
+void wait_queue::push_back(claim_ptr new_claim) {
+    auto& list = list_of(*new_claim);
+    new_claim->order = last_++;
+    list.push_back(std::move(new_claim));
     ++size_;
 }
 
@@ -18,21 +18,21 @@ void wait_queue::clear() noexcept {
     size_ = 0;
 }
 
-void wait_queue::push_front(claim_ptr added) {
-    auto& list = list_of(*added);
-    added->order = --first_;
-    list.push_front(std::move(added));
+void wait_queue::push_front(claim_ptr new_claim) {
+    auto& list = list_of(*new_claim);
+    new_claim->order = --first_;
+    list.push_front(std::move(new_claim));
     ++size_;
 }
 
-claim_ptr wait_queue::remove(claim& removed) noexcept {
+claim_ptr wait_queue::remove(claim& removed_claim) noexcept {
     --size_;
-    return list_of(removed).remove(removed);
+    return list_of(removed_claim).remove(removed_claim);
 }
 
-void wait_queue::put_back(claim_ptr removed) {
-    auto& list = list_of(*removed);
-    list.insert(std::move(removed));
+void wait_queue::put_back(claim_ptr removed_claim) {
+    auto& list = list_of(*removed_claim);
+    list.insert(std::move(removed_claim));
     ++size_;
 }
 
@@ -59,14 +59,14 @@ claim& wait_queue::oldest() noexcept {
     return best->front();
 }
 
-wait_queue::list& wait_queue::list_of(const claim& waiting) {
-    if (!waiting.slot) {
+wait_queue::list& wait_queue::list_of(const claim& waiting_claim) {
+    if (!waiting_claim.slot) {
         return common_;
     }
-    while (*waiting.slot >= by_slot_.size()) {
+    while (*waiting_claim.slot >= by_slot_.size()) {
         by_slot_.emplace_back();
     }
-    return by_slot_[*waiting.slot];
+    return by_slot_[*waiting_claim.slot];
 }
 
 } // namespace skep

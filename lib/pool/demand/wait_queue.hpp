@@ -23,18 +23,18 @@ public:
     bool is_common_empty() const noexcept { return common_.empty(); }
     std::size_t common_size() const noexcept { return common_.size(); }
 
-    void push_back(claim_ptr added);
+    void push_back(claim_ptr new_claim);
 
     void clear() noexcept;
 
     /// Before all others: it has waited before.
-    void push_front(claim_ptr added);
+    void push_front(claim_ptr new_claim);
 
-    /// `removed` must be in the queue.
-    claim_ptr remove(claim& removed) noexcept;
+    /// `removed_claim` must be in the queue.
+    claim_ptr remove(claim& removed_claim) noexcept;
 
     /// To where it has been in the order of arrival, with another slot perhaps.
-    void put_back(claim_ptr removed);
+    void put_back(claim_ptr removed_claim);
 
     /// The first of those that only the worker in `slot` will do for; null if there is none.
     claim* first_bound_to(std::uint32_t slot) noexcept;
@@ -71,7 +71,7 @@ public:
 private:
     using list = claim_list<claim>;
 
-    list& list_of(const claim& waiting);
+    list& list_of(const claim& waiting_claim);
 
     list common_;
     std::vector<list> by_slot_;

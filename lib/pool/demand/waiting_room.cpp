@@ -5,23 +5,23 @@
 
 namespace skep {
 
-void waiting_room::enlist(worker& fresh) {
-    placement_.enlist(fresh);
-    serve(fresh);
+void waiting_room::enlist(worker& new_worker) {
+    placement_.enlist(new_worker);
+    serve(new_worker);
 }
 
-void waiting_room::remove(worker& gone) {
-    placement_.remove(gone);
-    notify_leases_of(gone, true);
-    reroute(gone.id().slot);
+void waiting_room::remove(worker& ended_worker) {
+    placement_.remove(ended_worker);
+    notify_leases_of(ended_worker, true);
+    reroute(ended_worker.id().slot);
 }
 
 /// A lease that is told may take itself out of the list.
-void waiting_room::notify_leases_of(const worker& changed, bool has_left) {
+void waiting_room::notify_leases_of(const worker& changed_worker, bool has_left) {
     for (auto left = leases_.size(); left > 0 && !leases_.empty(); --left) {
         const auto next = leases_.pop_front();
         leases_.push_back(next);
-        if (next->at == &changed) {
+        if (next->at == &changed_worker) {
             next->holder->on_changed(*next, has_left);
         }
     }
@@ -76,10 +76,10 @@ void waiting_room::serve_all() {
 }
 
 /// Who wants a whole worker waits where a call could go, as does what cannot be pipelined: they are not overtaken.
-worker* waiting_room::place_for(const claim& fresh) {
+worker* waiting_room::place_for(const claim& new_claim) {
     const bool is_first = queue_.is_common_empty();
     const bool has_to_wait = !is_first && queue_.front().wants_whole_worker;
-    return has_to_wait ? nullptr : placement_.pick(fresh, is_first);
+    return has_to_wait ? nullptr : placement_.pick(new_claim, is_first);
 }
 
 claim_ptr waiting_room::close_first() noexcept {
@@ -97,23 +97,23 @@ void waiting_room::clear() noexcept {
     waiting_for_leases_ = 0;
 }
 
-void waiting_room::join(call& waiting, lease_claim& with) {
-    with.waiting.push_back(&waiting);
+void waiting_room::join(call& waiting_call, lease_claim& lease) {
+    lease.waiting.push_back(&waiting_call);
     ++waiting_for_leases_;
 }
 
-call_ptr waiting_room::next_of(lease_claim& with) {
+call_ptr waiting_room::next_of(lease_claim& lease) {
     --waiting_for_leases_;
-    return with.waiting.pop_front();
+    return lease.waiting.pop_front();
 }
 
-void waiting_room::leave(call& waiting) noexcept {
-    if (auto* const lease = lease_of(waiting)) {
+void waiting_room::leave(call& waiting_call) noexcept {
+    if (auto* const lease = lease_of(waiting_call)) {
         --waiting_for_leases_;
-        lease->waiting.remove(waiting);
+        lease->waiting.remove(waiting_call);
     } else {
-        queue_.remove(waiting);
-        waiting.slot.reset();
+        queue_.remove(waiting_call);
+        waiting_call.slot.reset();
     }
 }
 

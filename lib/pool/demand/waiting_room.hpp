@@ -25,9 +25,9 @@ public:
           deadlines_(surroundings.context) {}
 
     // Workers. One that is removed takes no calls any more: what has waited for it alone, or has places of it, is told.
-    void enlist(worker& fresh);
-    void remove(worker& gone);
-    void refresh(worker& changed) { placement_.refresh(changed); }
+    void enlist(worker& new_worker);
+    void remove(worker& ended_worker);
+    void refresh(worker& changed_worker) { placement_.refresh(changed_worker); }
 
     /// Claims that wait are given to the worker, as far as it has room.
     void serve(worker& place);
@@ -39,20 +39,20 @@ public:
     void reroute(std::uint32_t slot);
 
     /// A place for a claim that comes now; null if it has to wait.
-    worker* place_for(const claim& fresh);
+    worker* place_for(const claim& new_claim);
 
     // Lets a claim wait: as the last, as the first, or where it was in the order of arrival.
-    void join(claim& waiting) { queue_.push_back(&waiting); }
-    void join_first(claim& waiting) { queue_.push_front(&waiting); }
-    void rejoin(claim& waiting) { queue_.put_back(&waiting); }
+    void join(claim& waiting_claim) { queue_.push_back(&waiting_claim); }
+    void join_first(claim& waiting_claim) { queue_.push_front(&waiting_claim); }
+    void rejoin(claim& waiting_claim) { queue_.put_back(&waiting_claim); }
 
     // The same for a place that a lease keeps.
-    void join(call& waiting, lease_claim& with);
-    call_ptr next_of(lease_claim& with);
+    void join(call& waiting_call, lease_claim& lease);
+    call_ptr next_of(lease_claim& lease);
 
     /// Takes out a claim that waits.
-    void leave(claim& waiting) noexcept { queue_.remove(waiting); }
-    void leave(call& waiting) noexcept;
+    void leave(claim& waiting_claim) noexcept { queue_.remove(waiting_claim); }
+    void leave(call& waiting_call) noexcept;
 
     const placement& places() const noexcept { return placement_; }
     wait_queue& queue() noexcept { return queue_; }
@@ -60,12 +60,12 @@ public:
     deadline_watch& deadlines() noexcept { return deadlines_; }
 
     /// All claims of the pool that are not completed: wherever they are, or on their way between two places.
-    void open(claim& fresh) noexcept { open_.push_back(fresh); }
+    void open(claim& new_claim) noexcept { open_.push_back(new_claim); }
 
     /// False if it was completed already, with the pool's failure.
-    static bool close(claim& over) noexcept {
-        const bool was_open = over.open.is_linked();
-        over.open.unlink();
+    static bool close(claim& ended_claim) noexcept {
+        const bool was_open = ended_claim.open.is_linked();
+        ended_claim.open.unlink();
         return was_open;
     }
 
@@ -83,13 +83,13 @@ public:
     std::size_t size() const noexcept { return queue_.size() + waiting_for_leases_; }
 
     /// How many wait where the call does, or would.
-    std::size_t waiting_with(const call& of) const noexcept {
-        const auto* const lease = lease_of(of);
+    std::size_t waiting_with(const call& subject) const noexcept {
+        const auto* const lease = lease_of(subject);
         return lease != nullptr ? lease->waiting.size() : queue_.size();
     }
 
 private:
-    void notify_leases_of(const worker& changed, bool has_left);
+    void notify_leases_of(const worker& changed_worker, bool has_left);
 
     const pool_context& context_;
     wait_queue queue_;

@@ -18,8 +18,8 @@ namespace skep {
 class inspection {
 public:
     inspection(const pool_context& context, const heartbeat_options& heartbeat, roster& workers,
-               condition_variable& changed)
-        : context_(context), heartbeat_(heartbeat), roster_(workers), changed_(changed) {}
+               condition_variable& change_signal)
+        : context_(context), heartbeat_(heartbeat), roster_(workers), changed_(change_signal) {}
 
     // For the user's coroutines; cancelling ends the wait only.
     asio::awaitable<probe_result> probe(worker_id id);

@@ -21,8 +21,8 @@ public:
     }
 
     bool empty() const noexcept { return waiting_.empty(); }
-    bool is_due(std::size_t starting, time_point now) const noexcept {
-        return !empty() && (starting == 0 || now >= batch_due_);
+    bool is_due(std::size_t starting_count, time_point now) const noexcept {
+        return !empty() && (starting_count == 0 || now >= batch_due_);
     }
 
     std::size_t take() noexcept {

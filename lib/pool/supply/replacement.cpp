@@ -11,17 +11,17 @@
 namespace skep {
 
 replacement::replacement(const pool_context& context, const pool_config& config, const pool_log& log,
-                         roster& workers, condition_variable& changed, starter start_successor)
+                         roster& workers, condition_variable& change_signal, starter start_successor)
     : context_(context),
       config_(config),
       log_(log),
       roster_(workers),
-      changed_(changed),
+      changed_(change_signal),
       start_successor_(std::move(start_successor)) {}
 
-void replacement::recycle(const worker& used, std::string reason) {
-    if (roster_.find(used.id()) != nullptr) {
-        want(used.id().slot, std::move(reason));
+void replacement::recycle(const worker& used_worker, std::string reason) {
+    if (roster_.find(used_worker.id()) != nullptr) {
+        want(used_worker.id().slot, std::move(reason));
     }
 }
 
@@ -64,9 +64,9 @@ void replacement::plan_due(time_point now) {
 }
 
 /// A replacement that helps for a moment only waits for its time; the worker may be due for another reason all the same.
-recycle_plan::verdict replacement::judge(slot& in, time_point now, bool with_memory) {
-    auto& current = *in.current;
-    if (with_memory && in.serves() && !current.recycling().is_measured()) {
+recycle_plan::verdict replacement::judge(slot& worker_slot, time_point now, bool with_memory) {
+    auto& current = *worker_slot.current;
+    if (with_memory && worker_slot.serves() && !current.recycling().is_measured()) {
         warn_once(warned_.unmeasured, current, [&] {
             return "the memory of " + to_string(current.id()) +
                    " is not measured, and recycle.soft_memory and recycle.hard_memory do not apply to it: it "
@@ -82,14 +82,14 @@ recycle_plan::verdict replacement::judge(slot& in, time_point now, bool with_mem
                    "; workers are replaced for that less and less often, up to restart.max_backoff";
         });
     }
-    const bool is_put_off =
-        verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain && now < in.plan.due_in_vain();
+    const bool is_put_off = verdict.is_in_vain && verdict.how == recycle_plan::urgency::drain &&
+                            now < worker_slot.plan.due_in_vain();
     return is_put_off ? current.recycling().judge(now, false) : std::move(verdict);
 }
 
 template <class MakeText>
-void replacement::warn_once(bool& warned, const worker& about, MakeText&& make_text) {
-    if (!std::exchange(warned, true)) {
+void replacement::warn_once(bool& has_warned, const worker& about, MakeText&& make_text) {
+    if (!std::exchange(has_warned, true)) {
         log_(log_level::warning, make_text, subject_of(about));
     }
 }
@@ -122,20 +122,24 @@ void replacement::begin_due(time_point now) {
     }
 }
 
-bool replacement::may_begin(const slot& in, time_point now) const {
-    const bool is_free_to =
-        in.wanted && in.serves() && !in.current->life().departure() && !in.successor && in.plan.due() <= now;
-    return is_free_to && !in.current->is_held() &&
-           (!in.restarts.empty() || !in.current->life().readiness().has(obstacle::suspended));
+bool replacement::may_begin(const slot& worker_slot, time_point now) const {
+    const bool is_free_to = worker_slot.wanted && worker_slot.serves() &&
+                            !worker_slot.current->life().departure() && !worker_slot.successor &&
+                            worker_slot.plan.due() <= now;
+    return is_free_to && !worker_slot.current->is_held() &&
+           (!worker_slot.restarts.empty() ||
+            !worker_slot.current->life().readiness().has(obstacle::suspended));
 }
 
-void replacement::log_wait(slot& in) const {
-    if (in.current->is_held() && !std::exchange(in.is_wait_logged, true)) {
+void replacement::log_wait(slot& worker_slot) const {
+    if (worker_slot.current->is_held() && !std::exchange(worker_slot.is_wait_logged, true)) {
         const auto describe = [&] {
-            return to_string(in.current->id()) + " waits to be replaced (" + in.why_recycled + "): " +
-                   (in.current->calls().is_leased() ? "it is leased" : "sessions are strictly bound to it");
+            return to_string(worker_slot.current->id()) + " waits to be replaced (" +
+                   worker_slot.why_recycled + "): " +
+                   (worker_slot.current->calls().is_leased() ? "it is leased"
+                                                             : "sessions are strictly bound to it");
         };
-        log_(log_level::info, describe, subject_of(*in.current));
+        log_(log_level::info, describe, subject_of(*worker_slot.current));
     }
 }
 
@@ -162,53 +166,53 @@ bool replacement::limits_memory() const noexcept {
 }
 
 /// A worker that was suspended meanwhile keeps its place, and its memory; so does one that was leased, or bound to a session.
-void replacement::succeed(slot& in) {
-    if (in.current->life().readiness().has(obstacle::suspended) && in.restarts.empty()) {
-        dismiss_successor(in, "the one it was to replace is suspended");
+void replacement::succeed(slot& worker_slot) {
+    if (worker_slot.current->life().readiness().has(obstacle::suspended) && worker_slot.restarts.empty()) {
+        dismiss_successor(worker_slot, "the one it was to replace is suspended");
         return;
     }
-    if (in.current->is_held()) {
-        dismiss_successor(in, "the one it was to replace is leased, or serves a session");
-        want(in.current->id().slot, in.why_recycled);
+    if (worker_slot.current->is_held()) {
+        dismiss_successor(worker_slot, "the one it was to replace is leased, or serves a session");
+        want(worker_slot.current->id().slot, worker_slot.why_recycled);
         return;
     }
-    const auto old = std::exchange(in.current, std::move(in.successor));
+    const auto old = std::exchange(worker_slot.current, std::move(worker_slot.successor));
     forget(old->id().slot);
-    in.plan.replaced(old->recycling().is_in_vain(), context_.random(), context_.now());
-    compare_age_with_start(*in.current);
-    const auto describe = [&] { return to_string(old->id()) + " is recycled: " + in.why_recycled; };
+    worker_slot.plan.replaced(old->recycling().is_in_vain(), context_.random(), context_.now());
+    compare_age_with_start(*worker_slot.current);
+    const auto describe = [&] { return to_string(old->id()) + " is recycled: " + worker_slot.why_recycled; };
     log_(log_level::info, describe, subject_of(*old));
     context_.publish<events::worker_recycled>([&] {
-        return events::worker_recycled{old->id(), in.why_recycled};
+        return events::worker_recycled{old->id(), worker_slot.why_recycled};
     });
-    old->retire(departure_cause::recycling, std::move(in.why_recycled)); // nothing here may fail
+    old->retire(departure_cause::recycling, std::move(worker_slot.why_recycled)); // nothing here may fail
 }
 
 /// There would always be a worker that starts.
-void replacement::compare_age_with_start(const worker& fresh) {
-    const auto took = context_.now() - fresh.asked_for();
+void replacement::compare_age_with_start(const worker& new_worker) {
+    const auto took = context_.now() - new_worker.asked_for();
     if (config_.recycle.age > duration::zero() && took >= config_.recycle.age) {
-        warn_once(warned_.short_age, fresh, [&] {
+        warn_once(warned_.short_age, new_worker, [&] {
             return "recycle.age, " + in_milliseconds(config_.recycle.age) + ", is no more than the " +
                    in_milliseconds(took) + " that a start takes: one worker after the other is started";
         });
     }
 }
 
-void replacement::dismiss_successor(slot& in, std::string reason) {
-    const auto spare = std::move(in.successor);
+void replacement::dismiss_successor(slot& worker_slot, std::string reason) {
+    const auto spare = std::move(worker_slot.successor);
     spare->retire(departure_cause::surplus, std::move(reason));
 }
 
 /// The old one goes on serving.
-void replacement::on_successor_failed(worker& failed, double random, time_point now) {
-    const auto index = failed.id().slot;
+void replacement::on_successor_failed(worker& failed_worker, double random, time_point now) {
+    const auto index = failed_worker.id().slot;
     auto& slot = roster_[index];
-    const bool was_stopped = failed.life().is_stopping();
+    const bool was_stopped = failed_worker.life().is_stopping();
     slot.successor.reset();
     slot.plan.successor_failed(!was_stopped, random, now);
     if (!slot.restarts.empty()) { // somebody decides whether to try again
-        break_off_restarts(index, failed);
+        break_off_restarts(index, failed_worker);
     } else if (!was_stopped) {
         want(index, slot.why_recycled);
     }
@@ -276,8 +280,8 @@ asio::awaitable<void> replacement::replace_all(std::vector<worker_id> workers, s
 }
 
 /// What does not come up once will not come up for the rest either; they go on serving.
-void replacement::break_off_restarts(std::size_t index, const worker& because_of) {
-    restart_problem_ = error(errc::restart_failed, because_of.describe());
+void replacement::break_off_restarts(std::size_t index, const worker& failed_worker) {
+    restart_problem_ = error(errc::restart_failed, failed_worker.describe());
     const auto broken = roster_[index].restarts;
     auto& slots = roster_.slots();
     for (std::size_t other = 0; other < slots.size(); ++other) {

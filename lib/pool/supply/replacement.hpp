@@ -22,10 +22,10 @@ public:
     using starter = std::function<std::shared_ptr<worker>(std::size_t)>;
 
     replacement(const pool_context& context, const pool_config& config, const pool_log& log, roster& workers,
-                condition_variable& changed, starter start_successor);
+                condition_variable& change_signal, starter start_successor);
 
     /// Has another take the worker's place.
-    void recycle(const worker& used, std::string reason);
+    void recycle(const worker& used_worker, std::string reason);
 
     /// Coroutines of the user's: replace one worker, or all, and end when the last old one has. Throw
     /// error(restart_failed) when a successor does not come up. Cancelling ends the wait only.
@@ -39,8 +39,8 @@ public:
     time_point next_check(time_point now) const;
 
     /// The successor of a slot is up, or has failed to come up.
-    void succeed(slot& in);
-    void on_successor_failed(worker& failed, double random, time_point now);
+    void succeed(slot& worker_slot);
+    void on_successor_failed(worker& failed_worker, double random, time_point now);
 
     /// Why the worker of a slot is to be replaced, while it cannot leave; empty otherwise.
     std::string why_it_waits(std::size_t index) const;
@@ -50,17 +50,17 @@ public:
 
 private:
     void plan_due(time_point now);
-    recycle_plan::verdict judge(slot& in, time_point now, bool with_memory);
+    recycle_plan::verdict judge(slot& worker_slot, time_point now, bool with_memory);
     void judge_memory_of_leavers(time_point now);
     void begin_due(time_point now);
     void want(std::size_t index, std::string reason);
     template <class MakeText>
-    void warn_once(bool& warned, const worker& about, MakeText&& make_text);
-    void compare_age_with_start(const worker& fresh);
-    static void dismiss_successor(slot& in, std::string reason);
-    void break_off_restarts(std::size_t index, const worker& because_of);
-    bool may_begin(const slot& in, time_point now) const;
-    void log_wait(slot& in) const;
+    void warn_once(bool& has_warned, const worker& about, MakeText&& make_text);
+    void compare_age_with_start(const worker& new_worker);
+    static void dismiss_successor(slot& worker_slot, std::string reason);
+    void break_off_restarts(std::size_t index, const worker& failed_worker);
+    bool may_begin(const slot& worker_slot, time_point now) const;
+    void log_wait(slot& worker_slot) const;
     bool limits_memory() const noexcept;
     std::size_t under_way() const noexcept;
     asio::awaitable<void> replace_all(std::vector<worker_id> workers, std::string reason);

@@ -38,10 +38,10 @@ void roster::unwant(std::size_t index) {
     --desired_;
 }
 
-void roster::fill(std::size_t index, std::shared_ptr<worker> fresh) {
+void roster::fill(std::size_t index, std::shared_ptr<worker> new_worker) {
     vacant_.erase(index);
     slots_[index].plan.set_in_launch(false);
-    slots_[index].current = std::move(fresh);
+    slots_[index].current = std::move(new_worker);
     slots_[index].vacancy.reset();
 }
 
@@ -68,11 +68,11 @@ void roster::drop_vacancy(std::size_t index, transition_reason code, std::string
     slots_[index].vacancy.emplace(context_.now(), context_.wall_now());
 }
 
-void roster::move_vacancy(std::size_t index, worker_state to, transition_reason code, std::string reason,
-                          boost::json::object metadata) {
+void roster::move_vacancy(std::size_t index, worker_state new_state, transition_reason code,
+                          std::string reason, boost::json::object metadata) {
     auto& life = vacancy(index);
-    const auto ec =
-        life.move_to(to, code, std::move(reason), context_.now(), context_.wall_now(), std::move(metadata));
+    const auto ec = life.move_to(new_state, code, std::move(reason), context_.now(), context_.wall_now(),
+                                 std::move(metadata));
     BOOST_ASSERT(!ec);
     static_cast<void>(ec);
     if (!life.history().empty()) { // there was memory to note it
@@ -97,8 +97,8 @@ void roster::left_service(worker& leaver) {
     leaving_.push_back(leaver.shared_from_this());
 }
 
-void roster::ended(const worker& gone) {
-    std::erase_if(leaving_, [&gone](const auto& each) { return each.get() == &gone; });
+void roster::ended(const worker& ended_worker) {
+    std::erase_if(leaving_, [&ended_worker](const auto& each) { return each.get() == &ended_worker; });
     work_.open();
 }
 
@@ -143,9 +143,10 @@ worker* roster::find_anywhere(const worker_id& id) const noexcept {
     return found == leaving_.end() ? nullptr : found->get();
 }
 
-bool roster::has_ended(const worker& gone) const noexcept {
-    return find(gone.id()) == nullptr && std::none_of(leaving_.begin(), leaving_.end(),
-                                                      [&](const auto& each) { return each.get() == &gone; });
+bool roster::has_ended(const worker& ended_worker) const noexcept {
+    return find(ended_worker.id()) == nullptr &&
+           std::none_of(leaving_.begin(), leaving_.end(),
+                        [&](const auto& each) { return each.get() == &ended_worker; });
 }
 
 std::vector<worker_id> roster::serving() const {

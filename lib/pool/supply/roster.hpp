@@ -53,7 +53,7 @@ public:
     std::vector<slot>& slots() noexcept { return slots_; }
     const std::vector<slot>& slots() const noexcept { return slots_; }
     slot& operator[](std::size_t index) noexcept { return slots_[index]; }
-    slot& slot_of(const worker& in) noexcept { return slots_[in.id().slot]; }
+    slot& slot_of(const worker& occupant) noexcept { return slots_[occupant.id().slot]; }
 
     /// How many workers there are to be, and may now take calls, and are on their way up.
     std::size_t desired() const noexcept { return desired_; }
@@ -66,7 +66,7 @@ public:
 
     /// Wanted slots without a worker.
     const boost::container::flat_set<std::size_t>& vacant() const noexcept { return vacant_; }
-    void fill(std::size_t index, std::shared_ptr<worker> fresh);
+    void fill(std::size_t index, std::shared_ptr<worker> new_worker);
 
     /// Whoever is next in a vacant slot, and its life so far.
     worker_id next_id(std::size_t index) const {
@@ -89,7 +89,7 @@ public:
     void came_up() noexcept;
     void start_ended() noexcept { --starting_; }
     void left_service(worker& leaver);
-    void ended(const worker& gone);
+    void ended(const worker& ended_worker);
 
     /// The slot is free for its successor, if there is one, or for another.
     void make_room(std::size_t index);
@@ -117,7 +117,7 @@ public:
     worker* find_anywhere(const worker_id& id) const noexcept;
 
     /// Nothing is left of it.
-    bool has_ended(const worker& gone) const noexcept;
+    bool has_ended(const worker& ended_worker) const noexcept;
 
     /// Those that are up and not on their way out.
     std::vector<worker_id> serving() const;
@@ -143,7 +143,7 @@ public:
     error no_such_worker(const worker_id& id) const;
 
 private:
-    void move_vacancy(std::size_t index, worker_state to, transition_reason code, std::string reason,
+    void move_vacancy(std::size_t index, worker_state new_state, transition_reason code, std::string reason,
                       boost::json::object metadata);
 
     const pool_context& context_;

@@ -23,32 +23,34 @@ std::size_t tolerated_ends(const pool_config& config) {
 }
 
 /// One that was ended for its size, which is not due to its calls, fails as those after it will.
-worker_death death_of(const worker& gone, time_point now) {
-    const auto& why = *gone.life().departure();
-    const bool has_failed = why.cause == departure_cause::memory_limit && gone.recycling().is_in_vain();
+worker_death death_of(const worker& ended_worker, time_point now) {
+    const auto& why = *ended_worker.life().departure();
+    const bool has_failed =
+        why.cause == departure_cause::memory_limit && ended_worker.recycling().is_in_vain();
     const bool was_retired = why.planned || kind_of(why.cause) == departure_kind::fault;
-    return {was_retired && !has_failed, gone.life().was_up(), gone.life().uptime(now),
-            gone.calls().completed(), has_failed ? exit_status() : gone.life().process().status};
+    return {was_retired && !has_failed, ended_worker.life().was_up(), ended_worker.life().uptime(now),
+            ended_worker.calls().completed(),
+            has_failed ? exit_status() : ended_worker.life().process().status};
 }
 
 /// It ended by itself, and how it did will be known in a moment.
-bool may_have_crashed(const worker& gone) {
-    const auto& why = *gone.life().departure();
+bool may_have_crashed(const worker& ended_worker) {
+    const auto& why = *ended_worker.life().departure();
     const bool is_by_itself =
         why.cause == departure_cause::process_exit || why.cause == departure_cause::lost_channel;
-    return gone.life().was_up() && is_by_itself && !why.planned;
+    return ended_worker.life().was_up() && is_by_itself && !why.planned;
 }
 
 } // namespace
 
 supervisor::supervisor(const worker_surroundings& surroundings, const pool_log& log, roster& workers,
-                       condition_variable& changed)
+                       condition_variable& change_signal)
     : surroundings_(surroundings),
       context_(surroundings.context),
       config_(surroundings.config),
       log_(log),
       roster_(workers),
-      replacement_(context_, config_, log, workers, changed,
+      replacement_(context_, config_, log, workers, change_signal,
                    [this](std::size_t index) { return make_worker(index); }),
       intensity_(tolerated_ends(config_), config_.restart, config_.start.timeout),
       lives_(context_.executor,
@@ -115,16 +117,16 @@ void supervisor::start(std::size_t index) {
     roster_.fill(index, make_worker(index));
 }
 
-void supervisor::on_up(worker& fresh) {
+void supervisor::on_up(worker& new_worker) {
     roster_.came_up();
     ++counters_.workers_started;
-    start_time_.record(context_.now() - fresh.asked_for());
-    auto& slot = roster_.slot_of(fresh);
+    start_time_.record(context_.now() - new_worker.asked_for());
+    auto& slot = roster_.slot_of(new_worker);
     slot.plan.came_up();
     if (const auto trial = std::exchange(slot.trial, {})) {
         intensity_.came_up(*trial, context_.now());
     }
-    if (slot.successor.get() == &fresh) {
+    if (slot.successor.get() == &new_worker) {
         replacement_.succeed(slot);
     }
     progress_.open();
@@ -190,57 +192,58 @@ void supervisor::drop_vacancies() {
     }
 }
 
-void supervisor::on_ended(worker& gone) {
-    record_end(gone);
+void supervisor::on_ended(worker& ended_worker) {
+    record_end(ended_worker);
     const auto now = context_.now();
-    judge(gone, now);
-    if (!gone.life().was_up()) { // only now is the cause of its failure known
+    judge(ended_worker, now);
+    if (!ended_worker.life().was_up()) { // only now is the cause of its failure known
         roster_.start_ended();
-        on_start_failed(gone);
+        on_start_failed(ended_worker);
     }
-    pass_on_slot_of(gone);
+    pass_on_slot_of(ended_worker);
     surroundings_.events.forget_worker();
-    count_end(gone); // with the next
-    roster_.ended(gone);
+    count_end(ended_worker); // with the next
+    roster_.ended(ended_worker);
     progress_.open();
 }
 
 /// How it ended and its last answers are known only now.
-void supervisor::judge(const worker& gone, time_point now) {
-    auto& slot = roster_.slot_of(gone);
-    const auto death = death_of(gone, now);
-    const auto kind = gone.life().process().verdict.kind;
-    const bool is_latest = slot.left_by == gone.id().generation; // others may have tried to follow it in vain
-    if (is_latest && gone.life().was_up()) {
+void supervisor::judge(const worker& ended_worker, time_point now) {
+    auto& slot = roster_.slot_of(ended_worker);
+    const auto death = death_of(ended_worker, now);
+    const auto kind = ended_worker.life().process().verdict.kind;
+    const bool is_latest =
+        slot.left_by == ended_worker.id().generation; // others may have tried to follow it in vain
+    if (is_latest && ended_worker.life().was_up()) {
         slot.plan.verdict_is_out();
     }
-    if (!gone.life().departure()->planned && slot.plan.judged(kind, death, now)) {
+    if (!ended_worker.life().departure()->planned && slot.plan.judged(kind, death, now)) {
         context_.publish<events::worker_tainted>([&] {
-            return events::worker_tainted{gone.id(), std::string(to_string(kind))};
+            return events::worker_tainted{ended_worker.id(), std::string(to_string(kind))};
         });
         const auto describe = [&] {
-            return to_string(gone.id()) + " ended as " + std::string(to_string(kind)) +
+            return to_string(ended_worker.id()) + " ended as " + std::string(to_string(kind)) +
                    ": its slot is held back";
         };
-        log_(log_level::warning, describe, subject_of(gone));
+        log_(log_level::warning, describe, subject_of(ended_worker));
     }
-    if (gone.life().was_up() && is_latest && !slot.current) {
+    if (ended_worker.life().was_up() && is_latest && !slot.current) {
         slot.plan.reconsider(death, context_.random(), now);
     }
 }
 
-void supervisor::on_start_failed(worker& failed) {
-    auto& slot = roster_.slot_of(failed);
+void supervisor::on_start_failed(worker& failed_worker) {
+    auto& slot = roster_.slot_of(failed_worker);
     const auto now = context_.now();
-    const bool was_stopped = failed.life().is_stopping();
+    const bool was_stopped = failed_worker.life().is_stopping();
     if (!was_stopped) {
         intensity_.ended(now);
     }
-    if (slot.successor.get() == &failed) {
-        replacement_.on_successor_failed(failed, context_.random(), now);
+    if (slot.successor.get() == &failed_worker) {
+        replacement_.on_successor_failed(failed_worker, context_.random(), now);
         return;
     }
-    if (slot.current.get() == &failed) {
+    if (slot.current.get() == &failed_worker) {
         if (const auto trial = std::exchange(slot.trial, {})) {
             if (was_stopped) {
                 intensity_.abandoned(*trial, now);
@@ -248,15 +251,15 @@ void supervisor::on_start_failed(worker& failed) {
                 intensity_.failed(*trial, now);
             }
         }
-        free_slot(failed);
+        free_slot(failed_worker);
     }
 }
 
 /// The next one may be on its way already; it is told if its handshake is not over.
-void supervisor::pass_on_slot_of(const worker& gone) {
-    auto& slot = roster_.slot_of(gone);
-    const auto generation = gone.id().generation;
-    const auto kind = gone.life().process().verdict.kind;
+void supervisor::pass_on_slot_of(const worker& ended_worker) {
+    auto& slot = roster_.slot_of(ended_worker);
+    const auto generation = ended_worker.id().generation;
+    const auto kind = ended_worker.life().process().verdict.kind;
     if (generation == slot.last_process_of) {
         slot.left_as = kind;
     }
@@ -267,9 +270,9 @@ void supervisor::pass_on_slot_of(const worker& gone) {
     }
 }
 
-void supervisor::count_end(const worker& gone) {
-    const auto& life = gone.life();
-    counters_.output_lines_dropped += gone.output_lines_dropped();
+void supervisor::count_end(const worker& ended_worker) {
+    const auto& life = ended_worker.life();
+    counters_.output_lines_dropped += ended_worker.output_lines_dropped();
     if (!life.was_up()) {
         counters_.start_failures += life.is_lost() ? 1 : 0;
     } else if (life.is_lost()) {
@@ -283,16 +286,16 @@ void supervisor::count_end(const worker& gone) {
     }
 }
 
-void supervisor::record_end(const worker& gone) {
-    const auto& status = gone.life().process().status;
+void supervisor::record_end(const worker& ended_worker) {
+    const auto& status = ended_worker.life().process().status;
     if (status.was_taken() && !warned_of_reapers_) { // once in a pool's life
         warned_of_reapers_ = true;
         log_(log_level::warning,
-             [&] { return "how " + to_string(gone.id()) + " ended is " + likely_cause(status); });
+             [&] { return "how " + to_string(ended_worker.id()) + " ended is " + likely_cause(status); });
     }
-    auto& slot = roster_.slot_of(gone);
-    if (record_fault(gone) && gone.id().generation >= slot.failed_generation) {
-        slot.failed_generation = gone.id().generation;
+    auto& slot = roster_.slot_of(ended_worker);
+    if (record_fault(ended_worker) && ended_worker.id().generation >= slot.failed_generation) {
+        slot.failed_generation = ended_worker.id().generation;
         slot.last_failure = last_failure_.info().detail + (status.known() ? ", " + to_string(status) : "");
     }
 }

@@ -22,7 +22,7 @@ namespace skep {
 class supervisor {
 public:
     supervisor(const worker_surroundings& surroundings, const pool_log& log, roster& workers,
-               condition_variable& changed);
+               condition_variable& change_signal);
 
     /// Begins anew, for a start.
     void reset();
@@ -43,12 +43,12 @@ public:
     replacement& replacing() noexcept { return replacement_; }
 
     // What its workers tell.
-    void on_up(worker& fresh);
+    void on_up(worker& new_worker);
     void on_left_service(worker& leaver);
-    void on_ended(worker& gone);
+    void on_ended(worker& ended_worker);
 
     /// The end of a worker that nobody could tell, as there was no memory for it.
-    void count_end(const worker& gone);
+    void count_end(const worker& ended_worker);
     void on_missed_pings(int count) noexcept { counters_.missed_pings += static_cast<std::uint64_t>(count); }
     void on_unhealthy() noexcept { ++counters_.unhealthy_workers_terminated; }
 
@@ -76,7 +76,7 @@ public:
     asio::awaitable<void> join() { return lives_.join(); }
 
     /// What kept it from starting any worker.
-    void record_failure(error why) { last_failure_ = std::move(why); }
+    void record_failure(error cause) { last_failure_ = std::move(cause); }
 
     /// Unless a failure is known: that of a worker which has failed and is on its way out.
     void record_failure_under_way();
@@ -104,10 +104,10 @@ private:
     bool is_held(std::size_t index, time_point now) const;
     void hold_back(std::size_t index, time_point now);
     void hold_back_vacant(time_point now);
-    void on_start_failed(worker& failed);
-    void judge(const worker& gone, time_point now);
-    void pass_on_slot_of(const worker& gone);
-    void record_end(const worker& gone);
+    void on_start_failed(worker& failed_worker);
+    void judge(const worker& ended_worker, time_point now);
+    void pass_on_slot_of(const worker& ended_worker);
+    void record_end(const worker& ended_worker);
     bool record_fault(const worker& leaver);
     void publish_circuit(time_point now);
 

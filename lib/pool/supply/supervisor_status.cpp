@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t shown_calls = 8;
 constexpr std::size_t shown_transitions = 8;
 
-void describe_life(worker_status& status, const worker_state_machine& life, moment at) {
+void describe_life(worker_status& status, const worker_state_machine& life, moment now) {
     status.state = life.state();
     status.health = life.health();
     status.started_at = life.started_at();
-    status.updated_at = life.updated_at(at.now, at.wall);
+    status.updated_at = life.updated_at(now.now, now.wall);
     status.availability = life.availability();
     const auto& history = life.history();
-    const auto latest = life.flips(at.now, at.wall);
+    const auto latest = life.flips(now.now, now.wall);
     const auto shown = std::min(history.size(), shown_transitions - (latest ? 1u : 0u));
     status.transitions.assign(history.end() - static_cast<std::ptrdiff_t>(shown), history.end());
     if (latest) {
@@ -33,13 +33,13 @@ void describe_life(worker_status& status, const worker_state_machine& life, mome
     }
 }
 
-worker_status status_of(const worker& subject, moment at) {
+worker_status status_of(const worker& subject, moment now) {
     const auto& life = subject.life();
     const auto& calls = subject.calls();
     worker_status result;
     result.id = subject.id();
     result.pid = life.process().pid;
-    describe_life(result, life.machine(), at);
+    describe_life(result, life.machine(), now);
     result.retiring = life.departure().has_value();
     if (life.is_over()) {
         result.availability = availability_view::dead;
@@ -51,17 +51,17 @@ worker_status status_of(const worker& subject, moment at) {
     result.capacity = calls.capacity();
     result.completed = calls.completed();
     result.errors = calls.errors();
-    result.uptime = life.uptime(at.now);
+    result.uptime = life.uptime(now.now);
     result.resident_bytes = subject.recycling().bytes();
     calls.for_each(shown_calls, [&](const call& each) {
         if (!each.is_private) {
             result.calls.push_back({each.req.command(), calls.correlation_id_of(each), each.req.session(),
-                                    at.now - each.dispatched});
+                                    now.now - each.dispatched});
         }
     });
     result.last_probe = subject.health().last();
     if (const auto due = subject.recycling().due(); due != time_point::max()) {
-        result.recycle_in = std::max(duration::zero(), duration(due - at.now));
+        result.recycle_in = std::max(duration::zero(), duration(due - now.now));
     }
     return result;
 }

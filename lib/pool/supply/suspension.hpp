@@ -11,8 +11,8 @@ namespace skep {
 /// Takes workers, or all of them, out of work and back, as the user asks. On the pool's strand.
 class suspension {
 public:
-    suspension(const pool_config& config, roster& workers, condition_variable& changed)
-        : config_(config), roster_(workers), changed_(changed) {}
+    suspension(const pool_config& config, roster& workers, condition_variable& change_signal)
+        : config_(config), roster_(workers), changed_(change_signal) {}
 
     /// Whether the pool as a whole is suspended: workers that come up are, too.
     bool is_on() const noexcept { return on_; }
