@@ -13,7 +13,7 @@ from .interrupts import Window
 class Host:
     """The other end of a call. Thread-safe."""
 
-    welcomed = 0.0  # when the welcome arrived, on the monotonic clock
+    welcome_time = 0.0  # when the welcome arrived, on the monotonic clock
     correlation = ""  # the prefix of correlation ids for calls that have none from their caller
 
     def call_tool(self, call: "Call", name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
@@ -47,7 +47,7 @@ class Call:
             self.id: int = message["id"]
             self.command: str = message["command"]
             self.args: Dict[str, Any] = message["args"]
-            self.deadline = _deadline(message, host.welcomed)
+            self.deadline = _deadline(message, host.welcome_time)
         except (KeyError, TypeError, OverflowError) as error:  # OverflowError: a time beyond all floats
             raise ProtocolError(f"a call message is malformed: {error!r}") from None
         if type(self.id) is not int or type(self.command) is not str or type(self.args) is not dict:
@@ -89,7 +89,7 @@ class Call:
         return self.window.is_cancelled(self.id)
 
 
-def _deadline(message: Dict[str, Any], welcomed: float) -> Optional[float]:
+def _deadline(message: Dict[str, Any], welcome_time: float) -> Optional[float]:
     """Returns the caller's deadline on the monotonic clock. The host counts from the sending of the call.
 
     A call that was pipelined behind another call carries the time of its sending: `sent_ms` after the welcome.
@@ -99,7 +99,7 @@ def _deadline(message: Dict[str, Any], welcomed: float) -> Optional[float]:
     if left_ms is None:
         return None
     now = time.monotonic()
-    start = now if sent_ms is None else min(now, welcomed + sent_ms / 1000)
+    start = now if sent_ms is None else min(now, welcome_time + sent_ms / 1000)
     return start + left_ms / 1000
 
 

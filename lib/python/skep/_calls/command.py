@@ -116,12 +116,12 @@ def _type_kind(type_of_value: type) -> str:
     return AWAITABLE if issubclass(type_of_value, Awaitable) else ""
 
 
-def refuse_generator(what: str, value: Any) -> Any:
+def refuse_generator(subject: str, value: Any) -> Any:
     """Returns the value. Raises TypeError for a generator: none of its code has run, which would look like success."""
     kind = value_kind(value)
     if kind in (GENERATOR, ASYNC_GENERATOR):
         article = "an" if kind == ASYNC_GENERATOR else "a"
-        raise TypeError(f"{what} returned {article} {kind}, which has run none of its code")
+        raise TypeError(f"{subject} returned {article} {kind}, which has run none of its code")
     return value
 
 
@@ -213,12 +213,12 @@ def _has_run(function: Callable[..., Any], error: BaseException) -> bool:
     return entry is not None
 
 
-def _unknown_command_text(name: str, known: List[str]) -> str:
-    if not known:
+def _unknown_command_text(name: str, known_names: List[str]) -> str:
+    if not known_names:
         return f"unknown command '{name}'; this worker has no commands"
-    similar = difflib.get_close_matches(name, known)
+    similar = difflib.get_close_matches(name, known_names)
     suggestion = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ";"
-    return f"unknown command '{name}'{suggestion} this worker knows {', '.join(known)}"
+    return f"unknown command '{name}'{suggestion} this worker knows {', '.join(known_names)}"
 
 
 def _argument_list(names: Iterable[str]) -> str:

@@ -38,7 +38,7 @@ class PoolHost(Host):
 
     def accept_welcome(self, message: Dict[str, Any]) -> None:
         """Reads the host's welcome. Raises ProtocolError if it is malformed."""
-        self.welcomed = time.monotonic()
+        self.welcome_time = time.monotonic()
         try:
             if message["type"] != "welcome":
                 raise ProtocolError(f"a message of type {message['type']!r} instead of a welcome")

@@ -42,7 +42,7 @@ class _Guard:
         value = getattr(self._skep_thing, name)
         if not callable(value):
             return value
-        return lambda *args, **named: _use(self, name, value, *args, **named)
+        return lambda *args, **keywords: _use(self, name, value, *args, **keywords)
 
     def __bool__(self) -> bool:
         return bool(self._skep_thing)
@@ -54,25 +54,25 @@ class _Guard:
         _use(self, name, delattr, self._skep_thing, name)
 
 
-def _use(guard: _Guard, name: str, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
+def _use(guard: _Guard, name: str, function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     lock = guard._skep_lock
     if not lock.acquire(blocking=False):
         raise RuntimeError(both_stacks(f"'{name}' of a guarded object", guard._skep_user))
     before = guard._skep_user
     try:
         object.__setattr__(guard, "_skep_user", threading.current_thread())
-        return function(*args, **named)
+        return function(*args, **keywords)
     finally:
         object.__setattr__(guard, "_skep_user", before)
         lock.release()
 
 
-def both_stacks(what: str, other: Optional[threading.Thread]) -> str:
+def both_stacks(subject: str, other_thread: Optional[threading.Thread]) -> str:
     """Returns the report that this thread uses something during another thread's use, with both stacks."""
     this = threading.current_thread()
-    lines = [f"{this.name} uses {what}", *_stack(this)]
-    if other is not None:
-        lines += [f"while {other.name} is at it", *_stack(other)]
+    lines = [f"{this.name} uses {subject}", *_stack(this)]
+    if other_thread is not None:
+        lines += [f"while {other_thread.name} is at it", *_stack(other_thread)]
     return "\n".join(lines)
 
 
@@ -83,11 +83,11 @@ def _stack(thread: threading.Thread) -> List[str]:
 
 
 def _special(name: str) -> Callable[..., Any]:
-    def method(self: _Guard, *args: Any, **named: Any) -> Any:
+    def method(self: _Guard, *args: Any, **keywords: Any) -> Any:
         function = getattr(type(self._skep_thing), name, None)
         if function is None:
             raise TypeError(f"'{type(self._skep_thing).__name__}' object has no {name}()")
-        return _use(self, name, function, self._skep_thing, *args, **named)
+        return _use(self, name, function, self._skep_thing, *args, **keywords)
 
     return method
 
@@ -143,10 +143,10 @@ class ThreadChecks:
 
     def _watched(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def method(self_: Any, /, *args: Any, **named: Any) -> Any:  # _is_inside() looks for self_
+        def method(self_: Any, /, *args: Any, **keywords: Any) -> Any:  # _is_inside() looks for self_
             use = self._enter(self_, name)
             try:
-                return function(self_, *args, **named)
+                return function(self_, *args, **keywords)
             finally:
                 if use is not None:
                     self._leave(self_, use)
