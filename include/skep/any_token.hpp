@@ -18,7 +18,7 @@
 
 namespace skep {
 
-/// Begins an operation of `of`, such as of.execute(req), and completes `token` with void(std::exception_ptr, T), or
+/// Begins an operation of `workers`, such as workers.execute(req), and completes `token` with void(std::exception_ptr, T), or
 /// void(std::exception_ptr) where the operation has no result; what the pointer holds is a skep::error.
 ///
 /// Executor: a completion handler runs on its associated executor, by default that of the pool (not its strand).

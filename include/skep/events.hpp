@@ -461,10 +461,10 @@ struct event : detail::any_event {
 };
 
 /// As in "worker.ready".
-SKEP_API std::string_view name_of(const event& new_event) noexcept;
+SKEP_API std::string_view name_of(const event& subject) noexcept;
 
 /// {"event": its name, ...}, for logs, pages and traces: each member under its name, a duration in milliseconds under its
 /// name and "_ms", a moment in microseconds since 1970 under its name and "_us", a worker's id and an enumerator as text.
-SKEP_API boost::json::object to_json(const event& new_event);
+SKEP_API boost::json::object to_json(const event& subject);
 
 } // namespace skep

@@ -22,19 +22,20 @@ constexpr auto fresh_enough = 200ms;
 /// While it lives, others wait.
 class turn {
 public:
-    turn(bool& is_taken, condition_variable& end_signal) noexcept : is_taken_(is_taken), over_(end_signal) {
+    turn(bool& is_taken, condition_variable& end_signal) noexcept
+        : is_taken_(is_taken), end_signal_(end_signal) {
         is_taken_ = true;
     }
     ~turn() {
         is_taken_ = false;
-        over_.notify_all();
+        end_signal_.notify_all();
     }
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
 
 private:
     bool& is_taken_;
-    condition_variable& over_;
+    condition_variable& end_signal_;
 };
 
 } // namespace

@@ -20,7 +20,7 @@ asio::awaitable<guest_outcome> guest_group::run(body guest_body, patient_deadlin
     awaited_.push_back(*mine);
     auto task = tasks_.spawn(mine, live(mine));
     try {
-        co_await mine->over.wait_until(deadline);
+        co_await mine->end_signal.wait_until(deadline);
     } catch (...) { // who waits is cancelled, and so is what he waits for
         mine->unlink();
         task.cancel();
@@ -41,12 +41,12 @@ asio::awaitable<void> guest_group::live(std::shared_ptr<guest> new_guest) {
         new_guest->problem = std::current_exception();
     }
     new_guest->has_ended = true;
-    new_guest->over.open();
+    new_guest->end_signal.open();
 }
 
 void guest_group::cancel() {
     for (auto& each : awaited_) {
-        each.over.open();
+        each.end_signal.open();
     }
     tasks_.cancel();
 }

@@ -30,7 +30,7 @@ public:
 
     explicit guest_group(const strand& executor);
 
-    /// Runs `what()`, which is kept until that has ended, and waits for it until `deadline` or cancel().
+    /// Runs `guest_body()`, which is kept until that has ended, and waits for it until `deadline` or cancel().
     asio::awaitable<guest_outcome> run(body guest_body, patient_deadline deadline);
 
     /// Nobody waits for those there are any more.
@@ -42,10 +42,10 @@ public:
 private:
     struct guest
         : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-        guest(const strand& executor, body guest_body) : run(std::move(guest_body)), over(executor) {}
+        guest(const strand& executor, body guest_body) : run(std::move(guest_body)), end_signal(executor) {}
 
         body run;
-        latch over; ///< it has ended, or is given up
+        latch end_signal; ///< it has ended, or is given up
         bool has_ended = false;
         std::exception_ptr problem;
     };

@@ -90,8 +90,8 @@ private:
 /// One that waits for nothing but its turn.
 using suspended_caller = basic_suspended_caller<>;
 
-/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw. It keeps `owners` for as long as it
-/// waits. The results are as Asio has them: of (std::exception_ptr, T) comes a T, or what the first holds is thrown.
+/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw. It keeps `owners` for as
+/// long as it waits. The results are as Asio has them: of (std::exception_ptr, T) comes a T, or what the first holds is thrown.
 template <class... Results, class Begin, class... Kept>
 auto suspend(Begin begin, Kept... owners) {
     auto initiate = [](auto handler, Begin start, const Kept&...) {

@@ -47,10 +47,10 @@ struct tool_tie;
 
 /// What few calls have.
 struct call_ties {
-    std::shared_ptr<const tool_tie> within;   ///< null if it is not made by a tool
-    std::shared_ptr<progress_relay> progress; ///< null if nobody asks for it
-    claim_ptr lease;                          ///< that it is made with; null for most
-    std::unique_ptr<call_trace> trace;        ///< null if it is in none
+    std::shared_ptr<const tool_tie> parent_tie; ///< null if it is not made by a tool
+    std::shared_ptr<progress_relay> progress;   ///< null if nobody asks for it
+    claim_ptr lease;                            ///< that it is made with; null for most
+    std::unique_ptr<call_trace> trace;          ///< null if it is in none
 };
 
 /// One call from execute() to its end: a request, and where its answer goes.
@@ -107,7 +107,7 @@ struct call : claim {
     patient_deadline overdue;        ///< once abandoned: when the worker is to be done with it
     stream_flow* stream = nullptr;   ///< null if it has one answer
     std::unique_ptr<call_ties> ties; ///< null for most
-    std::uint64_t id = 0;            ///< on the connection of `at`
+    std::uint64_t id = 0;            ///< on the connection of `assigned_worker`
     int attempts = 0;
     call_state state = call_state::fresh;
     bool is_private = false; ///< a probe, or a part of a warm-up: the pool does not know of it

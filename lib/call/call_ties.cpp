@@ -45,7 +45,7 @@ void tie(call& new_call, const boost::asio::any_io_executor& caller) {
     if (within) {
         inherit(new_call.req, *within);
         new_call.is_pipelinable = false;
-        new_call.ties->within = std::move(within);
+        new_call.ties->parent_tie = std::move(within);
     }
     if (has_progress) {
         new_call.ties->progress = std::make_shared<progress_relay>(caller, *new_call.extras()->on_progress);

@@ -19,9 +19,9 @@ public:
     void sample(std::uint64_t resident, time_point now, std::optional<time_point> start_time) noexcept {
         if (!last_) {
             fresh_ = resident;
-            before_ = resident;
+            previous_ = resident;
         } else if (!start_time || *start_time >= looked_) {
-            before_ = *last_;
+            previous_ = *last_;
         }
         last_ = resident;
         looked_ = now;
@@ -30,13 +30,13 @@ public:
     /// Whether the worker has grown by half of the room that it had when fresh, or more, since it has that call.
     bool is_of_oldest_call(std::uint64_t limit) const noexcept {
         const auto room = limit - std::min(limit, fresh_);
-        const auto grown = last_.value_or(0) - std::min(last_.value_or(0), before_);
+        const auto grown = last_.value_or(0) - std::min(last_.value_or(0), previous_);
         return room > 0 && grown >= room / 2 + room % 2;
     }
 
 private:
     std::uint64_t fresh_ = 0;
-    std::uint64_t before_ = 0; ///< at the last look before it was sent its oldest call
+    std::uint64_t previous_ = 0; ///< at the last look before it was sent its oldest call
     std::optional<std::uint64_t> last_;
     time_point looked_;
 };

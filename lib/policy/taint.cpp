@@ -31,7 +31,7 @@ bool taint::ended(exit_class kind, const exit_status& status, duration service_t
         return false;
     }
     last_ = last_ == duration::zero() ? options.taint : std::min(2 * last_, options.max_taint);
-    until_ = now + last_;
+    end_time_ = now + last_;
     return true;
 }
 

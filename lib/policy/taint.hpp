@@ -22,18 +22,18 @@ public:
                const crash_barrier_options& options, time_point now);
 
     /// Until when the slot is held back; in the past if it is not.
-    time_point until() const noexcept { return until_; }
+    time_point until() const noexcept { return end_time_; }
 
-    bool is_tainted(time_point now) const noexcept { return now < until_; }
+    bool is_tainted(time_point now) const noexcept { return now < end_time_; }
 
     /// When the slot may start a worker. A pool that has no other in service or on its way is not held back: better
     /// one that may crash than none.
     time_point earliest_start(std::size_t others_alive) const noexcept {
-        return others_alive == 0 ? time_point::min() : until_;
+        return others_alive == 0 ? time_point::min() : end_time_;
     }
 
 private:
-    time_point until_{};
+    time_point end_time_{};
     duration last_{}; ///< the last taint of the row; 0 = no row
 };
 

@@ -28,7 +28,7 @@ asio::awaitable<void> call_outcomes::watch_deadlines() {
         parts_.events.catch_up();
         deadlines.notify_due({shortage(), parts_.may_get_more_workers()}, parts_.events);
         for (const auto& each : parts_.calls.timeouts().take_timed_out()) {
-            record_failed_call(*each.at, *each.given_up, "timeout");
+            record_failed_call(*each.assigned_worker, *each.abandoned_call, "timeout");
         }
         parts_.scaling.on_waiting();
     }

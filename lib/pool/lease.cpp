@@ -29,7 +29,7 @@ private:
     void put_answer(reply&&) override {}
     void put_failure(claim_failure&& failure) override {
         const auto core = pool_.lock();
-        if (core && lease_of(*this)->at != nullptr) {
+        if (core && lease_of(*this)->assigned_worker != nullptr) {
             core->parts().leases.on_reset_failed(*lease_of(*this), failure.to_error().what());
         }
     }
@@ -176,7 +176,7 @@ asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> handle) 
     co_await std::move(suspension);
     if (closed->was_close_cancelled) {
         error_info info;
-        info.worker = closed->of;
+        info.worker = closed->assigned_id;
         throw error(errc::cancelled, std::move(info));
     }
 }

@@ -25,7 +25,7 @@ public:
 
     asio::awaitable<reply> execute(request call) const;
     asio::awaitable<reply_stream> stream(request call) const;
-    const worker_id& worker() const noexcept { return lease_->of; }
+    const worker_id& worker() const noexcept { return lease_->assigned_id; }
 
     static asio::awaitable<void> close(std::unique_ptr<lease_handle> handle);
 

@@ -41,8 +41,8 @@ void pool_core::break_down(const std::exception_ptr& problem) noexcept {
         state.broken.emplace(exhausted_);
         try {
             std::rethrow_exception(problem);
-        } catch (const error& stated) {
-            state.broken.emplace(stated);
+        } catch (const error& failure) {
+            state.broken.emplace(failure);
         } catch (...) {}
         state.phase = was_stopping ? pool_phase::stopped : pool_phase::failed;
         parts_.log(log_level::error, "the pool has failed", problem);
@@ -85,8 +85,8 @@ error pool_core::failure_of(const std::exception_ptr& problem, bool was_cancelle
     try {
         try {
             std::rethrow_exception(problem);
-        } catch (const boost::system::system_error& thrown) {
-            if (const auto* const stated = dynamic_cast<const error*>(&thrown)) {
+        } catch (const boost::system::system_error& failure) {
+            if (const auto* const stated = dynamic_cast<const error*>(&failure)) {
                 return *stated;
             }
             // Its task was cancelled.

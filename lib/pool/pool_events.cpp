@@ -69,9 +69,9 @@ void pool_events::apply(worker& subject, const room_changed&) {
 }
 
 void pool_events::apply(worker& subject, const went_wrong& fact) {
-    const auto log_recovery = [&](log_level level, const char* what) {
+    const auto log_recovery = [&](log_level level, const char* event_text) {
         parts_.log(
-            level, [&] { return to_string(subject.id()) + what + fact.detail; }, subject_of(subject));
+            level, [&] { return to_string(subject.id()) + event_text + fact.detail; }, subject_of(subject));
     };
     switch (fact.action) {
     case recovery_action::degrade: log_recovery(log_level::warning, " is degraded: "); break;
@@ -135,23 +135,23 @@ void pool_events::apply(worker& subject, const ended&) {
     }
 }
 
-void pool_events::record_end(const worker& gone) {
-    log_end(gone);
-    publish_end(gone);
-    auto end = exit_of(gone);
+void pool_events::record_end(const worker& ended_worker) {
+    log_end(ended_worker);
+    publish_end(ended_worker);
+    auto end = exit_of(ended_worker);
     inspection_.keep(end);
     shutdown_.on_ended(end);
     parts_.hooks.after_end(parts_.surroundings.owner.lock(), std::move(end));
 }
 
-void pool_events::publish_end(const worker& gone) const {
+void pool_events::publish_end(const worker& ended_worker) const {
     parts_.context.publish<events::worker_terminated>([&] {
-        const auto& life = gone.life();
+        const auto& life = ended_worker.life();
         const auto& why = *life.departure();
-        return events::worker_terminated{gone.id(),
+        return events::worker_terminated{ended_worker.id(),
                                          life.process().pid,
-                                         parts_.context.now() - gone.asked_for(),
-                                         gone.calls().completed(),
+                                         parts_.context.now() - ended_worker.asked_for(),
+                                         ended_worker.calls().completed(),
                                          why.detail,
                                          kind_of(why.cause) == departure_kind::plan,
                                          life.state(),
@@ -160,12 +160,12 @@ void pool_events::publish_end(const worker& gone) const {
     });
 }
 
-void pool_events::log_end(const worker& gone) const {
-    const auto& life = gone.life();
+void pool_events::log_end(const worker& ended_worker) const {
+    const auto& life = ended_worker.life();
     const bool is_held = life.ending().last_stage() == stop_stage::lost; // by the kernel
     const auto level = is_held ? log_level::error : life.is_lost() ? log_level::warning : log_level::info;
     const auto describe = [&] {
-        std::string text = to_string(gone.id()) + " " + std::string(to_string(life.state()));
+        std::string text = to_string(ended_worker.id()) + " " + std::string(to_string(life.state()));
         if (life.process().exists()) {
             text += ", " + to_string(life.process().status);
         }
@@ -176,7 +176,7 @@ void pool_events::log_end(const worker& gone) const {
                    ? text + "; pid " + std::to_string(life.process().pid) + " does not end even after SIGKILL"
                    : text;
     };
-    parts_.log(level, describe, subject_of(gone));
+    parts_.log(level, describe, subject_of(ended_worker));
 }
 
 } // namespace skep

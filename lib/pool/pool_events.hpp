@@ -34,9 +34,9 @@ private:
     void apply(worker& subject, const calls_lost& fact);
     void apply(worker& subject, const ended& fact);
     void publish_availability();
-    void record_end(const worker& gone);
-    void publish_end(const worker& gone) const;
-    void log_end(const worker& gone) const;
+    void record_end(const worker& ended_worker);
+    void publish_end(const worker& ended_worker) const;
+    void log_end(const worker& ended_worker) const;
 
     pool_parts& parts_;
     call_outcomes& outcomes_;

@@ -43,7 +43,7 @@ public:
           signals_(context_),
           repeats_(context_) {
         for (std::size_t i = 0; i < signal_dispositions::numbers.size(); ++i) {
-            if (!before_.ignores(i)) {
+            if (!old_dispositions_.ignores(i)) {
                 signals_.add(signal_dispositions::numbers[i]);
             }
         }
@@ -111,11 +111,11 @@ private:
         signals_.clear(ec);
         signals_.cancel(ec);
         repeats_.cancel();
-        before_.restore();
+        old_dispositions_.restore();
     }
 
     // In this order: the frames of what main has left behind go with the context, and may refer to what main was made of.
-    signal_dispositions before_;
+    signal_dispositions old_dispositions_;
     pool_main main_;
     asio::cancellation_signal stop_main_;
     asio::io_context context_{1};

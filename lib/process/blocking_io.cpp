@@ -27,7 +27,7 @@ bool would_block(int problem) noexcept {
 } // namespace
 
 blocking_input::blocking_input(int input_fd, int watched_fd)
-    : from_(input_fd), watched_(watched_fd), interrupted_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : input_fd_(input_fd), watched_(watched_fd), interrupted_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (interrupted_.get() < 0) {
         throw std::system_error(errno, std::generic_category(), "eventfd");
     }
@@ -36,7 +36,7 @@ blocking_input::blocking_input(int input_fd, int watched_fd)
 std::optional<std::size_t> blocking_input::read(std::span<char> room) noexcept {
     for (;;) {
         std::array<pollfd, 3> waits{
-            {{from_, POLLIN, 0}, {interrupted_.get(), POLLIN, 0}, {watched_, POLLRDHUP, 0}}};
+            {{input_fd_, POLLIN, 0}, {interrupted_.get(), POLLIN, 0}, {watched_, POLLRDHUP, 0}}};
         if (::poll(waits.data(), waits.size(), -1) < 0) {
             continue; // EINTR
         }
@@ -44,7 +44,7 @@ std::optional<std::size_t> blocking_input::read(std::span<char> room) noexcept {
             return std::nullopt;
         }
         if (waits[0].revents != 0) {
-            const auto count = ::read(from_, room.data(), room.size());
+            const auto count = ::read(input_fd_, room.data(), room.size());
             if (count >= 0 || !would_block(errno)) {
                 return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
             }
@@ -72,12 +72,12 @@ bool shared_output::write(std::span<const std::string_view> pieces) noexcept {
         msghdr message{};
         message.msg_iov = parts.data();
         message.msg_iovlen = count;
-        auto sent = is_socket_ ? ::sendmsg(to_.get(), &message, MSG_NOSIGNAL)
-                               : ::writev(to_.get(), parts.data(), static_cast<int>(count));
+        auto sent = is_socket_ ? ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL)
+                               : ::writev(fd_.get(), parts.data(), static_cast<int>(count));
         if (sent < 0 && errno == ENOTSOCK) {
             is_socket_ = false;
         } else if (sent < 0 && would_block(errno)) {
-            pollfd wait{to_.get(), POLLOUT, 0};
+            pollfd wait{fd_.get(), POLLOUT, 0};
             ::poll(&wait, 1, -1);
         } else if (sent < 0) {
             return false;
@@ -91,7 +91,7 @@ bool shared_output::write(std::span<const std::string_view> pieces) noexcept {
 }
 
 bool shared_output::has_room() noexcept {
-    pollfd wait{to_.get(), POLLOUT, 0};
+    pollfd wait{fd_.get(), POLLOUT, 0};
     return ::poll(&wait, 1, 0) > 0;
 }
 

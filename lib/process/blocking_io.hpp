@@ -27,7 +27,7 @@ public:
     void interrupt() noexcept;
 
 private:
-    int from_;
+    int input_fd_;
     int watched_;
     unique_fd interrupted_; ///< readable from then on
 };
@@ -35,7 +35,7 @@ private:
 /// A stream that several threads write to.
 class shared_output {
 public:
-    explicit shared_output(unique_fd output_fd) noexcept : to_(std::move(output_fd)) {}
+    explicit shared_output(unique_fd output_fd) noexcept : fd_(std::move(output_fd)) {}
 
     /// Writes all pieces, one behind the other, with nothing of other threads in between. Blocks. False if nobody reads
     /// any more.
@@ -46,7 +46,7 @@ public:
 
 private:
     std::mutex mutex_;
-    unique_fd to_;
+    unique_fd fd_;
     bool is_socket_ = true; ///< until it turns out that it is not
 };
 

@@ -17,19 +17,19 @@ public:
         sigset_t pending;
         ::sigpending(&pending);
         was_pending_ = ::sigismember(&pending, number) == 1;
-        ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+        ::pthread_sigmask(SIG_BLOCK, &held_, &old_mask_);
     }
     ~held_signal() {
         const timespec at_once{};
         while (!was_pending_ && ::sigtimedwait(&held_, nullptr, &at_once) > 0) {}
-        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+        ::pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
     }
     held_signal(const held_signal&) = delete;
     held_signal& operator=(const held_signal&) = delete;
 
 private:
     sigset_t held_;
-    sigset_t before_;
+    sigset_t old_mask_;
     bool was_pending_ = false;
 };
 

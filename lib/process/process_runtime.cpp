@@ -143,9 +143,9 @@ public:
             failed = false;
             return;
         } catch (const error& e) {
-            keep([&] { why = e.info(); });
+            keep([&] { reason = e.info(); });
         } catch (const std::exception& e) {
-            keep([&] { why.detail = e.what(); });
+            keep([&] { reason.detail = e.what(); });
         }
         wires.reset();
         group = {};
@@ -158,7 +158,7 @@ public:
     std::optional<connections> wires;
     launched_child child;
     bool failed = true;
-    error_info why; ///< may be empty, if there was no memory for it
+    error_info reason; ///< may be empty, if there was no memory for it
 
 private:
     template <class Function>
@@ -189,7 +189,7 @@ struct launch_watch {
     explicit launch_watch(const strand& executor) : wake(executor) {}
 
     latch wake;
-    bool over = false;
+    bool is_over = false;
     bool cancelled = false;
 };
 
@@ -297,7 +297,7 @@ public:
                       [watch, executor = executor_] { asio::post(executor, [watch] { end(*watch); }); });
         co_await await_launch(*watch, *job);
         if (job->failed) {
-            throw error(errc::spawn_failed, std::move(job->why));
+            throw error(errc::spawn_failed, std::move(job->reason));
         }
         co_return connect(*job);
     }
@@ -329,23 +329,23 @@ private:
     };
 
     static void end(launch_watch& watch) {
-        watch.over = true;
+        watch.is_over = true;
         watch.wake.open();
     }
 
     /// Once it is cancelled, it gets a moment to end; after that the job is left to itself, and leaves nothing behind.
     static asio::awaitable<void> await_launch(launch_watch& watch, launch_job& job) {
-        while (!watch.over && !watch.cancelled) {
+        while (!watch.is_over && !watch.cancelled) {
             watch.wake.close();
             co_await watch.wake.wait();
         }
         const auto limit = clock::now() + patience;
-        while (!watch.over && clock::now() < limit) {
+        while (!watch.is_over && clock::now() < limit) {
             job.abort.request();
             watch.wake.close();
             co_await watch.wake.wait_until(clock::now() + between_aborts);
         }
-        if (!watch.over) {
+        if (!watch.is_over) {
             error_info info;
             info.detail = "the launch hangs, and does not end";
             throw error(errc::spawn_failed, std::move(info));

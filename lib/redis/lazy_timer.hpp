@@ -19,15 +19,15 @@ class lazy_timer {
 public:
     explicit lazy_timer(const strand& executor) : timer_(executor) {}
 
-    /// Has `on_time` called at `due` or before; never, if that is time_point::max(). `on_time` keeps this alive.
+    /// Has `on_time` called at `due_time` or before; never, if that is time_point::max(). `on_time` keeps this alive.
     template <class OnTime>
-    void expire_at(time_point due, OnTime on_time) {
-        if (due == time_point::max()) {
-            set_for_ = due;
+    void expire_at(time_point due_time, OnTime on_time) {
+        if (due_time == time_point::max()) {
+            set_for_ = due_time;
             timer_.cancel();
-        } else if (due < set_for_) {
-            set_for_ = due;
-            timer_.expires_at(due);
+        } else if (due_time < set_for_) {
+            set_for_ = due_time;
+            timer_.expires_at(due_time);
             timer_.async_wait([this, on_time = std::move(on_time)](boost::system::error_code ec) {
                 if (!ec) {
                     set_for_ = time_point::max();

@@ -71,7 +71,7 @@ void redis_connection::resolve() {
     }
     using results = asio::ip::tcp::resolver::results_type;
     // Weak: a look-up cannot be interrupted, and those of connections that were given up wait for one another.
-    auto on_found = [weak = weak_from_this()](error_code ec, const results& found) {
+    auto on_found = [weak = weak_from_this()](error_code ec, const results& addresses) {
         const auto self = weak.lock();
         if (!self) {
             return;
@@ -82,7 +82,7 @@ void redis_connection::resolve() {
         }
         self->attempt([&] {
             std::vector<endpoint> endpoints;
-            for (const auto& each : found) {
+            for (const auto& each : addresses) {
                 endpoints.emplace_back(each.endpoint());
             }
             self->connect(endpoints);
@@ -141,13 +141,13 @@ bool redis_connection::is_usable() {
     return !is_lost_;
 }
 
-void redis_connection::send(exchange_ptr added) {
+void redis_connection::send(exchange_ptr new_exchange) {
     ++awaited_;
     if (!is_ready_) {
-        queued_.push_back(std::move(added));
+        queued_.push_back(std::move(new_exchange));
         return;
     }
-    begin(std::move(added));
+    begin(std::move(new_exchange));
     if (output_.size() > options_->waiting_bytes + options_->session_bytes) {
         lose("the server answers, but does not read"); // else what waits would be no more than that
         return;
@@ -163,22 +163,22 @@ void redis_connection::begin(exchange_ptr next) {
     sent_.push_back(std::move(next));
 }
 
-void redis_connection::cancel(const exchange_ptr& unwanted) {
-    if (!unwanted->caller) {
+void redis_connection::cancel(const exchange_ptr& unwanted_exchange) {
+    if (!unwanted_exchange->caller) {
         return;
     }
-    std::erase(queued_, unwanted); // one that was sent stays in its place, for its reply
-    unwanted->outcome.is_cancelled = true;
-    finish(*unwanted);
+    std::erase(queued_, unwanted_exchange); // one that was sent stays in its place, for its reply
+    unwanted_exchange->outcome.is_cancelled = true;
+    finish(*unwanted_exchange);
     if (awaited_ == 0) {
         lose("nothing waits for the server");
     }
 }
 
-void redis_connection::finish(redis_exchange& ended) {
-    if (ended.caller) {
+void redis_connection::finish(redis_exchange& ended_exchange) {
+    if (ended_exchange.caller) {
         --awaited_;
-        ended.end();
+        ended_exchange.end();
     }
 }
 

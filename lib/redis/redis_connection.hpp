@@ -32,8 +32,8 @@ struct redis_outcome {
 
 /// A command, and who waits for its reply.
 struct redis_exchange {
-    redis_exchange(std::string what, redis_outcome& result, waiting_operations::place held)
-        : wire(std::move(what)), outcome(result), place(std::move(held)) {}
+    redis_exchange(std::string command, redis_outcome& result, waiting_operations::place queue_place)
+        : wire(std::move(command)), outcome(result), place(std::move(queue_place)) {}
 
     /// To be called when `outcome` is known.
     void end() { resume(std::move(caller)); }
@@ -65,10 +65,10 @@ public:
     bool is_usable();
 
     /// Sends the command, once connected. Ends the exchange when the reply has come or it is clear that none will.
-    void send(exchange_ptr added);
+    void send(exchange_ptr new_exchange);
 
     /// Ends an exchange, if it has not ended.
-    void cancel(const exchange_ptr& unwanted);
+    void cancel(const exchange_ptr& unwanted_exchange);
 
     /// Ends the connection, and each exchange that has not ended, for `cause`.
     void lose(const std::string& cause);
@@ -88,7 +88,7 @@ private:
     void on_reply(redis_reply reply);
     void on_greeting(const redisReply& reply);
     void begin(exchange_ptr next);
-    void finish(redis_exchange& ended);
+    void finish(redis_exchange& ended_exchange);
     void go_on();
 
     /// Until when the server has to answer, or to read.

@@ -38,12 +38,12 @@ constexpr std::string_view sdk = "cpp/" SKEP_VERSION;
 } // namespace
 
 conversation::conversation(const strand& executor, host_connection connection, std::size_t capacity,
-                           std::size_t threads, const work& what)
-    : work_(what),
+                           std::size_t threads, const work& worker_functions)
+    : work_(worker_functions),
       health_check_(detail::async_handler([this](worker_call& call) { return check_health(call); })),
       host_(std::move(connection)),
       services_(executor, host_.out()),
-      hooks_(executor, what),
+      hooks_(executor, worker_functions),
       calls_(executor, abort),
       reading_(executor, abort),
       welcomed_(executor),

@@ -27,7 +27,7 @@ class conversation {
 public:
     /// Plain handlers run on `threads` threads of their own, if that is not 0.
     conversation(const strand& executor, host_connection connection, std::size_t capacity,
-                 std::size_t threads, const work& what);
+                 std::size_t threads, const work& worker_functions);
 
     /// All of it; returns the status that the process is to exit with. `previous_exit` is set before the first hook runs.
     asio::awaitable<int> run(std::string& previous_exit);

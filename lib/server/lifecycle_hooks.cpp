@@ -12,8 +12,8 @@
 
 namespace skep {
 
-lifecycle_hooks::lifecycle_hooks(const strand& executor, const work& what)
-    : work_(what),
+lifecycle_hooks::lifecycle_hooks(const strand& executor, const work& worker_functions)
+    : work_(worker_functions),
       starting_(executor, [this](const std::exception_ptr& problem) { fail("on_start", problem); }) {}
 
 asio::awaitable<bool> lifecycle_hooks::start() {
@@ -41,8 +41,8 @@ asio::awaitable<void> lifecycle_hooks::stop() {
     }
 }
 
-void lifecycle_hooks::fail(const char* which, const std::exception_ptr& problem) {
-    write_to_standard_error("skep: " + std::string(which) + " failed: " + text_of(problem) + "\n");
+void lifecycle_hooks::fail(const char* hook_name, const std::exception_ptr& problem) {
+    write_to_standard_error("skep: " + std::string(hook_name) + " failed: " + text_of(problem) + "\n");
     exit_status_ = exit_failed;
 }
 

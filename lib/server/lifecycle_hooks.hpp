@@ -15,7 +15,7 @@ inline constexpr int exit_failed = 1;
 /// Runs a worker's start and stop hooks. A hook that fails decides the process's exit status. Used on the strand.
 class lifecycle_hooks {
 public:
-    lifecycle_hooks(const strand& executor, const work& what);
+    lifecycle_hooks(const strand& executor, const work& worker_functions);
 
     /// Runs the start hooks. Returns false if a hook failed or was interrupted: the hooks after that do not run.
     asio::awaitable<bool> start();
@@ -30,7 +30,7 @@ public:
 
 private:
     asio::awaitable<void> run_start_hooks();
-    void fail(const char* which, const std::exception_ptr& problem);
+    void fail(const char* hook_name, const std::exception_ptr& problem);
 
     const work& work_;
     task_group starting_;

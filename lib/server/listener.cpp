@@ -22,7 +22,7 @@ constexpr int exit_protocol_error = 76;
 listener::listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
                    cancelled_calls& cancelled, message_handler on_messages)
     : input_(input_fd, watched_fd),
-      to_(output),
+      output_(output),
       counters_(counters),
       cancelled_(cancelled),
       on_messages_(std::move(on_messages)),
@@ -72,7 +72,7 @@ void listener::pong(const ping_message& ping) {
     std::string frame;
     append_pong(frame, {ping.sequence, counters_.in_flight, counters_.completed});
     const std::array<std::string_view, 1> whole{frame};
-    if (!to_.write(whole)) {
+    if (!output_.write(whole)) {
         leave_as_host_is_gone();
     }
 }

@@ -28,7 +28,8 @@ class listener {
 public:
     using message_handler = std::function<void(std::vector<host_message>)>;
 
-    /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. `on_messages` is called on the thread.
+    /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. `on_messages` is called
+    /// on the thread.
     listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
              cancelled_calls& cancelled, message_handler on_messages);
 
@@ -43,7 +44,7 @@ private:
     void pong(const ping_message& ping);
 
     blocking_input input_;
-    shared_output& to_;
+    shared_output& output_;
     const call_counters& counters_;
     cancelled_calls& cancelled_;
     message_handler on_messages_;

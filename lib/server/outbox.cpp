@@ -19,7 +19,7 @@ constexpr std::size_t chunks_enough = 16u << 10; // bytes that need not wait for
 } // namespace
 
 outbox::outbox(const strand& executor, shared_output& output)
-    : executor_(executor), to_(output), pause_(executor) {}
+    : executor_(executor), output_(output), pause_(executor) {}
 
 void outbox::attach(const std::vector<blob>& attachments) {
     for (const auto& bytes : attachments) {
@@ -32,7 +32,7 @@ void outbox::send() {
         return;
     }
     const auto pieces = unsent_.pieces();
-    if (!to_.write(pieces)) {
+    if (!output_.write(pieces)) {
         leave_as_host_is_gone();
     }
     sent_ = clock::now();
@@ -63,7 +63,7 @@ void outbox::send_shortly() {
 }
 
 bool outbox::try_send() {
-    if (!to_.has_room()) {
+    if (!output_.has_room()) {
         return false;
     }
     send();

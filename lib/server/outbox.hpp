@@ -38,7 +38,7 @@ public:
 
 private:
     strand executor_;
-    shared_output& to_;
+    shared_output& output_;
     send_buffer unsent_;
     timer pause_;
     time_point sent_{};

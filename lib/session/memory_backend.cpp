@@ -31,8 +31,8 @@ Result memory_backend::with_entry(const std::string& id, Result otherwise, Funct
     drop dropped(*this);
     const std::lock_guard lock(home.guard);
     const auto now = clock::now();
-    auto* const entry = home.table.find(key, now, dropped.what);
-    if (dropped.what) {
+    auto* const entry = home.table.find(key, now, dropped.entry);
+    if (dropped.entry) {
         --count_;
     }
     return entry == nullptr ? std::move(otherwise) : function(home.table, *entry, now);
@@ -55,11 +55,11 @@ std::optional<session_insertion> memory_backend::try_insert(const session_entry_
     drop dropped(*this);
     const std::lock_guard lock(home.guard);
     const auto now = clock::now();
-    if (auto* const entry = home.table.find(key, now, dropped.what)) {
+    if (auto* const entry = home.table.find(key, now, dropped.entry)) {
         home.table.touch(*entry, now);
         return session_insertion{session_table::read(*entry, now), false, count_};
     }
-    if (dropped.what) {
+    if (dropped.entry) {
         --count_;
     }
     if (!acquire_place(quota)) {

@@ -51,19 +51,19 @@ private:
     /// What a locked part drops because it has expired; told of, and destroyed, when the lock is free again.
     class drop {
     public:
-        explicit drop(const memory_backend& backend) noexcept : from_(backend) {}
+        explicit drop(const memory_backend& backend) noexcept : backend_(backend) {}
         drop(const drop&) = delete;
         drop& operator=(const drop&) = delete;
         ~drop() {
-            if (what) {
-                from_.notify_expiry(*what);
+            if (entry) {
+                backend_.notify_expiry(*entry);
             }
         }
 
-        session_entry_ptr what;
+        session_entry_ptr entry;
 
     private:
-        const memory_backend& from_;
+        const memory_backend& backend_;
     };
 
     void notify_expiry(const session_entry& expired_entry) const {

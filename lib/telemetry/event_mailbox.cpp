@@ -44,7 +44,7 @@ void event_mailbox::deliver_to(asio::any_io_executor executor, std::function<voi
     if (!has_ended_waits_) {
         fresh->work = asio::prefer(executor, asio::execution::outstanding_work.tracked);
     }
-    fresh->where = std::move(executor);
+    fresh->executor = std::move(executor);
     listener_ = std::move(fresh);
     call_listener();
 }
@@ -55,7 +55,7 @@ void event_mailbox::call_listener() noexcept {
         return;
     }
     try {
-        const auto where = asio::require(listener_->where, asio::execution::blocking.never);
+        const auto where = asio::require(listener_->executor, asio::execution::blocking.never);
         auto call = [self = shared_from_this()] {
             if (self) {
                 self->deliver();

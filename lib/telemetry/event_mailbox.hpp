@@ -56,7 +56,7 @@ public:
 private:
     /// Whose function is called.
     struct listener {
-        asio::any_io_executor where;
+        asio::any_io_executor executor;
         asio::any_io_executor work; ///< keeps that at work; empty once the waits have ended
         std::function<void(const event&)> handler;
         bool is_called = false; ///< or about to be

@@ -46,20 +46,20 @@ void put(json::object& target, std::string_view name, const T& value) {
 
 } // namespace
 
-std::string_view name_of(const event& new_event) noexcept {
-    return std::visit([](const auto& fact) { return std::decay_t<decltype(fact)>::name; }, new_event);
+std::string_view name_of(const event& subject) noexcept {
+    return std::visit([](const auto& fact) { return std::decay_t<decltype(fact)>::name; }, subject);
 }
 
-json::object to_json(const event& new_event) {
+json::object to_json(const event& subject) {
     json::object result;
-    result["event"] = name_of(new_event);
+    result["event"] = name_of(subject);
     auto describe = [&](const auto& fact) {
         using members =
             boost::describe::describe_members<std::decay_t<decltype(fact)>, boost::describe::mod_public>;
         boost::mp11::mp_for_each<members>(
             [&](auto member) { put(result, member.name, fact.*member.pointer); });
     };
-    std::visit(describe, new_event);
+    std::visit(describe, subject);
     return result;
 }
 

@@ -139,7 +139,7 @@ void pool_log::operator()(log_level level, std::string_view text, const log_subj
         return;
     }
     try {
-        switch (to_) {
+        switch (destination_) {
         case log_destination::boost_log: write_to_boost(level, pool_, text, about); break;
         case log_destination::standard_error:
             write_line_(log_line(wall_now_(), level, pool_, text, about.label));

@@ -34,7 +34,7 @@ public:
     pool_log(const pool_config& config, const pool_context& context)
         : pool_(config.name),
           least_(config.log),
-          to_(config.log_to),
+          destination_(config.log_to),
           wall_now_(context.wall_now),
           write_line_(context.write_log_line) {}
 
@@ -59,7 +59,7 @@ public:
 private:
     std::string pool_;
     log_level least_;
-    log_destination to_;
+    log_destination destination_;
     std::function<std::chrono::system_clock::time_point()> wall_now_;
     std::function<void(std::string_view)> write_line_;
 };

@@ -27,7 +27,7 @@ std::span<const char> send_buffer::front() const noexcept {
     if (is_at_blob()) {
         return std::span<const char>(blobs_[next_].bytes.text()).subspan(blob_sent_);
     }
-    const auto end = next_ < blobs_.size() ? blobs_[next_].at : text_.size();
+    const auto end = next_ < blobs_.size() ? blobs_[next_].position : text_.size();
     return {text_.data() + text_sent_, end - text_sent_};
 }
 
@@ -37,9 +37,9 @@ std::vector<std::string_view> send_buffer::pieces() const {
     auto at = text_sent_;
     auto sent = blob_sent_;
     for (auto i = next_; i < blobs_.size(); ++i) {
-        all.push_back(text.substr(at, blobs_[i].at - at));
+        all.push_back(text.substr(at, blobs_[i].position - at));
         all.push_back(blobs_[i].bytes.text().substr(std::exchange(sent, 0)));
-        at = blobs_[i].at;
+        at = blobs_[i].position;
     }
     all.push_back(text.substr(at));
     return all;
@@ -62,7 +62,7 @@ void send_buffer::pop(std::size_t count) noexcept {
 }
 
 void send_buffer::truncate(std::size_t size) noexcept {
-    while (!blobs_.empty() && blobs_.back().at > size) {
+    while (!blobs_.empty() && blobs_.back().position > size) {
         blob_bytes_ -= blobs_.back().bytes.size();
         blobs_.pop_back();
     }

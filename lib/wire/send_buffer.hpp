@@ -41,11 +41,11 @@ public:
 
 private:
     struct insertion {
-        std::size_t at; ///< in text_
+        std::size_t position; ///< in text_
         blob bytes;
     };
 
-    bool is_at_blob() const noexcept { return next_ < blobs_.size() && blobs_[next_].at == text_sent_; }
+    bool is_at_blob() const noexcept { return next_ < blobs_.size() && blobs_[next_].position == text_sent_; }
 
     std::string text_;
     std::vector<insertion> blobs_;

@@ -17,7 +17,7 @@ namespace skep {
 class warm_up_call final : public call, private call_sink {
 public:
     warm_up_call(request&& new_request, const strand& executor)
-        : call(std::move(new_request), static_cast<call_sink*>(this)), over_(executor) {}
+        : call(std::move(new_request), static_cast<call_sink*>(this)), end_signal_(executor) {}
 
     /// When its caller's patience ends, if it is sent now.
     time_point limit(time_point now) const {
@@ -26,7 +26,7 @@ public:
     }
 
     /// False if its time is over.
-    asio::awaitable<bool> wait() { return over_.wait_until(limit(submitted)); }
+    asio::awaitable<bool> wait() { return end_signal_.wait_until(limit(submitted)); }
 
     reply result(const worker_id& id) {
         if (failure_) {
@@ -51,16 +51,16 @@ public:
 private:
     void put_answer(reply&& answer) override {
         answer_ = std::move(answer);
-        over_.open();
+        end_signal_.open();
     }
     void put_failure(claim_failure&& failure) override {
         failure_ = std::move(failure);
-        over_.open();
+        end_signal_.open();
     }
-    void put_loss() noexcept override { over_.open(); }
+    void put_loss() noexcept override { end_signal_.open(); }
     void forget() noexcept override {}
 
-    latch over_;
+    latch end_signal_;
     std::optional<reply> answer_;
     claim_failure failure_;
 };

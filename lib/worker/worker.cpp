@@ -47,8 +47,8 @@ void publish_failure(const pool_context& context, const worker& subject, departu
 } // namespace
 
 worker::worker(const worker_surroundings& surroundings, worker_id id,
-               std::optional<worker_state_machine> begun)
-    : core_(surroundings, *this, std::move(id), std::move(begun)),
+               std::optional<worker_state_machine> initial_state)
+    : core_(surroundings, *this, std::move(id), std::move(initial_state)),
       origin_{surroundings.context.now(), surroundings.context.make_token(), 0, std::nullopt},
       guests_(surroundings.context.executor),
       initialization_(core_, guests_),
@@ -315,10 +315,10 @@ void worker::begin_service() {
     wake_.open();
 }
 
-void worker::report(failure what) {
-    const auto cause = what.cause;
-    auto detail = what.detail;
-    const auto action = core_.life.fail(std::move(what), present());
+void worker::report(failure new_failure) {
+    const auto cause = new_failure.cause;
+    auto detail = new_failure.detail;
+    const auto action = core_.life.fail(std::move(new_failure), present());
     publish_failure(core_.context, *this, cause, action, detail);
     if (action != recovery_action::none && action != recovery_action::abandon) {
         core_.announce(went_wrong{cause, action, std::move(detail)});
@@ -329,8 +329,8 @@ void worker::report(failure what) {
     drain_.end_if_drained();
 }
 
-void worker::retire(departure_cause why, std::string detail) {
-    core_.life.retire(why, std::move(detail), present());
+void worker::retire(departure_cause cause, std::string detail) {
+    core_.life.retire(cause, std::move(detail), present());
     follow_life();
     drain_.end_if_drained();
 }

@@ -33,9 +33,9 @@ class worker;
 /// The sessions that one worker serves, or has served: what they know of the worker. Lives as long as any of them.
 struct served_sessions : boost::intrusive_ref_counter<served_sessions, boost::thread_unsafe_counter> {
     served_sessions(worker& one, const worker_id& id) noexcept
-        : at(&one), slot(id.slot), generation(id.generation) {}
+        : serving_worker(&one), slot(id.slot), generation(id.generation) {}
 
-    worker* at; ///< null once it has left service
+    worker* serving_worker; ///< null once it has left service
     std::uint32_t slot;
     std::uint64_t generation;
     bool has_moved_on = false; ///< it has left as planned, and its sessions are to go elsewhere

@@ -61,7 +61,7 @@ void worker_calls::assign(call& next, time_point now) {
     }
     append_call(data.outbox(), next_id(), next.body, next.req, times);
     next.id = next_id();
-    next.at = &core_.self;
+    next.assigned_worker = &core_.self;
     add(next, begin);
     follow_load(now, &next);
     last_assigned_ = next.is_private ? last_assigned_ : now;

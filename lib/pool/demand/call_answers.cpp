@@ -50,8 +50,8 @@ void call_answers::on_chunk(call& receiver, chunk_message& piece) {
     receiver.stream->has_begun = true;
     receiver.stream->heard = context_.now();
     context_.publish<events::stream_chunk>([&] {
-        return events::stream_chunk{receiver.at->id(), receiver.req.command(), correlation_id_of(receiver),
-                                    piece.bytes};
+        return events::stream_chunk{receiver.assigned_worker->id(), receiver.req.command(),
+                                    correlation_id_of(receiver), piece.bytes};
     });
     receiver.sink->put_chunk({std::move(piece.value), std::move(piece.attachments)}, piece.bytes);
 }
@@ -65,7 +65,7 @@ void call_answers::take_chunks(call& streaming_call, stream_credit taken_credit)
     }
     if (const auto more = window.grant()) {
         streaming_call.stream->heard = was_exhausted ? context_.now() : streaming_call.stream->heard;
-        streaming_call.at->calls().grant(streaming_call, *more);
+        streaming_call.assigned_worker->calls().grant(streaming_call, *more);
     }
 }
 

@@ -21,7 +21,8 @@ namespace skep {
 /// Of a call that is at no worker, the request's, which may have none.
 inline std::string correlation_id_of(const call& subject) {
     const bool is_at_worker = subject.state == call_state::running && subject.id != 0;
-    return is_at_worker ? subject.at->calls().correlation_id_of(subject) : subject.req.correlation_id();
+    return is_at_worker ? subject.assigned_worker->calls().correlation_id_of(subject)
+                        : subject.req.correlation_id();
 }
 
 inline void publish_enqueued(const pool_context& context, const std::string& pool, const call& waiting_call,
@@ -65,7 +66,7 @@ inline void publish_left_queue(const pool_context& context, const std::string& p
 /// It is at its worker.
 inline void publish_started(const pool_context& context, const call& sent_call) {
     context.publish<events::request_started>([&] {
-        return events::request_started{sent_call.at->id(),
+        return events::request_started{sent_call.assigned_worker->id(),
                                        sent_call.req.command(),
                                        correlation_id_of(sent_call),
                                        sent_call.req.session(),
@@ -88,7 +89,7 @@ inline void publish_finished(const pool_context& context, const std::string& poo
     context.publish<events::request_finished>([&] {
         const bool is_at_worker = ended_call.state == call_state::running;
         return events::request_finished{pool,
-                                        is_at_worker ? ended_call.at->id() : worker_id(),
+                                        is_at_worker ? ended_call.assigned_worker->id() : worker_id(),
                                         ended_call.req.command(),
                                         correlation_id_of(ended_call),
                                         ended_call.req.session(),

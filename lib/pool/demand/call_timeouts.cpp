@@ -55,7 +55,7 @@ void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& suppl
 }
 
 void call_timeouts::time_out(call& running_call, error_info info) {
-    auto& at = *running_call.at;
+    auto& at = *running_call.assigned_worker;
     if (!at.calls().is_pipelined(running_call)) {
         timed_out_.push_back({at.shared_from_this(), &running_call});
     }
@@ -65,7 +65,7 @@ void call_timeouts::time_out(call& running_call, error_info info) {
 /// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
 void call_timeouts::check_quiet(call& stream) {
     const auto now = context_.now();
-    if (stream.stream->window.is_exhausted() || stream.at->calls().is_asking(stream)) {
+    if (stream.stream->window.is_exhausted() || stream.assigned_worker->calls().is_asking(stream)) {
         stream.stream->heard = now;
     }
     if (next_check(stream) > now) {
@@ -81,7 +81,7 @@ void call_timeouts::check_quiet(call& stream) {
 void call_timeouts::check_overdue(call& abandoned_call) {
     if (abandoned_call.overdue.has_passed(context_.now())) {
         constexpr auto story = "it is still at a call given up cancel_grace ago";
-        abandoned_call.at->report({departure_cause::overdue_call, story});
+        abandoned_call.assigned_worker->report({departure_cause::overdue_call, story});
     } else {
         room_.deadlines().set(abandoned_call, abandoned_call.overdue.due());
     }

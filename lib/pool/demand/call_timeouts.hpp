@@ -13,8 +13,8 @@ namespace skep {
 
 /// A call that was given up because it took too long, for the pool to act upon.
 struct timed_out_call {
-    std::shared_ptr<worker> at;
-    call_ptr given_up;
+    std::shared_ptr<worker> assigned_worker;
+    call_ptr abandoned_call;
 };
 
 /// When a call that a worker has is to be looked at again.

@@ -16,7 +16,8 @@ class deadline_watch {
 public:
     explicit deadline_watch(const pool_context& context) : context_(context), moved_(context.executor) {}
 
-    /// Has `watched_claim` told at `due_time`, and not before; never, if that is time_point::max(). It stays where it is meanwhile.
+    /// Has `watched_claim` told at `due_time`, and not before; never, if that is time_point::max(). It stays where it is
+    /// meanwhile.
     void set(claim& watched_claim, time_point due_time);
 
     void clear() noexcept { heap_.clear(); }

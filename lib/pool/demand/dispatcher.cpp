@@ -152,7 +152,7 @@ void dispatcher::place_in_lease(call& new_call, lease_claim& lease) {
 void dispatcher::refuse_in_lease(call& refused_call, const lease_claim& lease, errc code,
                                  std::string reason) {
     error_info info;
-    info.worker = lease.of;
+    info.worker = lease.assigned_id;
     info.detail = std::move(reason);
     open_.fail(refused_call, code, std::move(info));
 }
@@ -303,7 +303,7 @@ void dispatcher::begin_reset(call& new_call, const lease_claim& lease) {
 
 void dispatcher::begin(call& next, const lease_claim& lease, time_point now) {
     if (may_use_lease(next, lease, true)) {
-        dispatch(next, *lease.at, now);
+        dispatch(next, *lease.assigned_worker, now);
     }
 }
 
@@ -390,7 +390,7 @@ void dispatcher::refuse_in_session(call& refused_call, const route& chosen_route
     refused_call.state = call_state::fresh; // it is in no list
     const auto* const lease = lease_of(refused_call);
     const bool is_foreign =
-        lease != nullptr && chosen_route.home != nullptr && lease->at != chosen_route.home;
+        lease != nullptr && chosen_route.home != nullptr && lease->assigned_worker != chosen_route.home;
     auto [code, info] = sessions_.why_refused(chosen_route, is_foreign);
     const bool may_have_begun = refused_call.attempts > 0; // before it was to be made once more
     if (code == errc::session_worker_unavailable && may_have_begun) {

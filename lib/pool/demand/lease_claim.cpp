@@ -9,14 +9,14 @@ namespace skep {
 
 std::size_t lease_claim::calls_at_worker() const noexcept {
     std::size_t count = 0;
-    at->calls().for_each(at->calls().load(),
-                         [&](const call& each) { count += lease_of(each) == this ? 1 : 0; });
+    assigned_worker->calls().for_each(assigned_worker->calls().load(),
+                                      [&](const call& each) { count += lease_of(each) == this ? 1 : 0; });
     return count;
 }
 
 /// A probe of the worker's health may be in its place for a moment.
 bool lease_claim::can_begin_call() const noexcept {
-    const auto& calls = at->calls();
+    const auto& calls = assigned_worker->calls();
     return calls.is_open() && !calls.is_full() && calls_at_worker() < places;
 }
 

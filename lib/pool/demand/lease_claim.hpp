@@ -29,7 +29,7 @@ enum class lease_state : std::uint8_t {
 /// One lease, from checkout() to its return. On the strand, but for what is said otherwise.
 struct lease_claim final : claim {
     lease_claim(checkout_options checkout, const std::source_location& place)
-        : options(std::move(checkout)), where(place) {
+        : options(std::move(checkout)), location(place) {
         is_pipelinable = false;
         wants_whole_worker = !options.wants_one_place();
     }
@@ -62,9 +62,9 @@ struct lease_claim final : claim {
     void answer_closer() { resume_waiting(closer); }
 
     checkout_options options;
-    std::source_location where;
+    std::source_location location;
     lease_state state = lease_state::fresh;
-    worker_id of;             ///< for the user too, once checkout() has returned
+    worker_id assigned_id;    ///< for the user too, once checkout() has returned
     std::size_t places = 0;   ///< of the worker
     time_point granted;       ///< when it was handed over
     claim_list<call> waiting; ///< its calls that wait for each other

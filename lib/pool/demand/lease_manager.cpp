@@ -36,7 +36,7 @@ void lease_manager::check_out(lease_claim& new_lease, const std::optional<route_
 }
 
 void lease_manager::find_place(lease_claim& new_lease) {
-    new_lease.of.pool = config_.name;
+    new_lease.assigned_id.pool = config_.name;
     const auto limit = new_lease.options.queue_timeout().value_or(config_.queue.timeout);
     room_.deadlines().set(new_lease, after_limit(new_lease.submitted, limit));
     assign_place(new_lease, nullptr);
@@ -46,7 +46,7 @@ void lease_manager::on_granted(claim& granted_claim, worker* place, time_point) 
     assign_place(static_cast<lease_claim&>(granted_claim), place);
 }
 
-/// `claimant` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
+/// `claimant` is new, or has just been taken out of the queue: because `place` has room for it, unless that is null.
 void lease_manager::assign_place(lease_claim& claimant, worker* place) {
     const lease_ptr keep(&claimant);
     const auto taken = sessions_.route_of(claimant);
@@ -104,9 +104,9 @@ void lease_manager::refuse(lease_claim& refused_lease, const route& chosen_route
 void lease_manager::reserve(lease_claim& granted_lease, worker& place) {
     const lease_ptr keep(&granted_lease);
     sessions_.bind(granted_lease, place);
-    granted_lease.of.slot = place.id().slot;
-    granted_lease.of.generation = place.id().generation;
-    granted_lease.at = &place;
+    granted_lease.assigned_id.slot = place.id().slot;
+    granted_lease.assigned_id.generation = place.id().generation;
+    granted_lease.assigned_worker = &place;
     granted_lease.places = granted_lease.wants_whole_worker ? place.calls().capacity() : 1;
     place.calls().reserve(granted_lease.places);
     granted_lease.state = lease_state::draining;
@@ -132,7 +132,7 @@ void lease_manager::check(lease_claim& lease) {
     }
     switch (lease.state) {
     case lease_state::draining:
-        if (!lease.wants_whole_worker || lease.at->calls().common_load() == 0) {
+        if (!lease.wants_whole_worker || lease.assigned_worker->calls().common_load() == 0) {
             deliver(lease);
         }
         break;
@@ -200,7 +200,7 @@ void lease_manager::end_return(lease_claim& lease) {
     if (lease.state != lease_state::returning || lease.calls_at_worker() > 0) {
         return;
     }
-    const bool can_be_reset = !lease.at->life().departure();
+    const bool can_be_reset = !lease.assigned_worker->life().departure();
     if (!lease.reset || !can_be_reset) {
         release(lease);
     } else if (lease.can_begin_call()) { // else it can in a while, or its worker leaves
@@ -211,15 +211,16 @@ void lease_manager::end_return(lease_claim& lease) {
 }
 
 void lease_manager::on_reset_failed(lease_claim& lease, const std::string& reason) {
-    lease.at->retire(departure_cause::failed_reset, "the reset command of a lease failed: " + reason);
+    lease.assigned_worker->retire(departure_cause::failed_reset,
+                                  "the reset command of a lease failed: " + reason);
 }
 
 /// Others may have its worker.
 void lease_manager::release(lease_claim& lease) {
     const lease_ptr keep(&lease);
-    auto& place = *lease.at;
+    auto& place = *lease.assigned_worker;
     place.calls().release(lease.places);
-    lease.at = nullptr;
+    lease.assigned_worker = nullptr;
     end(lease);
     lease.answer_closer();
     room_.refresh(place);
@@ -241,7 +242,7 @@ void lease_manager::end(lease_claim& ended_lease) {
 void lease_manager::lose(lease_claim& lease) {
     const lease_ptr keep(&lease);
     error_info info;
-    lease.at = nullptr;
+    lease.assigned_worker = nullptr;
     switch (lease.state) {
     case lease_state::draining:
         room_.leases().remove(lease);
@@ -279,7 +280,7 @@ void lease_manager::end_wait(lease_claim& waiting_lease, errc code, error_info i
     room_.deadlines().remove(waiting_lease);
     sessions_.end_use(waiting_lease);
     waiting_lease.reset.reset();
-    auto* const place = std::exchange(waiting_lease.at, nullptr);
+    auto* const place = std::exchange(waiting_lease.assigned_worker, nullptr);
     if (was == lease_state::queued) {
         room_.leave(waiting_lease);
     } else if (was == lease_state::draining) {
@@ -298,7 +299,7 @@ void lease_manager::on_breakdown(claim& broken_claim, const error& cause) noexce
     sessions_.end_use(lease);
     lease.reset.reset();
     lease.waiting.clear();
-    lease.at = nullptr;
+    lease.assigned_worker = nullptr;
     if (lease.caller) {
         lease.failure = claim_failure(cause);
         lease.state = lease_state::over;
@@ -342,15 +343,16 @@ void lease_manager::fail_waiting(lease_claim& overdue_lease, const supply_outloo
 
 void lease_manager::warn_of_leak(const lease_claim& held_lease) const {
     context_.publish<events::lease_leaked>([&] {
-        return events::lease_leaked{held_lease.of, context_.now() - held_lease.granted,
-                                    held_lease.where.file_name(), held_lease.where.line(),
-                                    held_lease.where.function_name()};
+        return events::lease_leaked{held_lease.assigned_id, context_.now() - held_lease.granted,
+                                    held_lease.location.file_name(), held_lease.location.line(),
+                                    held_lease.location.function_name()};
     });
     log_(log_level::warning, [&] {
         const auto limit = held_lease.options.leak_threshold().value_or(config_.lease.leak_threshold);
-        return "a lease of " + to_string(held_lease.of) + " has been held for " + in_milliseconds(limit) +
-               " and may have leaked; checked out at " + held_lease.where.file_name() + ":" +
-               std::to_string(held_lease.where.line()) + " in " + held_lease.where.function_name();
+        return "a lease of " + to_string(held_lease.assigned_id) + " has been held for " +
+               in_milliseconds(limit) + " and may have leaked; checked out at " +
+               held_lease.location.file_name() + ":" + std::to_string(held_lease.location.line()) + " in " +
+               held_lease.location.function_name();
     });
 }
 

@@ -41,7 +41,7 @@ void open_calls::begin(call& next, worker& target, time_point now) {
         publish_dequeued(context_, config_.name, next, room_.waiting_with(next));
     }
     next.state = call_state::running;
-    next.at = &target;
+    next.assigned_worker = &target;
     next.id = 0; // none yet
     next.dispatched = now;
     ++next.attempts;
@@ -101,7 +101,7 @@ void open_calls::leave_queue(call& waiting_call, errc code, error_info info) {
 
 void open_calls::abandon(call& running_call, errc code, error_info info) {
     const call_ptr keep(&running_call);
-    auto& at = *running_call.at;
+    auto& at = *running_call.assigned_worker;
     if (!info.worker) { // else its pid and status are those of the worker that is the cause
         info.worker = at.id();
     }
@@ -128,7 +128,7 @@ void open_calls::forget(call& abandoned_call) {
 
 void open_calls::break_off(call& broken_call, const error& cause) noexcept {
     if (auto* const lease = lease_of(broken_call)) {
-        lease->at = nullptr; // its worker is not to be reset
+        lease->assigned_worker = nullptr; // its worker is not to be reset
     }
     count_failure(cause.errc());
     record_end(broken_call, context_.now(), cause.errc());

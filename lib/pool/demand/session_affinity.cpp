@@ -26,25 +26,25 @@ bool moves_its_sessions(const worker& ended_worker, affinity_on_recycle rule) {
 
 session_affinity::home session_affinity::home_of(const std::string& session, time_point now) {
     const auto found = find(session, now);
-    if (found == bonds_.end() || !found->second.to) {
+    if (found == bonds_.end() || !found->second.server_sessions) {
         return {};
     }
-    auto* const at = found->second.to->at;
+    auto* const at = found->second.server_sessions->serving_worker;
     return {at, at == nullptr};
 }
 
 /// What is still known of it.
 session_affinity::bonds::iterator session_affinity::find(const std::string& session, time_point now) {
     const auto found = bonds_.find(session);
-    if (found == bonds_.end() || !found->second.to) {
+    if (found == bonds_.end() || !found->second.server_sessions) {
         return found;
     }
     auto& known = found->second;
-    auto* const at = known.to->at;
+    auto* const at = known.server_sessions->serving_worker;
     if (at != nullptr && at->life().departure()) { // the pool will be told in a moment
         left(*at);
     }
-    if (known.to->has_moved_on || (known.calls == 0 && has_expired(known, now))) {
+    if (known.server_sessions->has_moved_on || (known.calls == 0 && has_expired(known, now))) {
         drop(found);
         return bonds_.find(session);
     }
@@ -73,7 +73,7 @@ void session_affinity::end_use(const std::string& session, time_point now) noexc
     if (--known.calls > 0) {
         return;
     }
-    if (!known.to) {
+    if (!known.server_sessions) {
         bonds_.erase(found);
         return;
     }
@@ -96,14 +96,14 @@ bool session_affinity::make_room(time_point now) {
 bool session_affinity::bind(const std::string& session, affinity_mode mode, worker& target) {
     const auto& serving = target.served();
     auto& bound = bonds_.find(session)->second;
-    const bool has_changed = bound.to != serving;
+    const bool has_changed = bound.server_sessions != serving;
     const bool is_strict = mode != affinity_mode::hint;
-    if (has_changed && bound.is_strict && !is_strict && !bound.to->has_moved_on) {
+    if (has_changed && bound.is_strict && !is_strict && !bound.server_sessions->has_moved_on) {
         return false; // one call goes elsewhere: a session that is strictly bound stays bound, or lost
     }
     if (has_changed) {
         detach(bound);
-        bound.to = serving;
+        bound.server_sessions = serving;
         ++bound_;
         ++serving->sessions;
     }
@@ -116,15 +116,15 @@ bool session_affinity::bind(const std::string& session, affinity_mode mode, work
 
 std::optional<session_binding> session_affinity::binding_of(const std::string& session, time_point now) {
     const auto found = find(session, now);
-    if (found == bonds_.end() || !found->second.to) {
+    if (found == bonds_.end() || !found->second.server_sessions) {
         return std::nullopt;
     }
     const auto& known = found->second;
     session_binding result;
-    result.worker.slot = known.to->slot;
-    result.worker.generation = known.to->generation;
+    result.worker.slot = known.server_sessions->slot;
+    result.worker.generation = known.server_sessions->generation;
     result.is_strict = known.is_strict;
-    result.is_lost = known.to->at == nullptr;
+    result.is_lost = known.server_sessions->serving_worker == nullptr;
     result.calls = known.calls;
     result.idle = known.calls > 0 ? duration::zero() : duration(now - known.used);
     return result;
@@ -132,7 +132,7 @@ std::optional<session_binding> session_affinity::binding_of(const std::string& s
 
 void session_affinity::left(const worker& ended_worker) {
     auto& served = *ended_worker.served();
-    if (std::exchange(served.at, nullptr) != nullptr) {
+    if (std::exchange(served.serving_worker, nullptr) != nullptr) {
         served.sessions = served.bound = 0;
         served.has_moved_on = moves_its_sessions(ended_worker, options_.on_recycle);
     }
@@ -145,7 +145,7 @@ bool session_affinity::is_unused(const std::string& session, time_point since) c
 
 bool session_affinity::forget(const std::string& session) {
     const auto found = bonds_.find(session);
-    if (found == bonds_.end() || !found->second.to) {
+    if (found == bonds_.end() || !found->second.server_sessions) {
         return false;
     }
     drop(found);
@@ -169,21 +169,22 @@ time_point session_affinity::next_expiry() const noexcept {
 }
 
 void session_affinity::release(bond& released_bond) noexcept {
-    if (std::exchange(released_bond.is_strict, false) && released_bond.to->at != nullptr) {
-        --released_bond.to->bound;
+    if (std::exchange(released_bond.is_strict, false) &&
+        released_bond.server_sessions->serving_worker != nullptr) {
+        --released_bond.server_sessions->bound;
     }
 }
 
 /// No worker is known to serve it any more.
 void session_affinity::detach(bond& released_bond) noexcept {
     release(released_bond);
-    if (!released_bond.to) {
+    if (!released_bond.server_sessions) {
         return;
     }
-    if (released_bond.to->at != nullptr) {
-        --released_bond.to->sessions;
+    if (released_bond.server_sessions->serving_worker != nullptr) {
+        --released_bond.server_sessions->sessions;
     }
-    released_bond.to.reset();
+    released_bond.server_sessions.reset();
     --bound_;
 }
 

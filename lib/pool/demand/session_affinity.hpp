@@ -30,8 +30,8 @@ public:
 
     /// What is known of the worker that serves a session.
     struct home {
-        worker* at = nullptr; ///< null unless it is there
-        bool is_lost = false; ///< it was there
+        worker* assigned_worker = nullptr; ///< null unless it is there
+        bool is_lost = false;              ///< it was there
     };
 
     home home_of(const std::string& session, time_point now);
@@ -78,8 +78,8 @@ public:
 private:
     struct bond : boost::intrusive::list_base_hook<> {
         const std::string* session = nullptr;
-        boost::intrusive_ptr<served_sessions> to; ///< null while no worker has been assigned a call of it
-        time_point used;                          ///< when the last call of it ended
+        boost::intrusive_ptr<served_sessions> server_sessions; ///< null before a worker has its first call
+        time_point used;                                       ///< when the last call of it ended
         bool is_strict = false;
         std::size_t calls = 0; ///< that wait or run
     };

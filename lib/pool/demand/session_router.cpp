@@ -29,32 +29,33 @@ session_router::session_router(const worker_surroundings& surroundings, const wa
 route session_router::route_of(call& claimant) {
     const auto& session = claimant.req.session();
     const auto known = affinity_.home_of(session, now());
-    return decide(claimant, session, affinity_.mode_of(claimant.req), state_of(known, claimant), known.at);
+    return decide(claimant, session, affinity_.mode_of(claimant.req), state_of(known, claimant),
+                  known.assigned_worker);
 }
 
 route session_router::route_of(lease_claim& claimant) {
     const auto& options = claimant.options;
     session_affinity::home known;
     if (options.worker()) {
-        known.at = placement_.find(*options.worker());
-        known.is_lost = known.at == nullptr;
+        known.assigned_worker = placement_.find(*options.worker());
+        known.is_lost = known.assigned_worker == nullptr;
     } else if (!options.session().empty()) {
         known = affinity_.home_of(options.session(), now());
     }
     return decide(claimant, options.session(), affinity_.mode_of(options), state_of(known, claimant),
-                  known.at);
+                  known.assigned_worker);
 }
 
 route session_router::route_in_lease(call& claimant, const lease_claim& lease, bool has_place) {
     const auto& session = claimant.req.session();
     const auto known = affinity_.home_of(session, now());
     auto state = known.is_lost ? session_home::lost : session_home::none;
-    if (known.at != nullptr && known.at == lease.at) {
+    if (known.assigned_worker != nullptr && known.assigned_worker == lease.assigned_worker) {
         state = has_place ? session_home::free : session_home::busy;
-    } else if (known.at != nullptr) {
+    } else if (known.assigned_worker != nullptr) {
         state = session_home::elsewhere;
     }
-    return decide(claimant, session, affinity_.mode_of(claimant.req), state, known.at);
+    return decide(claimant, session, affinity_.mode_of(claimant.req), state, known.assigned_worker);
 }
 
 route session_router::decide(claim& claimant, const std::string& session, affinity_mode mode,
@@ -74,11 +75,11 @@ route session_router::decide(claim& claimant, const std::string& session, affini
 /// Room is for the claim only if nobody waits there who came before it, perhaps for room that it could do without.
 session_home session_router::state_of(const session_affinity::home& known_home,
                                       const claim& claimant) const noexcept {
-    if (known_home.at == nullptr) {
+    if (known_home.assigned_worker == nullptr) {
         return known_home.is_lost ? session_home::lost : session_home::none;
     }
-    const bool is_free = waiting_.is_next_for(known_home.at->id().slot, claimant) &&
-                         placement::has_room(*known_home.at, claimant);
+    const bool is_free = waiting_.is_next_for(known_home.assigned_worker->id().slot, claimant) &&
+                         placement::has_room(*known_home.assigned_worker, claimant);
     return is_free ? session_home::free : session_home::busy;
 }
 

@@ -61,7 +61,7 @@ public:
     session_affinity& known() noexcept { return affinity_; }
 
     /// The worker that serves the session; null if there is none.
-    worker* home_of(const std::string& session) { return affinity_.home_of(session, now()).at; }
+    worker* home_of(const std::string& session) { return affinity_.home_of(session, now()).assigned_worker; }
 
     /// Forgets sessions that have not been used for their time, until it is cancelled.
     asio::awaitable<void> expire();

@@ -19,13 +19,14 @@ session_touches::session_touches(const strand& executor, std::shared_ptr<session
     spare_.reserve(most_spare);
 }
 
-void session_touches::add(std::shared_ptr<void> owner, const std::string& session, const worker_id& user) {
+void session_touches::add(std::shared_ptr<void> owner, const std::string& session,
+                          const worker_id& last_worker) {
     if (!store_) {
         return;
     }
     const auto known = under_way_.find(session);
     if (known != under_way_.end()) {
-        known->second.by = user;
+        known->second.last_worker = last_worker;
         known->second.is_used_again = true;
         return;
     }
@@ -34,7 +35,7 @@ void session_touches::add(std::shared_ptr<void> owner, const std::string& sessio
     }
     auto& use = begin(session);
     try {
-        use.second.by = user;
+        use.second.last_worker = last_worker;
         tasks_.spawn(std::move(owner), follow(use));
     } catch (...) { // out of memory
         end(session);
@@ -65,7 +66,7 @@ asio::awaitable<void> session_touches::follow(touches::value_type& use) {
     try {
         do {
             use.second.is_used_again = false;
-            co_await store_->record_worker(use.first, use.second.by);
+            co_await store_->record_worker(use.first, use.second.last_worker);
         } while (use.second.is_used_again);
     } catch (...) {} // the next call tries again
     end(use.first);

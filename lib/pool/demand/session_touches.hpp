@@ -29,14 +29,14 @@ public:
     session_touches(const strand& executor, std::shared_ptr<session_store> store);
 
     /// The worker serves the session from now on, or once more. `owner` keeps this alive.
-    void add(std::shared_ptr<void> owner, const std::string& session, const worker_id& user);
+    void add(std::shared_ptr<void> owner, const std::string& session, const worker_id& last_worker);
 
     /// Ends the waits of those under way.
     void cancel() { tasks_.cancel(); }
 
 private:
     struct touch {
-        worker_id by;
+        worker_id last_worker;
         bool is_used_again = false; ///< since it began
     };
 

@@ -39,8 +39,8 @@ bool waits_for_itself(const call& made_by_tool, wait_queue& queue, const placeme
             return;
         }
         std::size_t stuck_there = 0;
-        each.calls().for_each(each.calls().load(), [&](const call& its) {
-            stuck_there += its.state == call_state::running ? stuck.count(&its) : 0;
+        each.calls().for_each(each.calls().load(), [&](const call& each_call) {
+            stuck_there += each_call.state == call_state::running ? stuck.count(&each_call) : 0;
         });
         all += each.calls().capacity();
         held += std::min(stuck_there, each.calls().capacity());
@@ -52,7 +52,7 @@ std::string trail_of(const call& made_by_tool) {
     std::string trail = made_by_tool.req.command();
     const auto* inner = &made_by_tool;
     for (const auto* outer = outer_of(*inner); outer != nullptr; outer = outer_of(*inner)) {
-        trail.insert(0, outer->req.command() + " -> tool " + inner->ties->within->tool + " -> ");
+        trail.insert(0, outer->req.command() + " -> tool " + inner->ties->parent_tie->tool + " -> ");
         inner = outer;
     }
     return trail;

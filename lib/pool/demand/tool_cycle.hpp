@@ -12,7 +12,7 @@ namespace skep {
 
 /// The call that the tool serves which has made this one; null if none has.
 inline const call* outer_of(const call& inner) noexcept {
-    return inner.ties && inner.ties->within ? inner.ties->within->outer.get() : nullptr;
+    return inner.ties && inner.ties->parent_tie ? inner.ties->parent_tie->outer.get() : nullptr;
 }
 
 /// Whether every place that would do for the call, which a tool has made, is held by a call that can only end after one of

@@ -21,7 +21,7 @@ void waiting_room::notify_leases_of(const worker& changed_worker, bool has_left)
     for (auto left = leases_.size(); left > 0 && !leases_.empty(); --left) {
         const auto next = leases_.pop_front();
         leases_.push_back(next);
-        if (next->at == &changed_worker) {
+        if (next->assigned_worker == &changed_worker) {
             next->holder->on_changed(*next, has_left);
         }
     }

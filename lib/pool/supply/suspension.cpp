@@ -26,7 +26,7 @@ asio::awaitable<void> suspension::suspend(worker_id id) {
 }
 
 asio::awaitable<void> suspension::suspend_all() {
-    on_ = true;
+    is_on_ = true;
     const auto all = roster_.serving();
     for (const auto& each : all) {
         roster_.find(each)->suspend();
@@ -34,7 +34,7 @@ asio::awaitable<void> suspension::suspend_all() {
     const auto is_drained = [this](const worker_id& each) { return this->is_drained(each); };
     while (!std::all_of(all.begin(), all.end(), is_drained)) {
         co_await changed_.wait();
-        if (!on_) {
+        if (!is_on_) {
             throw resumed();
         }
     }
@@ -58,7 +58,7 @@ asio::awaitable<void> suspension::resume(worker_id id) {
 }
 
 asio::awaitable<void> suspension::resume_all() {
-    on_ = false;
+    is_on_ = false;
     for (const auto& each : roster_.serving()) {
         roster_.find(each)->resume();
     }
@@ -72,7 +72,7 @@ bool suspension::will_serve() const noexcept {
     return std::any_of(slots.begin(), slots.end(), [this](const slot& each) {
         const bool stays = each.current && !each.current->life().readiness().has(obstacle::suspended);
         const bool comes = each.successor && !each.restarts.empty();
-        return (stays && (each.serves() || !on_)) || (comes && !on_);
+        return (stays && (each.serves() || !is_on_)) || (comes && !is_on_);
     });
 }
 

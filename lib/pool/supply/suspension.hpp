@@ -15,8 +15,8 @@ public:
         : config_(config), roster_(workers), changed_(change_signal) {}
 
     /// Whether the pool as a whole is suspended: workers that come up are, too.
-    bool is_on() const noexcept { return on_; }
-    void reset() noexcept { on_ = false; }
+    bool is_on() const noexcept { return is_on_; }
+    void reset() noexcept { is_on_ = false; }
 
     // Coroutines of the user's. The first two end when the worker is, or all of those that serve now are drained;
     // cancelling ends the wait only.
@@ -35,7 +35,7 @@ private:
     const pool_config& config_;
     roster& roster_;
     condition_variable& changed_;
-    bool on_ = false;
+    bool is_on_ = false;
 };
 
 } // namespace skep
