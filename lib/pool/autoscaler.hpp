@@ -11,8 +11,6 @@
 #include "pool/supply/suspension.hpp"
 #include "telemetry/log.hpp"
 
-#include <memory>
-
 namespace skep {
 
 /// Looks at the load, every now and then and when callers wait, and has the supervisor add or remove workers. On the
@@ -38,8 +36,8 @@ public:
     /// A worker is gone: if it was one too many, others may have its place.
     void on_ended() noexcept { adjust_share(); }
 
-    /// The pool has ended: others may have its workers.
-    void release_share() noexcept { share_.release(); }
+    /// The pool has ended: others may have its workers. It takes none of their places any more, though its own end later.
+    void release_share() noexcept { share_ = worker_share(); }
 
     void count(pool_counters& counters) const noexcept;
 

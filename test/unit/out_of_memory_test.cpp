@@ -194,6 +194,35 @@ BOOST_AUTO_TEST_CASE(a_pool_that_fails_as_it_shuts_down_has_shut_down) {
     BOOST_TEST(pool.worker(0).has_exited());
 }
 
+BOOST_AUTO_TEST_CASE(a_pool_that_fails_as_it_shuts_down_releases_what_others_share) {
+    const auto budget = std::make_shared<worker_budget>(3);
+    pool_membership of_manager;
+    of_manager.share = worker_share(budget);
+    manual_pool pool(quick_config(), std::move(of_manager));
+    pool.start();
+    BOOST_TEST(budget->left() == 2u);
+    bool has_read_all = false;
+    auto read = [&]() -> asio::awaitable<void> {
+        auto stream = pool.facade().events().subscribe<>();
+        bool has_more = true;
+        while (has_more) {
+            auto reading = stream.next();
+            const auto next = co_await std::move(reading);
+            has_more = next.has_value();
+        }
+        has_read_all = true;
+    };
+    pool.begin(read());
+    pool.execute(request("busy"));
+    pool.execute(request(odd_name).queue_timeout(1s));
+    pool.shutdown();
+    const no_memory_for error(odd_name_length);
+    pool.advance(1050ms);
+    BOOST_TEST(error.was_needed());
+    BOOST_TEST(budget->left() == 3u);
+    BOOST_TEST(has_read_all);
+}
+
 BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_is_started_again_by_its_manager) {
     pool_membership of_manager;
     of_manager.starts_again = true;
