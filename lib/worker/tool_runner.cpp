@@ -5,21 +5,26 @@
 
 #include "async/calling_executor.hpp"
 #include "async/execute_with_retry.hpp"
+#include "core/text.hpp"
 #include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"
-#include "worker/tool_failure.hpp"
 #include "worker/worker.hpp"
 #include <skep/awaitable.hpp>
+#include <skep/error.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/core/demangle.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <new>
 #include <optional>
+#include <typeinfo>
 
 namespace skep {
 
@@ -38,6 +43,27 @@ json::object trace_in(const json::object& metadata) {
         }
     }
     return trace;
+}
+
+bool is_cancellation(const boost::system::system_error& problem) {
+    return problem.code() == asio::error::operation_aborted || problem.code() == errc::cancelled;
+}
+
+/// What a worker's code is told of what a tool has thrown.
+tool_failure failure_of(const std::exception_ptr& problem) {
+    try {
+        std::rethrow_exception(problem);
+    } catch (const tool_error& stated) {
+        return {"skep.ToolError", to_utf8(stated.what()), to_utf8(stated.code()), stated.data()};
+    } catch (const boost::system::system_error& failed) {
+        const auto type = is_cancellation(failed) ? std::string("skep.Cancelled")
+                                                  : boost::core::demangle(typeid(failed).name());
+        return {type, to_utf8(failed.what()), {}, {}};
+    } catch (const std::exception& failed) {
+        return {boost::core::demangle(typeid(failed).name()), to_utf8(failed.what()), {}, {}};
+    } catch (...) {
+        return {"unknown", "it threw something that is no std::exception", {}, {}};
+    }
 }
 
 } // namespace
