@@ -4,6 +4,7 @@
 #include "core/config_path.hpp"
 #include "core/text.hpp"
 #include "core/tool_table.hpp"
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 
 namespace skep {
@@ -11,9 +12,7 @@ namespace skep {
 namespace {
 
 [[noreturn]] void refuse(errc code, std::string_view name, const std::string& problem) {
-    error_info info;
-    info.detail = "a tool named " + in_quotes(name) + ": " + problem;
-    throw error(code, std::move(info));
+    throw error(code, with_detail("a tool named " + in_quotes(name) + ": " + problem));
 }
 
 } // namespace

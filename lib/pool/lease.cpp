@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/range_check.hpp"
+#include "core/with_detail.hpp"
 #include "pool/call_operations.hpp"
 #include "pool/lease_handle.hpp"
 #include "session/session_rules.hpp"
@@ -44,9 +45,8 @@ void check(const checkout_options& options) {
         check_session_id(options.session());
     }
     if (!options.session().empty() && options.worker()) {
-        error_info info;
-        info.detail = "checkout_options: session and worker exclude each other";
-        throw error(errc::invalid_config, std::move(info));
+        throw error(errc::invalid_config,
+                    with_detail("checkout_options: session and worker exclude each other"));
     }
     check_ranges([&](const range_check& range) {
         range.time("queue_timeout", options.queue_timeout().value_or(0s), 0s, 365 * 24h);
@@ -67,9 +67,7 @@ call_ptr make_reset(const core_ptr& core, const checkout_options& options) {
 
 template <class Result>
 asio::awaitable<Result> fail_at_once(errc code, std::string detail) {
-    error_info info;
-    info.detail = std::move(detail);
-    throw error(code, std::move(info));
+    throw error(code, with_detail(std::move(detail)));
     co_return Result();
 }
 
@@ -89,10 +87,6 @@ boost::intrusive_ptr<Call> with_lease(boost::intrusive_ptr<Call> new_call, const
     new_call->ties = std::make_unique<call_ties>();
     new_call->ties->lease = lease;
     return new_call;
-}
-
-asio::awaitable<void> nothing_to_close() {
-    co_return;
 }
 
 } // namespace
@@ -155,7 +149,7 @@ asio::awaitable<reply_stream> lease_handle::stream(request call) const {
 }
 
 asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> handle) {
-    const auto core = handle->pool_.lock();
+    const auto core = handle ? handle->pool_.lock() : nullptr;
     if (!core) {
         co_return;
     }
@@ -203,7 +197,7 @@ const worker_id& lease::worker() const {
 }
 
 asio::awaitable<void> lease::close() {
-    return handle_ ? lease_handle::close(std::move(handle_)) : nothing_to_close();
+    return lease_handle::close(std::move(handle_));
 }
 
 checkout_options& checkout_options::queue_timeout(duration limit) & {

@@ -3,6 +3,7 @@
 
 #include "pool/pool_sessions.hpp"
 
+#include "core/with_detail.hpp"
 #include "session/session_rules.hpp"
 #include <skep/session_store.hpp>
 
@@ -55,9 +56,8 @@ void pool_sessions::bind(const std::string& id, const worker_id& target, std::op
         throw parts_.workers.no_such_worker(target);
     }
     if (!parts_.calls.bind_session(id, *found, mode.value_or(parts_.config.affinity.mode))) {
-        error_info info;
-        info.detail = parts_.calls.sessions().why_too_many();
-        throw parts_.failure(errc::session_quota_exceeded, std::move(info));
+        throw parts_.failure(errc::session_quota_exceeded,
+                             with_detail(parts_.calls.sessions().why_too_many()));
     }
 }
 

@@ -6,6 +6,7 @@
 #include "async/pause.hpp"
 #include "core/counted.hpp"
 #include "core/duration_text.hpp"
+#include "core/with_detail.hpp"
 #include "policy/backoff.hpp"
 #include "process/process_generation.hpp"
 
@@ -84,9 +85,7 @@ asio::awaitable<void> pool_start::bring_up() {
 asio::awaitable<bool> pool_start::prepare() {
     const auto complaint = co_await parts_.hooks.before_first_worker();
     if (!complaint.empty()) {
-        error_info info;
-        info.detail = complaint;
-        parts_.supervision.record_failure(error(errc::initialization_failed, std::move(info)));
+        parts_.supervision.record_failure(error(errc::initialization_failed, with_detail(complaint)));
     }
     co_return complaint.empty();
 }

@@ -3,6 +3,7 @@
 
 #include "process/environment.hpp"
 
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 
 #include <boost/process/v2/environment.hpp>
@@ -58,9 +59,7 @@ void append(std::vector<std::string>& out, const variables& source) {
 }
 
 [[noreturn]] void refuse(const std::string& program, const std::string& problem) {
-    error_info info;
-    info.detail = "program '" + program + "' " + problem;
-    throw error(errc::spawn_failed, std::move(info));
+    throw error(errc::spawn_failed, with_detail("program '" + program + "' " + problem));
 }
 
 bool is_executable_file(const std::filesystem::path& path) {

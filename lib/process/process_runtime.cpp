@@ -8,6 +8,7 @@
 #include "core/clock.hpp"
 #include "core/launch_command.hpp"
 #include "core/slot_launch.hpp"
+#include "core/with_detail.hpp"
 #include "process/descriptors.hpp"
 #include "process/environment.hpp"
 #include "process/memory.hpp"
@@ -346,9 +347,7 @@ private:
             co_await watch.wake.wait_until(clock::now() + between_aborts);
         }
         if (!watch.is_over) {
-            error_info info;
-            info.detail = "the launch hangs, and does not end";
-            throw error(errc::spawn_failed, std::move(info));
+            throw error(errc::spawn_failed, with_detail("the launch hangs, and does not end"));
         }
     }
 

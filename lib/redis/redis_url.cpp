@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 #include <skep/redis_sessions.hpp>
 
@@ -13,9 +14,7 @@ namespace {
 
 /// Quotes nothing: any part may hold a password that was written in the wrong place.
 [[noreturn]] void refuse_url(const std::string& rule) {
-    error_info info;
-    info.detail = "the URL of Redis: " + rule;
-    throw error(errc::invalid_config, std::move(info));
+    throw error(errc::invalid_config, with_detail("the URL of Redis: " + rule));
 }
 
 /// Takes what is before the first `mark` off `rest`, with the mark; all of it, if there is none.

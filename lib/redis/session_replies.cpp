@@ -3,6 +3,7 @@
 
 #include "redis/session_replies.hpp"
 
+#include "core/with_detail.hpp"
 #include "redis/session_text.hpp"
 #include "session/session_rules.hpp"
 #include <skep/error.hpp>
@@ -15,9 +16,7 @@
 namespace skep {
 
 void throw_failed(std::string_view operation, const std::string& cause) {
-    error_info info;
-    info.detail = std::string(operation) + ": " + cause;
-    throw error(errc::session_backend_failed, std::move(info));
+    throw error(errc::session_backend_failed, with_detail(std::string(operation) + ": " + cause));
 }
 
 namespace session_replies {

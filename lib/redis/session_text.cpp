@@ -3,6 +3,7 @@
 
 #include "redis/session_text.hpp"
 
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 
 #include <boost/json/parse.hpp>
@@ -19,9 +20,7 @@ namespace {
 constexpr std::size_t deepest = 200;
 
 [[noreturn]] void refuse(std::string problem) {
-    error_info info;
-    info.detail = std::move(problem);
-    throw error(errc::invalid_session, std::move(info));
+    throw error(errc::invalid_session, with_detail(std::move(problem)));
 }
 
 void check(const json::object& stored_object, std::size_t depth);

@@ -5,6 +5,7 @@
 
 #include "core/range_check.hpp"
 #include "core/text.hpp"
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 
 #include <chrono>
@@ -19,9 +20,7 @@ namespace {
 constexpr std::size_t longest_id = 256;
 
 [[noreturn]] void refuse_session(std::string problem) {
-    error_info info;
-    info.detail = std::move(problem);
-    throw error(errc::invalid_session, std::move(info));
+    throw error(errc::invalid_session, with_detail(std::move(problem)));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "async/checkpoint.hpp"
+#include "core/with_detail.hpp"
 #include "session/memory_backend.hpp"
 #include "session/quota_watch.hpp"
 #include "session/session_observers.hpp"
@@ -122,9 +123,8 @@ auto session_service::create(ptr self, std::string id, session_data initial) -> 
                         "session_backend::insert");
     session_insertion result = co_await std::move(inserting);
     if (!result.stored) {
-        error_info info;
-        info.detail = std::to_string(result.count) + " of " + std::to_string(self->options.quota);
-        throw error(errc::session_quota_exceeded, std::move(info));
+        throw error(errc::session_quota_exceeded,
+                    with_detail(std::to_string(result.count) + " of " + std::to_string(self->options.quota)));
     }
     if (result.is_new) {
         ++self->created_;

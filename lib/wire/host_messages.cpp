@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 #include "core/trace_context.hpp"
+#include "core/with_detail.hpp"
 #include "wire/attachments.hpp"
 #include "wire/frame.hpp"
 #include "wire/json_writer.hpp"
@@ -60,9 +61,7 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
 }
 
 [[noreturn]] void refuse(errc code, std::string detail) {
-    error_info info;
-    info.detail = std::move(detail);
-    throw error(code, std::move(info));
+    throw error(code, with_detail(std::move(detail)));
 }
 
 /// The pool and whoever is told of the call keep copies of it.

@@ -5,6 +5,7 @@
 
 #include "core/config_validate.hpp"
 #include "core/slot_launch.hpp"
+#include "core/with_detail.hpp"
 #include "worker/warm_up_calls.hpp"
 #include "worker/worker.hpp"
 #include <skep/awaitable.hpp>
@@ -28,9 +29,7 @@ asio::awaitable<void> run_warm_up(std::shared_ptr<initialization_delegate> deleg
 }
 
 [[noreturn]] void refuse_launch(std::string reason) {
-    error_info info;
-    info.detail = "before_launch: " + std::move(reason);
-    throw error(errc::initialization_failed, std::move(info));
+    throw error(errc::initialization_failed, with_detail("before_launch: " + std::move(reason)));
 }
 
 } // namespace

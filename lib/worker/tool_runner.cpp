@@ -53,14 +53,14 @@ bool is_cancellation(const boost::system::system_error& problem) {
 tool_failure failure_of(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);
-    } catch (const tool_error& stated) {
-        return {"skep.ToolError", to_utf8(stated.what()), to_utf8(stated.code()), stated.data()};
-    } catch (const boost::system::system_error& failed) {
-        const auto type = is_cancellation(failed) ? std::string("skep.Cancelled")
-                                                  : boost::core::demangle(typeid(failed).name());
-        return {type, to_utf8(failed.what()), {}, {}};
-    } catch (const std::exception& failed) {
-        return {boost::core::demangle(typeid(failed).name()), to_utf8(failed.what()), {}, {}};
+    } catch (const tool_error& failure) {
+        return {"skep.ToolError", to_utf8(failure.what()), to_utf8(failure.code()), failure.data()};
+    } catch (const boost::system::system_error& failure) {
+        const auto type = is_cancellation(failure) ? std::string("skep.Cancelled")
+                                                  : boost::core::demangle(typeid(failure).name());
+        return {type, to_utf8(failure.what()), {}, {}};
+    } catch (const std::exception& failure) {
+        return {boost::core::demangle(typeid(failure).name()), to_utf8(failure.what()), {}, {}};
     } catch (...) {
         return {"unknown", "it threw something that is no std::exception", {}, {}};
     }
