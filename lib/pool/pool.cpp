@@ -16,17 +16,6 @@ namespace skep {
 
 namespace {
 
-runtime_factory processes() {
-    return [](const pool_context& context, const pool_config& config, output_handler sink) {
-        return make_process_runtime(context, config, std::move(sink));
-    };
-}
-
-pool_config validated(pool_config config) {
-    config.validate();
-    return config;
-}
-
 /// A coroutine without a result has one that says so.
 asio::awaitable<std::monostate> done(asio::awaitable<void> task) {
     co_await std::move(task);
@@ -149,9 +138,12 @@ pool::pool(asio::any_io_executor executor, pool_config config)
     : pool(make_process_pool(std::move(executor), std::move(config), {})) {}
 
 pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_membership of_manager) {
-    return make_pool(std::make_shared<pool_core>(make_local_context(std::move(executor)),
-                                                 validated(std::move(config)), processes(),
-                                                 std::move(of_manager)));
+    config.validate();
+    const auto make_runtime = [](const pool_context& context, const pool_config& valid, output_handler sink) {
+        return make_process_runtime(context, valid, std::move(sink));
+    };
+    return make_pool(std::make_shared<pool_core>(make_local_context(std::move(executor)), std::move(config),
+                                                 make_runtime, std::move(of_manager)));
 }
 
 pool make_pool(core_ptr core) {

@@ -72,26 +72,18 @@ auto operations_on(const asio::any_io_executor& executor, std::vector<asio::awai
     return all;
 }
 
-/// Runs them at the same time; returns when all have ended. What cancels it cancels each.
-asio::awaitable<void> run_all(std::vector<asio::awaitable<void>> parts) {
-    const auto executor = co_await asio::this_coro::executor;
-    auto all = operations_on(executor, std::move(parts));
-    if (!all.empty()) {
-        auto group = asio::experimental::make_parallel_group(std::move(all));
-        const asio::experimental::wait_for_all together;
-        auto waiting = group.async_wait(together, asio::use_awaitable);
-        co_await std::move(waiting);
-    }
-}
+constexpr asio::experimental::wait_for_all until_all_end;
+constexpr asio::experimental::wait_for_one_error until_one_fails;
 
-/// Runs them at the same time until all have ended or one has failed, which cancels the others; throws what that one threw.
-asio::awaitable<void> run_until_failure(std::vector<asio::awaitable<void>> parts) {
+/// Runs the parts at the same time, and cancels those left at the end. Throws what the first that failed threw. What cancels
+/// it cancels each part.
+template <class End>
+asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, End end) {
     const auto executor = co_await asio::this_coro::executor;
     auto all = operations_on(executor, std::move(parts));
     if (!all.empty()) {
         auto group = asio::experimental::make_parallel_group(std::move(all));
-        const asio::experimental::wait_for_one_error until_one;
-        auto waiting = group.async_wait(until_one, asio::use_awaitable);
+        auto waiting = group.async_wait(end, asio::use_awaitable);
         const auto ends = co_await std::move(waiting);
         const auto& [order, problems] = ends;
         for (const auto index : order) {
@@ -131,7 +123,7 @@ asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> pools, std::
         } else {
             throw error(errc::shutting_down, {});
         }
-        co_await run_until_failure(std::move(parts));
+        co_await run_together(std::move(parts), until_one_fails);
         const auto found = co_await status_of_all(std::move(looks));
         have_all =
             std::all_of(found.begin(), found.end(), [count](const auto& each) { return each.live >= count; });
@@ -292,7 +284,7 @@ asio::awaitable<void> pool_manager::start() {
     for (auto& [name, each] : *pools_) {
         parts.push_back(record_outcome(start_one(each), outcomes[name]));
     }
-    co_await run_all(std::move(parts));
+    co_await run_together(std::move(parts), until_all_end);
     error_info info;
     for (const auto& [name, each] : outcomes) {
         if (each.problem) {
@@ -316,7 +308,7 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     }
     const auto cleaner = cleaner_; // the manager may be destroyed meanwhile
     const auto events = events_;
-    co_await run_all(std::move(parts));
+    co_await run_together(std::move(parts), until_all_end);
     cleaner->end();      // or the context would never run out of work
     events->end_waits(); // likewise
     manager_report report;

@@ -44,7 +44,6 @@ public:
         wake_.open();
         return begun_probes_ + 1;
     }
-    bool is_asked() const noexcept { return asked_; }
     std::uint64_t ended() const noexcept { return ended_probes_; }
     const std::optional<probe_result>& last() const noexcept { return last_; }
     bool is_well() const noexcept { return !begun_ || !monitor_.is_degraded(); }

@@ -79,10 +79,10 @@ asio::awaitable<void> worker::run() {
     service_.cancel();
     co_await service_.join();
     guests_.cancel();
-    calls_.close_tools();
+    calls_.tools().close();
     const auto limit = core_.context.now() + for_guests;
     co_await guests_.join(limit);
-    co_await calls_.join_tools(limit);
+    co_await calls_.tools().join(limit);
     co_await tasks_.join();
     core_.announce(ended{});
 }
@@ -240,7 +240,7 @@ void worker::on_message(worker_message& message) {
 }
 
 void worker::on_backlog_shrunk() {
-    calls_.resume_tools();
+    calls_.tools().go_on();
     if (calls_.is_open()) {
         core_.announce_room();
     }

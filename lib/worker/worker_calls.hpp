@@ -7,7 +7,6 @@
 #include "worker/tool_runner.hpp"
 #include "worker/worker_core.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -121,10 +120,7 @@ private:
     call_ptr take_answered(std::uint64_t id, time_point now);
     void begin_tool(const call_ptr& caller, tool_call_message& message);
 
-    /// The worker has read some of what it was sent.
-    void resume_tools() { tools_.go_on(); }
-    void close_tools() noexcept { tools_.close(); }
-    asio::awaitable<void> join_tools(time_point limit) { return tools_.join(limit); }
+    tool_runner& tools() noexcept { return tools_; }
 
     /// Those it has are not answered any more.
     void lose();

@@ -35,7 +35,8 @@ public:
         loops_.cancel();
         supply.stop_all(stop_stage::kill);
         advance(1s, 100ms);
-        BOOST_TEST(slots.is_empty());
+        BOOST_TEST(slots.leaving().empty());
+        BOOST_TEST(slots.ready() + slots.starting() == 0u);
     }
 
     std::size_t started() const noexcept { return starter.workers.size(); }

@@ -134,9 +134,6 @@ public:
     /// Calls at a time of a worker that is up, as it offered itself; else as configured.
     std::size_t capacity() const noexcept;
 
-    /// True if no worker is left, not even one on its way out.
-    bool is_empty() const noexcept { return leaving_.empty() && ready_ == 0 && starting_ == 0; }
-
     /// Opens whenever the supervisor may have something to do.
     latch& work() noexcept { return work_; }
 
