@@ -5,7 +5,6 @@
 
 #include "async/suspended_caller.hpp"
 #include "call/call.hpp"
-#include "runtime/pool_context.hpp"
 #include <skep/reply_stream.hpp>
 
 #include <boost/asio/post.hpp>
@@ -13,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <memory>
 #include <utility>
 
 namespace skep {

@@ -7,7 +7,6 @@
 #include "process/process_generation.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace skep {
 

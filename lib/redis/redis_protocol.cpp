@@ -3,7 +3,6 @@
 
 #include "redis/redis_protocol.hpp"
 
-#include <algorithm>
 #include <array>
 #include <new>
 

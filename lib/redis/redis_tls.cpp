@@ -8,7 +8,6 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
 
-#include <new>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 

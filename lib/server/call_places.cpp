@@ -4,7 +4,6 @@
 #include "server/call_places.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace skep {
 

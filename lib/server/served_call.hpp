@@ -13,7 +13,6 @@
 
 #include <boost/json/array.hpp>
 
-#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>

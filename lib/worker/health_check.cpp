@@ -9,7 +9,6 @@
 #include "worker/worker.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 

@@ -10,7 +10,6 @@
 #include <boost/asio/post.hpp>
 
 #include <new>
-#include <string>
 #include <utility>
 
 namespace skep {

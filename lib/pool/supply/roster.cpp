@@ -7,7 +7,6 @@
 
 #include <boost/assert.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace skep {
