@@ -35,6 +35,23 @@ private:
     choice pick_;
 };
 
+/// Throws when a worker is offered, once it is broken.
+class breaking_scheduler final : public scheduler {
+public:
+    explicit breaking_scheduler(const bool& is_broken) : is_broken_(is_broken) {}
+
+    void offer(std::uint32_t, std::size_t) override {
+        if (is_broken_) {
+            throw std::runtime_error("no idea");
+        }
+    }
+    void withdraw(std::uint32_t) override {}
+    std::optional<std::uint32_t> pick(const claim_view&) override { return std::nullopt; }
+
+private:
+    const bool& is_broken_;
+};
+
 /// Keeps slot 2 for training, as far as that can be, and notes what it is asked.
 class by_command final : public scheduler {
 public:
@@ -147,6 +164,21 @@ BOOST_AUTO_TEST_CASE(one_that_picks_what_was_withdrawn_ends_its_pool) {
 BOOST_AUTO_TEST_CASE(one_that_throws_ends_its_pool) {
     const auto pick = []() -> std::optional<std::uint32_t> { throw std::runtime_error("no idea"); };
     check_fails([pick] { return std::make_unique<odd_scheduler>(pick); }, "custom_scheduler threw: no idea");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_throws_hides_no_end_of_a_worker) {
+    bool is_broken = false;
+    running_pool pool(config_with([&] { return std::make_unique<breaking_scheduler>(is_broken); }));
+    std::set<std::string> ended;
+    const auto listening = pool.facade().events().listen<events::worker_terminated>(
+        pool.context.get_executor(),
+        [&](const events::worker_terminated& end) { ended.insert(to_string(end.worker)); });
+    pool.begin(pool.facade().suspend());
+    is_broken = true;
+    pool.begin(pool.facade().resume()); // the first worker is offered while the second one's facts wait
+    pool.advance(1s);
+    BOOST_TEST((ended == std::set<std::string>{"default/0#1", "default/1#1"}));
+    BOOST_TEST((pool.status().phase == pool_phase::failed));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
