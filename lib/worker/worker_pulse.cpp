@@ -67,13 +67,14 @@ std::uint64_t worker_pulse::ping_now() {
 }
 
 void worker_pulse::handle(const pong_message& pong) {
+    const auto last = last_pong();
     if (!monitor_ || !monitor_->answered(pong.sequence)) {
         throw protocol_violation("an unexpected pong");
     }
     core_.context.publish<events::pong_received>([&] {
         return events::pong_received{core_.id, core_.context.now() - monitor_->sent_at(pong.sequence)};
     });
-    if (pong.sequence <= awaited_pong_) {
+    if (last < awaited_pong_) {
         core_.announce_room(); // who waits for it looks again
     }
 }

@@ -12,7 +12,7 @@
 namespace skep {
 
 /// Pings one worker, by its heartbeat and for the user, and reports it lost if too many pings in a row are not answered.
-/// Each ping is answered once, in order, or the worker breaks the protocol. On the pool's strand.
+/// A ping is answered once at most, and never after a later one, or the worker breaks the protocol. On the pool's strand.
 class worker_pulse {
 public:
     explicit worker_pulse(worker_core& core) noexcept : core_(core) {}

@@ -152,6 +152,25 @@ BOOST_AUTO_TEST_CASE(a_ping_takes_as_long_as_its_answer_with_a_heartbeat_and_wit
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_worker_that_answers_a_later_ping_has_answered) {
+    auto config = quiet_config();
+    config.heartbeat.enabled = true;
+    config.heartbeat.interval = 1s;
+    inspected_pool pool(config);
+    pool.worker(0).answers_pings = false;
+    duration took{};
+    const auto asked = pool.ping(0, took);
+    pool.advance(1s);
+    BOOST_TEST(!asked->done);
+    const auto pings = pool.worker(0).take_controls("ping");
+    BOOST_REQUIRE(pings.size() >= 2u);
+    pool.worker(0).send_control(
+        {{"type", "pong"}, {"seq", pings.back().at("seq")}, {"in_flight", 0}, {"completed", 0}});
+    pool.run_until_idle();
+    BOOST_TEST(asked->value.has_value());
+    BOOST_TEST((took == 1s));
+}
+
 BOOST_AUTO_TEST_CASE(a_ping_without_an_answer_ends_in_time_and_changes_nothing) {
     auto config = quiet_config();
     config.heartbeat.timeout = 10s;
