@@ -9,6 +9,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <csignal>
 
 namespace skep::test {
@@ -48,6 +49,30 @@ public:
     void answer(std::size_t index = 0) {
         far_side(index).answer_call();
         manual_context::run_until_idle();
+    }
+
+    /// Runs it until this is destroyed.
+    void run(asio::awaitable<void> loop) {
+        loops_.spawn(nullptr, std::move(loop));
+        manual_context::run_until_idle();
+    }
+
+    /// Runs everything that can run without time passing. Returns how much less of `measure()` one turn of the strand leaves,
+    /// at most.
+    template <class Measure>
+    std::size_t largest_drop(Measure measure) {
+        asio::basic_waitable_timer<skep::clock> kick(context, time_point::min()); // see run_until_idle()
+        kick.async_wait([](const boost::system::error_code&) {});
+        context.restart();
+        std::size_t largest = 0;
+        auto before = measure();
+        while (context.poll_one() > 0) {
+            const auto now = measure();
+            largest = std::max<std::size_t>(largest, before - std::min(before, now));
+            before = now;
+        }
+        manual_context::run_until_idle();
+        return largest;
     }
 
     dispatcher calls;
@@ -204,6 +229,38 @@ BOOST_AUTO_TEST_CASE(what_a_dead_worker_cannot_have_begun_goes_to_another) {
     BOOST_TEST(pipelined->answer.has_value());
     BOOST_TEST(pipelined->answer->attempts == 1);
     BOOST_TEST(bench.calls.open().counters().retried == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_storm_of_deadlines_leaves_turns_to_others) {
+    dispatch_bench bench; // without a worker
+    std::vector<kept_ptr> waiting;
+    for (int i = 0; i < 600; ++i) {
+        waiting.push_back(bench.submit());
+    }
+    bench.time.advance(bench.config.queue.timeout);
+    const auto largest = bench.largest_drop([&] { return bench.calls.open().queued(); });
+    BOOST_TEST(largest == 256u);
+    BOOST_TEST(bench.calls.open().queued() == 0u);
+    for (const auto& each : waiting) {
+        BOOST_TEST(each->failed == errc::no_worker);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_crowd_of_sessions_that_expire_leaves_turns_to_others) {
+    auto config = fake_config();
+    config.affinity.ttl = 1min;
+    dispatch_bench bench(config);
+    auto& worker = bench.launch();
+    auto& sessions = bench.calls.sessions();
+    bench.run(sessions.expire());
+    for (int i = 0; i < 2500; ++i) {
+        BOOST_TEST(sessions.bind("session " + std::to_string(i), worker, affinity_mode::hint));
+    }
+    bench.manual_context::run_until_idle();
+    bench.time.advance(2min);
+    const auto largest = bench.largest_drop([&] { return sessions.known().size(); });
+    BOOST_TEST(largest == 1000u);
+    BOOST_TEST(sessions.known().size() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(calls_of_a_session_stay_in_order_when_another_one_is_forgotten) {

@@ -3,6 +3,7 @@
 
 #include "pool/demand/session_router.hpp"
 
+#include "async/checkpoint.hpp"
 #include "core/clock.hpp"
 
 #include <utility>
@@ -169,7 +170,7 @@ void session_router::end_use(const std::string& session) noexcept {
     }
 }
 
-/// Some time after each: many may be dropped at a time.
+/// Some time after each: many may be dropped at a time. Others have their turns in between.
 asio::awaitable<void> session_router::expire() {
     const auto tolerance = surroundings_.config.affinity.ttl / 64;
     for (;;) {
@@ -177,6 +178,7 @@ asio::awaitable<void> session_router::expire() {
         const auto due = after_limit(affinity_.next_expiry(), tolerance);
         co_await has_sessions_.wait_until(due);
         affinity_.drop_expired(now());
+        co_await end_turn();
     }
 }
 
