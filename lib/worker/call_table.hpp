@@ -50,12 +50,17 @@ public:
 
     std::uint64_t next_id() const noexcept { return next_id_; }
 
-    /// Enters a call under next_id().
-    void add(call& sent_call, std::uint64_t begin) {
+    /// Makes room for one more, so that add() takes no memory.
+    void make_room() {
         constexpr std::size_t least = 16;
         if (entries_.full()) {
             entries_.set_capacity(std::max(least, 2 * entries_.size()));
         }
+    }
+
+    /// Enters a call under next_id().
+    void add(call& sent_call, std::uint64_t begin) {
+        make_room();
         entries_.push_back({next_id_++, call_ptr(&sent_call), begin});
         unused_ -= sent_call.is_leased() ? 1 : 0;
     }

@@ -59,6 +59,7 @@ void worker_calls::assign(call& next, time_point now) {
         times.left = next.deadline - now;
         times.sent_after = is_full() ? std::optional<duration>(now - connection.welcomed()) : std::nullopt;
     }
+    make_room(); // a frame that is sent must be in the table
     append_call(data.outbox(), next_id(), next.body, next.req, times);
     next.id = next_id();
     next.assigned_worker = &core_.self;

@@ -52,7 +52,8 @@ public:
     void release(std::size_t places) noexcept;
     bool is_leased() const noexcept { return reserved() > 0; }
 
-    /// Sends the call. If it throws (out of memory), the worker is none the worse for it.
+    /// Sends the call. If it throws (out of memory), the worker is none the worse for it, and has the call unless `id` of
+    /// the call is 0.
     void assign(call& next, time_point now);
 
     /// The same for a call that the pool does not know of: its answer goes straight to its sink, and it keeps the worker

@@ -8,6 +8,7 @@
 #include "process/local_context.hpp"
 #include "support/allocations.hpp"
 #include "support/fake_runtime.hpp"
+#include "worker/call_table.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -251,6 +252,20 @@ BOOST_AUTO_TEST_CASE(for_what_a_caller_sends_fails_the_call) {
 }
 
 /// What a worker decides the size of ends that worker.
+BOOST_AUTO_TEST_CASE(for_a_place_in_a_workers_table_fails_the_call_before_it_is_sent) {
+    running_pool pool(quick_config());
+    {
+        constexpr auto first_places = 16 * sizeof(call_table::entry);
+        const no_memory_for table(first_places - 1);
+        const auto call = pool.execute(request("work"));
+        BOOST_TEST(table.was_needed());
+        BOOST_TEST(call->code() == errc::out_of_memory, call->text());
+    }
+    BOOST_TEST(pool.worker(0).take_calls().empty());
+    BOOST_TEST((pool.status().phase == pool_phase::running));
+    check_serves(pool, 0);
+}
+
 BOOST_AUTO_TEST_CASE(for_what_a_worker_sends_ends_the_worker) {
     running_pool pool(quick_config());
     const auto call = pool.execute(request("work"));
