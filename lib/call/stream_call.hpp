@@ -30,8 +30,8 @@ struct delivery {
     bool was_cancelled = false; ///< the consumer's wait
 };
 
-/// A call whose answer comes in chunks. They are handed to the consumer in portions, each the size of half a window at
-/// most: while it is at one, the worker goes on. On the strand, but for what the consumer has been given.
+/// A call whose answer comes in chunks. They are handed to the consumer in portions, each of half a window's
+/// chunks at most: while it is at one, the worker goes on. On the strand, but for what the consumer has been given.
 class stream_call final : public call, private call_sink {
 public:
     stream_call(request&& new_request, strand executor, stream_credit window, duration idle_timeout)

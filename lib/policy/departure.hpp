@@ -42,8 +42,10 @@ enum class departure_kind {
 departure_kind kind_of(departure_cause cause) noexcept;
 
 /// Why and how a worker leaves. A worker has none while it is to stay. Once there is one it is only raised, by raise():
-/// the urgency never falls, a departure that ends the worker takes the place of one that would have let it drain, and
-/// after that the cause stays. So the cause is always what really ended the worker.
+/// the urgency never falls, and a failure that ends the worker at once takes the place of a departure that would have let
+/// it drain. After that the cause stays, with two exceptions: the end of the process tells more than that of a channel,
+/// and a lack of memory ends a worker that the stop sequence would have ended. So the cause is always what really ended
+/// the worker.
 struct departure {
     explicit departure(departure_cause first_cause, std::string text,
                        errc error = errc::worker_lost) noexcept;

@@ -19,9 +19,9 @@
 namespace skep {
 
 /// The life of one worker, from launch to reaping, as a state machine without clock, process or channel: it is told what
-/// happens, and says what is to be done. Every failure passes through fail(), and nothing else ends a worker for one. Why and
-/// how the worker leaves is one departure, which is only raised; its end is one, too. Its stages are those of its start, its
-/// service, which its readiness tells of, and its ending.
+/// happens, and says what is to be done. Every failure that is reported passes through fail(); the end of its process and
+/// the lack of memory are departures by themselves. Why and how the worker leaves is one departure, which is only raised;
+/// its end is one, too. Its stages are those of its start, its service, which its readiness tells of, and its ending.
 class worker_life {
 public:
     /// `initial_state`: its life while its slot was vacant, if there was one.

@@ -34,8 +34,8 @@ public:
     bool is_own() const noexcept { return begun_ && own_; }
     bool can_probe() const noexcept { return begun_; }
 
-    /// A probe never waits behind a call. One that shows only that the worker answers comes when it has nothing to do, any
-    /// other as soon as a place is free. One that was sent is waited for.
+    /// A probe never waits behind a call. A routine one that shows only that the worker answers comes when it has nothing to
+    /// do, any other as soon as a place is free. One that was sent is waited for.
     bool can_probe_now() const noexcept;
 
     /// Begins a probe as soon as one can begin. Returns its number: how many probes have ended once it has.

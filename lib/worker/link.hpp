@@ -66,7 +66,8 @@ public:
     /// Sends what is in the data channel's outbox at the end of this turn of the strand, so that frames share a write.
     void flush_soon(const std::shared_ptr<void>& owner);
 
-    /// What has not been sent of the calls by now never will be; control messages still are.
+    /// What has not been sent of the calls by now never will be; control messages still are. Does nothing where both share
+    /// a channel.
     void stop_sending_calls() noexcept;
 
     /// The worker's process has ended: what it has sent is read, and nothing that others send through its descriptors.

@@ -254,8 +254,10 @@ BOOST_AUTO_TEST_CASE(an_idempotent_strict_call_is_not_sent_to_another_worker) {
     pool_with_session pool(strict_queue);
     const auto running = pool.execute(request("running").session("s").idempotent(true));
     pool.worker(pool.home).take_calls();
+    const auto tokens = pool.status().retry_tokens;
     pool.kill_home();
     BOOST_TEST(running->code() == errc::worker_lost);
+    BOOST_TEST(pool.status().retry_tokens == tokens); // a retry that may not be costs nothing
     const auto elsewhere = pool.execute(request("hint").session("t").idempotent(true).affinity(hint));
     BOOST_TEST(pool.serve(pool.other()) == "hint");
     BOOST_TEST(elsewhere->value.has_value());

@@ -137,6 +137,19 @@ BOOST_AUTO_TEST_CASE(fewer_are_wanted) {
     BOOST_TEST(bench.started() == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(of_those_that_are_too_many_the_ones_that_start_go_before_the_idle_ones) {
+    supply_bench bench(fake_config(1));
+    bench.starter.on_start = [](fake_worker&) {};
+    sizing(bench.slots).set_desired(2, false);
+    bench.run_until_idle();
+    BOOST_TEST(bench.slots.starting() == 1u);
+    BOOST_TEST(sizing(bench.slots).set_desired(1, false) == 1u);
+    bench.run_until_idle();
+    BOOST_TEST(bench.far_side(1).terminations == 1);
+    BOOST_TEST(bench.far_side(0).take_controls("shutdown").empty());
+    BOOST_TEST(bench.slots.ready() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_recycled_worker_leaves_when_its_successor_is_up) {
     supply_bench bench(fake_config());
     bench.starter.on_start = [](fake_worker&) {};

@@ -30,7 +30,7 @@ public:
     /// The call's deadline is over, or the time of its next check has come.
     void on_due(call& overdue_call, const supply_outlook& supply);
 
-    /// Those that were given up since it was last asked.
+    /// Calls that were given up since it was last asked, but for those that their worker cannot have begun.
     std::vector<timed_out_call> take_timed_out() noexcept { return std::exchange(timed_out_, {}); }
 
     /// The pool has failed: nobody acts upon them.

@@ -23,7 +23,7 @@ public:
     void clear() noexcept { heap_.clear(); }
     void remove(claim& watched_claim) noexcept { heap_.remove(watched_claim); }
 
-    /// Returns when the time of a claim has come; others get their turn before.
+    /// Returns when the time of a claim may have come; others get their turn before.
     asio::awaitable<void> wait();
 
     /// Tells those whose time has come: a turn's worth, or until something has happened that comes before the next.

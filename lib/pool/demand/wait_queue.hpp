@@ -12,8 +12,8 @@
 namespace skep {
 
 /// Claims that wait for a place, first come, first served: those that any worker will do for, and for each slot those
-/// that only its worker will do for. Every operation but oldest() and put_back() is O(1) and, for a claim on any worker, allocates
-/// nothing.
+/// that only its worker will do for. Adding, finding and removing a claim is O(1), but for oldest() and put_back(), and
+/// allocates nothing for a claim on any worker.
 class wait_queue {
 public:
     bool empty() const noexcept { return size_ == 0; }

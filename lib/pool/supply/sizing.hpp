@@ -13,8 +13,9 @@ class sizing {
 public:
     explicit sizing(roster& workers) : roster_(workers) {}
 
-    /// Has that many workers from now on. Fewer: those that wait to be started go first, then the idle ones, the
-    /// longest idle first, then, unless `idle_only`, the others. Returns how many there are to be now.
+    /// Has that many workers from now on. Fewer: those that wait to be started go first; then, unless `idle_only`, those
+    /// that start; then the idle ones, the longest idle first; then, unless `idle_only`, the others, and last of all
+    /// those that leases or sessions hold. Returns how many there are to be now.
     std::size_t set_desired(std::size_t count, bool idle_only);
 
 private:
