@@ -5,15 +5,19 @@
 // the pool, with every call in it.
 
 #include "async/task_group.hpp"
+#include "call/claim_failure.hpp"
 #include "process/local_context.hpp"
+#include "session/session_table.hpp"
 #include "support/allocations.hpp"
 #include "support/fake_runtime.hpp"
+#include "support/start_time.hpp"
 #include "worker/call_table.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 namespace {
 
@@ -383,6 +387,57 @@ BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {
     const no_memory_for line(odd_length);
     sink({worker, false, odd_text});
     BOOST_TEST(line.was_needed());
+}
+
+BOOST_AUTO_TEST_CASE(as_an_error_is_made_leaves_its_code) {
+    error_info info;
+    info.detail = odd_text;
+    const claim_failure failure(errc::timeout, std::move(info));
+    std::optional<error> told;
+    try {
+        const no_memory_above limit(odd_length / 2);
+        told.emplace(failure.to_error());
+    } catch (const std::bad_alloc&) {}
+    BOOST_REQUIRE(told);
+    BOOST_TEST(told->errc() == errc::timeout);
+    BOOST_TEST(failure.to_error().info().detail == odd_text);
+}
+
+BOOST_AUTO_TEST_CASE(as_sessions_are_filed_leaves_them_as_they_were) {
+    constexpr int count = 100;
+    session_table table(0);
+    session_entry_ptr dropped;
+    int refused = 0;
+    for (int i = 0; i < count; ++i) {
+        const auto id = "session " + std::to_string(i);
+        const session_entry_ptr added(new session_entry(id, session_data().ttl(1min), {}));
+        try {
+            const no_memory_above limit(1);
+            table.insert(added, start);
+            continue;
+        } catch (const std::bad_alloc&) {}
+        ++refused;
+        BOOST_TEST(table.find(session_key(id), start, dropped) == nullptr);
+        BOOST_TEST(table.usage().count == static_cast<std::size_t>(i));
+        table.insert(added, start);
+    }
+    BOOST_TEST(refused >= 2); // the first, and those that the table grows for
+    auto& one = *table.find(session_key("session 7"), start, dropped);
+    bool is_filed = true;
+    try {
+        const no_memory_above limit(1);
+        table.touch(one, start + 30s);
+    } catch (const std::bad_alloc&) {
+        is_filed = false;
+    }
+    BOOST_TEST(!is_filed);
+    BOOST_TEST((one.last_accessed == start));
+    int swept = 0;
+    for (session_entry_ptr each; table.sweep_one(start + 61s, each); each.reset()) {
+        swept += each ? 1 : 0;
+    }
+    BOOST_TEST(swept == count);
+    BOOST_TEST(table.usage().count == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(as_a_task_is_spawned_leaves_nothing_to_wait_for) {
