@@ -233,7 +233,7 @@ void dispatcher::dispatch(call& next, worker& target, time_point now) {
     next.sink->on_sent();
 }
 
-/// False if there is no memory for its frame, which is as large as its caller has made it.
+/// False if there is no memory for its frame, which is as large as its caller has made it, or for its place at the worker.
 bool dispatcher::is_sent(call& next, worker& target, time_point now) {
     try {
         target.calls().assign(next, now);
