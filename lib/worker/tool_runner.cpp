@@ -57,7 +57,7 @@ tool_failure failure_of(const std::exception_ptr& problem) {
         return {"skep.ToolError", to_utf8(failure.what()), to_utf8(failure.code()), failure.data()};
     } catch (const boost::system::system_error& failure) {
         const auto type = is_cancellation(failure) ? std::string("skep.Cancelled")
-                                                  : boost::core::demangle(typeid(failure).name());
+                                                   : boost::core::demangle(typeid(failure).name());
         return {type, to_utf8(failure.what()), {}, {}};
     } catch (const std::exception& failure) {
         return {boost::core::demangle(typeid(failure).name()), to_utf8(failure.what()), {}, {}};

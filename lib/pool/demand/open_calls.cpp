@@ -127,9 +127,6 @@ void open_calls::forget(call& abandoned_call) {
 }
 
 void open_calls::break_off(call& broken_call, const error& cause) noexcept {
-    if (auto* const lease = lease_of(broken_call)) {
-        lease->assigned_worker = nullptr; // its worker is not to be reset
-    }
     count_failure(cause.errc());
     record_end(broken_call, context_.now(), cause.errc());
     broken_call.state = call_state::done;
