@@ -134,17 +134,16 @@ void supervisor::on_up(worker& new_worker) {
 
 /// The slot of a worker that has served is free for another at once; it may take a while to leave.
 void supervisor::on_left_service(worker& leaver) {
-    record_fault(leaver);
-    if (!leaver.life().was_up()) {
-        return;
+    if (leaver.life().was_up()) {
+        roster_.left_service(leaver);
+        if (!leaver.life().departure()->planned) {
+            intensity_.ended(context_.now());
+        }
+        if (roster_.slot_of(leaver).current.get() == &leaver) {
+            free_slot(leaver);
+        }
     }
-    roster_.left_service(leaver);
-    if (!leaver.life().departure()->planned) {
-        intensity_.ended(context_.now());
-    }
-    if (roster_.slot_of(leaver).current.get() == &leaver) {
-        free_slot(leaver);
-    }
+    record_fault(leaver); // last, as it may lack memory
 }
 
 void supervisor::free_slot(worker& leaver) {
