@@ -48,13 +48,13 @@ void pool_events::publish_availability() {
 }
 
 void pool_events::apply(worker& subject, const came_up&) {
+    parts_.supervision.on_up(subject); // first, as the rest may lack memory
     parts_.log(
         log_level::info,
         [&] {
             return to_string(subject.id()) + " ready, pid " + std::to_string(subject.life().process().pid);
         },
         subject_of(subject));
-    parts_.supervision.on_up(subject);
     outcomes_.on_up(subject);
     if (parts_.suspensions.is_on()) {
         subject.suspend();

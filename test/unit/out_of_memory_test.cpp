@@ -120,6 +120,8 @@ void check_has_failed(manual_pool& pool, std::size_t workers) {
     }
     const auto later = pool.execute(request("later"));
     BOOST_TEST(later->code() == errc::out_of_memory, later->text());
+    const auto ready = pool.begin(pool.facade().ready(1));
+    BOOST_TEST(ready->code() == errc::out_of_memory, ready->text());
 }
 
 } // namespace

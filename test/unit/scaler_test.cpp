@@ -210,6 +210,18 @@ BOOST_FIXTURE_TEST_CASE(only_after_a_whole_cool_down_of_quiet, scaler_trial) {
     BOOST_TEST(!evaluate(0, 1s).empty());
 }
 
+BOOST_AUTO_TEST_CASE(at_the_lower_bound_itself_no_window_is_quiet) {
+    scaling_options options;
+    options.down = 0.25; // exact as a binary fraction
+    scaler_trial it({1, 4});
+    it.it = scaler(options, {1, 4}, start);
+    it.load.desired = 4;
+    for (int i = 0; i < 10; ++i) {
+        BOOST_TEST(it.evaluate(0.25).empty());
+    }
+    BOOST_TEST(it.load.desired == 4u);
+}
+
 BOOST_FIXTURE_TEST_CASE(never_so_far_that_the_utilisation_would_exceed_up, scaler_trial) {
     for (std::size_t size = 2; size <= 20; ++size) {
         for (int percent = 0; percent < 30; ++percent) {

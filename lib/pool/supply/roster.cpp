@@ -97,7 +97,12 @@ void roster::left_service(worker& leaver) {
 }
 
 void roster::ended(const worker& ended_worker) {
-    std::erase_if(leaving_, [&ended_worker](const auto& each) { return each.get() == &ended_worker; });
+    const auto is_ended = [&ended_worker](const auto& each) { return each.get() == &ended_worker; };
+    const bool has_left = std::erase_if(leaving_, is_ended) > 0;
+    if (ended_worker.life().was_up() && !has_left) { // to hear of that was lost, with the memory for it
+        --ready_;
+        make_room(ended_worker.id().slot);
+    }
     work_.open();
 }
 
