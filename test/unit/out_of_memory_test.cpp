@@ -15,6 +15,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -174,6 +175,26 @@ BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_uses_no_session_any_more) {
     BOOST_REQUIRE(shown.has_value());
     BOOST_TEST(shown->is_lost);
     BOOST_TEST(shown->calls == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_leaves_as_the_pool_fails_is_counted_once) {
+    auto config = quick_config();
+    config.affinity.mode = affinity_mode::strict_queue;
+    running_pool pool(config);
+    pool.execute(request("busy").session("s"));
+    const auto waiting = pool.execute(request("waiting").session("s").correlation_id(odd_name));
+    const no_memory_for refusal(odd_name_length);
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.advance(1s);
+    BOOST_TEST(refusal.was_needed());
+    BOOST_TEST(waiting->code() == errc::out_of_memory, waiting->text());
+    check_has_failed(pool, 1);
+    const auto& counters = pool.counters();
+    BOOST_TEST(counters.workers_started == 1u);
+    BOOST_TEST(counters.workers_lost + counters.workers_replaced + counters.workers_removed == 1u);
+    BOOST_TEST((pool.status().live + pool.status().retiring) == 0u);
+    pool.shutdown();
+    BOOST_TEST(pool.counters().workers_lost + pool.counters().workers_removed == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_shuts_down) {
