@@ -102,6 +102,7 @@ BOOST_AUTO_TEST_CASE(the_memory_of_json_is_estimated_within_a_half) {
         R"({"a":1})",
         R"({"a":"short","b":"a text that does not fit into the value that holds it"})",
         R"({"list":[1,2,3,4,5,6,7,8,9,10],"nested":{"x":[[],[[]],{}],"y":{"z":null}}})",
+        R"({"one by one":[[1],[2],[3],[4],[5],[6],[7],[8],[9],[10],[11],[12],[13],[14],[15],[16],[17],[18]]})",
     };
     for (const auto& text : texts) {
         counting_resource counter;
