@@ -37,7 +37,10 @@ public:
         }
     }
 
-    void cancel() { timer_.cancel(); }
+    void cancel() {
+        set_for_ = time_point::max();
+        timer_.cancel();
+    }
 
 private:
     using clock = std::chrono::steady_clock;

@@ -34,7 +34,7 @@ public:
     virtual bool may_be_probed(const worker& one) const noexcept = 0;
 
     /// A call that was pipelined may have begun now, though its caller no longer waits.
-    virtual void on_begun_in_vain(call& running_call) = 0;
+    virtual void on_begun_in_vain(call& abandoned_call) = 0;
 
 protected:
     ~answer_handler() = default;

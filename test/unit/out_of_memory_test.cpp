@@ -278,7 +278,6 @@ BOOST_AUTO_TEST_CASE(for_what_a_caller_sends_fails_the_call) {
     check_serves(pool, 0);
 }
 
-/// What a worker decides the size of ends that worker.
 BOOST_AUTO_TEST_CASE(for_a_place_in_a_workers_table_fails_the_call_before_it_is_sent) {
     running_pool pool(quick_config());
     {
@@ -293,6 +292,7 @@ BOOST_AUTO_TEST_CASE(for_a_place_in_a_workers_table_fails_the_call_before_it_is_
     check_serves(pool, 0);
 }
 
+/// What a worker decides the size of ends that worker.
 BOOST_AUTO_TEST_CASE(for_what_a_worker_sends_ends_the_worker) {
     running_pool pool(quick_config());
     const auto call = pool.execute(request("work"));

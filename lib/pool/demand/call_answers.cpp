@@ -14,10 +14,10 @@ namespace {
 
 /// Of a call that was lost with its worker, and may have begun there: what its caller can do about it. What takes too much
 /// memory would take it from the next worker, too.
-const char* why_not_again(const call& lost_call, const worker& ended_worker, bool may_go_elsewhere,
+const char* why_not_again(const call& lost_call, const worker& leaver, bool may_go_elsewhere,
                           bool budget_is_spent) {
     return budget_is_spent ? "; not retried, as too many calls were of late"
-           : ended_worker.life().leaves_for(departure_cause::memory_limit)
+           : leaver.life().leaves_for(departure_cause::memory_limit)
                ? "; raise recycle.hard_memory if the call needs that much"
            : !may_go_elsewhere           ? "; it is bound to that worker"
            : !lost_call.req.idempotent() ? "; mark the request idempotent if it may be sent again"
@@ -85,28 +85,28 @@ void call_answers::on_remote_error(worker& sender, call& answered_call, error_me
 /// An answer to a call that was given up: dropped, but its worker is free again.
 void call_answers::on_late_answer(worker& sender, call& answered_call) {
     ++open_.counters().late_answers;
-    open_.forget(answered_call);
+    open_.end_abandoned(answered_call);
     room_.serve(sender);
 }
 
-void call_answers::on_call_lost(worker& ended_worker, const lost_call_notice& notice) {
+void call_answers::on_call_lost(worker& leaver, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
-        open_.forget(lost);
+        open_.end_abandoned(lost);
         // That it crashes when it is ended for a call that was given up may be for that.
-        const bool was_overdue = ended_worker.life().leaves_for(departure_cause::overdue_call);
+        const bool was_overdue = leaver.life().leaves_for(departure_cause::overdue_call);
         if (notice.may_have_begun && notice.is_to_blame && !was_overdue) {
             losses_.blame(lost, context_.now());
         }
         return;
     }
-    retry_or_fail(ended_worker, notice);
+    retry_or_fail(leaver, notice);
 }
 
-void call_answers::retry_or_fail(worker& ended_worker, const lost_call_notice& notice) {
+void call_answers::retry_or_fail(worker& leaver, const lost_call_notice& notice) {
     auto& lost = *notice.lost;
     const auto now = context_.now();
-    auto info = ended_worker.describe();
+    auto info = leaver.describe();
     const error cause(errc::worker_lost, info);
     const bool is_lost_in_session = lost.has_session() && sessions_.is_lost(lost);
     const bool may_go_elsewhere = !lost.is_leased() && !is_lost_in_session;
@@ -114,8 +114,7 @@ void call_answers::retry_or_fail(worker& ended_worker, const lost_call_notice& n
     if (verdict.fate == call_fate::fail || verdict.fate == call_fate::refuse) {
         open_.counters().retries_denied += verdict.budget_is_spent ? 1 : 0;
         const bool refused = verdict.fate == call_fate::refuse;
-        info.detail +=
-            refused ? "" : why_not_again(lost, ended_worker, may_go_elsewhere, verdict.budget_is_spent);
+        info.detail += refused ? "" : why_not_again(lost, leaver, may_go_elsewhere, verdict.budget_is_spent);
         open_.fail(lost, refused ? errc::poisonous_request : errc::worker_lost, std::move(info));
         return;
     }
@@ -132,7 +131,7 @@ void call_answers::retry_or_fail(worker& ended_worker, const lost_call_notice& n
     }
     context_.publish<events::request_retried>([&] {
         return events::request_retried{
-            ended_worker.id(), lost.req.command(), ended_worker.calls().correlation_id_of(lost),
+            leaver.id(), lost.req.command(), leaver.calls().correlation_id_of(lost),
             verdict.fate == call_fate::retry ? verdict.wait : duration::zero(), lost.attempts};
     });
     open_.take_back(lost, now);

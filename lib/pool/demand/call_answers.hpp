@@ -22,11 +22,11 @@ public:
 
     /// The consumer of a stream has taken so much: its worker may send more.
     void take_chunks(call& streaming_call, stream_credit taken_credit);
-    void on_call_lost(worker& ended_worker, const lost_call_notice& notice);
+    void on_call_lost(worker& leaver, const lost_call_notice& notice);
 
 private:
     void on_late_answer(worker& sender, call& answered_call);
-    void retry_or_fail(worker& ended_worker, const lost_call_notice& notice);
+    void retry_or_fail(worker& leaver, const lost_call_notice& notice);
 
     const pool_context& context_;
     waiting_room& room_;

@@ -20,18 +20,18 @@ time_point next_check(const call& running_call) {
                     after_limit(running_call.stream->heard, running_call.stream->idle_timeout));
 }
 
-void call_timeouts::on_due(call& overdue_call, const supply_outlook& supply) {
-    switch (overdue_call.state) {
-    case call_state::queued: fail_waiting(overdue_call, supply); break;
-    case call_state::delayed: open_.fail(overdue_call, errc::timeout); break;
+void call_timeouts::on_due(call& due_call, const supply_outlook& supply) {
+    switch (due_call.state) {
+    case call_state::queued: fail_waiting(due_call, supply); break;
+    case call_state::delayed: open_.fail(due_call, errc::timeout); break;
     case call_state::running:
-        if (overdue_call.deadline > context_.now()) {
-            check_quiet(overdue_call);
+        if (due_call.deadline > context_.now()) {
+            check_quiet(due_call);
         } else {
-            time_out(overdue_call);
+            time_out(due_call);
         }
         break;
-    case call_state::abandoned: check_overdue(overdue_call); break;
+    case call_state::abandoned: check_overdue(due_call); break;
     default: break;
     }
 }

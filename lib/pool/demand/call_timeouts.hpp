@@ -28,7 +28,7 @@ public:
         : context_(context), room_(room), open_(open) {}
 
     /// The call's deadline is over, or the time of its next check has come.
-    void on_due(call& overdue_call, const supply_outlook& supply);
+    void on_due(call& due_call, const supply_outlook& supply);
 
     /// Calls that were given up since it was last asked, but for those that their worker cannot have begun.
     std::vector<timed_out_call> take_timed_out() noexcept { return std::exchange(timed_out_, {}); }

@@ -282,13 +282,13 @@ std::size_t dispatcher::break_down(const error& cause) noexcept {
     return open_.break_down(cause);
 }
 
-void dispatcher::cancel(call& abandoned_call, asio::cancellation_type type) {
-    switch (abandoned_call.state) {
-    case call_state::queued: open_.leave_queue(abandoned_call, errc::cancelled); break;
-    case call_state::delayed: open_.fail(abandoned_call, errc::cancelled); break;
+void dispatcher::cancel(call& cancelled_call, asio::cancellation_type type) {
+    switch (cancelled_call.state) {
+    case call_state::queued: open_.leave_queue(cancelled_call, errc::cancelled); break;
+    case call_state::delayed: open_.fail(cancelled_call, errc::cancelled); break;
     case call_state::running:
         if (type != asio::cancellation_type::total) {
-            open_.abandon(abandoned_call, errc::cancelled);
+            open_.abandon(cancelled_call, errc::cancelled);
         }
         break;
     default: break;
@@ -307,9 +307,9 @@ void dispatcher::begin(call& next, const lease_claim& lease, time_point now) {
     }
 }
 
-void dispatcher::remove(worker& ended_worker) {
-    sessions_.known().left(ended_worker);
-    room_.remove(ended_worker);
+void dispatcher::remove(worker& leaver) {
+    sessions_.known().left(leaver);
+    room_.remove(leaver);
 }
 
 bool dispatcher::forget_session(const std::string& session, std::optional<time_point> unused_since) {

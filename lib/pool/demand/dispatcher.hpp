@@ -33,7 +33,7 @@ public:
     void refuse(call& new_call, errc code, error_info cause);
 
     /// The caller no longer waits.
-    void cancel(call& abandoned_call, asio::cancellation_type type);
+    void cancel(call& cancelled_call, asio::cancellation_type type);
 
     waiting_room& room() noexcept { return room_; }
     session_router& sessions() noexcept { return sessions_; }
@@ -42,7 +42,7 @@ public:
     call_timeouts& timeouts() noexcept { return timeouts_; }
 
     /// The worker takes no calls any more: calls that have waited for it alone go elsewhere, or fail.
-    void remove(worker& ended_worker);
+    void remove(worker& leaver);
 
     // For leases: a call of theirs begins, or the one that resets a worker, which nobody has submitted.
     void begin(call& next, const lease_claim& lease, time_point now);

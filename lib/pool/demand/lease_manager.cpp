@@ -158,9 +158,9 @@ void lease_manager::begin_calls(lease_claim& lease) {
     }
 }
 
-void lease_manager::cancel(lease_claim& abandoned_lease) {
-    if (abandoned_lease.state == lease_state::queued || abandoned_lease.state == lease_state::draining) {
-        leave(abandoned_lease, errc::cancelled, {});
+void lease_manager::cancel(lease_claim& cancelled_lease) {
+    if (cancelled_lease.state == lease_state::queued || cancelled_lease.state == lease_state::draining) {
+        leave(cancelled_lease, errc::cancelled, {});
     }
 }
 
@@ -329,16 +329,16 @@ void lease_manager::on_due(claim& due_claim, const supply_outlook& supply) {
     }
 }
 
-void lease_manager::fail_waiting(lease_claim& overdue_lease, const supply_outlook& supply) {
+void lease_manager::fail_waiting(lease_claim& waiting_lease, const supply_outlook& supply) {
     error_info info;
     info.detail = supply.shortage;
     const auto code = room_.places().is_any_up() ? errc::queue_timeout : errc::no_worker;
     if (code == errc::queue_timeout && info.detail.empty()) {
-        info.detail = overdue_lease.slot ? "the worker that it insists on was busy; raise "
+        info.detail = waiting_lease.slot ? "the worker that it insists on was busy; raise "
                                          : "no worker could be spared; raise workers, ";
         info.detail += "queue.timeout or the checkout's queue_timeout";
     }
-    leave(overdue_lease, code, std::move(info));
+    leave(waiting_lease, code, std::move(info));
 }
 
 void lease_manager::warn_of_leak(const lease_claim& held_lease) const {

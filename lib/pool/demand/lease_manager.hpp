@@ -24,7 +24,7 @@ public:
     void check_out(lease_claim& new_lease, const std::optional<route_refusal>& refusal);
 
     /// Whoever was to have it waits no more.
-    void cancel(lease_claim& abandoned_lease);
+    void cancel(lease_claim& cancelled_lease);
 
     /// Its holder does not want it any more: its calls are cancelled, and its worker is reset.
     void close(lease_claim& lease);
@@ -59,7 +59,7 @@ private:
     void lose(lease_claim& lease);
     void end_wait(lease_claim& waiting_lease, errc code, error_info info);
     void leave(lease_claim& waiting_lease, errc code, error_info info);
-    void fail_waiting(lease_claim& overdue_lease, const supply_outlook& supply);
+    void fail_waiting(lease_claim& waiting_lease, const supply_outlook& supply);
     void warn_of_leak(const lease_claim& held_lease) const;
     void end(lease_claim& ended_lease);
 

@@ -120,7 +120,7 @@ void open_calls::grant_grace(call& abandoned_call) {
     room_.deadlines().set(abandoned_call, abandoned_call.overdue.due());
 }
 
-void open_calls::forget(call& abandoned_call) {
+void open_calls::end_abandoned(call& abandoned_call) {
     abandoned_call.state = call_state::done;
     sessions_.end_use(abandoned_call);
     room_.deadlines().remove(abandoned_call);

@@ -47,7 +47,7 @@ public:
     void grant_grace(call& abandoned_call);
 
     /// The worker is done with a call that was given up.
-    void forget(call& abandoned_call);
+    void end_abandoned(call& abandoned_call);
 
     /// The pool has failed: ends the call wherever it is. Its worker may still have it, but will not answer any more.
     void break_off(call& broken_call, const error& cause) noexcept;

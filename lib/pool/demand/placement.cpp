@@ -57,9 +57,9 @@ void placement::enlist(worker& new_worker) {
     refresh(new_worker);
 }
 
-void placement::remove(worker& ended_worker) {
-    const auto slot = ended_worker.id().slot;
-    if (in_slot(slot) == &ended_worker) { // else it is another's by now
+void placement::remove(worker& leaver) {
+    const auto slot = leaver.id().slot;
+    if (in_slot(slot) == &leaver) { // else it is another's by now
         workers_[slot] = nullptr;
         ask([&] { free_->withdraw(slot); });
         pipelined_->withdraw(slot);

@@ -23,7 +23,7 @@ public:
 
     /// The worker can take calls from now on, or no more.
     void enlist(worker& new_worker);
-    void remove(worker& ended_worker);
+    void remove(worker& leaver);
 
     /// What it can take may have changed.
     void refresh(worker& changed_worker);

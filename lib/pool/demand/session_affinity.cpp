@@ -15,9 +15,8 @@ namespace {
 /// Takes well below a millisecond.
 constexpr int expired_per_turn = 1000;
 
-bool moves_its_sessions(const worker& ended_worker, affinity_on_recycle rule) {
-    const auto& why =
-        ended_worker.life().departure(); // there is none if the end was lost, with the memory for it
+bool moves_its_sessions(const worker& leaver, affinity_on_recycle rule) {
+    const auto& why = leaver.life().departure(); // there is none if the end was lost, with the memory for it
     return why && why->planned && why->cause != departure_cause::shutdown &&
            rule == affinity_on_recycle::move;
 }
@@ -130,11 +129,11 @@ std::optional<session_binding> session_affinity::binding_of(const std::string& s
     return result;
 }
 
-void session_affinity::left(const worker& ended_worker) {
-    auto& served = *ended_worker.served();
+void session_affinity::left(const worker& leaver) {
+    auto& served = *leaver.served();
     if (std::exchange(served.serving_worker, nullptr) != nullptr) {
         served.sessions = served.bound = 0;
-        served.has_moved_on = moves_its_sessions(ended_worker, options_.on_recycle);
+        served.has_moved_on = moves_its_sessions(leaver, options_.on_recycle);
     }
 }
 

@@ -56,7 +56,7 @@ public:
     std::optional<session_binding> binding_of(const std::string& session, time_point now);
 
     /// The worker takes no more calls.
-    void left(const worker& ended_worker);
+    void left(const worker& leaver);
 
     /// Whether it is known, but was not used then, or later, and is not in use.
     bool is_unused(const std::string& session, time_point since) const;

@@ -10,10 +10,10 @@ void waiting_room::enlist(worker& new_worker) {
     serve(new_worker);
 }
 
-void waiting_room::remove(worker& ended_worker) {
-    placement_.remove(ended_worker);
-    notify_leases_of(ended_worker, true);
-    reroute(ended_worker.id().slot);
+void waiting_room::remove(worker& leaver) {
+    placement_.remove(leaver);
+    notify_leases_of(leaver, true);
+    reroute(leaver.id().slot);
 }
 
 /// A lease that is told may take itself out of the list.

@@ -26,7 +26,7 @@ public:
 
     // Workers. One that is removed takes no calls any more: what has waited for it alone, or has places of it, is told.
     void enlist(worker& new_worker);
-    void remove(worker& ended_worker);
+    void remove(worker& leaver);
     void refresh(worker& changed_worker) { placement_.refresh(changed_worker); }
 
     /// Claims that wait are given to the worker, as far as it has room.

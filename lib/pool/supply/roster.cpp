@@ -101,7 +101,12 @@ void roster::ended(const worker& ended_worker) {
     const bool has_left = std::erase_if(leaving_, is_ended) > 0;
     if (ended_worker.life().was_up() && !has_left) { // to hear of that was lost, with the memory for it
         --ready_;
-        make_room(ended_worker.id().slot);
+        auto& slot = slots_[ended_worker.id().slot];
+        if (slot.current.get() == &ended_worker) {
+            make_room(ended_worker.id().slot);
+        } else if (slot.successor.get() == &ended_worker) {
+            slot.successor.reset();
+        }
     }
     work_.open();
 }

@@ -23,22 +23,20 @@ std::size_t tolerated_ends(const pool_config& config) {
 }
 
 /// One that was ended for its size, which is not due to its calls, fails as those after it will.
-worker_death death_of(const worker& ended_worker, time_point now) {
-    const auto& why = *ended_worker.life().departure();
-    const bool has_failed =
-        why.cause == departure_cause::memory_limit && ended_worker.recycling().is_in_vain();
+worker_death death_of(const worker& leaver, time_point now) {
+    const auto& why = *leaver.life().departure();
+    const bool has_failed = why.cause == departure_cause::memory_limit && leaver.recycling().is_in_vain();
     const bool was_retired = why.planned || kind_of(why.cause) == departure_kind::fault;
-    return {was_retired && !has_failed, ended_worker.life().was_up(), ended_worker.life().uptime(now),
-            ended_worker.calls().completed(),
-            has_failed ? exit_status() : ended_worker.life().process().status};
+    return {was_retired && !has_failed, leaver.life().was_up(), leaver.life().uptime(now),
+            leaver.calls().completed(), has_failed ? exit_status() : leaver.life().process().status};
 }
 
 /// It ended by itself, and how it did will be known in a moment.
-bool may_have_crashed(const worker& ended_worker) {
-    const auto& why = *ended_worker.life().departure();
+bool may_have_crashed(const worker& leaver) {
+    const auto& why = *leaver.life().departure();
     const bool is_by_itself =
         why.cause == departure_cause::process_exit || why.cause == departure_cause::lost_channel;
-    return ended_worker.life().was_up() && is_by_itself && !why.planned;
+    return leaver.life().was_up() && is_by_itself && !why.planned;
 }
 
 } // namespace
