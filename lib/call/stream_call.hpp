@@ -5,6 +5,7 @@
 
 #include "async/suspended_caller.hpp"
 #include "call/call.hpp"
+#include "runtime/pool_context.hpp"
 #include <skep/reply_stream.hpp>
 
 #include <boost/asio/post.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <utility>
 
 namespace skep {

@@ -3,6 +3,8 @@
 
 #include "policy/deadline_heap.hpp"
 
+#include <algorithm>
+
 namespace skep {
 
 void deadline_heap::set(deadline_node& node, time_point due_time) {

@@ -3,6 +3,8 @@
 
 #include "policy/worker_life.hpp"
 
+#include "core/clock.hpp"
+
 #include <boost/assert.hpp>
 #include <boost/json/object.hpp>
 

@@ -7,6 +7,7 @@
 #include "process/process_generation.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace skep {
 

@@ -3,6 +3,7 @@
 
 #include "redis/redis_protocol.hpp"
 
+#include <algorithm>
 #include <array>
 #include <new>
 

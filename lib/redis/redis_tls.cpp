@@ -8,6 +8,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
 
+#include <new>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 

@@ -4,6 +4,7 @@
 #include "server/call_places.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace skep {
 

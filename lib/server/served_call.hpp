@@ -13,6 +13,7 @@
 
 #include <boost/json/array.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>

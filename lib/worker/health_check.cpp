@@ -9,6 +9,7 @@
 #include "worker/worker.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 

@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include <new>
+#include <string>
 #include <utility>
 
 namespace skep {

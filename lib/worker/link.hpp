@@ -7,6 +7,7 @@
 #include "policy/recovery.hpp"
 #include "policy/worker_talk.hpp"
 #include "runtime/pool_context.hpp"
+#include "runtime/runtime.hpp"
 #include "worker/channel.hpp"
 
 #include <memory>

@@ -7,6 +7,7 @@
 
 #include <boost/assert.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace skep {
