@@ -31,6 +31,18 @@ talk kind_of(const worker_message& message) noexcept {
                                                                 : talk::unasked;
 }
 
+/// Thrown where there is no memory for a message, which is as large as the worker has made it.
+struct message_exceeds_memory {};
+
+template <class Act>
+auto within_memory(Act act) {
+    try {
+        return act();
+    } catch (const std::bad_alloc&) {
+        throw message_exceeds_memory();
+    }
+}
+
 } // namespace
 
 link::inlet::inlet(const strand& executor, std::unique_ptr<byte_stream> connection,
@@ -90,7 +102,12 @@ asio::awaitable<void> link::read(inlet& source) {
     const bool is_data = &source == &data_;
     bool more = true;
     while (more) {
-        more = co_await receive(source);
+        try {
+            more = co_await source.source.receive(source.told.most_to_read());
+        } catch (const std::bad_alloc&) { // for as much as has come
+            more = false;
+            report_size();
+        }
         if (is_data) {
             heard_out_ = !more;
             user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
@@ -110,16 +127,6 @@ asio::awaitable<void> link::read(inlet& source) {
     }
     auto text = std::string("it closed its ") + (is_data ? "data" : "control") + " channel";
     user_.report({departure_cause::lost_channel, std::move(text), errc::worker_lost});
-}
-
-/// False if nothing more comes, or there is no memory for as much as has come.
-asio::awaitable<bool> link::receive(inlet& source) {
-    try {
-        const bool more = co_await source.source.receive(source.told.most_to_read());
-        co_return more;
-    } catch (const std::bad_alloc&) {}
-    report_size();
-    co_return false;
 }
 
 /// A worker that tells too much is to leave time for others.
@@ -153,10 +160,7 @@ link::taken link::handle_messages(inlet& source) {
                 return taken::up_to_large;
             }
             auto message = within_memory([&] { return source.source.decode(*frame); });
-            if (!message) {
-                return taken::in_part;
-            }
-            handle(source, std::move(*message), *frame);
+            handle(source, std::move(message), *frame);
         }
         return taken::all;
     });
@@ -167,17 +171,14 @@ asio::awaitable<link::taken> link::handle_large(inlet& source) {
     auto outcome = taken::up_to_large;
     while (outcome == taken::up_to_large) {
         auto step = [&] {
-            const auto is_read = within_memory([&] { return source.source.read_on(cost_of_step); });
-            return !is_read ? taken::in_part : *is_read ? taken::all : taken::up_to_large;
+            const bool is_read = within_memory([&] { return source.source.read_on(cost_of_step); });
+            return is_read ? taken::all : taken::up_to_large;
         };
         outcome = guarded(step);
         if (outcome == taken::all) {
             auto finish = [&] {
                 auto message = within_memory([&] { return source.source.finish(); });
-                if (!message) {
-                    return taken::in_part;
-                }
-                handle(source, std::move(*message), source.source.large());
+                handle(source, std::move(message), source.source.large());
                 return taken::all;
             };
             outcome = guarded(finish);
@@ -201,16 +202,6 @@ void link::handle(inlet& source, worker_message&& message, const frame_view& fra
     user_.on_message(message);
 }
 
-/// Runs `act`, which takes as much memory as the worker has made it take: without that, it is the worker's end.
-template <class Act>
-auto link::within_memory(Act act) -> std::optional<decltype(act())> {
-    try {
-        return act();
-    } catch (const std::bad_alloc&) {}
-    report_size();
-    return std::nullopt;
-}
-
 void link::report_size() {
     user_.report({departure_cause::lost_channel, "there was no memory for what it sent", errc::worker_lost});
 }
@@ -224,6 +215,9 @@ link::taken link::guarded(Act act) {
         const auto printed = stray();
         const auto* const why = printed.empty() ? violation.what() : printed.c_str();
         user_.report({departure_cause::protocol_error, why, errc::protocol_error});
+        return taken::in_part;
+    } catch (const message_exceeds_memory&) {
+        report_size();
         return taken::in_part;
     }
 }

@@ -94,15 +94,12 @@ private:
     };
 
     asio::awaitable<void> read(inlet& source);
-    asio::awaitable<bool> receive(inlet& source);
     asio::awaitable<void> pause_if_flooded(inlet& source);
     asio::awaitable<void> write(channel& target, const char* name);
     taken handle_messages(inlet& source);
     asio::awaitable<taken> handle_large(inlet& source);
     void handle(inlet& source, worker_message&& message, const frame_view& frame);
     void report_size();
-    template <class Act>
-    auto within_memory(Act act) -> std::optional<decltype(act())>;
     template <class Act>
     taken guarded(Act act);
     std::string stray() const;

@@ -23,7 +23,8 @@ public:
             expr::stream
             << expr::smessage
             << expr::if_(expr::has_attr<std::string>(
-                   "Session"))[expr::stream << " (session " << expr::attr<std::string>("Session") << ')']);
+                   "Session"))[expr::stream << " (session " << expr::attr<std::string>("Session") << ')']
+            << expr::if_(expr::has_attr<int>("Pid"))[expr::stream << " by pid " << expr::attr<int>("Pid")]);
         sink_->locked_backend()->add_stream(text_);
         boost::log::core::get()->add_sink(sink_);
     }

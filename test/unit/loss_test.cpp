@@ -249,6 +249,7 @@ BOOST_AUTO_TEST_CASE(so_does_one_that_passes_during_the_pause_before_a_retry) {
     BOOST_TEST(!call->done);
     pool.advance(10ms);
     BOOST_TEST(call->code() == errc::timeout);
+    BOOST_TEST(call->info().correlation_id.empty()); // the id that it had at its worker is that worker's
     BOOST_TEST(pool.worker(1 - first).take_calls().empty());
 }
 
