@@ -56,8 +56,10 @@ void oracle::check_departure(const events::worker_terminated& told) {
     // One that is to be terminated prints its stacks first, and may end as it does.
     const bool may_print_stacks =
         which->froze || may_have_been_overdue(*which) || which->plan().has_probe || which->reset_failed;
-    if (!names_exit && which->exited_by_itself && which->stopped_at_step == 0 && !which->has_lied &&
-        !may_print_stacks && which->ready_seen && !late()) {
+    // One that has ended reads no more that it is to end.
+    const bool was_asked = which->stopped_at_step != 0 || shutting_down_;
+    if (!names_exit && which->exited_by_itself && !was_asked && !which->has_lied && !may_print_stacks &&
+        which->ready_seen && !late()) {
         wrong(which->name() + " ended by itself, and was told to have ended as " + told.reason);
     }
     if (names_exit && !which->exited_by_itself) {

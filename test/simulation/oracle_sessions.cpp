@@ -162,10 +162,13 @@ bool oracle::may_be_anew(const std::string& session, time_point submitted, const
 }
 
 /// Whether no other call had to do with the session, as it is known, for its ttl before then. A call with a hint that another
-/// worker has may belong to what the session was before.
+/// worker has, or that was sent before the worker was known to serve the session, may belong to what the session was
+/// before, or to none that was remembered.
 bool oracle::has_expired_by(const std::string& session, time_point submitted, const session_record& known,
                             const call_record* call) const {
-    const auto is_at_home = [&](const visit& stay) { return stay.at == known.home; };
+    const auto is_at_home = [&](const visit& stay) {
+        return stay.at == known.home && stay.sent >= known.home_since;
+    };
     return std::none_of(calls_.begin(), calls_.end(), [&](const auto& each) {
         const bool is_use =
             each.is_strict() || std::any_of(each.visits.begin(), each.visits.end(), is_at_home);
