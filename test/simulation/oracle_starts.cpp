@@ -101,12 +101,19 @@ void oracle::check_in_vain(const sim_worker& fresh) {
     if (all.size() < 2 || !are_all_well || all.back()->is_lost()) {
         return;
     }
+    const auto was_stable = [this](const auto* each) {
+        return each->exited && *each->exited - *each->ready_seen >= config_.restart.stable_after;
+    };
+    const auto last_stable =
+        std::find_if(all.rbegin(), all.rend(), was_stable); // which forgives what was before
+    const auto count = static_cast<std::size_t>(last_stable - all.rbegin());
     auto wait = config_.restart.initial_backoff;
-    for (std::size_t i = 2; i < all.size(); ++i) {
+    for (std::size_t i = 2; i < count; ++i) {
         wait = std::min(config_.restart.max_backoff, wait * 2);
     }
     const auto least = std::chrono::duration<double>(wait) * (1 - config_.restart.jitter);
-    if (fresh.started + 1us < *all.back()->ready_seen + std::chrono::duration_cast<duration>(least)) {
+    if (count >= 2 &&
+        fresh.started + 1us < *all.back()->ready_seen + std::chrono::duration_cast<duration>(least)) {
         wrong(fresh.name() + " was started too soon for the place of one that is as large as it will be");
     }
 }
