@@ -245,6 +245,7 @@ BOOST_AUTO_TEST_CASE(a_tool_is_a_span_within_the_run_or_what_the_worker_says) {
     pool.ask(pool.id_of(call), 1, "lookup");
     auto spans = pool.spans();
     BOOST_REQUIRE(spans.size() == 1u);
+    BOOST_TEST(spans[0].pool == pool.facade().name());
     BOOST_TEST(spans[0].what == "lookup");
     BOOST_TEST(spans[0].kind == "server");
     BOOST_TEST(spans[0].outcome == "ok");
