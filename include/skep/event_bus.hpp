@@ -147,7 +147,7 @@ public:
     }
 
     /// The same by a function, `handler(const E&)`, which is called on `executor`, one event at a time, while the result
-    /// lives; what it throws is dropped. On another thread than that of `executor`, it may still be at its last event when
+    /// lives; exceptions that it throws are dropped. On another thread than that of `executor`, it may still be at its last event when
     /// the result was destroyed.
     template <detail::event_type E, std::invocable<const E&> Handler>
     subscription listen(boost::asio::any_io_executor executor, Handler handler,

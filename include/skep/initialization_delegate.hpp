@@ -35,8 +35,8 @@ public:
     /// initialization_options::before_first_worker_timeout, fails the start: start_failed, with that as its cause.
     virtual boost::asio::awaitable<void, boost::asio::any_io_executor> before_first_worker();
 
-    /// Before each launch, of replacements too. `options` is what pool_config::launch makes of the worker's slot; what is
-    /// returned is launched: program, arguments, environment and directory may be others, by the same rules. An exception
+    /// Before each launch, of replacements too. `options` is what pool_config::launch makes of the worker's slot; the
+    /// result is launched: program, arguments, environment and directory may be others, by the same rules. An exception
     /// refuses the launch, which counts as a failed start: initialization_failed, and the slot is tried again with
     /// backoff. Its time is part of start.timeout.
     virtual boost::asio::awaitable<launch_options, boost::asio::any_io_executor> before_launch(

@@ -45,7 +45,7 @@ struct otlp_options {
     duration backoff = std::chrono::seconds(1);  ///< before the second, doubled before each more; 1 ms..1 min
     duration max_backoff = std::chrono::seconds(30); ///< at most, 1 ms..10 min
 
-    /// Told why spans were lost, on the exporter's executor; what it throws is dropped.
+    /// Told why spans were lost, on the exporter's executor; exceptions that it throws are dropped.
     std::function<void(std::string_view)> on_problem;
 };
 

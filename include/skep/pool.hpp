@@ -106,7 +106,7 @@ public:
     /// out_of_memory, tool_cycle (only a call that a tool makes), worker_busy, session_worker_unavailable and
     /// session_quota_exceeded (only a call of a strict session: see affinity_options), frame_too_large, not_started,
     /// start_failed, shutting_down; invalid_config once a scheduler of the user's has ended the pool. Each call ends with a
-    /// reply or exactly one of them. A call that a dead worker had not received is sent to another; one that it had is sent again
+    /// reply or exactly one of them. A call that a dead worker had not received is sent to another; a call that it had is sent again
     /// only if request::idempotent, as pool_config::retry says; neither if its session is strictly bound to that worker.
     /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
     /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it

@@ -23,8 +23,8 @@ struct claim_view {
 
 /// Picks the worker for the next call. A pool tells its scheduler which slots can take a call, and asks it for one. A
 /// worker that becomes free while calls wait takes the one that has waited longest, and nobody is asked.
-/// All calls come from the pool's strand. A scheduler must neither block nor throw. One that throws, or picks a slot that
-/// is not on offer, ends its pool as the lack of memory does (see pool), with errc::invalid_config. A claim waits if the
+/// All calls come from the pool's strand. A scheduler must neither block nor throw. A scheduler that throws, or picks a
+/// slot that is not on offer, ends its pool as the lack of memory does (see pool), with errc::invalid_config. A claim waits if the
 /// scheduler picks no slot for it, whatever is on offer.
 class SKEP_API scheduler {
 public:

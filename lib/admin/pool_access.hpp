@@ -44,7 +44,7 @@ public:
         return asked;
     }
 
-    /// Has all events told to `handler`, on `executor`; nobody's once they are gone.
+    /// Has all events of the pools told to `handler`, on `executor`. Returns an empty subscription once the pools are gone.
     subscription listen(const boost::asio::any_io_executor& executor,
                         std::function<void(const event&)> handler) {
         const std::lock_guard lock(mutex_);

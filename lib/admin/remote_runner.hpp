@@ -25,7 +25,7 @@ public:
     explicit remote_runner(const strand& executor) : executor_(executor) {}
 
     /// Has `executor` run `work`, and calls `on_answer(std::optional<T>)` on the strand, or never if the runner is closed
-    /// first; none stands for an exception. Another thread may destroy `on_answer`: it must own nothing of the strand's.
+    /// first; an empty optional stands for an exception. Another thread may destroy `on_answer`: it must own nothing of the strand's.
     template <class T, class Handler>
     void ask(const asio::any_io_executor& executor, asio::awaitable<T> work, Handler on_answer) {
         auto deliver = [runner = shared_from_this(), on_answer = std::move(on_answer)](

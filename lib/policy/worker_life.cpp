@@ -276,7 +276,7 @@ void worker_life::end(moment now) noexcept {
     record(code_of(*departure_), how, now, std::move(facts));
 }
 
-/// The one place where a state is decided: moves to the state that follows from what is known, if that is another; whether
+/// The one place where a state changes: moves to the state that follows from what is known, if that is another; whether
 /// or not there is memory to note why.
 void worker_life::record(transition_reason code, std::string_view reason, moment now,
                          json::object metadata) noexcept {

@@ -3,6 +3,7 @@
 
 #include "process/spawner.hpp"
 
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 
 #include <chrono>
@@ -23,8 +24,8 @@ constexpr std::chrono::milliseconds between_hints(10);
 
 /// Shared with the thread, which may outlive its spawner.
 struct spawner::state {
-    state(launcher launch_prefix, std::shared_ptr<const host_state> host_facts)
-        : launch(std::move(launch_prefix)), host(std::move(host_facts)) {}
+    state(launcher process_launcher, std::shared_ptr<const host_state> host_facts)
+        : launch(std::move(process_launcher)), host(std::move(host_facts)) {}
 
     void run();
     bool take(job& next);
@@ -117,10 +118,9 @@ void spawner::post(job work, std::function<void()> then) {
         state_ = std::move(fresh);
     }
     if (state_->process != ::getpid()) {
-        error_info info;
-        info.detail = "this process is a forked copy of the one that started the pool: make and start pools "
-                      "after fork() or daemon()";
-        throw error(errc::spawn_failed, std::move(info));
+        throw error(errc::spawn_failed,
+                    with_detail("this process is a forked copy of the one that started the pool: make and "
+                                "start pools after fork() or daemon()"));
     }
     const std::lock_guard lock(state_->mutex);
     state_->entries.push_back({std::move(work), std::move(then)});

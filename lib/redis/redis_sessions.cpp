@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/with_detail.hpp"
 #include "redis/redis_rules.hpp"
 #include "redis/redis_server.hpp"
 #include "redis/session_replies.hpp"
@@ -56,10 +57,10 @@ std::string nanoseconds(std::chrono::nanoseconds span) {
 std::string text_within(const session_data& data, std::size_t most) {
     auto text = to_text(data);
     if (text.size() > most) {
-        error_info info;
-        info.detail = "it takes " + std::to_string(text.size()) + " bytes as text: must be at most " +
-                      std::to_string(most) + " (redis_options::session_bytes)";
-        throw error(errc::invalid_session, std::move(info));
+        throw error(errc::invalid_session,
+                    with_detail("it takes " + std::to_string(text.size()) +
+                                " bytes as text: must be at most " + std::to_string(most) +
+                                " (redis_options::session_bytes)"));
     }
     return text;
 }

@@ -98,12 +98,12 @@ void link::end_pauses() noexcept {
     }
 }
 
-asio::awaitable<void> link::read(inlet& source) {
-    const bool is_data = &source == &data_;
+asio::awaitable<void> link::read(inlet& input) {
+    const bool is_data = &input == &data_;
     bool more = true;
     while (more) {
         try {
-            more = co_await source.source.receive(source.told.most_to_read());
+            more = co_await input.source.receive(input.told.most_to_read());
         } catch (const std::bad_alloc&) { // for as much as has come
             more = false;
             report_size();
@@ -112,14 +112,14 @@ asio::awaitable<void> link::read(inlet& source) {
             heard_out_ = !more;
             user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
         }
-        source.told.begin_turn(source.source.received());
-        auto outcome = handle_messages(source);
+        input.told.begin_turn(input.source.received());
+        auto outcome = handle_messages(input);
         if (outcome == taken::up_to_large) {
-            outcome = co_await handle_large(source);
+            outcome = co_await handle_large(input);
         }
         more = more && outcome == taken::all;
-        if (source.told.is_to_be_charged()) {
-            co_await pause_if_flooded(source);
+        if (input.told.is_to_be_charged()) {
+            co_await pause_if_flooded(input);
         }
     }
     if (is_data) {
@@ -130,13 +130,13 @@ asio::awaitable<void> link::read(inlet& source) {
 }
 
 /// A worker that tells too much is to leave time for others.
-asio::awaitable<void> link::pause_if_flooded(inlet& source) {
+asio::awaitable<void> link::pause_if_flooded(inlet& input) {
     const auto now = context_.now();
-    const auto go_on = source.told.charge(now);
+    const auto go_on = input.told.charge(now);
     if (go_on > now) {
-        source.is_paused = true;
-        co_await source.no_pause.wait_until(go_on);
-        source.is_paused = false;
+        input.is_paused = true;
+        co_await input.no_pause.wait_until(go_on);
+        input.is_paused = false;
     }
 }
 
@@ -152,53 +152,53 @@ asio::awaitable<void> link::write(channel& target, const char* name) {
 }
 
 /// The messages that have arrived, up to one that takes long.
-link::taken link::handle_messages(inlet& source) {
+link::taken link::handle_messages(inlet& input) {
     return guarded([&] {
-        while (const auto frame = source.source.next()) {
+        while (const auto frame = input.source.next()) {
             if (frame->json.size() > longest_at_once) {
-                source.source.begin(*frame);
+                input.source.begin(*frame);
                 return taken::up_to_large;
             }
-            auto message = within_memory([&] { return source.source.decode(*frame); });
-            handle(source, std::move(message), *frame);
+            auto message = within_memory([&] { return input.source.decode(*frame); });
+            handle(input, std::move(message), *frame);
         }
         return taken::all;
     });
 }
 
 /// The message that takes long, in steps between which others have their turn, and those after it.
-asio::awaitable<link::taken> link::handle_large(inlet& source) {
+asio::awaitable<link::taken> link::handle_large(inlet& input) {
     auto outcome = taken::up_to_large;
     while (outcome == taken::up_to_large) {
         auto step = [&] {
-            const bool is_read = within_memory([&] { return source.source.read_on(cost_of_step); });
+            const bool is_read = within_memory([&] { return input.source.read_on(cost_of_step); });
             return is_read ? taken::all : taken::up_to_large;
         };
         outcome = guarded(step);
         if (outcome == taken::all) {
             auto finish = [&] {
-                auto message = within_memory([&] { return source.source.finish(); });
-                handle(source, std::move(message), source.source.large());
+                auto message = within_memory([&] { return input.source.finish(); });
+                handle(input, std::move(message), input.source.large());
                 return taken::all;
             };
             outcome = guarded(finish);
-            outcome = outcome == taken::all ? handle_messages(source) : outcome;
+            outcome = outcome == taken::all ? handle_messages(input) : outcome;
         }
         if (outcome == taken::up_to_large) {
             co_await end_turn();
-            outcome = source.source.is_closed() ? taken::in_part : outcome;
+            outcome = input.source.is_closed() ? taken::in_part : outcome;
         }
     }
     co_return outcome;
 }
 
-void link::handle(inlet& source, worker_message&& message, const frame_view& frame) {
-    if (const auto* const objection = objection_to(message, &source != &data_)) {
+void link::handle(inlet& input, worker_message&& message, const frame_view& frame) {
+    if (const auto* const objection = objection_to(message, &input != &data_)) {
         throw protocol_violation(objection);
     }
     go_on(message);
     const auto kind = kind_of(message);
-    source.told.record(kind, kind == talk::answer ? 0 : source.source.cost_of(message, frame));
+    input.told.record(kind, kind == talk::answer ? 0 : input.source.cost_of(message, frame));
     user_.on_message(message);
 }
 

@@ -93,12 +93,12 @@ private:
         bool is_paused = false;
     };
 
-    asio::awaitable<void> read(inlet& source);
-    asio::awaitable<void> pause_if_flooded(inlet& source);
+    asio::awaitable<void> read(inlet& input);
+    asio::awaitable<void> pause_if_flooded(inlet& input);
     asio::awaitable<void> write(channel& target, const char* name);
-    taken handle_messages(inlet& source);
-    asio::awaitable<taken> handle_large(inlet& source);
-    void handle(inlet& source, worker_message&& message, const frame_view& frame);
+    taken handle_messages(inlet& input);
+    asio::awaitable<taken> handle_large(inlet& input);
+    void handle(inlet& input, worker_message&& message, const frame_view& frame);
     void report_size();
     template <class Act>
     taken guarded(Act act);

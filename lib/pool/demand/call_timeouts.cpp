@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/duration_text.hpp"
+#include "core/with_detail.hpp"
 #include "worker/worker.hpp"
 
 #include <algorithm>
@@ -38,8 +39,7 @@ void call_timeouts::on_due(call& due_call, const supply_outlook& supply) {
 
 /// Its time was over before a worker took it.
 void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& supply) {
-    error_info info;
-    info.detail = supply.shortage;
+    auto info = with_detail(supply.shortage);
     auto code = errc::queue_timeout;
     if (!room_.places().is_any_up()) {
         code = errc::no_worker;
@@ -72,10 +72,8 @@ void call_timeouts::check_quiet(call& stream) {
         room_.deadlines().set(stream, next_check(stream));
         return;
     }
-    error_info info;
-    info.detail = "no chunk came for " + in_milliseconds(stream.stream->idle_timeout) +
-                  ", its idle_timeout, though the worker might have sent one";
-    time_out(stream, std::move(info));
+    time_out(stream, with_detail("no chunk came for " + in_milliseconds(stream.stream->idle_timeout) +
+                                 ", its idle_timeout, though the worker might have sent one"));
 }
 
 void call_timeouts::check_overdue(call& abandoned_call) {

@@ -4,6 +4,7 @@
 #include "pool/demand/dispatcher.hpp"
 
 #include "core/clock.hpp"
+#include "core/with_detail.hpp"
 #include "policy/admission.hpp"
 #include "pool/demand/call_events.hpp"
 #include "pool/demand/tool_cycle.hpp"
@@ -66,16 +67,11 @@ void dispatcher::refuse_unsendable(call& unsendable_call) {
     } catch (const std::bad_alloc&) {
         open_.fail(unsendable_call, errc::out_of_memory);
     } catch (const std::exception& problem) {
-        fail_unsent(unsendable_call, problem.what());
+        open_.fail(unsendable_call, errc::invalid_request, with_detail(problem.what()));
     } catch (...) {
-        fail_unsent(unsendable_call, "a handler of it could not be copied");
+        open_.fail(unsendable_call, errc::invalid_request,
+                   with_detail("a handler of it could not be copied"));
     }
-}
-
-void dispatcher::fail_unsent(call& unsent_call, const char* problem) {
-    error_info info;
-    info.detail = problem;
-    open_.fail(unsent_call, errc::invalid_request, std::move(info));
 }
 
 /// Gives the request the options of its command in the configuration, as far as the request has none.
@@ -151,9 +147,8 @@ void dispatcher::place_in_lease(call& new_call, lease_claim& lease) {
 
 void dispatcher::refuse_in_lease(call& refused_call, const lease_claim& lease, errc code,
                                  std::string reason) {
-    error_info info;
+    auto info = with_detail(std::move(reason));
     info.worker = lease.assigned_id;
-    info.detail = std::move(reason);
     open_.fail(refused_call, code, std::move(info));
 }
 
@@ -208,8 +203,7 @@ bool dispatcher::is_refused_as_cycle(call& made_by_tool) {
     if (!waits_for_itself(made_by_tool, room_.queue(), room_.places())) {
         return false;
     }
-    error_info info;
-    info.detail = "it would wait for ever: " + trail_of(made_by_tool);
+    auto info = with_detail("it would wait for ever: " + trail_of(made_by_tool));
     open_.leave_queue(made_by_tool, errc::tool_cycle, std::move(info));
     return true;
 }

@@ -73,7 +73,6 @@ private:
     void accept(call& new_call);
     void refuse_unsendable(call& unsendable_call);
     void apply_command_options(call& new_call) const noexcept;
-    void fail_unsent(call& unsent_call, const char* problem);
     void place(call& new_call);
     void place_anywhere(call& new_call);
     void place_in_lease(call& new_call, lease_claim& lease);

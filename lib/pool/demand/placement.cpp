@@ -4,6 +4,7 @@
 #include "pool/demand/placement.hpp"
 
 #include "core/text.hpp"
+#include "core/with_detail.hpp"
 #include <skep/error.hpp>
 
 #include <algorithm>
@@ -14,9 +15,7 @@ namespace skep {
 namespace {
 
 [[noreturn]] void reject_scheduler(const std::string& problem) {
-    error_info info;
-    info.detail = "custom_scheduler " + problem;
-    throw error(errc::invalid_config, std::move(info));
+    throw error(errc::invalid_config, with_detail("custom_scheduler " + problem));
 }
 
 /// Has a scheduler do something, which may be the user's.
