@@ -3,16 +3,20 @@
 
 #pragma once
 
+#include <skep/call_operation.hpp>
 #include <skep/export.hpp>
+#include <skep/initiate.hpp>
 #include <skep/reply.hpp>
 #include <skep/request.hpp>
 #include <skep/value_as.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <boost/json/value_from.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -20,46 +24,103 @@ namespace skep {
 
 namespace detail {
 
+/// An answer's value as a T. Throws error(errc::type_mismatch), which names the call.
 template <class T>
-boost::asio::awaitable<T> answer_as(boost::asio::awaitable<reply> operation, std::string command) {
-    const auto answer = co_await std::move(operation);
+T value_of_answer(const reply& answer, std::string&& command) {
     error_info known;
     known.command = std::move(command);
     known.worker = answer.worker;
     known.attempts = answer.attempts;
-    co_return value_as<T>(answer.value, known);
+    return value_as<T>(answer.value, known);
 }
+
+template <class T, class Executor>
+boost::asio::awaitable<T, Executor> answer_as(boost::asio::awaitable<reply, Executor> operation, std::string command) {
+    const auto answer = co_await std::move(operation);
+    co_return value_of_answer<T>(answer, std::move(command));
+}
+
+/// The caller of a call, who wants the answer's value as a T.
+template <class T>
+struct typed_caller {
+    using executor_type = typename completion<T>::executor_type;
+    using cancellation_slot_type = typename completion<T>::cancellation_slot_type;
+
+    void operator()(lazy_error&& failure, reply&& answer) {
+        if (failure) {
+            caller(std::move(failure), {});
+            return;
+        }
+        try {
+            caller({}, value_of_answer<T>(answer, std::move(command)));
+        } catch (...) {
+            caller(lazy_error(std::current_exception()), {});
+        }
+    }
+
+    executor_type get_executor() const noexcept { return caller.get_executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return caller.get_cancellation_slot(); }
+
+    completion<T> caller;
+    std::string command;
+};
 
 } // namespace detail
 
-/// Whatever runs calls: a pool, and whatever stands for one or several. Code that only makes calls needs no more than a
-/// reference to this, and can be tested with a substitute.
+/// Interface of everything that runs calls: a pool, a pool_manager, a lease. Code that only makes calls takes a reference to
+/// this, and can be tested with a substitute, which implements get_executor() and prepare().
+///
+/// Completion: every function takes a completion token last, and is co_awaited without one. The signature is
+/// void(std::exception_ptr, T), where T is the reply or the type that is asked for; with as_result, void(result<T>).
+/// Executor: the handler runs on its associated executor, by default get_executor(), and never from within the function that
+/// begins the call.
+/// Cancellation: by the handler's cancellation slot; the implementation decides what that does: see pool::execute.
+/// Thread safety: functions may be called from several threads at once.
 class SKEP_API call_interface {
 public:
     virtual ~call_interface();
 
-    /// Runs one call and returns its answer. Throws skep::error; which codes, and what cancelling does when, is up to who
-    /// implements it: see pool::execute. May be called from several threads at once.
-    virtual boost::asio::awaitable<reply> execute(request call) = 0;
+    /// Returns the executor of handlers that have none.
+    virtual boost::asio::any_io_executor get_executor() const noexcept = 0;
 
-    /// The same for a command and its arguments. What is wrong with these comes from the wait, like every other error.
-    boost::asio::awaitable<reply> execute(std::string command,
-                                          boost::json::value args = boost::json::object());
+    /// Makes a call that is begun later: what execute() begins. The result may outlive this object. Throws std::bad_alloc.
+    virtual call_operation prepare(request call) = 0;
 
-    /// The same, and the answer's value as a T: see value_as. Throws error(errc::type_mismatch) too: the call itself has
-    /// succeeded then, so that doing it again would not help.
+    /// Runs one call. Completes with its reply. Errors: those of the implementation; see pool::execute.
+    boost::asio::awaitable<reply> execute(request call);
+    template <class CompletionToken>
+    auto execute(request call, CompletionToken&& token) {
+        return run<reply>(prepare(std::move(call)), std::forward<CompletionToken>(token));
+    }
+
+    /// The same for a command and its arguments. What is wrong with these is an error of the operation, like every other.
+    boost::asio::awaitable<reply> execute(std::string command, boost::json::value args = boost::json::object());
+    template <class CompletionToken>
+    auto execute(std::string command, boost::json::value args, CompletionToken&& token) {
+        return run<reply>(prepare(std::move(command), std::move(args)), std::forward<CompletionToken>(token));
+    }
+
+    /// The same, and the answer's value as a T: see value_as. Fails with type_mismatch too: the call itself has succeeded
+    /// then, so that doing it again would not help. With another token than a coroutine's, T must be default-constructible.
     template <class T>
     boost::asio::awaitable<T> execute(request call) {
+        return execute<T>(std::move(call), default_token());
+    }
+    template <class T, class CompletionToken>
+    auto execute(request call, CompletionToken&& token) {
         auto command = call.command();
-        return detail::answer_as<T>(execute(std::move(call)), std::move(command));
+        return run_as<T>(prepare(std::move(call)), std::move(command), std::forward<CompletionToken>(token));
     }
 
     /// The same for a command and its arguments: whatever boost::json::value_from makes a JSON object of.
     template <class T, class Args = boost::json::object>
     boost::asio::awaitable<T> execute(std::string command, const Args& args = {}) {
-        auto name = command;
-        return detail::answer_as<T>(execute(std::move(command), boost::json::value_from(args)),
-                                    std::move(name));
+        return execute<T>(std::move(command), args, default_token());
+    }
+    template <class T, class Args, class CompletionToken>
+    auto execute(std::string command, const Args& args, CompletionToken&& token) {
+        auto operation = prepare(command, boost::json::value_from(args));
+        return run_as<T>(std::move(operation), std::move(command), std::forward<CompletionToken>(token));
     }
 
 protected:
@@ -68,6 +129,29 @@ protected:
     call_interface(call_interface&&) noexcept = default;
     call_interface& operator=(const call_interface&) = default;
     call_interface& operator=(call_interface&&) noexcept = default;
+
+private:
+    call_operation prepare(std::string command, boost::json::value args);
+
+    template <class T, class CompletionToken, class Start>
+    auto run(Start start, CompletionToken&& token) {
+        const auto executor = [this] { return get_executor(); };
+        return detail::initiate<T>(std::forward<CompletionToken>(token), executor, std::move(start));
+    }
+
+    template <class T, class CompletionToken>
+    auto run_as(call_operation operation, std::string command, CompletionToken&& token) {
+        if constexpr (detail::is_coroutine_token<std::decay_t<CompletionToken>>) {
+            return detail::answer_as<T>(run<reply>(std::move(operation), token), std::move(command));
+        } else {
+            auto start = [operation = std::move(operation), command = std::move(command)](completion<T>&& caller) mutable {
+                const auto executor = caller.get_executor();
+                detail::typed_caller<T> typed{std::move(caller), std::move(command)};
+                std::move(operation)(completion<reply>::of<detail::by_parts>(std::move(typed), executor));
+            };
+            return run<T>(std::move(start), std::forward<CompletionToken>(token));
+        }
+    }
 };
 
 } // namespace skep

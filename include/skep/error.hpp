@@ -22,7 +22,7 @@
 
 namespace skep {
 
-class claim_failure;
+class lazy_error;
 
 /// What is known about a failure beyond its code. Fields that do not apply are empty.
 struct error_info {
@@ -80,7 +80,7 @@ public:
     ~error() override = default;
 
 private:
-    friend class claim_failure; // which has it told, and puts off the text
+    friend class lazy_error; // which has it told, and puts off the text
 
     struct story {
         explicit story(error_info&& details) : info(std::move(details)) {}

@@ -3,12 +3,13 @@
 
 #pragma once
 
-#include <skep/awaitable.hpp>
 #include <skep/events.hpp>
 #include <skep/export.hpp>
+#include <skep/initiate_coroutine.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -95,9 +96,15 @@ public:
     using subscription::subscription;
 
     /// The next event, in the order in which they have happened; waits for it. Returns std::nullopt once all was read and
-    /// the bus is gone, has ended its waits, or this stream was closed. Throws error(errc::cancelled). To be called by one
-    /// coroutine at a time.
-    boost::asio::awaitable<std::optional<value_type>> next() { return next_of(mailbox()); }
+    /// the bus is gone, has ended its waits, or this stream was closed. Takes a completion token, as the operations of a pool
+    /// do; the default executor of a handler is the system executor. One call at a time.
+    /// Errors: cancelled.
+    template <class CompletionToken = default_token>
+    auto next(CompletionToken&& token = CompletionToken()) {
+        const auto executor = [] { return boost::asio::any_io_executor(boost::asio::system_executor()); };
+        return detail::initiate_coroutine<std::optional<value_type>>(std::forward<CompletionToken>(token), executor,
+                                                                     next_of(mailbox()));
+    }
 
 private:
     static boost::asio::awaitable<std::optional<value_type>> next_of(

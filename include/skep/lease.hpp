@@ -6,12 +6,13 @@
 #include <skep/affinity.hpp>
 #include <skep/call_interface.hpp>
 #include <skep/export.hpp>
+#include <skep/initiate.hpp>
 #include <skep/reply_stream.hpp>
 #include <skep/request.hpp>
 #include <skep/time.hpp>
 #include <skep/worker_id.hpp>
 
-#include <boost/asio/awaitable.hpp>
+#include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
 #include <optional>
@@ -96,11 +97,14 @@ class lease_handle;
 /// thread at a time; its calls may come from any.
 class SKEP_API lease final : public call_interface {
 public:
-    /// Of nothing: every call fails with invalid_request.
+    /// Constructs an empty lease: every call fails with invalid_request.
     lease() noexcept;
     lease(lease&&) noexcept;
     lease& operator=(lease&&) noexcept;
     ~lease() override;
+
+    /// The executor of the pool; the system executor if the lease is empty or its pool is gone.
+    boost::asio::any_io_executor get_executor() const noexcept override;
 
     /// Runs a call in the leased worker. As many run at a time as the lease has places; more wait for each other, within
     /// their own queue timeouts, as they do while the worker is suspended or unhealthy.
@@ -110,31 +114,56 @@ public:
     /// with affinity_mode::strict_fail_fast; the lease does not take the session along. A call that is to fail fast and finds
     /// no place of its lease free is worker_busy, too, if the leased worker serves its session.
     /// Cancellation: as of pool::execute().
-    boost::asio::awaitable<reply> execute(request call) override;
     using call_interface::execute;
+    call_operation prepare(request call) override;
 
     /// The same for a call whose answer comes in chunks: see pool::stream.
-    boost::asio::awaitable<reply_stream> stream(request call);
+    template <class CompletionToken = default_token>
+    auto stream(request call, CompletionToken&& token = CompletionToken()) {
+        auto start = [handle = handle_, call = std::move(call)](completion<reply_stream>&& caller) mutable {
+            open_stream(handle, std::move(caller), std::move(call));
+        };
+        return begin<reply_stream>(std::forward<CompletionToken>(token), std::move(start));
+    }
 
-    /// Which worker it is.
-    /// Throws std::logic_error if the lease is of nothing.
+    /// Returns the worker of the lease.
+    /// Throws std::logic_error if the lease is empty.
     const worker_id& worker() const;
 
-    /// Gives the worker back, and returns when others can have it: its open calls are cancelled, and the reset command, if
-    /// there is one, is run. The lease is of nothing from the call on. Never fails for the worker's sake.
+    /// Gives the worker back, and completes when others can have it: its open calls are cancelled, and the reset command, if
+    /// there is one, is run. The lease is empty from the call on. Never fails for the worker's sake.
     /// Errors: cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the return goes on.
-    boost::asio::awaitable<void> close();
+    template <class CompletionToken = default_token>
+    auto close(CompletionToken&& token = CompletionToken()) {
+        const auto executor = get_executor();
+        auto start = [held = std::move(*this)](completion<void>&& caller) mutable {
+            give_back(std::move(held), std::move(caller));
+        };
+        return detail::initiate<void>(
+            std::forward<CompletionToken>(token), [&] { return executor; }, std::move(start));
+    }
 
-    /// Whether it is of anything: it was checked out, and neither closed nor moved from. (Its worker may be gone.)
+    /// Returns true if the lease holds a worker: it was checked out, and neither closed nor moved from. (Its worker may be
+    /// gone.)
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
 private:
     friend class lease_handle;
 
-    explicit lease(std::unique_ptr<lease_handle> handle) noexcept;
+    explicit lease(std::shared_ptr<lease_handle> handle) noexcept;
 
-    std::unique_ptr<lease_handle> handle_;
+    template <class T, class CompletionToken, class Start>
+    auto begin(CompletionToken&& token, Start start) {
+        const auto executor = [this] { return get_executor(); };
+        return detail::initiate<T>(std::forward<CompletionToken>(token), executor, std::move(start));
+    }
+
+    static void open_stream(const std::shared_ptr<lease_handle>& handle, completion<reply_stream>&& caller,
+                            request&& call);
+    static void give_back(lease&& held, completion<void>&& caller);
+
+    std::shared_ptr<lease_handle> handle_;
 };
 
 } // namespace skep

@@ -5,6 +5,7 @@
 
 #include <skep/call_interface.hpp>
 #include <skep/export.hpp>
+#include <skep/initiate_coroutine.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -122,25 +123,53 @@ public:
     /// the manager starts the failed pools again: see manager_config::restart_failed_pools. Until such a pool has started,
     /// its calls fail with start_failed and the cause. See ready().
     /// Cancellation: as of pool::start.
-    boost::asio::awaitable<void> start();
+    template <class CompletionToken = default_token>
+    auto start(CompletionToken&& token = CompletionToken()) {
+        return begin(std::forward<CompletionToken>(token), run_start());
+    }
 
     /// Returns when each pool has at least `count` workers that are up, all at the same time: ready, or by now busy, degraded
     /// or suspended. Waits for pools that are being started again, too.
     /// Errors: as of pool::ready of the first pool that ends the wait with an error, which the error names; start_failed only
     /// if manager_config::restart_failed_pools is false.
     /// Cancellation: as of pool::ready.
-    boost::asio::awaitable<void> ready(std::size_t count = 1);
+    template <class CompletionToken = default_token>
+    auto ready(std::size_t count = 1, CompletionToken&& token = CompletionToken()) {
+        return begin(std::forward<CompletionToken>(token), run_ready(count));
+    }
 
     /// Shuts down all pools at the same time; see pool::shutdown. The executor has no work of the manager's then.
-    boost::asio::awaitable<manager_report> shutdown();
+    template <class CompletionToken = default_token>
+    auto shutdown(CompletionToken&& token = CompletionToken()) {
+        return begin(std::forward<CompletionToken>(token), run_shutdown());
+    }
 
     /// Of all pools, in the order of names(), one after the other.
-    boost::asio::awaitable<std::vector<pool_status>> status();
+    template <class CompletionToken = default_token>
+    auto status(CompletionToken&& token = CompletionToken()) {
+        return begin(std::forward<CompletionToken>(token), run_status());
+    }
 
     /// As pool::execute and pool::stream of the request's pool. Throws error(errc::pool_not_found) too.
-    boost::asio::awaitable<reply> execute(request call) override;
     using call_interface::execute;
-    boost::asio::awaitable<reply_stream> stream(request call);
+    call_operation prepare(request call) override;
+    template <class CompletionToken = default_token>
+    auto stream(request call, CompletionToken&& token = CompletionToken()) {
+        lazy_error problem;
+        const auto core = find_core(call.pool(), problem);
+        auto start = [core, problem, call = std::move(call)](completion<reply_stream>&& caller) mutable {
+            if (core) {
+                detail::operations::open_stream(core, std::move(caller), std::move(call));
+            } else {
+                caller.fail(std::move(problem));
+            }
+        };
+        const auto executor = [this] { return executor_; };
+        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor, std::move(start));
+    }
+
+    /// The executor that the manager was made with.
+    boost::asio::any_io_executor get_executor() const noexcept override { return executor_; }
 
 private:
     friend class pool_maker;
@@ -148,6 +177,18 @@ private:
     pool_manager(boost::asio::any_io_executor executor, manager_config config,
                  std::shared_ptr<session_backend> backend, std::shared_ptr<pool_maker> maker);
     std::string_view default_pool() const noexcept;
+
+    template <class CompletionToken, class T>
+    auto begin(CompletionToken&& token, boost::asio::awaitable<T> operation) {
+        const auto executor = [this] { return executor_; };
+        return detail::initiate_coroutine<T>(std::forward<CompletionToken>(token), executor, std::move(operation));
+    }
+
+    boost::asio::awaitable<void> run_start();
+    boost::asio::awaitable<void> run_ready(std::size_t count);
+    boost::asio::awaitable<manager_report> run_shutdown();
+    boost::asio::awaitable<std::vector<pool_status>> run_status();
+    std::shared_ptr<pool_core> find_core(std::string_view name, lazy_error& problem);
     pool& add(pool_config config, worker_share share);
 
     boost::asio::any_io_executor executor_;

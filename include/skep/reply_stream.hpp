@@ -5,14 +5,22 @@
 
 #include <skep/blob.hpp>
 #include <skep/export.hpp>
+#include <skep/initiate.hpp>
 #include <skep/reply.hpp>
 #include <skep/value_as.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json/value.hpp>
 
 #include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace skep {
@@ -48,7 +56,7 @@ struct chunk {
 /// not the execution context of that.
 class SKEP_API reply_stream {
 public:
-    /// Of nothing: it has no chunk and no result.
+    /// Constructs an empty stream: it has no chunk and no result.
     reply_stream() noexcept;
     reply_stream(reply_stream&&) noexcept;
     reply_stream& operator=(reply_stream&&) noexcept;
@@ -62,7 +70,20 @@ public:
     /// Cancellation (all types): the wait ends with cancelled; the stream goes on, and a chunk that came meanwhile is the
     /// next one. (A wait that has ended with a chunk at the same time as the other side of a `||` is another matter: that
     /// operator drops what comes second. Use the request's idle_timeout.)
-    boost::asio::awaitable<std::optional<chunk>> next();
+    template <class CompletionToken = default_token>
+    auto next(CompletionToken&& token = CompletionToken()) {
+        using token_type = std::decay_t<CompletionToken>;
+        if constexpr (detail::is_coroutine_token<token_type>) {
+            return next_of(reader_, token);
+        } else {
+            auto start = [reader = reader_](completion<std::optional<chunk>>&& caller) {
+                begin_next(reader, std::move(caller));
+            };
+            const auto executor = [this] { return get_executor(); };
+            return detail::initiate<std::optional<chunk>>(std::forward<CompletionToken>(token), executor,
+                                                          std::move(start));
+        }
+    }
 
     /// What the generator has returned, with worker and times. Only after next() has returned nothing: throws
     /// std::logic_error before.
@@ -71,12 +92,37 @@ public:
     /// Leaves the stream, as destroying it does; next() throws cancelled from then on. Does nothing after its end.
     void cancel();
 
+    /// The executor of the stream's pool, which handlers have that have none of their own; the system executor if the stream
+    /// is empty or its pool is gone.
+    boost::asio::any_io_executor get_executor() const noexcept;
+
 private:
     friend class stream_reader;
 
-    explicit reply_stream(std::unique_ptr<stream_reader> reader) noexcept;
+    explicit reply_stream(std::shared_ptr<stream_reader> reader) noexcept;
 
-    std::unique_ptr<stream_reader> reader_;
+    /// A chunk that has arrived is returned without leaving the executor.
+    template <class Executor>
+    static boost::asio::awaitable<std::optional<chunk>, Executor> next_of(std::shared_ptr<stream_reader> reader,
+                                                                          boost::asio::use_awaitable_t<Executor> token) {
+        if (has_to_wait(reader)) {
+            auto start = [reader](completion<void>&& caller) { begin_wait(*reader, std::move(caller)); };
+            const auto no_executor = [] { return boost::asio::any_io_executor(); };
+            auto waiting = detail::initiate<void>(token, no_executor, std::move(start));
+            co_await std::move(waiting);
+            const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
+            end_wait(*reader, cancellation.cancelled());
+        }
+        co_return take_next(reader);
+    }
+
+    static bool has_to_wait(const std::shared_ptr<stream_reader>& reader) noexcept;
+    static void begin_wait(stream_reader& reader, completion<void>&& caller);
+    static void end_wait(stream_reader& reader, boost::asio::cancellation_type cancelled) noexcept;
+    static std::optional<chunk> take_next(const std::shared_ptr<stream_reader>& reader);
+    static void begin_next(const std::shared_ptr<stream_reader>& reader, completion<std::optional<chunk>>&& caller);
+
+    std::shared_ptr<stream_reader> reader_;
 };
 
 } // namespace skep

@@ -2,9 +2,8 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// All that a program needs that has pools. To be included by themselves: skep/any_token.hpp, for other completion tokens
-/// than coroutines have; what has a library of its own, such as skep/admin.hpp; and skep/worker_server.hpp, for workers in
-/// C++. Of Asio it has awaitable alone, and of Boost.JSON neither its parser nor its serializer.
+/// Umbrella header for host programs. Not included: headers of parts with a library of their own, such as skep/admin.hpp, and
+/// skep/worker_server.hpp, for workers in C++. Brings in neither the parser nor the serializer of Boost.JSON.
 
 /// @namespace skep
 /// Pools of external worker processes for services on Boost.Asio. Where to begin: skep::pool, skep::request, skep::run.
@@ -12,9 +11,12 @@
 #pragma once
 
 #include <skep/affinity.hpp>
+#include <skep/as_result.hpp>
 #include <skep/blob.hpp>
 #include <skep/call_interface.hpp>
+#include <skep/call_operation.hpp>
 #include <skep/circuit_breaker.hpp>
+#include <skep/completion.hpp>
 #include <skep/errc.hpp>
 #include <skep/error.hpp>
 #include <skep/event_bus.hpp>

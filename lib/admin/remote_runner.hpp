@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "async/execute_with_retry.hpp"
+#include <skep/execute_with_retry.hpp>
 #include "async/latch.hpp"
 #include "async/timer.hpp"
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "call/claim_failure.hpp"
+#include <skep/lazy_error.hpp>
 #include <skep/reply.hpp>
 #include <skep/reply_stream.hpp>
 
@@ -16,7 +16,7 @@ namespace skep {
 class call_sink {
 public:
     virtual void put_answer(reply&& answer) = 0;
-    virtual void put_failure(claim_failure&& failure) = 0;
+    virtual void put_failure(lazy_error&& failure) = 0;
 
     /// The same of a private call whose worker is lost.
     virtual void put_loss() noexcept {}

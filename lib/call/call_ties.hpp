@@ -24,8 +24,8 @@ class progress_scope {
 public:
     explicit progress_scope(call_ptr subject) noexcept : subject_(std::move(subject)) {}
     ~progress_scope() { close(); }
-    progress_scope(const progress_scope&) = delete;
-    progress_scope& operator=(const progress_scope&) = delete;
+    progress_scope(progress_scope&&) noexcept = default; // the other one has nothing to end
+    progress_scope& operator=(progress_scope&&) = delete;
 
     /// It is called no more.
     void close() noexcept {
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    const call_ptr subject_;
+    call_ptr subject_;
 };
 
 } // namespace skep

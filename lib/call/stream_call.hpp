@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include "async/suspended_caller.hpp"
 #include "call/call.hpp"
 #include "runtime/pool_context.hpp"
+#include <skep/completion.hpp>
 #include <skep/reply_stream.hpp>
 
 #include <boost/asio/post.hpp>
@@ -45,18 +45,14 @@ public:
 
     const strand& executor() const noexcept { return executor_; }
 
-    /// Who waits until a worker has the call, or it has failed. Before anything else.
-    void attach(suspended_caller&& opener) noexcept { opener_ = std::move(opener); }
-
-    /// For the opener, after it has been resumed. Throws what the call has failed with.
-    void check_opened() const {
-        if (failed_to_open_) {
-            throw_failure();
-        }
+    /// Who waits until a worker has the call, or it has failed, and is given `opened` then. Before anything else.
+    void attach(completion<reply_stream>&& opener, reply_stream&& opened) noexcept {
+        opener_ = std::move(opener);
+        opened_ = std::move(opened);
     }
 
     /// The consumer is through with its portion: it waits for the next one.
-    void wait(suspended_caller&& reader) {
+    void wait(completion<void>&& reader) {
         reader_ = std::move(reader);
         given_ = {};
         deliver();
@@ -66,7 +62,7 @@ public:
     void cancel_wait() {
         if (reader_) {
             given_.was_cancelled = true;
-            resume(std::move(reader_));
+            reader_.complete();
         }
     }
 
@@ -86,15 +82,13 @@ private:
         answer_ = std::move(answer);
         end();
     }
-    void put_failure(claim_failure&& failure) override {
+    void put_failure(lazy_error&& failure) override {
         failure_ = std::move(failure);
         end();
     }
 
     void on_sent() override {
-        if (opener_) {
-            resume(std::move(opener_));
-        }
+        opener_.end({}, std::move(opened_));
     }
 
     void put_chunk(chunk piece, std::size_t bytes) override {
@@ -104,16 +98,15 @@ private:
 
     void end() {
         is_over_ = true;
-        if (opener_) {
-            failed_to_open_ = true;
-            resume(std::move(opener_));
-        }
+        opener_.end(lazy_error(failure_), std::move(opened_));
         deliver();
     }
 
     void forget() noexcept override {
+        const boost::intrusive_ptr<stream_call> self(this);
         is_forgotten_ = true;
         opener_ = {};
+        opened_ = {};
         reader_ = {};
     }
 
@@ -141,20 +134,20 @@ private:
             given_.chunks.splice(given_.chunks.end(), arrived_, arrived_.begin()); // takes no memory
         }
         given_.is_last = is_over_ && arrived_.empty();
-        resume(std::move(reader_));
+        reader_.complete();
     }
 
     strand executor_;
     stream_flow flow_;
-    suspended_caller opener_;
-    suspended_caller reader_;
+    completion<reply_stream> opener_;
+    reply_stream opened_; ///< for the opener; keeps this alive until then
+    completion<void> reader_;
     std::list<arrival> arrived_;
     delivery given_;
     reply answer_;
-    claim_failure failure_;
+    lazy_error failure_;
     bool is_over_ = false;
     bool is_scheduled_ = false;
-    bool failed_to_open_ = false;
     bool is_forgotten_ = false;
 };
 

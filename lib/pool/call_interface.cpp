@@ -7,24 +7,21 @@
 
 namespace skep {
 
-namespace {
-
-namespace asio = boost::asio;
-
-asio::awaitable<reply> fail(std::exception_ptr problem) {
-    std::rethrow_exception(std::move(problem));
-    co_return reply();
-}
-
-} // namespace
-
 call_interface::~call_interface() = default;
 
-asio::awaitable<reply> call_interface::execute(std::string command, boost::json::value args) {
+boost::asio::awaitable<reply> call_interface::execute(request call) {
+    return execute(std::move(call), default_token());
+}
+
+boost::asio::awaitable<reply> call_interface::execute(std::string command, boost::json::value args) {
+    return execute(std::move(command), std::move(args), default_token());
+}
+
+call_operation call_interface::prepare(std::string command, boost::json::value args) {
     try {
-        return execute(request(std::move(command), std::move(args)));
+        return prepare(request(std::move(command), std::move(args)));
     } catch (...) {
-        return fail(std::current_exception());
+        return call_operation::failing(std::current_exception());
     }
 }
 

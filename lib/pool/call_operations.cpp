@@ -4,8 +4,7 @@
 #include "pool/call_operations.hpp"
 
 #include "call/call_ties.hpp"
-
-#include <boost/asio/this_coro.hpp>
+#include "call/unary_call.hpp"
 
 #include <exception>
 
@@ -26,74 +25,113 @@ void prepare(call& new_call, const pool_core& core, const asio::any_io_executor&
     }
 }
 
-/// Null unless the process is a forked copy.
-std::exception_ptr refusal_if_forked(const pool_core& core) noexcept {
-    try {
-        core.refuse_if_forked();
-    } catch (...) { // or there is no memory for the error
-        return std::current_exception();
+/// Makes it a call of a lease.
+void tie_to(call& new_call, claim_ptr&& lease) {
+    if (lease) {
+        new_call.ties = std::make_unique<call_ties>();
+        new_call.ties->lease = std::move(lease);
     }
-    return nullptr;
 }
 
-template <class Call, class Caller>
-void begin_call(const core_ptr& core, const boost::intrusive_ptr<Call>& new_call, Caller&& caller) {
+/// The caller of a call whose progress it is told of: none comes after the answer.
+struct watching_caller {
+    using executor_type = completion<reply>::executor_type;
+    using cancellation_slot_type = completion<reply>::cancellation_slot_type;
+
+    void operator()(lazy_error&& failure, reply&& answer) {
+        progress.close();
+        caller(std::move(failure), std::move(answer));
+    }
+
+    executor_type get_executor() const noexcept { return caller.get_executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return caller.get_cancellation_slot(); }
+
+    completion<reply> caller;
+    progress_scope progress;
+};
+
+/// Empty without memory for that: the caller is told.
+completion<reply> watch(completion<reply>&& caller, const call_ptr& watched_call, const pool_core& core) {
+    const auto executor = caller.get_executor();
+    watching_caller watching{std::move(caller), progress_scope(watched_call)};
+    try {
+        return completion<reply>::of<detail::by_parts>(std::move(watching), executor);
+    } catch (const std::bad_alloc&) {
+        watching.caller.fail(core.exhausted());
+        return {};
+    }
+}
+
+template <class Call, class T, class Attach>
+void enter(const core_ptr& core, const boost::intrusive_ptr<Call>& new_call, completion<T>&& caller, Attach attach) {
     enter_strand(
         core, std::move(caller),
-        [new_call = new_call](pool_core& target, asio::cancellation_type type) {
-            target.parts().calls.cancel(*new_call, type);
-        },
-        [new_call = new_call](pool_core& target, Caller&& caller) {
-            new_call->attach(std::move(caller));
+        [new_call](pool_core& target, asio::cancellation_type type) { target.parts().calls.cancel(*new_call, type); },
+        [new_call, attach = std::move(attach)](pool_core& target, completion<T>&& caller) mutable {
+            attach(std::move(caller));
             target.submit(*new_call);
         });
 }
 
-/// One coroutine, which its answer or failure is put into: nothing runs, and nothing is thrown, before its caller goes on. It
-/// keeps the call, whose request is its caller's to free.
-asio::awaitable<reply> run_plain_call(core_ptr core, unary_ptr new_call) {
-    auto start = [core = std::move(core), new_call](unary_call::waiting_caller&& caller) {
-        if (auto refusal = refusal_if_forked(*core)) {
-            resume(std::move(caller), std::move(refusal), reply());
-            return;
-        }
-        prepare(*new_call, *core, caller.executor());
-        begin_call(core, new_call, std::move(caller));
-    };
-    return suspend<std::exception_ptr, reply>(std::move(start), std::move(new_call));
-}
-
-asio::awaitable<reply> run_watched_call(core_ptr core, unary_ptr new_call) {
-    const progress_scope progress(new_call);
-    auto answer = co_await run_plain_call(std::move(core), new_call);
-    co_return answer;
-}
-
-} // namespace
-
-asio::awaitable<reply> run_call(core_ptr core, unary_ptr new_call) {
-    return is_watched(*new_call) ? run_watched_call(std::move(core), std::move(new_call))
-                                 : run_plain_call(std::move(core), std::move(new_call));
-}
-
-asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr stream) {
-    core->refuse_if_forked();
-    const auto caller = co_await asio::this_coro::executor;
-    prepare(*stream, *core, caller);
-    auto opened = stream_reader::open(core, stream); // first: a stream that nobody can read must not begin
-    auto start = [core, stream](suspended_caller&& caller) { begin_call(core, stream, std::move(caller)); };
-    auto suspension = suspend(std::move(start));
-    co_await std::move(suspension);
-    stream->check_opened();
-    co_return opened;
-}
-
-stream_ptr make_stream(const pool_core& core, request call) {
+stream_ptr make_stream(const pool_core& core, request&& new_request) {
     const auto& options = core.config().stream;
     const stream_credit window{static_cast<std::int64_t>(options.window),
                                static_cast<std::int64_t>(options.window_bytes)};
-    const auto idle_timeout = call.idle_timeout().value_or(options.idle_timeout);
-    return stream_ptr(new stream_call(std::move(call), core.executor(), window, idle_timeout));
+    const auto idle_timeout = new_request.idle_timeout().value_or(options.idle_timeout);
+    return stream_ptr(new stream_call(std::move(new_request), core.executor(), window, idle_timeout));
+}
+
+/// Nothing runs, and nothing is thrown, before its caller is told.
+class pool_call final : public unary_call, public call_operation::body {
+public:
+    pool_call(core_ptr&& core, request&& new_request) : unary_call(std::move(new_request)), core_(std::move(core)) {}
+
+private:
+    void begin(completion<reply>&& caller) override {
+        const boost::intrusive_ptr<pool_call> self(this, false);
+        const auto core = std::move(core_);
+        if (is_refused(caller, *core)) {
+            return;
+        }
+        prepare(*this, *core, caller.get_executor());
+        if (is_watched(*this)) {
+            caller = watch(std::move(caller), self, *core);
+        }
+        if (caller) {
+            auto attach = [self](completion<reply>&& to) { self->attach(std::move(to)); };
+            enter(core, self, std::move(caller), std::move(attach));
+        }
+    }
+
+    void discard() noexcept override { const boost::intrusive_ptr<pool_call> last(this, false); }
+
+    core_ptr core_; ///< null once it has begun
+};
+
+} // namespace
+
+call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease) {
+    boost::intrusive_ptr<pool_call> made(new pool_call(std::move(core), std::move(new_request)));
+    tie_to(*made, std::move(lease));
+    return call_operation(made.detach());
+}
+
+void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& new_request, claim_ptr lease) {
+    stream_ptr stream;
+    reply_stream opened; // first: a stream that nobody can read must not begin
+    const auto make = [&] {
+        stream = make_stream(*core, std::move(new_request));
+        tie_to(*stream, std::move(lease));
+        opened = stream_reader::open(core, stream);
+    };
+    if (is_refused(caller, *core, make)) {
+        return;
+    }
+    prepare(*stream, *core, caller.get_executor());
+    auto attach = [stream, opened = std::move(opened)](completion<reply_stream>&& to) mutable {
+        stream->attach(std::move(to), std::move(opened));
+    };
+    enter(core, stream, std::move(caller), std::move(attach));
 }
 
 } // namespace skep

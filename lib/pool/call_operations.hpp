@@ -3,19 +3,17 @@
 
 #pragma once
 
-#include "call/unary_call.hpp"
 #include "pool/operation.hpp"
 #include "pool/stream_reader.hpp"
+#include <skep/call_operation.hpp>
 
 namespace skep {
 
-using unary_ptr = boost::intrusive_ptr<unary_call>;
+/// A call of a pool, to be begun. `lease`: null for most.
+call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease = nullptr);
 
-/// Runs a call from submission to its answer.
-asio::awaitable<reply> run_call(core_ptr core, unary_ptr new_call);
-
-/// Runs a stream until a worker has it.
-asio::awaitable<reply_stream> run_stream(core_ptr core, stream_ptr stream);
-stream_ptr make_stream(const pool_core& core, request call);
+/// Begins a stream, which is handed to the caller once a worker has it. `lease`: null for most.
+void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& new_request,
+                 claim_ptr lease = nullptr);
 
 } // namespace skep

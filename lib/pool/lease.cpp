@@ -7,7 +7,11 @@
 #include "pool/lease_handle.hpp"
 #include "session/session_rules.hpp"
 #include <skep/lease.hpp>
+#include <skep/pool_operations.hpp>
 
+#include <boost/asio/system_executor.hpp>
+
+#include <exception>
 #include <new>
 #include <stdexcept>
 
@@ -28,7 +32,7 @@ public:
 
 private:
     void put_answer(reply&&) override {}
-    void put_failure(claim_failure&& failure) override {
+    void put_failure(lazy_error&& failure) override {
         const auto core = pool_.lock();
         if (core && lease_of(*this)->assigned_worker != nullptr) {
             core->parts().leases.on_reset_failed(*lease_of(*this), failure.to_error().what());
@@ -65,63 +69,43 @@ call_ptr make_reset(const core_ptr& core, const checkout_options& options) {
     return made;
 }
 
-template <class Result>
-asio::awaitable<Result> fail_at_once(errc code, std::string detail) {
-    throw error(code, with_detail(std::move(detail)));
-    co_return Result();
+error error_of_empty() {
+    return {errc::invalid_request, with_detail("this skep::lease is empty: it was closed or moved from")};
 }
 
-template <class Result>
-asio::awaitable<Result> without_lease() {
-    return fail_at_once<Result>(errc::invalid_request,
-                                "this skep::lease is of nothing: it was closed or moved from");
-}
-
-template <class Result>
-asio::awaitable<Result> without_pool() {
-    return fail_at_once<Result>(errc::shutting_down, "the pool of this lease is gone");
-}
-
-template <class Call>
-boost::intrusive_ptr<Call> with_lease(boost::intrusive_ptr<Call> new_call, const lease_ptr& lease) {
-    new_call->ties = std::make_unique<call_ties>();
-    new_call->ties->lease = lease;
-    return new_call;
+error error_of_orphan() {
+    return {errc::shutting_down, with_detail("the pool of this lease is gone")};
 }
 
 } // namespace
 
-asio::awaitable<lease> lease_handle::check_out(core_ptr core, checkout_options options,
-                                               std::source_location location) {
-    check(options);
-    core->refuse_if_forked();
-    const lease_ptr mine(new lease_claim(std::move(options), location));
-    mine->reset = make_reset(core, mine->options);
-    auto held = std::make_unique<lease_handle>(core, mine);
-    auto start = [core, mine](suspended_caller&& caller) {
-        enter_strand(
-            core, std::move(caller),
-            [mine](pool_core& target, asio::cancellation_type) { target.parts().leases.cancel(*mine); },
-            [mine](pool_core& target, suspended_caller&& caller) {
-                mine->caller = std::move(caller);
-                target.check_out(*mine);
-            });
+void detail::operations::check_out(const core_ptr& core, completion<lease>&& caller, checkout_options&& options,
+                                   const std::source_location& location) {
+    lease_ptr mine;
+    lease held;
+    const auto make = [&] {
+        check(options);
+        mine.reset(new lease_claim(std::move(options), location));
+        mine->reset = make_reset(core, mine->options);
+        held = lease_handle::make(core, mine);
     };
-    auto suspension = suspend(std::move(start));
-    co_await std::move(suspension);
-    held->check_granted();
-    co_return lease(std::move(held));
-}
-
-void lease_handle::check_granted() {
-    if (lease_->failure) {
-        is_back_ = true;
-        throw lease_->failure.to_error();
+    if (is_refused(caller, *core, make)) {
+        return;
     }
+    enter_strand(
+        core, std::move(caller),
+        [mine](pool_core& target, asio::cancellation_type) { target.parts().leases.cancel(*mine); },
+        [mine, held = std::move(held)](pool_core& target, completion<lease>&& caller) mutable {
+            mine->caller = std::move(caller);
+            mine->held = std::move(held);
+            target.check_out(*mine);
+        });
 }
 
-lease_handle::~lease_handle() {
-    const auto core = is_back_ || lease_->is_forgotten ? nullptr : pool_.lock();
+void lease_handle::give_back() noexcept {
+    const bool is_none = is_back_ || lease_->failure || lease_->is_forgotten;
+    const auto core = is_none ? nullptr : pool_.lock();
+    is_back_ = true;
     if (!core) {
         return;
     }
@@ -133,71 +117,73 @@ lease_handle::~lease_handle() {
     }
 }
 
-asio::awaitable<reply> lease_handle::execute(request call) const {
-    auto core = pool_.lock();
-    return core ? run_call(std::move(core), with_lease(unary_ptr(new unary_call(std::move(call))), lease_))
-                : without_pool<reply>();
-}
-
-asio::awaitable<reply_stream> lease_handle::stream(request call) const {
-    auto core = pool_.lock();
+void lease_handle::give_back(completion<void>&& caller) {
+    const auto core = pool_.lock();
     if (!core) {
-        return without_pool<reply_stream>();
+        caller.complete();
+        return;
     }
-    auto made = with_lease(make_stream(*core, std::move(call)), lease_);
-    return run_stream(std::move(core), std::move(made));
-}
-
-asio::awaitable<void> lease_handle::close(std::unique_ptr<lease_handle> handle) {
-    const auto core = handle ? handle->pool_.lock() : nullptr;
-    if (!core) {
-        co_return;
-    }
-    const auto closed = handle->lease_;
-    auto start = [core, closed](suspended_caller&& caller) {
-        enter_strand(
-            core, std::move(caller),
-            [closed](pool_core& target, asio::cancellation_type) {
-                target.parts().leases.cancel_close(*closed);
-            },
-            [closed](pool_core& target, suspended_caller&& caller) {
-                closed->closer = std::move(caller);
-                target.parts().leases.close(*closed);
-            });
-    };
-    auto suspension = suspend(std::move(start));
-    handle->is_back_ = true;
-    co_await std::move(suspension);
-    if (closed->was_close_cancelled) {
-        error_info info;
-        info.worker = closed->assigned_id;
-        throw error(errc::cancelled, std::move(info));
-    }
+    is_back_ = true;
+    enter_strand(
+        core, std::move(caller),
+        [mine = lease_](pool_core& target, asio::cancellation_type) { target.parts().leases.cancel_close(*mine); },
+        [mine = lease_](pool_core& target, completion<void>&& caller) {
+            mine->closer = std::move(caller);
+            target.parts().leases.close(*mine);
+        });
 }
 
 lease::lease() noexcept = default;
-lease::lease(std::unique_ptr<lease_handle> handle) noexcept : handle_(std::move(handle)) {}
+lease::lease(std::shared_ptr<lease_handle> handle) noexcept : handle_(std::move(handle)) {}
 lease::lease(lease&&) noexcept = default;
-lease& lease::operator=(lease&&) noexcept = default;
-lease::~lease() = default;
-
-asio::awaitable<reply> lease::execute(request call) {
-    return handle_ ? handle_->execute(std::move(call)) : without_lease<reply>();
+lease& lease::operator=(lease&& other) noexcept {
+    const lease given_back(std::move(*this));
+    handle_ = std::move(other.handle_);
+    return *this;
+}
+lease::~lease() {
+    if (handle_) {
+        handle_->give_back();
+    }
 }
 
-asio::awaitable<reply_stream> lease::stream(request call) {
-    return handle_ ? handle_->stream(std::move(call)) : without_lease<reply_stream>();
+asio::any_io_executor lease::get_executor() const noexcept {
+    const auto core = handle_ ? handle_->pool() : nullptr;
+    return core ? detail::operations::executor_of(core) : asio::any_io_executor(asio::system_executor());
+}
+
+call_operation lease::prepare(request call) {
+    auto core = handle_ ? handle_->pool() : nullptr;
+    if (!core) {
+        const auto cause = handle_ ? error_of_orphan() : error_of_empty();
+        return call_operation::failing(std::make_exception_ptr(cause));
+    }
+    return make_call(std::move(core), std::move(call), handle_->claim());
+}
+
+void lease::open_stream(const std::shared_ptr<lease_handle>& handle, completion<reply_stream>&& caller,
+                        request&& call) {
+    const auto core = handle ? handle->pool() : nullptr;
+    if (core) {
+        skep::open_stream(core, std::move(caller), std::move(call), handle->claim());
+    } else {
+        caller.fail(handle ? error_of_orphan() : error_of_empty());
+    }
+}
+
+void lease::give_back(lease&& held, completion<void>&& caller) {
+    if (const auto handle = std::move(held.handle_)) {
+        handle->give_back(std::move(caller));
+    } else {
+        caller.complete();
+    }
 }
 
 const worker_id& lease::worker() const {
     if (!handle_) {
         throw std::logic_error("an empty skep::lease has no worker");
     }
-    return handle_->worker();
-}
-
-asio::awaitable<void> lease::close() {
-    return lease_handle::close(std::move(handle_));
+    return handle_->claim()->assigned_id;
 }
 
 checkout_options& checkout_options::queue_timeout(duration limit) & {

@@ -14,27 +14,31 @@ namespace skep {
 /// What is behind a lease that somebody holds: gives it back at the latest as it is destroyed.
 class lease_handle {
 public:
-    static asio::awaitable<lease> check_out(core_ptr core, checkout_options options,
-                                            std::source_location location);
+    /// A lease of a worker that is still to be had.
+    static lease make(const core_ptr& core, const lease_ptr& claim) {
+        return lease(std::make_shared<lease_handle>(core, claim));
+    }
 
     lease_handle(const core_ptr& pool, lease_ptr checked_out) noexcept
         : pool_(pool), lease_(std::move(checked_out)) {}
-    ~lease_handle();
+    ~lease_handle() { give_back(); }
     lease_handle(const lease_handle&) = delete;
     lease_handle& operator=(const lease_handle&) = delete;
 
-    asio::awaitable<reply> execute(request call) const;
-    asio::awaitable<reply_stream> stream(request call) const;
-    const worker_id& worker() const noexcept { return lease_->assigned_id; }
+    /// Null if it is gone.
+    core_ptr pool() const noexcept { return pool_.lock(); }
+    const lease_ptr& claim() const noexcept { return lease_; }
 
-    static asio::awaitable<void> close(std::unique_ptr<lease_handle> handle);
+    /// Does nothing if it was given back already, or was never had.
+    void give_back() noexcept;
+
+    /// The same for a caller that waits.
+    void give_back(completion<void>&& caller);
 
 private:
-    void check_granted();
-
     std::weak_ptr<pool_core> pool_;
     lease_ptr lease_;
-    bool is_back_ = false; ///< or was never had
+    bool is_back_ = false;
 };
 
 } // namespace skep

@@ -3,27 +3,46 @@
 
 #pragma once
 
-#include "async/suspended_caller.hpp"
 #include "pool/pool_core.hpp"
+#include <skep/completion.hpp>
+#include <skep/execute_with_retry.hpp>
 
 #include <boost/asio/post.hpp>
 
 #include <exception>
 #include <memory>
 #include <new>
-#include <optional>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace skep {
 
 using core_ptr = std::shared_ptr<pool_core>;
 
+/// Fails an operation that is not to begin: in a forked process, and where `check()` throws. Off the strand.
+template <class T, class Check>
+bool is_refused(completion<T>& caller, const pool_core& core, Check check) noexcept {
+    try {
+        core.refuse_if_forked();
+        check();
+        return false;
+    } catch (const std::bad_alloc&) {
+        caller.fail(core.exhausted());
+    } catch (...) {
+        caller.fail(lazy_error(std::current_exception()));
+    }
+    return true;
+}
+template <class T>
+bool is_refused(completion<T>& caller, const pool_core& core) noexcept {
+    return is_refused(caller, core, [] {});
+}
+
 /// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
 /// on the strand. Without memory for that he cannot.
-template <class... Results, class Cancel>
-void forward_cancellation(basic_suspended_caller<Results...>& caller, const core_ptr& core, Cancel cancel) {
-    auto slot = caller.cancellation();
+template <class T, class Cancel>
+void forward_cancellation(completion<T>& caller, const core_ptr& core, Cancel cancel) {
+    auto slot = caller.get_cancellation_slot();
     if (!slot.is_connected()) {
         return;
     }
@@ -46,12 +65,11 @@ void forward_cancellation(basic_suspended_caller<Results...>& caller, const core
     } catch (const std::bad_alloc&) {}
 }
 
-/// Takes a suspended caller to the strand, where `enter(core, caller)` begins what it waits for, and `cancel(core, type)`
+/// Takes a caller to the strand, where `enter(core, caller)` begins what it waits for, and `cancel(core, type)`
 /// ends it. The strand owns the caller from there on, not before: there the pool knows what waits, and can part the two
 /// if the strand never runs again.
-template <class... Results, class Cancel, class Enter>
-void enter_strand(const core_ptr& core, basic_suspended_caller<Results...>&& caller, Cancel cancel,
-                  Enter enter) {
+template <class T, class Cancel, class Enter>
+void enter_strand(const core_ptr& core, completion<T>&& caller, Cancel cancel, Enter enter) {
     forward_cancellation(caller, core, std::move(cancel));
     auto arrive = [core = core, enter = std::move(enter), caller = std::move(caller)]() mutable {
         core->guard([&] { enter(*core, std::move(caller)); });
@@ -59,21 +77,20 @@ void enter_strand(const core_ptr& core, basic_suspended_caller<Results...>&& cal
     execute_with_retry(core->executor(), std::move(arrive));
 }
 
-/// What a user waits for, done by a coroutine on the pool's strand. Its outcome is the caller's from resume() on.
+/// What a user waits for, done by a coroutine on the pool's strand.
 template <class T>
 class operation final : public waiting_caller {
 public:
     /// Begins it: `body(core)` is the coroutine. On the strand.
     template <class Body>
     void begin(const std::shared_ptr<operation>& self, const core_ptr& core, task_group& tasks, Body body,
-               suspended_caller&& caller) {
+               completion<T>&& caller) {
         caller_ = std::move(caller);
         core->parts().waits.add(*this);
         try {
             task_ = tasks.spawn(core, run(self, core, std::move(body)));
         } catch (...) {
-            failure_ = core->exhausted();
-            complete();
+            end(lazy_error(core->exhausted()), {});
             return;
         }
         if (cancelled_) {
@@ -89,56 +106,53 @@ public:
 
     void forget() noexcept override { caller_ = {}; }
 
-    /// For the caller, after it has been resumed.
-    T result() {
-        if (failure_) {
-            throw *failure_;
-        }
-        return std::move(outcome_);
-    }
-
 private:
+    using outcome = detail::value_of<T>;
+
     template <class Body>
     static asio::awaitable<void> run(std::shared_ptr<operation> self, core_ptr core, Body body) {
+        outcome result{};
+        lazy_error failure;
         try {
             auto running = body(*core);
-            self->outcome_ = co_await std::move(running);
+            if constexpr (std::is_void_v<T>) {
+                co_await std::move(running);
+            } else {
+                result = co_await std::move(running);
+            }
         } catch (...) {
-            self->failure_ = core->failure_of(std::current_exception(), self->cancelled_);
+            failure = lazy_error(core->failure_of(std::current_exception(), self->cancelled_));
         }
-        self->complete();
+        self->end(std::move(failure), std::move(result));
     }
 
     /// Out of the core's list first: what the caller destroys, he destroys on his own thread.
-    void complete() {
+    void end(lazy_error&& failure, outcome&& result) {
         unlink();
-        if (caller_) { // else it was done at once, and what came after that has failed
-            resume(std::move(caller_));
-        }
+        caller_.end(std::move(failure), std::move(result)); // empty, if what came after the end has failed
     }
 
-    suspended_caller caller_;
+    completion<T> caller_;
     task_group::task_handle task_;
     bool cancelled_ = false;
-    std::optional<error> failure_; ///< each caller's own copy, which it may let go of on its own thread
-    T outcome_{};
 };
 
 /// Waits for `body(core)`, a coroutine that runs on the strand in the group that `tasks(core)` is. Cancelling (all
 /// types) ends the wait with errc::cancelled.
 template <class T, class Tasks, class Body>
-asio::awaitable<T> wait_on_strand(core_ptr core, Tasks tasks, Body body) {
-    const auto mine = std::make_shared<operation<T>>();
-    auto start = [core = std::move(core), tasks, body = std::move(body), mine](suspended_caller&& caller) {
-        forward_cancellation(caller, core, [mine](pool_core&, asio::cancellation_type) { mine->cancel(); });
-        auto begin = [core, tasks, body, mine, caller = std::move(caller)]() mutable {
-            mine->begin(mine, core, tasks(*core), std::move(body), std::move(caller));
-        };
-        execute_with_retry(core->executor(), std::move(begin));
-    };
-    auto suspension = suspend(std::move(start));
-    co_await std::move(suspension);
-    co_return mine->result();
+void wait_on_strand(const core_ptr& core, completion<T>&& caller, Tasks tasks, Body body) {
+    std::shared_ptr<operation<T>> mine;
+    try {
+        mine = std::make_shared<operation<T>>();
+    } catch (const std::bad_alloc&) {
+        caller.fail(core->exhausted());
+        return;
+    }
+    enter_strand(
+        core, std::move(caller), [mine](pool_core&, asio::cancellation_type) { mine->cancel(); },
+        [core, mine, tasks, body = std::move(body)](pool_core& target, completion<T>&& caller) mutable {
+            mine->begin(mine, core, tasks(target), std::move(body), std::move(caller));
+        });
 }
 
 } // namespace skep

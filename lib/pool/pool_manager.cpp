@@ -278,7 +278,7 @@ session_store& pool_manager::sessions() noexcept {
     return *sessions_;
 }
 
-asio::awaitable<void> pool_manager::start() {
+asio::awaitable<void> pool_manager::run_start() {
     std::map<std::string, outcome<bool>> outcomes;
     std::vector<asio::awaitable<void>> parts;
     for (auto& [name, each] : *pools_) {
@@ -296,11 +296,11 @@ asio::awaitable<void> pool_manager::start() {
     }
 }
 
-asio::awaitable<void> pool_manager::ready(std::size_t count) {
+asio::awaitable<void> pool_manager::run_ready(std::size_t count) {
     return wait_for_workers(pools_, count);
 }
 
-asio::awaitable<manager_report> pool_manager::shutdown() {
+asio::awaitable<manager_report> pool_manager::run_shutdown() {
     std::map<std::string, outcome<shutdown_report>> outcomes;
     std::vector<asio::awaitable<void>> parts;
     for (auto& [name, each] : *pools_) {
@@ -321,7 +321,7 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     co_return report;
 }
 
-asio::awaitable<std::vector<pool_status>> pool_manager::status() {
+asio::awaitable<std::vector<pool_status>> pool_manager::run_status() {
     std::vector<asio::awaitable<pool_status>> looks;
     for (auto& each : *pools_) {
         looks.push_back(each.second.status());
@@ -329,14 +329,21 @@ asio::awaitable<std::vector<pool_status>> pool_manager::status() {
     return status_of_all(std::move(looks));
 }
 
-asio::awaitable<reply> pool_manager::execute(request call) {
-    reply answer = co_await get(call.pool()).execute(std::move(call));
-    co_return answer;
+call_operation pool_manager::prepare(request call) {
+    try {
+        return get(call.pool()).prepare(std::move(call));
+    } catch (const error&) { // there is no such pool
+        return call_operation::failing(std::current_exception());
+    }
 }
 
-asio::awaitable<reply_stream> pool_manager::stream(request call) {
-    reply_stream stream = co_await get(call.pool()).stream(std::move(call));
-    co_return stream;
+std::shared_ptr<pool_core> pool_manager::find_core(std::string_view name, lazy_error& problem) {
+    try {
+        return get(name).core_;
+    } catch (const error& failure) {
+        problem = lazy_error(failure);
+        return nullptr;
+    }
 }
 
 } // namespace skep

@@ -3,53 +3,48 @@
 
 #include "pool/operation.hpp"
 #include "pool/stream_reader.hpp"
+#include <skep/pool_operations.hpp>
 
-#include <boost/asio/cancellation_state.hpp>
-#include <boost/asio/this_coro.hpp>
+#include <boost/asio/system_executor.hpp>
 
+#include <exception>
 #include <stdexcept>
 
 namespace skep {
 
 namespace {
 
-/// The consumer's side of the strand: what it has taken is granted to the worker, and it waits.
-void begin_wait(const std::weak_ptr<pool_core>& pool, const stream_ptr& stream, suspended_caller&& caller) {
-    const auto core = pool.lock();
-    if (core) {
-        forward_cancellation(caller, core,
-                             [stream](pool_core&, asio::cancellation_type) { stream->cancel_wait(); });
-    }
-    auto wait = [core, stream, caller = std::move(caller)]() mutable {
-        if (core) {
-            core->guard([&] { core->take_chunks(*stream, stream->given().size); });
+/// The caller of next(), while the stream is waited for.
+struct chunk_caller {
+    using executor_type = asio::any_io_executor;
+    using cancellation_slot_type = asio::cancellation_slot;
+
+    void operator()(lazy_error&& failure, std::monostate&&) {
+        std::optional<chunk> taken;
+        if (!failure) {
+            try {
+                taken = reader->take_next();
+            } catch (...) {
+                failure = lazy_error(std::current_exception());
+            }
         }
-        stream->wait(std::move(caller));
-    };
-    execute_with_retry(stream->executor(), std::move(wait));
-}
-
-asio::awaitable<void> wait_for_chunks(std::weak_ptr<pool_core> pool, stream_ptr stream) {
-    if (const auto core = pool.lock()) {
-        core->refuse_if_forked();
+        reader.reset();
+        caller(std::move(failure), std::move(taken));
     }
-    auto start = [pool = std::move(pool), stream](suspended_caller&& caller) {
-        begin_wait(pool, stream, std::move(caller));
-    };
-    auto suspension = suspend(std::move(start));
-    co_await std::move(suspension);
-}
 
-asio::awaitable<std::optional<chunk>> nothing() {
-    co_return std::nullopt;
-}
+    executor_type get_executor() const noexcept { return caller.get_executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return caller.get_cancellation_slot(); }
+
+    completion<std::optional<chunk>> caller;
+    std::shared_ptr<stream_reader> reader;
+};
 
 } // namespace
 
 stream_reader::stream_reader(const core_ptr& pool, stream_ptr stream) noexcept
     : pool_(pool), stream_(std::move(stream)), progress_(stream_) {}
 
-stream_reader::~stream_reader() {
+void stream_reader::close() noexcept {
     progress_.close();
     leave();
 }
@@ -67,15 +62,28 @@ void stream_reader::leave() noexcept {
     }
 }
 
-asio::awaitable<std::optional<chunk>> stream_reader::next(stream_reader& self) {
-    auto& given = self.stream_->given();
-    if (!self.has_left_ && given.chunks.empty() && !given.is_last) {
-        co_await wait_for_chunks(self.pool_, self.stream_);
-        // Whoever has cancelled it does not look at what it returns: the chunk is for the next time.
-        const auto cancellation = co_await asio::this_coro::cancellation_state;
-        given.was_cancelled |= cancellation.cancelled() != asio::cancellation_type::none;
+bool stream_reader::has_to_wait() const noexcept {
+    const auto& given = stream_->given();
+    return !has_left_ && given.chunks.empty() && !given.is_last;
+}
+
+/// The consumer's side of the strand: what it has taken is granted to the worker, and it waits.
+void stream_reader::wait(completion<void>&& caller) {
+    const auto core = pool_.lock();
+    if (core) {
+        if (is_refused(caller, *core)) {
+            return;
+        }
+        forward_cancellation(caller, core,
+                             [stream = stream_](pool_core&, asio::cancellation_type) { stream->cancel_wait(); });
     }
-    co_return self.take_next();
+    auto begin = [core, stream = stream_, caller = std::move(caller)]() mutable {
+        if (core) {
+            core->guard([&] { core->take_chunks(*stream, stream->given().size); });
+        }
+        stream->wait(std::move(caller));
+    };
+    execute_with_retry(stream_->executor(), std::move(begin));
 }
 
 std::optional<chunk> stream_reader::take_next() {
@@ -106,17 +114,58 @@ const reply& stream_reader::result() const {
 }
 
 reply_stream stream_reader::open(const core_ptr& pool, stream_ptr stream) {
-    return reply_stream(std::make_unique<stream_reader>(pool, std::move(stream)));
+    return reply_stream(std::make_shared<stream_reader>(pool, std::move(stream)));
 }
 
-reply_stream::reply_stream(std::unique_ptr<stream_reader> reader) noexcept : reader_(std::move(reader)) {}
+reply_stream::reply_stream(std::shared_ptr<stream_reader> reader) noexcept : reader_(std::move(reader)) {}
 reply_stream::reply_stream() noexcept = default;
 reply_stream::reply_stream(reply_stream&&) noexcept = default;
-reply_stream& reply_stream::operator=(reply_stream&&) noexcept = default;
-reply_stream::~reply_stream() = default;
+reply_stream& reply_stream::operator=(reply_stream&& other) noexcept {
+    const reply_stream left(std::move(*this));
+    reader_ = std::move(other.reader_);
+    return *this;
+}
+reply_stream::~reply_stream() {
+    if (reader_) {
+        reader_->close();
+    }
+}
 
-asio::awaitable<std::optional<chunk>> reply_stream::next() {
-    return reader_ ? stream_reader::next(*reader_) : nothing();
+asio::any_io_executor reply_stream::get_executor() const noexcept {
+    const auto core = reader_ ? reader_->pool() : nullptr;
+    return core ? detail::operations::executor_of(core) : asio::any_io_executor(asio::system_executor());
+}
+
+bool reply_stream::has_to_wait(const std::shared_ptr<stream_reader>& reader) noexcept {
+    return reader && reader->has_to_wait();
+}
+
+void reply_stream::begin_wait(stream_reader& reader, completion<void>&& caller) {
+    reader.wait(std::move(caller));
+}
+
+void reply_stream::end_wait(stream_reader& reader, asio::cancellation_type cancelled) noexcept {
+    if (cancelled != asio::cancellation_type::none) {
+        reader.cancel_next();
+    }
+}
+
+std::optional<chunk> reply_stream::take_next(const std::shared_ptr<stream_reader>& reader) {
+    return reader ? reader->take_next() : std::nullopt;
+}
+
+void reply_stream::begin_next(const std::shared_ptr<stream_reader>& reader,
+                              completion<std::optional<chunk>>&& caller) {
+    const auto executor = caller.get_executor();
+    const bool waits = has_to_wait(reader);
+    chunk_caller taking{std::move(caller), reader};
+    if (waits) {
+        reader->wait(completion<void>::of<detail::by_parts>(std::move(taking), executor));
+    } else if (reader) {
+        completion<void>::of<detail::by_parts>(std::move(taking), executor).complete();
+    } else {
+        taking.caller.complete();
+    }
 }
 
 const reply& reply_stream::result() const {

@@ -22,17 +22,32 @@ public:
     static reply_stream open(const std::shared_ptr<pool_core>& pool, stream_ptr stream);
 
     stream_reader(const std::shared_ptr<pool_core>& pool, stream_ptr stream) noexcept;
-    ~stream_reader();
+    ~stream_reader() { close(); }
     stream_reader(const stream_reader&) = delete;
     stream_reader& operator=(const stream_reader&) = delete;
 
-    static asio::awaitable<std::optional<chunk>> next(stream_reader& self);
-    const reply& result() const;
-    void leave() noexcept;
+    /// Null if it is gone.
+    std::shared_ptr<pool_core> pool() const noexcept { return pool_.lock(); }
 
-private:
+    /// Whether take_next() has nothing to take yet.
+    bool has_to_wait() const noexcept;
+
+    /// Completes when there is something to take.
+    void wait(completion<void>&& caller);
+
+    /// Whoever has cancelled a wait does not look at what it returns: the chunk is for the next time.
+    void cancel_next() noexcept { stream_->given().was_cancelled = true; }
     std::optional<chunk> take_next();
 
+    const reply& result() const;
+
+    /// Leaves the stream: its producer is told.
+    void leave() noexcept;
+
+    /// The same, and no progress is told of any more.
+    void close() noexcept;
+
+private:
     std::weak_ptr<pool_core> pool_;
     stream_ptr stream_;
     progress_scope progress_;

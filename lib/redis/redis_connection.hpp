@@ -36,7 +36,7 @@ struct redis_exchange {
         : wire(std::move(command)), outcome(result), place(std::move(queue_place)) {}
 
     /// To be called when `outcome` is known.
-    void end() { resume(std::move(caller)); }
+    void end() noexcept { caller.complete(); }
 
     std::string wire;
     redis_outcome& outcome;  ///< in the coroutine that is the caller

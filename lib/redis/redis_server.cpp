@@ -4,7 +4,7 @@
 #include "redis/redis_server.hpp"
 
 #include "async/checkpoint.hpp"
-#include "async/execute_with_retry.hpp"
+#include <skep/execute_with_retry.hpp>
 #include "redis/session_replies.hpp"
 
 #include <boost/asio/cancellation_type.hpp>
@@ -69,7 +69,7 @@ asio::awaitable<void> redis_server::perform(ptr self, std::string command, waiti
             };
             execute_with_retry(still_there->strand_, std::move(abandon));
         };
-        auto slot = caller.cancellation();
+        auto slot = caller.get_cancellation_slot();
         if (slot.is_connected()) {
             slot.assign(std::move(on_cancelled));
         }

@@ -3,7 +3,7 @@
 
 #include "telemetry/event_mailbox.hpp"
 
-#include "async/execute_with_retry.hpp"
+#include <skep/execute_with_retry.hpp>
 #include <skep/error.hpp>
 
 #include <boost/asio/cancellation_state.hpp>
@@ -159,7 +159,7 @@ std::optional<event> event_mailbox::take_first() {
 }
 
 void event_mailbox::await_news(suspended_caller&& caller) noexcept {
-    const auto slot = caller.cancellation();
+    const auto slot = caller.get_cancellation_slot();
     if (slot.is_connected()) {
         try {
             auto cancel = [weak = weak_from_this()](asio::cancellation_type) {
@@ -208,11 +208,7 @@ void event_mailbox::end_now(const asio::execution_context& context) noexcept {
 }
 
 void event_mailbox::wake(suspended_caller caller) noexcept {
-    try {
-        if (caller) {
-            resume(std::move(caller));
-        }
-    } catch (...) {} // out of memory: it is gone
+    caller.complete();
 }
 
 } // namespace skep::detail

@@ -161,7 +161,7 @@ void health_check::put_answer(reply&& answer) {
     put_loss();
 }
 
-void health_check::put_failure(claim_failure&& failure) {
+void health_check::put_failure(lazy_error&& failure) {
     if (const auto* const info = failure.info()) {
         complaint_ = beginning_of(info->remote_type + ": " + info->remote_message, longest_complaint);
     }

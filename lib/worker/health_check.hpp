@@ -69,7 +69,7 @@ private:
     asio::awaitable<std::string> probe_by_function();
     void judge(const std::string& complaint);
     void put_answer(reply&& answer) override;
-    void put_failure(claim_failure&& failure) override;
+    void put_failure(lazy_error&& failure) override;
     void put_loss() noexcept override;
     void forget() noexcept override {}
     void report(std::string detail);

@@ -4,7 +4,7 @@
 #include "worker/tool_runner.hpp"
 
 #include "async/calling_executor.hpp"
-#include "async/execute_with_retry.hpp"
+#include <skep/execute_with_retry.hpp>
 #include "core/text.hpp"
 #include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"

@@ -53,7 +53,7 @@ private:
         answer_ = std::move(answer);
         end_signal_.open();
     }
-    void put_failure(claim_failure&& failure) override {
+    void put_failure(lazy_error&& failure) override {
         failure_ = std::move(failure);
         end_signal_.open();
     }
@@ -62,7 +62,7 @@ private:
 
     latch end_signal_;
     std::optional<reply> answer_;
-    claim_failure failure_;
+    lazy_error failure_;
 };
 
 warm_up_calls::warm_up_calls(const strand& executor, const pool_config& config,
@@ -73,9 +73,11 @@ warm_up_calls::warm_up_calls(const strand& executor, const pool_config& config,
       id_(subject->id()),
       worker_(subject) {}
 
-asio::awaitable<reply> warm_up_calls::execute(request new_request) {
+call_operation warm_up_calls::prepare(request new_request) {
     auto running = run(shared_from_this(), std::move(new_request));
-    return asio::co_spawn(executor_, std::move(running), asio::use_awaitable);
+    return call_operation([executor = executor_, running = std::move(running)](completion<reply> caller) mutable {
+        asio::co_spawn(executor, std::move(running), std::move(caller));
+    });
 }
 
 asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, request new_request) {

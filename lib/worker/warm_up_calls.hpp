@@ -19,8 +19,8 @@ class warm_up_calls final : public call_interface, public std::enable_shared_fro
 public:
     warm_up_calls(const strand& executor, const pool_config& config, const std::shared_ptr<worker>& subject);
 
-    boost::asio::awaitable<reply> execute(request new_request) override;
-    using call_interface::execute;
+    boost::asio::any_io_executor get_executor() const noexcept override { return executor_; }
+    call_operation prepare(request new_request) override;
 
     /// Refuses calls from now on.
     void end() noexcept { worker_.reset(); }

@@ -4,7 +4,6 @@
 // run(), completion tokens, and other short ways of saying something.
 
 #include "support/run.hpp"
-#include <skep/any_token.hpp>
 
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
@@ -276,13 +275,13 @@ BOOST_AUTO_TEST_CASE(futures_callbacks_and_deferred_operations) {
         const auto work = asio::make_work_guard(context);
         context.run();
     });
-    with_token(workers.start(), workers, asio::use_future).get();
+    workers.start(asio::use_future).get();
 
-    std::future<reply> answer = with_token(workers.execute(echo(1)), workers, asio::use_future);
+    std::future<reply> answer = workers.execute(echo(1), asio::use_future);
     BOOST_TEST(answer.get().value == 1);
 
     std::promise<std::string> failure;
-    with_token(workers.execute("no_such_command"), workers, [&](std::exception_ptr problem, const reply&) {
+    workers.execute(request("no_such_command"), [&](std::exception_ptr problem, const reply&) {
         try {
             std::rethrow_exception(problem);
         } catch (const error& e) {
@@ -291,10 +290,10 @@ BOOST_AUTO_TEST_CASE(futures_callbacks_and_deferred_operations) {
     });
     BOOST_TEST(failure.get_future().get() == "the worker has no such command");
 
-    auto later = with_token(workers.execute(echo(2)), workers, asio::deferred);
+    auto later = workers.execute(echo(2), asio::deferred);
     BOOST_TEST(std::move(later)(asio::use_future).get().value == 2);
 
-    with_token(workers.shutdown(), workers, asio::use_future).get();
+    workers.shutdown(asio::use_future).get();
     context.stop();
     runner.join();
 }

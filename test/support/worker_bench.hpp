@@ -35,7 +35,7 @@ private:
         answer = std::move(given);
         ++woken;
     }
-    void put_failure(claim_failure&& given) override {
+    void put_failure(lazy_error&& given) override {
         failed = given.errc();
         ++woken;
     }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-#include "async/execute_with_retry.hpp"
+#include <skep/execute_with_retry.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -5,7 +5,7 @@
 // the pool, with every call in it.
 
 #include "async/task_group.hpp"
-#include "call/claim_failure.hpp"
+#include <skep/lazy_error.hpp>
 #include "process/local_context.hpp"
 #include "session/session_table.hpp"
 #include "support/allocations.hpp"
@@ -415,7 +415,7 @@ BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {
 BOOST_AUTO_TEST_CASE(as_an_error_is_made_leaves_its_code) {
     error_info info;
     info.detail = odd_text;
-    const claim_failure failure(errc::timeout, std::move(info));
+    const lazy_error failure(errc::timeout, std::move(info));
     std::optional<error> told;
     try {
         const no_memory_above limit(odd_length / 2);

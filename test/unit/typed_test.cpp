@@ -7,6 +7,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/describe/class.hpp>
 #include <boost/describe/enum.hpp>
@@ -84,13 +85,15 @@ std::string replaced(std::string text, const std::string& old, const std::string
 /// Answers every call with its own arguments.
 class mirror final : public call_interface {
 public:
-    using call_interface::execute;
-    asio::awaitable<reply> execute(request call) override {
-        reply answer;
-        answer.value = call.args();
-        answer.worker = worker_id{"p", 3, 1};
-        answer.attempts = 2;
-        co_return answer;
+    asio::any_io_executor get_executor() const noexcept override { return asio::system_executor(); }
+    call_operation prepare(request call) override {
+        return call_operation([call = std::move(call)](completion<reply> caller) {
+            reply answer;
+            answer.value = call.args();
+            answer.worker = worker_id{"p", 3, 1};
+            answer.attempts = 2;
+            caller.complete(std::move(answer));
+        });
     }
 };
 
@@ -186,11 +189,11 @@ BOOST_AUTO_TEST_CASE(an_answer_that_does_not_fit_is_told_with_call_and_worker) {
 
 BOOST_AUTO_TEST_CASE(what_execute_throws_comes_through) {
     struct refusing final : call_interface {
-        asio::awaitable<reply> execute(request) override {
-            throw error(errc::pool_saturated, {});
-            co_return reply();
+        asio::any_io_executor get_executor() const noexcept override { return asio::system_executor(); }
+        call_operation prepare(request) override {
+            return call_operation(
+                [](completion<reply> caller) { caller.fail(error(errc::pool_saturated, {})); });
         }
-        using call_interface::execute;
     } calls;
     BOOST_CHECK_EXCEPTION(result_of(calls.execute<int>("x")), error,
                           [](const error& failure) { return failure.errc() == errc::pool_saturated; });

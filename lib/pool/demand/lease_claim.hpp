@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include "async/suspended_caller.hpp"
 #include "call/call.hpp"
 #include "call/claim_list.hpp"
+#include <skep/completion.hpp>
 #include <skep/lease.hpp>
 
 #include <atomic>
@@ -37,8 +37,10 @@ struct lease_claim final : claim {
     claim_view view() const noexcept override { return {}; }
 
     void forget() noexcept override {
+        const claim_ptr self(this);
         is_forgotten = true;
         caller = {};
+        held = {};
         closer = {};
         while (!waiting.empty()) {
             const auto each = waiting.pop_front();
@@ -56,10 +58,10 @@ struct lease_claim final : claim {
     bool is_full_until(const call& inner) const noexcept;
 
     /// Lets checkout() return.
-    void answer() { resume_waiting(caller); }
+    void answer() noexcept { caller.end(lazy_error(failure), std::move(held)); }
 
     /// Lets close() return.
-    void answer_closer() { resume_waiting(closer); }
+    void answer_closer() noexcept { closer.complete(); }
 
     checkout_options options;
     std::source_location location;
@@ -69,19 +71,12 @@ struct lease_claim final : claim {
     time_point granted;       ///< when it was handed over
     claim_list<call> waiting; ///< its calls that wait for each other
     call_ptr reset;           ///< to be run at its return; null if there is none, or no more
-    suspended_caller caller;
-    suspended_caller closer;
-    claim_failure failure;                 ///< of checkout(); for the user, once it was resumed
-    bool was_close_cancelled = false;      ///< for the user, once close() was resumed
+    completion<lease> caller;
+    lease held; ///< for the caller; keeps this alive until then
+    completion<void> closer;
+    lazy_error failure;                    ///< of checkout()
     std::atomic<bool> is_dropped{false};   ///< nobody has it any more; from any thread
     std::atomic<bool> is_forgotten{false}; ///< the execution context is gone; from any thread
-
-private:
-    static void resume_waiting(suspended_caller& caller) {
-        if (caller) {
-            resume(std::move(caller));
-        }
-    }
 };
 
 using lease_ptr = boost::intrusive_ptr<lease_claim>;

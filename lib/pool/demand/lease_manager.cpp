@@ -185,8 +185,11 @@ void lease_manager::close(lease_claim& lease) {
 }
 
 void lease_manager::cancel_close(lease_claim& lease) {
-    lease.was_close_cancelled = static_cast<bool>(lease.closer);
-    lease.answer_closer();
+    if (lease.closer) {
+        error_info info;
+        info.worker = lease.assigned_id;
+        lease.closer.fail(lazy_error(errc::cancelled, std::move(info)));
+    }
 }
 
 /// Those that wait, and those that its worker has.
@@ -301,7 +304,7 @@ void lease_manager::on_breakdown(claim& broken_claim, const error& cause) noexce
     lease.waiting.clear();
     lease.assigned_worker = nullptr;
     if (lease.caller) {
-        lease.failure = claim_failure(cause);
+        lease.failure = lazy_error(cause);
         lease.state = lease_state::over;
         lease.answer();
     } else {

@@ -82,7 +82,7 @@ void open_calls::fail(call& failed_call, errc code, error_info info) {
     info.queue_depth = room_.queue().size();
     describe_load(info, now);
     info.wait_time = (failed_call.attempts > 0 ? failed_call.dispatched : now) - failed_call.submitted;
-    claim_failure failure(code, std::move(info));
+    lazy_error failure(code, std::move(info));
     count_failure(code);
     publish_failed(failed_call, code);
     record_end(failed_call, now, code);
@@ -131,7 +131,7 @@ void open_calls::break_off(call& broken_call, const error& cause) noexcept {
     record_end(broken_call, context_.now(), cause.errc());
     broken_call.state = call_state::done;
     sessions_.end_use(broken_call);
-    broken_call.sink->put_failure(claim_failure(cause));
+    broken_call.sink->put_failure(lazy_error(cause));
 }
 
 std::size_t open_calls::fail_queue(errc code, const error_info& info) {

@@ -3,7 +3,6 @@
 
 // What lib/pool/README.md quotes.
 
-#include <skep/any_token.hpp>
 #include <skep/skep.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -86,9 +85,15 @@ void add_tool(skep::pool& pool, price_list& database) {
 }
 
 void without_a_coroutine(skep::pool& pool, skep::request call) {
-    auto running = pool.execute(std::move(call));
-    std::future<skep::reply> answer = skep::with_token(std::move(running), pool, boost::asio::use_future);
+    std::future<skep::reply> answer = pool.execute(std::move(call), boost::asio::use_future);
     std::cout << answer.get().value << '\n';
+}
+
+boost::asio::awaitable<void> shed_load(skep::pool& pool, skep::request call) {
+    const auto answer = co_await pool.execute(std::move(call), skep::as_result);
+    if (!answer && answer.error().errc() == skep::errc::pool_saturated) {
+        std::cout << "busy\n"; // nothing was thrown
+    }
 }
 
 boost::asio::awaitable<void> change(skep::pool& pool, const skep::reply& reply) {

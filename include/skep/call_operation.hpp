@@ -1,0 +1,75 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/completion.hpp>
+#include <skep/export.hpp>
+#include <skep/reply.hpp>
+
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace skep {
+
+/// A call that is made and not begun: see call_interface::prepare. Move-only; begun at most once. Destroying it unbegun does
+/// nothing.
+class call_operation {
+public:
+    /// What runs a call. Each of begin() and discard() ends its life.
+    class body {
+    public:
+        virtual void begin(completion<reply>&& caller) = 0;
+        virtual void discard() noexcept = 0;
+
+    protected:
+        ~body() = default;
+    };
+
+    /// Takes a body over.
+    explicit call_operation(body* owned) noexcept : body_(owned) {}
+
+    /// A call that `function(completion<reply>)` runs, once. The function completes its argument, at once or later, and must
+    /// not throw.
+    template <class Function>
+    requires std::is_invocable_v<Function&, completion<reply>> explicit call_operation(Function function)
+        : body_(new function_body<Function>(std::move(function))) {}
+
+    /// A call that fails with `cause`.
+    static call_operation failing(const std::exception_ptr& cause) {
+        return call_operation([failure = lazy_error(cause)](completion<reply> caller) mutable {
+            caller.fail(std::move(failure));
+        });
+    }
+
+    /// Begins the call. Its outcome goes to `caller`.
+    void operator()(completion<reply>&& caller) && { body_.release()->begin(std::move(caller)); }
+
+private:
+    struct discard_body {
+        void operator()(body* owned) const noexcept { owned->discard(); }
+    };
+
+    template <class Function>
+    class function_body final : public body {
+    public:
+        explicit function_body(Function&& function) : function_(std::move(function)) {}
+
+        void begin(completion<reply>&& caller) override {
+            const std::unique_ptr<function_body> self(this);
+            function_(std::move(caller));
+        }
+        void discard() noexcept override { delete this; }
+
+    private:
+        friend std::default_delete<function_body>;
+
+        Function function_;
+    };
+
+    std::unique_ptr<body, discard_body> body_;
+};
+
+} // namespace skep

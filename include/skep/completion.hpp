@@ -1,0 +1,385 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/execute_with_retry.hpp>
+#include <skep/lazy_error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/allocator.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution/relationship.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace skep {
+
+namespace detail {
+
+namespace asio = boost::asio;
+
+/// The result of an operation without a result.
+template <class T>
+using value_of = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+/// Hands a handler the outcome as void(std::exception_ptr, T), or void(std::exception_ptr) without a result.
+struct by_exception {
+    template <class Handler, class Value>
+    static void give(Handler&& handler, lazy_error&& failure, Value&& value) {
+        if constexpr (std::is_same_v<Value, std::monostate>) {
+            std::forward<Handler>(handler)(std::exception_ptr(std::move(failure)));
+        } else if (failure) {
+            discard(std::move(value));
+            std::forward<Handler>(handler)(std::exception_ptr(std::move(failure)), Value());
+        } else {
+            std::forward<Handler>(handler)(std::exception_ptr(), std::move(value));
+        }
+    }
+
+private:
+    template <class Value>
+    static void discard(Value&& value) {
+        const auto ended = std::move(value);
+    }
+};
+
+/// Hands a handler of the library's own the outcome as it is.
+struct by_parts {
+    template <class Handler, class Value>
+    static void give(Handler&& handler, lazy_error&& failure, Value&& value) {
+        std::forward<Handler>(handler)(std::move(failure), std::move(value));
+    }
+};
+
+/// A handler whose type is erased. Each of post(), call() and destroy() ends its life.
+template <class Value>
+class erased_handler {
+public:
+    /// Calls the handler on its own executor, never from within post(). Without memory for that, destroys the handler.
+    virtual void post(lazy_error&& failure, Value&& value) noexcept = 0;
+
+    /// Calls the handler, on whose executor the caller is.
+    virtual void call(lazy_error&& failure, Value&& value) = 0;
+
+    virtual void destroy() noexcept = 0;
+
+    /// Moves itself to `place`, which is large enough.
+    virtual erased_handler* move_to(void* place) noexcept = 0;
+
+    virtual asio::any_io_executor executor() const noexcept = 0;
+    virtual asio::cancellation_slot slot() const noexcept = 0;
+
+protected:
+    ~erased_handler() = default;
+};
+
+/// A handler on its way to its executor, with the outcome. Empty after a move.
+template <class Style, class Handler, class Value, class Work>
+class delivery {
+public:
+    using allocator_type = asio::associated_allocator_t<Handler>;
+
+    delivery(Handler&& handler, Work&& work, lazy_error&& failure, Value&& value)
+        : handler_(std::move(handler)),
+          work_(std::move(work)),
+          failure_(std::move(failure)),
+          value_(std::move(value)) {}
+    delivery(delivery&& other) noexcept
+        : handler_(std::move(other.handler_)),
+          work_(std::move(other.work_)),
+          failure_(std::move(other.failure_)),
+          value_(std::move(other.value_)),
+          is_armed_(std::exchange(other.is_armed_, false)) {}
+
+    allocator_type get_allocator() const noexcept { return asio::get_associated_allocator(handler_); }
+
+    void operator()() {
+        if (is_armed_) {
+            asio::get_associated_cancellation_slot(handler_).clear();
+            is_armed_ = false;
+            Style::give(std::move(handler_), std::move(failure_), std::move(value_));
+        }
+    }
+
+private:
+    Handler handler_;
+    [[no_unique_address]] Work work_; ///< what keeps the executor at work
+    lazy_error failure_;
+    Value value_;
+    bool is_armed_ = true;
+};
+
+/// The executor of a coroutine, which co_spawn keeps at work.
+struct no_work {};
+
+/// Runs `task` on `executor`, as the last thing that this turn of the caller's executor does: the same thread may go on with it.
+template <class Executor, class Task>
+void post_to(const Executor& executor, Task&& task) {
+    const auto base =
+        asio::prefer(asio::require(executor, asio::execution::blocking.never), asio::execution::relationship.continuation);
+    if constexpr (std::is_same_v<typename std::remove_cvref_t<Task>::allocator_type, std::allocator<void>>) {
+        execute_with_retry(base, std::forward<Task>(task));
+    } else {
+        const auto allocator = task.get_allocator();
+        execute_with_retry(asio::prefer(base, asio::execution::allocator(allocator)), std::forward<Task>(task));
+    }
+}
+
+/// The handler of a coroutine: its executor is associated with it, and is kept at work.
+template <class Style, class Handler, class Value>
+class coroutine_handler final : public erased_handler<Value> {
+public:
+    explicit coroutine_handler(Handler&& handler) noexcept : handler_(std::move(handler)) {}
+
+    void post(lazy_error&& failure, Value&& value) noexcept override {
+        try {
+            const auto executor = asio::get_associated_executor(handler_);
+            delivery<Style, Handler, Value, no_work> task(std::move(handler_), no_work(), std::move(failure),
+                                                          std::move(value));
+            destroy();
+            post_to(executor, std::move(task));
+        } catch (const std::bad_alloc&) {} // the coroutine was destroyed
+    }
+
+    void call(lazy_error&& failure, Value&& value) override {
+        asio::get_associated_cancellation_slot(handler_).clear();
+        Handler handler(std::move(handler_));
+        destroy();
+        Style::give(std::move(handler), std::move(failure), std::move(value));
+    }
+
+    void destroy() noexcept override { std::destroy_at(this); }
+
+    erased_handler<Value>* move_to(void* place) noexcept override {
+        auto* const moved = ::new (place) coroutine_handler(std::move(handler_));
+        destroy();
+        return moved;
+    }
+
+    asio::any_io_executor executor() const noexcept override {
+        return asio::get_associated_executor(handler_);
+    }
+    asio::cancellation_slot slot() const noexcept override {
+        return asio::get_associated_cancellation_slot(handler_);
+    }
+
+private:
+    Handler handler_;
+};
+
+/// Any other handler, in memory of its associated allocator. Keeps its executor at work.
+template <class Style, class Handler, class Value>
+class any_handler final : public erased_handler<Value> {
+    using associated = asio::associated_executor_t<Handler, asio::any_io_executor>;
+    using work = std::decay_t<
+        decltype(asio::prefer(std::declval<const associated&>(), asio::execution::outstanding_work.tracked))>;
+    using allocator =
+        typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<any_handler>;
+
+    /// False of executors that only dispatch, such as any_completion_executor.
+    static constexpr bool can_post = asio::can_require_v<work, asio::execution::blocking_t::never_t>;
+
+public:
+    static any_handler* make(Handler&& handler, const asio::any_io_executor& fallback) {
+        allocator memory(asio::get_associated_allocator(handler));
+        auto* const place = std::allocator_traits<allocator>::allocate(memory, 1);
+        try {
+            return ::new (static_cast<void*>(place)) any_handler(std::move(handler), fallback);
+        } catch (...) {
+            std::allocator_traits<allocator>::deallocate(memory, place, 1);
+            throw;
+        }
+    }
+
+    void post(lazy_error&& failure, Value&& value) noexcept override {
+        try {
+            [[maybe_unused]] const auto from = io_executor_;
+            const auto target = work_;
+            auto task = leave(std::move(failure), std::move(value));
+            if constexpr (can_post) {
+                post_to(target, std::move(task));
+            } else {
+                auto dispatch = [target, task = std::move(task)]() mutable { asio::dispatch(target, std::move(task)); };
+                execute_with_retry(asio::require(from, asio::execution::blocking.never), std::move(dispatch));
+            }
+        } catch (const std::bad_alloc&) {} // the handler was destroyed
+    }
+
+    void call(lazy_error&& failure, Value&& value) override {
+        const auto target = work_;
+        auto task = leave(std::move(failure), std::move(value));
+        if constexpr (can_post) {
+            task();
+        } else {
+            asio::dispatch(target, std::move(task));
+        }
+    }
+
+    void destroy() noexcept override {
+        allocator memory(asio::get_associated_allocator(handler_));
+        std::destroy_at(this);
+        std::allocator_traits<allocator>::deallocate(memory, this, 1);
+    }
+
+    erased_handler<Value>* move_to(void*) noexcept override { return this; }
+
+    asio::any_io_executor executor() const noexcept override {
+        if constexpr (std::is_convertible_v<work, asio::any_io_executor>) {
+            return work_;
+        } else {
+            return io_executor_;
+        }
+    }
+    asio::cancellation_slot slot() const noexcept override {
+        return asio::get_associated_cancellation_slot(handler_);
+    }
+
+private:
+    using io_executor = std::conditional_t<can_post, no_work, asio::any_io_executor>;
+
+    any_handler(Handler&& handler, const asio::any_io_executor& fallback)
+        : handler_(std::move(handler)),
+          work_(asio::prefer(asio::get_associated_executor(handler_, fallback),
+                             asio::execution::outstanding_work.tracked)),
+          io_executor_(make_io_executor(fallback)) {}
+
+    static io_executor make_io_executor([[maybe_unused]] const asio::any_io_executor& fallback) {
+        if constexpr (can_post) {
+            return {};
+        } else {
+            return asio::prefer(fallback, asio::execution::outstanding_work.tracked);
+        }
+    }
+
+    /// The memory goes back first, so that the handler's next operation finds it.
+    delivery<Style, Handler, Value, work> leave(lazy_error&& failure, Value&& value) {
+        delivery<Style, Handler, Value, work> task(std::move(handler_), std::move(work_), std::move(failure),
+                                                   std::move(value));
+        destroy();
+        return task;
+    }
+
+    Handler handler_;
+    work work_;
+    [[no_unique_address]] io_executor io_executor_; ///< of the operation
+};
+
+} // namespace detail
+
+/// The caller of an operation that results in a T: a completion handler whose type is erased. Move-only; empty once it was
+/// called or moved from. Destroying it destroys the handler uncalled, as Asio does with the handlers of a context that ends.
+///
+/// Also a handler itself, of void(std::exception_ptr, T), or void(std::exception_ptr) if T is void, with the executor and the
+/// cancellation slot of the erased one: co_spawn, among others, takes it as a completion token.
+template <class T>
+class completion {
+public:
+    using value_type = detail::value_of<T>;
+    using executor_type = boost::asio::any_io_executor;
+    using cancellation_slot_type = boost::asio::cancellation_slot;
+
+    completion() noexcept = default;
+    completion(completion&& other) noexcept : keeper_(std::move(other.keeper_)) { take(other); }
+    completion& operator=(completion&& other) noexcept {
+        const completion before(std::move(*this)); // its end may be the end of what keeps this
+        keeper_ = std::move(other.keeper_);
+        take(other);
+        return *this;
+    }
+    ~completion() {
+        if (handler_ != nullptr) {
+            std::exchange(handler_, nullptr)->destroy();
+        }
+    }
+
+    /// Erases a coroutine's handler, which is small. Takes no memory.
+    template <class Style, class Handler>
+    static completion of_coroutine(Handler&& handler) noexcept {
+        using erased = detail::coroutine_handler<Style, std::decay_t<Handler>, value_type>;
+        static_assert(sizeof(erased) <= sizeof(place));
+        completion made;
+        made.handler_ = ::new (static_cast<void*>(&made.place_)) erased(std::move(handler));
+        return made;
+    }
+
+    /// Erases another handler. `fallback` is its executor if it has none. Throws std::bad_alloc.
+    template <class Style, class Handler>
+    static completion of(Handler&& handler, const boost::asio::any_io_executor& fallback) {
+        completion made;
+        made.handler_ = detail::any_handler<Style, std::decay_t<Handler>, value_type>::make(std::move(handler), fallback);
+        return made;
+    }
+
+    /// Returns true if there is a handler to be called.
+    explicit operator bool() const noexcept { return handler_ != nullptr; }
+
+    executor_type get_executor() const noexcept { return handler_->executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept {
+        return handler_ != nullptr ? handler_->slot() : cancellation_slot_type();
+    }
+
+    /// Completes the operation. The handler runs on its executor, never from within this call. Without memory for that, the
+    /// handler is destroyed uncalled. From any thread.
+    void complete(value_type value = {}) noexcept { end({}, std::move(value)); }
+    void fail(lazy_error failure) noexcept { end(std::move(failure), {}); }
+    void fail(const error& cause) noexcept { end(lazy_error(cause), {}); }
+    void end(lazy_error&& failure, value_type&& value) noexcept {
+        if (auto* const handler = release()) {
+            const auto keeper = std::move(keeper_);
+            handler->post(std::move(failure), std::move(value));
+        }
+    }
+
+    /// Calls the handler at once. On its executor.
+    void operator()(lazy_error&& failure, value_type&& value) {
+        if (auto* const handler = release()) {
+            keeper_.reset();
+            handler->call(std::move(failure), std::move(value));
+        }
+    }
+    void operator()(std::exception_ptr problem, value_type value = {}) {
+        (*this)(lazy_error(std::move(problem)), std::move(value));
+    }
+
+    /// Keeps `object` alive until the operation completes.
+    void keep(std::shared_ptr<void> object) noexcept { keeper_ = std::move(object); }
+
+private:
+    struct place {
+        alignas(std::max_align_t) std::byte bytes[32];
+    };
+
+    detail::erased_handler<value_type>* release() noexcept {
+        if (handler_ == nullptr) {
+            return nullptr;
+        }
+        return std::exchange(handler_, nullptr);
+    }
+
+    void take(completion& other) noexcept {
+        if (auto* const handler = other.release()) {
+            handler_ = handler->move_to(&place_);
+        }
+    }
+
+    detail::erased_handler<value_type>* handler_ = nullptr;
+    std::shared_ptr<void> keeper_;
+    place place_;
+};
+
+} // namespace skep

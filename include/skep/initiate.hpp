@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/as_result.hpp>
+#include <skep/completion.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace skep {
+
+/// The completion token of an operation that is given none: the operation is co_awaited.
+using default_token = boost::asio::use_awaitable_t<>;
+
+namespace detail {
+
+/// Hands a handler the outcome as void(result<T>).
+template <class T>
+struct by_result {
+    template <class Handler, class Value>
+    static void give(Handler&& handler, lazy_error&& failure, Value&& value) {
+        if (failure) {
+            std::forward<Handler>(handler)(result<T>(failure.to_error()));
+        } else if constexpr (std::is_void_v<T>) {
+            std::forward<Handler>(handler)(result<T>());
+        } else {
+            std::forward<Handler>(handler)(result<T>(std::move(value)));
+        }
+    }
+};
+
+/// What a token makes of an operation that results in a T.
+template <class T, class Token>
+struct token_traits {
+    using style = by_exception;
+    using signature = void(std::exception_ptr, T);
+    using inner_token = Token;
+
+    static const Token& inner(const Token& token) noexcept { return token; }
+    static Token& inner(Token& token) noexcept { return token; }
+};
+template <class Token>
+struct token_traits<void, Token> {
+    using style = by_exception;
+    using signature = void(std::exception_ptr);
+    using inner_token = Token;
+
+    static const Token& inner(const Token& token) noexcept { return token; }
+    static Token& inner(Token& token) noexcept { return token; }
+};
+template <class T, class Token>
+struct token_traits<T, as_result_t<Token>> {
+    using style = by_result<T>;
+    using signature = void(result<T>);
+    using inner_token = Token;
+
+    static const Token& inner(const as_result_t<Token>& token) noexcept { return token.token; }
+    static Token& inner(as_result_t<Token>& token) noexcept { return token.token; }
+};
+template <class Token>
+struct token_traits<void, as_result_t<Token>> {
+    using style = by_result<void>;
+    using signature = void(result<void>);
+    using inner_token = Token;
+
+    static const Token& inner(const as_result_t<Token>& token) noexcept { return token.token; }
+    static Token& inner(as_result_t<Token>& token) noexcept { return token.token; }
+};
+
+template <class Token>
+inline constexpr bool is_coroutine_token = false;
+template <class Executor>
+inline constexpr bool is_coroutine_token<boost::asio::use_awaitable_t<Executor>> = true;
+
+/// Erases the handler that a token has become, and begins the operation with it.
+template <class T, class Style, class Start>
+struct initiation {
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) && {
+        auto caller = completion<T>::template of<Style>(std::move(handler), executor);
+        std::move(start)(std::move(caller), std::forward<Args>(args)...);
+    }
+
+    using executor_type = boost::asio::any_io_executor;
+    executor_type get_executor() const noexcept { return executor; }
+
+    Start start;
+    executor_type executor; ///< of handlers that have none
+};
+
+/// The same for a coroutine.
+template <class T, class Style, class Start>
+struct coroutine_initiation {
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) && {
+        std::move(start)(completion<T>::template of_coroutine<Style>(std::move(handler)), std::forward<Args>(args)...);
+    }
+
+    Start start;
+};
+
+/// Begins an operation that results in a T, as the token has it: `start(completion<T>, args...)`. `executor()` is the executor
+/// of handlers that have none; an operation begun with it completes by no other.
+template <class T, class Token, class Executor, class Start, class... Args>
+auto initiate(Token&& token, const Executor& executor, Start start, Args... args) {
+    using traits = token_traits<T, std::decay_t<Token>>;
+    using inner_token = typename traits::inner_token;
+    using signature = typename traits::signature;
+    auto& inner = traits::inner(token);
+    using token_type = std::remove_reference_t<decltype(inner)>;
+    if constexpr (is_coroutine_token<std::remove_const_t<inner_token>>) {
+        return boost::asio::async_initiate<token_type, signature>(
+            coroutine_initiation<T, typename traits::style, Start>{std::move(start)}, inner, std::move(args)...);
+    } else {
+        return boost::asio::async_initiate<token_type, signature>(
+            initiation<T, typename traits::style, Start>{std::move(start), executor()}, inner, std::move(args)...);
+    }
+}
+
+} // namespace detail
+
+} // namespace skep

@@ -1,0 +1,32 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#pragma once
+
+#include <skep/initiate.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace skep::detail {
+
+/// Begins an operation that is a coroutine, as the token has it. Without another token it is awaited as it is; with one it runs
+/// on the handler's executor, by default `executor()`, and a cancellation slot cancels it by type terminal.
+template <class T, class Token, class Executor>
+auto initiate_coroutine(Token&& token, const Executor& executor, boost::asio::awaitable<T> operation) {
+    if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
+        return operation;
+    } else {
+        auto start = [operation = std::move(operation)](completion<T>&& caller) mutable {
+            const auto target = caller.get_executor();
+            boost::asio::co_spawn(target, std::move(operation), std::move(caller));
+        };
+        return initiate<T>(std::forward<Token>(token), executor, std::move(start));
+    }
+}
+
+} // namespace skep::detail
