@@ -52,7 +52,7 @@ struct typed_caller {
             return;
         }
         try {
-            caller({}, value_of_answer<T>(answer, std::move(command)));
+            caller(lazy_error(), value_of_answer<T>(answer, std::move(command)));
         } catch (...) {
             caller(lazy_error(std::current_exception()), {});
         }
@@ -63,6 +63,21 @@ struct typed_caller {
 
     completion<T> caller;
     std::string command;
+};
+
+struct begin_call {
+    void operator()(completion<reply>&& caller, call_operation&& operation) const {
+        std::move(operation)(std::move(caller));
+    }
+};
+
+template <class T>
+struct begin_typed_call {
+    void operator()(completion<T>&& caller, call_operation&& operation, std::string&& command) const {
+        const auto executor = caller.get_executor();
+        typed_caller<T> typed{std::move(caller), std::move(command)};
+        std::move(operation)(completion<reply>::of<by_parts>(std::move(typed), executor));
+    }
 };
 
 } // namespace detail
@@ -90,14 +105,14 @@ public:
     boost::asio::awaitable<reply> execute(request call);
     template <class CompletionToken>
     auto execute(request call, CompletionToken&& token) {
-        return run<reply>(prepare(std::move(call)), std::forward<CompletionToken>(token));
+        return run(prepare(std::move(call)), std::forward<CompletionToken>(token));
     }
 
     /// The same for a command and its arguments. What is wrong with these is an error of the operation, like every other.
     boost::asio::awaitable<reply> execute(std::string command, boost::json::value args = boost::json::object());
     template <class CompletionToken>
     auto execute(std::string command, boost::json::value args, CompletionToken&& token) {
-        return run<reply>(prepare(std::move(command), std::move(args)), std::forward<CompletionToken>(token));
+        return run(prepare(std::move(command), std::move(args)), std::forward<CompletionToken>(token));
     }
 
     /// The same, and the answer's value as a T: see value_as. Fails with type_mismatch too: the call itself has succeeded
@@ -133,23 +148,21 @@ protected:
 private:
     call_operation prepare(std::string command, boost::json::value args);
 
-    template <class T, class CompletionToken, class Start>
-    auto run(Start start, CompletionToken&& token) {
+    template <class CompletionToken>
+    auto run(call_operation operation, CompletionToken&& token) {
         const auto executor = [this] { return get_executor(); };
-        return detail::initiate<T>(std::forward<CompletionToken>(token), executor, std::move(start));
+        return detail::initiate<reply>(std::forward<CompletionToken>(token), executor, detail::begin_call(),
+                                       std::move(operation));
     }
 
     template <class T, class CompletionToken>
     auto run_as(call_operation operation, std::string command, CompletionToken&& token) {
         if constexpr (detail::is_coroutine_token<std::decay_t<CompletionToken>>) {
-            return detail::answer_as<T>(run<reply>(std::move(operation), token), std::move(command));
+            return detail::answer_as<T>(run(std::move(operation), token), std::move(command));
         } else {
-            auto start = [operation = std::move(operation), command = std::move(command)](completion<T>&& caller) mutable {
-                const auto executor = caller.get_executor();
-                detail::typed_caller<T> typed{std::move(caller), std::move(command)};
-                std::move(operation)(completion<reply>::of<detail::by_parts>(std::move(typed), executor));
-            };
-            return run<T>(std::move(start), std::forward<CompletionToken>(token));
+            const auto executor = [this] { return get_executor(); };
+            return detail::initiate<T>(std::forward<CompletionToken>(token), executor, detail::begin_typed_call<T>(),
+                                       std::move(operation), std::move(command));
         }
     }
 };

@@ -14,10 +14,13 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/execution/relationship.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -191,8 +194,8 @@ class any_handler final : public erased_handler<Value> {
     using allocator =
         typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<any_handler>;
 
-    /// False of executors that only dispatch, such as any_completion_executor.
-    static constexpr bool can_post = asio::can_require_v<work, asio::execution::blocking_t::never_t>;
+    /// The usual executor: the operation's own, or one that may take its place.
+    static constexpr bool is_io_executor = std::is_same_v<associated, asio::any_io_executor>;
 
 public:
     static any_handler* make(Handler&& handler, const asio::any_io_executor& fallback) {
@@ -208,14 +211,11 @@ public:
 
     void post(lazy_error&& failure, Value&& value) noexcept override {
         try {
-            [[maybe_unused]] const auto from = io_executor_;
-            const auto target = work_;
-            auto task = leave(std::move(failure), std::move(value));
-            if constexpr (can_post) {
-                post_to(target, std::move(task));
+            if constexpr (is_io_executor) {
+                const auto target = work_;
+                post_to(target, leave(std::move(failure), std::move(value)));
             } else {
-                auto dispatch = [target, task = std::move(task)]() mutable { asio::dispatch(target, std::move(task)); };
-                execute_with_retry(asio::require(from, asio::execution::blocking.never), std::move(dispatch));
+                post_by_io_executor(std::move(failure), std::move(value));
             }
         } catch (const std::bad_alloc&) {} // the handler was destroyed
     }
@@ -223,7 +223,7 @@ public:
     void call(lazy_error&& failure, Value&& value) override {
         const auto target = work_;
         auto task = leave(std::move(failure), std::move(value));
-        if constexpr (can_post) {
+        if constexpr (is_io_executor) {
             task();
         } else {
             asio::dispatch(target, std::move(task));
@@ -239,8 +239,10 @@ public:
     erased_handler<Value>* move_to(void*) noexcept override { return this; }
 
     asio::any_io_executor executor() const noexcept override {
-        if constexpr (std::is_convertible_v<work, asio::any_io_executor>) {
+        if constexpr (is_io_executor) {
             return work_;
+        } else if constexpr (std::is_convertible_v<work, asio::any_io_executor>) {
+            return runs_anywhere() ? io_executor_ : asio::any_io_executor(work_);
         } else {
             return io_executor_;
         }
@@ -250,7 +252,7 @@ public:
     }
 
 private:
-    using io_executor = std::conditional_t<can_post, no_work, asio::any_io_executor>;
+    using io_executor = std::conditional_t<is_io_executor, no_work, asio::any_io_executor>;
 
     any_handler(Handler&& handler, const asio::any_io_executor& fallback)
         : handler_(std::move(handler)),
@@ -259,11 +261,38 @@ private:
           io_executor_(make_io_executor(fallback)) {}
 
     static io_executor make_io_executor([[maybe_unused]] const asio::any_io_executor& fallback) {
-        if constexpr (can_post) {
+        if constexpr (is_io_executor) {
             return {};
         } else {
             return asio::prefer(fallback, asio::execution::outstanding_work.tracked);
         }
+    }
+
+    /// True of executors that are no place of their own: those of futures, which are the system executor's, and those that only
+    /// dispatch, such as any_completion_executor. The operation's executor calls their handlers.
+    bool runs_anywhere() const noexcept {
+        if constexpr (asio::can_require_v<work, asio::execution::blocking_t::never_t>) {
+            const asio::execution_context& system = asio::query(asio::system_executor(), asio::execution::context);
+            const asio::execution_context& mine = asio::query(work_, asio::execution::context);
+            return &mine == &system;
+        } else {
+            return true;
+        }
+    }
+
+    void post_by_io_executor(lazy_error&& failure, Value&& value) {
+        const bool is_nowhere = runs_anywhere();
+        const auto from = io_executor_;
+        const auto target = work_;
+        auto task = leave(std::move(failure), std::move(value));
+        if constexpr (asio::can_require_v<work, asio::execution::blocking_t::never_t>) {
+            if (!is_nowhere) {
+                post_to(target, std::move(task));
+                return;
+            }
+        }
+        auto dispatch = [target, task = std::move(task)]() mutable { asio::dispatch(target, std::move(task)); };
+        execute_with_retry(asio::require(from, asio::execution::blocking.never), std::move(dispatch));
     }
 
     /// The memory goes back first, so that the handler's next operation finds it.

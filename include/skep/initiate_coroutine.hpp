@@ -21,11 +21,11 @@ auto initiate_coroutine(Token&& token, const Executor& executor, boost::asio::aw
     if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
         return operation;
     } else {
-        auto start = [operation = std::move(operation)](completion<T>&& caller) mutable {
+        const auto start = [](completion<T>&& caller, boost::asio::awaitable<T>&& coroutine) {
             const auto target = caller.get_executor();
-            boost::asio::co_spawn(target, std::move(operation), std::move(caller));
+            boost::asio::co_spawn(target, std::move(coroutine), std::move(caller));
         };
-        return initiate<T>(std::forward<Token>(token), executor, std::move(start));
+        return initiate<T>(std::forward<Token>(token), executor, start, std::move(operation));
     }
 }
 

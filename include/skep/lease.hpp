@@ -120,10 +120,12 @@ public:
     /// The same for a call whose answer comes in chunks: see pool::stream.
     template <class CompletionToken = default_token>
     auto stream(request call, CompletionToken&& token = CompletionToken()) {
-        auto start = [handle = handle_, call = std::move(call)](completion<reply_stream>&& caller) mutable {
-            open_stream(handle, std::move(caller), std::move(call));
+        auto start = [handle = handle_](completion<reply_stream>&& caller, request to_send) {
+            open_stream(handle, std::move(caller), std::move(to_send));
         };
-        return begin<reply_stream>(std::forward<CompletionToken>(token), std::move(start));
+        const auto executor = [this] { return get_executor(); };
+        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor, std::move(start),
+                                              std::move(call));
     }
 
     /// Returns the worker of the lease.
@@ -137,11 +139,11 @@ public:
     template <class CompletionToken = default_token>
     auto close(CompletionToken&& token = CompletionToken()) {
         const auto executor = get_executor();
-        auto start = [held = std::move(*this)](completion<void>&& caller) mutable {
+        const auto start = [](completion<void>&& caller, lease&& held) {
             give_back(std::move(held), std::move(caller));
         };
         return detail::initiate<void>(
-            std::forward<CompletionToken>(token), [&] { return executor; }, std::move(start));
+            std::forward<CompletionToken>(token), [&] { return executor; }, start, std::move(*this));
     }
 
     /// Returns true if the lease holds a worker: it was checked out, and neither closed nor moved from. (Its worker may be
@@ -152,12 +154,6 @@ private:
     friend class lease_handle;
 
     explicit lease(std::shared_ptr<lease_handle> handle) noexcept;
-
-    template <class T, class CompletionToken, class Start>
-    auto begin(CompletionToken&& token, Start start) {
-        const auto executor = [this] { return get_executor(); };
-        return detail::initiate<T>(std::forward<CompletionToken>(token), executor, std::move(start));
-    }
 
     static void open_stream(const std::shared_ptr<lease_handle>& handle, completion<reply_stream>&& caller,
                             request&& call);

@@ -320,7 +320,7 @@ private:
     template <class T, class CompletionToken, class... Params, class... Args>
     auto begin(void (*operation)(const std::shared_ptr<pool_core>&, completion<T>&&, Params...),
                CompletionToken&& token, Args... args) {
-        auto start = [core = core_, operation](completion<T>&& caller, Args&&... moved) {
+        auto start = [core = core_, operation](completion<T>&& caller, Args... moved) {
             operation(core, std::move(caller), std::move(moved)...);
         };
         const auto executor = [this] { return get_executor(); };

@@ -157,15 +157,16 @@ public:
     auto stream(request call, CompletionToken&& token = CompletionToken()) {
         lazy_error problem;
         const auto core = find_core(call.pool(), problem);
-        auto start = [core, problem, call = std::move(call)](completion<reply_stream>&& caller) mutable {
+        auto start = [core, problem](completion<reply_stream>&& caller, request to_send) {
             if (core) {
-                detail::operations::open_stream(core, std::move(caller), std::move(call));
+                detail::operations::open_stream(core, std::move(caller), std::move(to_send));
             } else {
-                caller.fail(std::move(problem));
+                caller.fail(problem);
             }
         };
         const auto executor = [this] { return executor_; };
-        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor, std::move(start));
+        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor, std::move(start),
+                                              std::move(call));
     }
 
     /// The executor that the manager was made with.

@@ -263,6 +263,8 @@ boost::system::error_code make_error_code(errc code) noexcept {
     return {static_cast<int>(code), error_category()};
 }
 
+error::error() : system_error(boost::system::error_code()), story_(std::make_shared<story>(error_info())) {}
+
 error::error(skep::errc code, error_info details)
     : error(std::make_shared<story>(std::move(details)), code) {}
 
