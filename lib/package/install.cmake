@@ -53,3 +53,22 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep-config.cmake ${CMAKE_CURRENT_BINA
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep.pc ${CMAKE_CURRENT_BINARY_DIR}/skep-worker.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT skep_development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT skep_development)
+
+# The guides and the samples, in the folders that their links lead to; the headers are where they are installed. Conan's
+# copy of the sources has none.
+if(EXISTS ${PROJECT_SOURCE_DIR}/samples)
+  file(GLOB_RECURSE guides RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/*.md)
+  list(APPEND guides README.md CHANGELOG.md .github/CONTRIBUTING.md conan/README.md
+    lib/core/pool_config.schema.json lib/pool/manager_config.schema.json
+    test/bench/README.md test/conformance/README.md test/simulation/README.md test/docs/snippets/own_context.cpp)
+  foreach(guide IN LISTS guides)
+    cmake_path(GET guide PARENT_PATH folder)
+    install(FILES ${PROJECT_SOURCE_DIR}/${guide} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT skep_development)
+  endforeach()
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT skep_development
+    USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)
+  file(RELATIVE_PATH headers_from_guides /${CMAKE_INSTALL_DOCDIR} /${CMAKE_INSTALL_INCLUDEDIR})
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/guides)
+  file(CREATE_LINK ${headers_from_guides} ${CMAKE_CURRENT_BINARY_DIR}/guides/include SYMBOLIC)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/guides/include DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT skep_development)
+endif()
