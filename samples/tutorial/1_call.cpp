@@ -1,0 +1,42 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Step 1: a call.
+
+#include <skep/skep.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+/// Makes one call and prints its result.
+asio::awaitable<void> answer(skep::pool& pool, skep::request call) {
+    const auto reply = co_await pool.execute(std::move(call));
+    std::cout << reply.as<std::string>() << '\n';
+}
+
+/// The work of the service.
+asio::awaitable<void> serve(skep::pool& pool) {
+    for (const auto* word : {"bee", "flower"}) {
+        auto call = skep::request("translate").arg("word", word);
+        co_await answer(pool, std::move(call));
+    }
+    auto slow = skep::request("ponder").arg("seconds", 0.1).timeout(1s);
+    co_await answer(pool, std::move(slow));
+}
+
+int main() try {
+    auto config = skep::pool_config::python("worker.py");
+    config.name = "words";
+    config.workers = 2;
+    config.min_ready = 2; // both are ready before the first call
+    config.request_timeout = 2s;
+    config.log = skep::log_level::info; // shows what the workers print
+    return skep::run(std::move(config), serve);
+} catch (const std::exception& problem) {
+    std::cerr << problem.what() << '\n';
+    return 1;
+}

@@ -1,0 +1,72 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// Step 8: metrics.
+
+#include "service.hpp"
+#include <skep/skep.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/json/parse.hpp>
+
+#include <csignal>
+#include <fstream>
+#include <iostream>
+
+/// Prints outcomes and times of the calls, by command.
+void print(const skep::pool_metrics& metrics) {
+    for (const auto& [command, calls] : metrics.commands) {
+        std::cout << command << ": " << calls.succeeded << " succeeded";
+        for (const auto& [code, count] : calls.failed) {
+            std::cout << ", " << count << " ended with " << to_string(code);
+        }
+        const std::chrono::duration<double, std::milli> median = calls.run_time.quantile(0.5);
+        std::cout << ", median " << median.count() << " ms\n";
+    }
+}
+
+/// The life of the service: start, work, shutdown.
+asio::awaitable<void> live(skep::pool& pool, asio::signal_set& signals) {
+    std::exception_ptr problem;
+    try {
+        co_await pool.start();
+        co_await serve(pool);
+        std::raise(SIGTERM); // as an operator does while a call is running
+        auto running = skep::request("ponder").arg("seconds", 0.3);
+        co_await answer(pool, std::move(running));
+        auto late = skep::request("translate").arg("word", "bee");
+        co_await answer(pool, std::move(late));
+    } catch (...) {
+        problem = std::current_exception(); // C++ allows no co_await in here
+    }
+    const auto report = co_await pool.shutdown();
+    signals.cancel(); // nothing else holds the context
+    std::cout << "calls drained: " << report.calls_drained << ", workers ended: " << report.workers.size()
+              << ", " << (report.clean() ? "no process is left" : "a process may be left") << '\n';
+    const auto metrics = co_await pool.metrics();
+    print(metrics);
+    if (problem) {
+        std::rethrow_exception(problem);
+    }
+}
+
+int main() try {
+    std::ifstream file("pool.json");
+    asio::io_context context;
+    skep::pool pool(context, skep::pool_config::from_json(boost::json::parse(file)));
+    asio::signal_set signals(context, SIGINT, SIGTERM);
+    signals.async_wait([&](boost::system::error_code failed, int) {
+        if (!failed) {
+            asio::co_spawn(context, pool.shutdown(), [](auto&&...) {}); // live() gets the same report
+        }
+    });
+    auto ended = asio::co_spawn(context, live(pool, signals), asio::use_future);
+    context.run();
+    ended.get(); // rethrows the exception of live()
+} catch (const std::exception& problem) {
+    std::cerr << problem.what() << '\n';
+    return 1;
+}

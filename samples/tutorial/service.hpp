@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+// The service of step 6, for steps 7 and 8.
+
+#pragma once
+
+#include <skep/skep.hpp>
+
+#include <iostream>
+#include <string>
+
+namespace asio = boost::asio;
+
+/// The HTTP status that tells a client of an error.
+inline int status_of(const skep::error& failure) {
+    const auto code = failure.errc();
+    if (is_callers_fault(failure)) return 400;
+    if (code == skep::errc::timeout) return 504;
+    return retryable(code) || code == skep::errc::shutting_down ? 503 : 500;
+}
+
+/// Makes one call and prints a status, with the result or the cause.
+inline asio::awaitable<void> answer(skep::pool& pool, skep::request call) {
+    try {
+        const auto reply = co_await pool.execute(std::move(call));
+        std::cout << "200 " << reply.value << '\n';
+    } catch (const skep::error& failure) {
+        std::cout << status_of(failure) << ' ' << failure.what() << '\n';
+    }
+}
+
+/// Prints a stream piece by piece. The client leaves after `patience` words.
+inline asio::awaitable<void> listen(skep::pool& pool, int patience) {
+    auto call = skep::request("read").arg("text", "the bee sees a flower");
+    auto stream = co_await pool.stream(std::move(call));
+    while (const auto word = co_await stream.next()) {
+        std::cout << word->as<std::string>() << ' ' << std::flush;
+        if (--patience == 0) {
+            std::cout << "... the client leaves\n";
+            co_return; // destroys the stream, which ends the command in the worker
+        }
+    }
+    std::cout << "- " << stream.result().value << " words\n";
+}
+
+/// Knowledge of the service. A real tool awaits its database here.
+inline asio::awaitable<skep::tool_reply> dictionary(skep::tool_call question) {
+    const bool known = question.args.at("word").as_string() == "bear";
+    co_return skep::tool_reply(known ? "oso" : "?");
+}
+
+/// The work of the service.
+inline asio::awaitable<void> serve(skep::pool& pool) {
+    pool.register_tool("dictionary", dictionary);
+    for (const auto* word : {"bee", "flower", "bear"}) {
+        auto call = skep::request("translate").arg("word", word);
+        co_await answer(pool, std::move(call));
+    }
+    auto slow = skep::request("ponder").arg("seconds", 5);
+    co_await answer(pool, std::move(slow));
+    co_await listen(pool, 10);
+    co_await listen(pool, 3);
+    for (const auto* visitor : {"Ada", "Bob", "Ada"}) {
+        auto call = skep::request("learn").arg("word", "hive").session(visitor);
+        co_await answer(pool, std::move(call));
+    }
+    auto unknown = skep::request("look_up").arg("word", "bear");
+    co_await answer(pool, std::move(unknown));
+}
