@@ -144,11 +144,13 @@ bool run_seed(std::uint64_t seed, progress& mine) {
 /// In a process of its own, as a failing seed may bring it down.
 void show_trace(const char* program, std::uint64_t seed) {
     const auto text = std::to_string(seed);
-    std::printf("---- trace of seed %s; again: %s --from %s --trace\n", text.c_str(), program, text.c_str());
+    std::printf("---- trace of seed %s; again: %s --from %s --trace%s\n", text.c_str(), program, text.c_str(),
+                with_allocation_faults ? " --faults" : "");
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", program, "--from", text.c_str(), "--trace", nullptr);
+        const char* const faults = with_allocation_faults ? "--faults" : nullptr;
+        execl("/proc/self/exe", program, "--from", text.c_str(), "--trace", faults, nullptr);
         _exit(127);
     }
     waitpid(child, nullptr, 0);
