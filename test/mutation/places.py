@@ -26,6 +26,7 @@ LITERAL = re.compile(r"(?<![\w.'<])(\d[\d']*)((?!e)[a-zA-Z]*)(?![\w.'>])")
 LIMIT = re.compile(r"(?i)limit|max|most|capacity|size|count|options|window|threshold|allowed")
 LOG = re.compile(r"\b(?:log\w*|assert|static_assert|BOOST_ASSERT)\(")
 LABEL = re.compile(r"\s*(?:(?:case\b(?:[^:;{}]|::)*|default):(?!:)\s*)*")
+NOTHING = re.compile(r"[\s}]*(?:default:\s*break;\s*)?")
 DECLARES = re.compile(r"(?:const\s+)?[\w:<>]+(?:[&*\s]|const\b)+\w+\s*=[^=]")
 SCOPE = re.compile(r"(?:template\s*<.*?>\s*)?(?:inline\s+)?(namespace|class|struct|union|enum|extern)\b", re.S)
 STATEMENT = re.compile(r"""
@@ -97,6 +98,16 @@ class Source:
         begin, end, _ = self.braces_around(offset)
         is_last = not self.mask[offset:end - 1].strip()
         return is_last and self.kind_around(begin) in ("namespace", "type")
+
+    def ends_switch(self, offset):
+        """Whether nothing but braces and a `default: break;` follow until the switch is over."""
+        begin, end, kind = self.braces_around(offset)
+        while kind == "block" and NOTHING.fullmatch(self.mask, offset, end - 1):
+            closing = self.index[begin] - 1
+            if self.tokens[closing][0] == ")":
+                return self.tokens[self.partner[closing] - 1][0] == "switch"
+            begin, end, kind = self.braces_around(begin)
+        return False
 
     def statement_around(self, offset):
         return min(((end - begin, begin) for begin, end, _ in self.statements if begin <= offset < end),
@@ -174,7 +185,8 @@ def literals(source):
 def statements(source):
     for begin, end, kind in source.statements:
         begin = LABEL.match(source.mask, begin).end()
-        is_idle = re.match("(?:co_)?return;", source.mask[begin:end]) and source.ends_function(end)
+        is_idle = ((re.match("(?:co_)?return;", source.mask[begin:end]) and source.ends_function(end))
+                   or (re.match("break;", source.mask[begin:end]) and source.ends_switch(end)))
         if kind in ("block", "lambda") and STATEMENT.match(source.mask, begin, end) and not is_idle:
             yield "statement", begin, end, [("dropped", f"if (!{ACTIVE}) ", "")]
 
