@@ -64,7 +64,7 @@ struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_
     /// Among all that the pool has not completed. Links nothing else.
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> open;
     claim_holder* holder = nullptr;
-    worker* assigned_worker = nullptr; ///< that it has a place of
+    worker* assigned_worker = nullptr; ///< that it has a place of; null for a private call
     time_point submitted;
     std::optional<std::uint32_t> slot; ///< the only one that will do; any does if empty
     std::int64_t order =

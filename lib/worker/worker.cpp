@@ -118,7 +118,6 @@ void worker::end_with_pool(const std::exception_ptr& problem) noexcept {
     core_.surroundings.starter.cancel_start(core_.id);
     try {
         core_.life.break_off("no memory left", present()); // so short that it takes none
-        follow_life();
         calls_.lose();
     } catch (...) {} // what they would have told nobody needs
     wake_.open();

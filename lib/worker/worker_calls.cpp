@@ -62,7 +62,6 @@ void worker_calls::assign(call& next, time_point now) {
     make_room(); // a frame that is sent must be in the table
     append_call(data.outbox(), next_id(), next.body, next.req, times);
     next.id = next_id();
-    next.assigned_worker = &core_.self;
     add(next, begin);
     follow_load(now, &next);
     last_assigned_ = next.is_private ? last_assigned_ : now;
