@@ -68,6 +68,28 @@ BOOST_AUTO_TEST_CASE(one_that_is_replaced_at_once_is_not_spoken_of) {
     BOOST_TEST(log.count("waits to be replaced") == 0);
 }
 
+BOOST_AUTO_TEST_CASE(one_that_only_waits_for_its_turn_is_not_held) {
+    running_pool pool(told(2));
+    pool.runtime().on_start = never_ready;
+    const auto restart = pool.begin(pool.facade().rolling_restart());
+    pool.advance(100ms, 10ms);
+    BOOST_TEST(!restart->done);
+    BOOST_TEST(pool.launched() == 3u);
+    BOOST_TEST(pool.worker_status_of(0).waits_to_leave.empty());
+    BOOST_TEST(pool.worker_status_of(1).waits_to_leave.empty());
+}
+
+BOOST_AUTO_TEST_CASE(one_whose_restart_was_broken_off_is_not_said_to_wait_for_its_lease) {
+    running_pool pool(told(1));
+    pool.runtime().on_start = [](fake_worker& successor) { successor.exit(exit_3); };
+    const auto restart = pool.begin(pool.facade().rolling_restart());
+    pool.advance(1s, 100ms);
+    BOOST_TEST(restart->code() == errc::restart_failed);
+    const auto lease = pool.checkout();
+    BOOST_REQUIRE(lease->value);
+    BOOST_TEST(pool.worker_status_of(0).waits_to_leave.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

@@ -9,6 +9,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
@@ -141,6 +142,41 @@ BOOST_AUTO_TEST_CASE(a_cleanup_can_be_cancelled_and_what_was_swept_stays_swept) 
     BOOST_TEST(stats.current > of.many / 2);
     BOOST_TEST(stats.cleanup_runs == 0u);
     BOOST_TEST(complete(of.store->cleanup_expired()) == stats.current - 1);
+}
+
+namespace {
+
+/// Cancels the cleanup that it hears of first.
+struct canceller final : session_observer {
+    void on_session_removed(const std::string&) noexcept override {}
+    void on_session_expired(const std::string&, time_point) noexcept override {
+        signal.emit(asio::cancellation_type::terminal);
+    }
+    asio::cancellation_signal signal;
+};
+
+/// Asio 1.81 does not call the handler of a coroutine that is cancelled before it was suspended.
+asio::awaitable<std::size_t> after_a_turn(asio::awaitable<std::size_t> cleanup) {
+    co_await asio::post(asio::use_awaitable);
+    co_return co_await std::move(cleanup);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_cleanup_that_is_cancelled_as_it_sweeps_ends_as_cancelled) {
+    left_behind of;
+    const auto observer = std::make_shared<canceller>();
+    observe(*of.store, observer);
+    asio::io_context context(1);
+    std::exception_ptr problem;
+    asio::co_spawn(
+        context, after_a_turn(of.store->cleanup_expired()),
+        asio::bind_cancellation_slot(observer->signal.slot(),
+                                     [&](std::exception_ptr error, std::size_t) { problem = error; }));
+    context.run();
+    BOOST_REQUIRE(problem);
+    BOOST_CHECK_EXCEPTION(std::rethrow_exception(problem), error,
+                          [](const error& failure) { return failure.errc() == errc::cancelled; });
 }
 
 namespace {
