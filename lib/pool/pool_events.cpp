@@ -9,6 +9,19 @@
 
 namespace skep {
 
+namespace {
+
+const char* text_of(condition_changed::change kind) noexcept {
+    switch (kind) {
+    case condition_changed::change::suspended: return "suspended";
+    case condition_changed::change::resumed: return "resumed";
+    case condition_changed::change::restored: return "restored: it passed its health check";
+    }
+    return "changed";
+}
+
+} // namespace
+
 void pool_events::wake() {
     asio::post(parts_.context.executor, [this, weak = parts_.surroundings.owner] {
         if (const auto owner = weak.lock()) {
@@ -92,7 +105,7 @@ void pool_events::apply(worker& subject, const used_up&) {
 }
 
 void pool_events::apply(worker& subject, const condition_changed& fact) {
-    const auto describe = [&] { return to_string(subject.id()) + " is " + fact.condition; };
+    const auto describe = [&] { return to_string(subject.id()) + " is " + text_of(fact.kind); };
     parts_.log(log_level::info, describe, subject_of(subject));
 }
 

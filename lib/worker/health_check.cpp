@@ -196,7 +196,7 @@ void health_check::restore() {
     const bool was_degraded = core_.life.readiness().has(obstacle::degraded);
     core_.life.restore(core_.context.present());
     if (was_degraded) {
-        core_.announce(condition_changed{"restored: it passed its health check"});
+        core_.announce(condition_changed{condition_changed::change::restored});
     }
     core_.announce_room();
 }

@@ -346,7 +346,7 @@ void worker::resume() {
     if (core_.life.readiness().has(obstacle::suspended)) {
         core_.life.resume(health_.is_well(), present());
         health_.wake();
-        core_.announce(condition_changed{"resumed"});
+        core_.announce(condition_changed{condition_changed::change::resumed});
         core_.announce_room();
     }
 }

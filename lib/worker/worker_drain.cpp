@@ -27,7 +27,7 @@ void worker_drain::show_suspended() {
     const bool is_drained = core_.self.calls().load() == (core_.self.health().is_probing() ? 1u : 0u);
     if (is_drained && core_.life.readiness().has(obstacle::suspended) &&
         core_.life.drained(core_.context.present())) {
-        core_.announce(condition_changed{"suspended"});
+        core_.announce(condition_changed{condition_changed::change::suspended});
     }
 }
 

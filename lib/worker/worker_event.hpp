@@ -34,9 +34,13 @@ struct went_wrong {
 /// It has answered as many calls as it is meant to.
 struct used_up {};
 
-/// The worker was suspended, resumed or restored.
 struct condition_changed {
-    const char* condition; ///< now, for the log
+    enum class change {
+        suspended,
+        resumed,
+        restored ///< it has passed its health check
+    };
+    change kind;
 };
 
 struct pings_missed {
