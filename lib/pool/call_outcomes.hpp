@@ -36,7 +36,9 @@ private:
     void on_chunk(call& receiver, chunk_message& piece) override {
         parts_.calls.answers().on_chunk(receiver, piece);
     }
-    void on_begun_in_vain(call& abandoned_call) override { parts_.calls.open().grant_grace(abandoned_call); }
+    void on_begun_in_vain(call& abandoned_call) override {
+        parts_.calls.open_calls().grant_grace(abandoned_call);
+    }
     bool may_be_probed(const worker& one) const noexcept override {
         return parts_.workers.may_be_probed(one);
     }

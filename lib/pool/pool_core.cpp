@@ -140,7 +140,7 @@ void pool_core::submit(call& new_call) {
     }
     const bool may_grow = outer_of(new_call) != nullptr && parts_.may_get_more_workers();
     calls.submit(new_call, may_grow);
-    if (calls.open().next_for_any() != nullptr) {
+    if (calls.open_calls().next_for_any() != nullptr) {
         parts_.scaling.on_waiting();
     }
 }
@@ -162,7 +162,7 @@ void pool_core::end_now(const asio::execution_context&) noexcept {
     parts_.supervision.end_now();
     parts_.starter->close(); // ends what the workers have left of their groups, and a launch under way
     parts_.waits.drop_callers();
-    parts_.calls.open().drop_callers();
+    parts_.calls.open_calls().drop_callers();
 }
 
 void pool_core::require_running() {

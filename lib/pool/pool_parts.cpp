@@ -49,7 +49,7 @@ pool_parts::pool_parts(pool_context context_of_pool, pool_config config_of_pool,
       workers(context, config),
       supervision(surroundings, log, workers, changed),
       suspensions(config, workers, changed),
-      scaling(surroundings, calls.open(), workers, suspensions, log, std::move(share)),
+      scaling(surroundings, calls.open_calls(), workers, suspensions, log, std::move(share)),
       hooks(context, config, log),
       tasks(tasks_on(context.executor, limit)),
       waits(context.executor) {}
@@ -72,12 +72,12 @@ void pool_parts::refuse_cycles() {
 
 std::size_t pool_parts::fail_queue(errc code, const error_info& info) {
     leases.refuse_checkouts(code, info); // calls are left
-    return calls.open().fail_queue(code, info);
+    return calls.open_calls().fail_queue(code, info);
 }
 
 std::size_t pool_parts::abort_all(errc code) {
     leases.refuse_checkouts(code);
-    return calls.open().abort_all(code);
+    return calls.open_calls().abort_all(code);
 }
 
 asio::awaitable<void> pool_parts::stop_workers(stop_stage first) {
@@ -104,15 +104,15 @@ pool_status pool_parts::status() {
     pool_status result;
     result.name = config.name;
     result.phase = state.phase;
-    result.queued = calls.open().queued();
-    result.in_flight = calls.open().in_flight();
+    result.queued = calls.open_calls().queued();
+    result.in_flight = calls.open_calls().in_flight();
     result.leases = leases.size();
     result.sessions = calls.sessions().known().bound();
     const auto now = context.now();
     auto& waiting = calls.room().queue();
     result.oldest_wait = waiting.empty() ? duration::zero() : duration(now - waiting.oldest().submitted);
     result.retry_tokens = calls.retry_tokens();
-    result.counters = calls.open().counters();
+    result.counters = calls.open_calls().counters();
     scaling.count(result.counters);
     result.suspended = suspensions.is_on();
     supervision.report(result, now);
@@ -123,7 +123,7 @@ pool_metrics pool_parts::metrics() {
     pool_metrics result;
     result.status = status();
     result.start_time = supervision.start_time();
-    calls.open().report(result);
+    calls.open_calls().report(result);
     return result;
 }
 

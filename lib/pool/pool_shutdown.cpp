@@ -67,10 +67,10 @@ asio::awaitable<void> pool_shutdown::run() {
     parts_.supervision.end_launch();
     parts_.leases.refuse_checkouts(errc::shutting_down); // they would have no calls
     parts_.calls.room().serve_all();
-    const auto before = parts_.calls.open().queued() + parts_.calls.open().in_flight();
+    const auto before = parts_.calls.open_calls().queued() + parts_.calls.open_calls().in_flight();
     fail_queue_if_hopeless();
     if (!kills_at_once_) {
-        co_await parts_.calls.open().drain(began + parts_.config.stop.drain_timeout);
+        co_await parts_.calls.open_calls().drain(began + parts_.config.stop.drain_timeout);
     }
     report_.calls_aborted += parts_.abort_all(errc::shutting_down);
     report_.calls_drained = before - std::min(before, report_.calls_aborted);

@@ -112,7 +112,7 @@ asio::awaitable<void> pool_start::undo() {
     const auto came_up = parts_.workers.ready();
     parts_.supervision.record_failure_under_way();
     const auto& cause = state_.failed_start.emplace(start_failure(came_up)).info();
-    parts_.calls.open().abort_running(errc::start_failed, cause);
+    parts_.calls.open_calls().abort_running(errc::start_failed, cause);
     parts_.fail_queue(errc::start_failed, cause);
     co_await parts_.stop_workers(stop_stage::ask);
     const auto problem = start_failure(came_up); // only now is known how all of them ended

@@ -27,7 +27,7 @@ public:
         loops_.spawn(nullptr, watch_deadlines());
     }
     ~dispatch_bench() {
-        calls.open().abort_all(errc::shutting_down);
+        calls.open_calls().abort_all(errc::shutting_down);
         end();
         loops_.cancel();
         manual_context::run_until_idle();
@@ -106,7 +106,7 @@ private:
         calls.answers().on_chunk(receiver, piece);
     }
     void on_log(const worker&, const log_message&) noexcept override {}
-    void on_begun_in_vain(call& begun) override { calls.open().grant_grace(begun); }
+    void on_begun_in_vain(call& begun) override { calls.open_calls().grant_grace(begun); }
 
     asio::awaitable<void> watch_deadlines() {
         auto& deadlines = calls.room().deadlines();
@@ -126,22 +126,22 @@ BOOST_AUTO_TEST_CASE(a_call_goes_to_a_free_worker_at_once) {
     dispatch_bench bench;
     bench.launch();
     const auto call = bench.submit();
-    BOOST_TEST(bench.calls.open().in_flight() == 1u);
-    BOOST_TEST(bench.calls.open().next_for_any() == nullptr);
+    BOOST_TEST(bench.calls.open_calls().in_flight() == 1u);
+    BOOST_TEST(bench.calls.open_calls().next_for_any() == nullptr);
     bench.answer();
     BOOST_TEST(call->answer.has_value());
     BOOST_TEST(call->woken == 1);
-    BOOST_TEST(bench.calls.open().in_flight() == 0u);
+    BOOST_TEST(bench.calls.open_calls().in_flight() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(calls_wait_in_order_for_whoever_comes_up_or_becomes_free) {
     dispatch_bench bench;
     const auto first = bench.submit("first");
     const auto second = bench.submit("second");
-    BOOST_TEST(bench.calls.open().queued() == 2u);
-    BOOST_TEST(bench.calls.open().next_for_any() == first.get());
+    BOOST_TEST(bench.calls.open_calls().queued() == 2u);
+    BOOST_TEST(bench.calls.open_calls().next_for_any() == first.get());
     bench.launch();
-    BOOST_TEST(bench.calls.open().queued() == 1u);
+    BOOST_TEST(bench.calls.open_calls().queued() == 1u);
     bench.answer();
     BOOST_TEST(first->answer.has_value());
     BOOST_TEST(!second->woken);
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(what_the_pool_is_in_no_state_for_is_refused) {
     admission_facts unavailable;
     unavailable.is_unavailable = true;
     BOOST_TEST(bench.submit(request("x"), unavailable)->failed == errc::unavailable);
-    BOOST_TEST(bench.calls.open().counters().failed == 2u);
+    BOOST_TEST(bench.calls.open_calls().counters().failed == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_queue_refuses) {
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_full_queue_refuses) {
     const auto waiting = bench.submit();
     BOOST_TEST(bench.submit()->failed == errc::pool_saturated);
     BOOST_TEST(!waiting->woken);
-    BOOST_TEST(bench.calls.open().counters().rejected == 1u);
+    BOOST_TEST(bench.calls.open_calls().counters().rejected == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_has_its_end) {
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_wait_has_its_end) {
     BOOST_TEST(!waiting->woken);
     bench.advance(20ms);
     BOOST_TEST(waiting->failed == errc::no_worker);
-    BOOST_TEST(bench.calls.open().queued() == 0u);
+    BOOST_TEST(bench.calls.open_calls().queued() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_running_call_that_times_out_keeps_its_worker_until_that_answers) {
@@ -189,10 +189,10 @@ BOOST_AUTO_TEST_CASE(a_running_call_that_times_out_keeps_its_worker_until_that_a
     bench.advance(1010ms);
     BOOST_TEST(slow->failed == errc::timeout);
     BOOST_TEST(bench.far_side().take_controls("cancel").size() == 1u);
-    BOOST_TEST(bench.calls.open().queued() == 1u);
+    BOOST_TEST(bench.calls.open_calls().queued() == 1u);
     bench.answer();
-    BOOST_TEST(bench.calls.open().counters().late_answers == 1u);
-    BOOST_TEST(bench.calls.open().queued() == 0u);
+    BOOST_TEST(bench.calls.open_calls().counters().late_answers == 1u);
+    BOOST_TEST(bench.calls.open_calls().queued() == 0u);
     bench.answer();
     BOOST_TEST(next->answer.has_value());
     BOOST_TEST(bench.overdue == 0);
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(what_a_dead_worker_cannot_have_begun_goes_to_another) {
     bench.answer(1);
     BOOST_TEST(pipelined->answer.has_value());
     BOOST_TEST(pipelined->answer->attempts == 1);
-    BOOST_TEST(bench.calls.open().counters().retried == 1u);
+    BOOST_TEST(bench.calls.open_calls().counters().retried == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_storm_of_deadlines_leaves_turns_to_others) {
@@ -238,9 +238,9 @@ BOOST_AUTO_TEST_CASE(a_storm_of_deadlines_leaves_turns_to_others) {
         waiting.push_back(bench.submit());
     }
     bench.time.advance(bench.config.queue.timeout);
-    const auto largest = bench.largest_drop([&] { return bench.calls.open().queued(); });
+    const auto largest = bench.largest_drop([&] { return bench.calls.open_calls().queued(); });
     BOOST_TEST(largest == 256u);
-    BOOST_TEST(bench.calls.open().queued() == 0u);
+    BOOST_TEST(bench.calls.open_calls().queued() == 0u);
     for (const auto& each : waiting) {
         BOOST_TEST(each->failed == errc::no_worker);
     }
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(calls_of_a_session_stay_in_order_when_another_one_is_forgot
     bench.calls.submit(*first, false);
     const auto second = bench.submit(request("second").session("mine"));
     BOOST_TEST(bench.calls.forget_session("another"));
-    BOOST_TEST(bench.calls.open().queued() == 2u);
+    BOOST_TEST(bench.calls.open_calls().queued() == 2u);
     bench.answer();
     const auto sent = bench.far_side().take_calls(); // the second is pipelined
     BOOST_REQUIRE(sent.size() == 2u);
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(an_idempotent_call_is_retried) {
     const auto call = bench.submit(request("x").idempotent(true));
     bench.far_side(0).exit(exit_status::signalled(SIGKILL));
     bench.advance(600ms);
-    BOOST_TEST(bench.calls.open().queued() == 1u);
+    BOOST_TEST(bench.calls.open_calls().queued() == 1u);
     bench.launch();
     bench.answer(1);
     BOOST_TEST(call->answer->attempts == 2);
@@ -305,10 +305,10 @@ BOOST_AUTO_TEST_CASE(all_of_them_can_be_ended_at_once) {
     bench.launch();
     const auto running = bench.submit();
     const auto waiting = bench.submit();
-    BOOST_TEST(bench.calls.open().abort_all(errc::shutting_down) == 2u);
+    BOOST_TEST(bench.calls.open_calls().abort_all(errc::shutting_down) == 2u);
     BOOST_TEST(running->failed == errc::shutting_down);
     BOOST_TEST(waiting->failed == errc::shutting_down);
-    BOOST_TEST(bench.calls.open().in_flight() == 0u);
+    BOOST_TEST(bench.calls.open_calls().in_flight() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

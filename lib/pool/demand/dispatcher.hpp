@@ -37,7 +37,7 @@ public:
 
     waiting_room& room() noexcept { return room_; }
     session_router& sessions() noexcept { return sessions_; }
-    open_calls& open() noexcept { return open_; }
+    skep::open_calls& open_calls() noexcept { return open_; }
     call_answers& answers() noexcept { return answers_; }
     call_timeouts& timeouts() noexcept { return timeouts_; }
 
@@ -94,7 +94,7 @@ private:
     const pool_context& context_;
     waiting_room room_;
     session_router sessions_;
-    open_calls open_;
+    skep::open_calls open_;
     lost_call_policy losses_;
     call_answers answers_;
     call_timeouts timeouts_;

@@ -194,8 +194,8 @@ void lease_manager::cancel_close(lease_claim& lease) {
 
 /// Those that wait, and those that its worker has.
 void lease_manager::end_calls(lease_claim& lease) {
-    calls_.open().fail_waiting_in(lease, errc::cancelled, {});
-    calls_.open().abandon_running_in(lease, errc::cancelled);
+    calls_.open_calls().fail_waiting_in(lease, errc::cancelled, {});
+    calls_.open_calls().abandon_running_in(lease, errc::cancelled);
 }
 
 /// Once its calls have ended: has its worker reset, and lets go of it.
@@ -261,7 +261,7 @@ void lease_manager::lose(lease_claim& lease) {
         room_.deadlines().remove(lease);
         if (!lease.waiting.empty()) {
             info.detail = "the leased worker ended";
-            calls_.open().fail_waiting_in(lease, errc::worker_lost, info);
+            calls_.open_calls().fail_waiting_in(lease, errc::worker_lost, info);
         }
         break;
     default:
