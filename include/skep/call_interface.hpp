@@ -35,7 +35,8 @@ T value_of_answer(const reply& answer, std::string&& command) {
 }
 
 template <class T, class Executor>
-boost::asio::awaitable<T, Executor> answer_as(boost::asio::awaitable<reply, Executor> operation, std::string command) {
+boost::asio::awaitable<T, Executor> answer_as(boost::asio::awaitable<reply, Executor> operation,
+                                              std::string command) {
     const auto answer = co_await std::move(operation);
     co_return value_of_answer<T>(answer, std::move(command));
 }
@@ -109,7 +110,8 @@ public:
     }
 
     /// The same for a command and its arguments. What is wrong with these is an error of the operation, like every other.
-    boost::asio::awaitable<reply> execute(std::string command, boost::json::value args = boost::json::object());
+    boost::asio::awaitable<reply> execute(std::string command,
+                                          boost::json::value args = boost::json::object());
     template <class CompletionToken>
     auto execute(std::string command, boost::json::value args, CompletionToken&& token) {
         return run(prepare(std::move(command), std::move(args)), std::forward<CompletionToken>(token));
@@ -161,8 +163,9 @@ private:
             return detail::answer_as<T>(run(std::move(operation), token), std::move(command));
         } else {
             const auto executor = [this] { return get_executor(); };
-            return detail::initiate<T>(std::forward<CompletionToken>(token), executor, detail::begin_typed_call<T>(),
-                                       std::move(operation), std::move(command));
+            return detail::initiate<T>(std::forward<CompletionToken>(token), executor,
+                                       detail::begin_typed_call<T>(), std::move(operation),
+                                       std::move(command));
         }
     }
 };

@@ -34,8 +34,8 @@ public:
     /// A call that `function(completion<reply>)` runs, once. The function completes its argument, at once or later, and must
     /// not throw.
     template <class Function>
-    requires std::is_invocable_v<Function&, completion<reply>> explicit call_operation(Function function)
-        : body_(new function_body<Function>(std::move(function))) {}
+    requires std::is_invocable_v<Function&, completion<reply>>
+    explicit call_operation(Function function) : body_(new function_body<Function>(std::move(function))) {}
 
     /// A call that fails with `cause`.
     static call_operation failing(const std::exception_ptr& cause) {

@@ -133,13 +133,14 @@ struct no_work {};
 /// Runs `task` on `executor`, as the last thing that this turn of the caller's executor does: the same thread may go on with it.
 template <class Executor, class Task>
 void post_to(const Executor& executor, Task&& task) {
-    const auto base =
-        asio::prefer(asio::require(executor, asio::execution::blocking.never), asio::execution::relationship.continuation);
+    const auto base = asio::prefer(asio::require(executor, asio::execution::blocking.never),
+                                   asio::execution::relationship.continuation);
     if constexpr (std::is_same_v<typename std::remove_cvref_t<Task>::allocator_type, std::allocator<void>>) {
         execute_with_retry(base, std::forward<Task>(task));
     } else {
         const auto allocator = task.get_allocator();
-        execute_with_retry(asio::prefer(base, asio::execution::allocator(allocator)), std::forward<Task>(task));
+        execute_with_retry(asio::prefer(base, asio::execution::allocator(allocator)),
+                           std::forward<Task>(task));
     }
 }
 
@@ -189,10 +190,10 @@ private:
 template <class Style, class Handler, class Value>
 class any_handler final : public erased_handler<Value> {
     using associated = asio::associated_executor_t<Handler, asio::any_io_executor>;
-    using work = std::decay_t<
-        decltype(asio::prefer(std::declval<const associated&>(), asio::execution::outstanding_work.tracked))>;
-    using allocator =
-        typename std::allocator_traits<asio::associated_allocator_t<Handler>>::template rebind_alloc<any_handler>;
+    using work = std::decay_t<decltype(asio::prefer(std::declval<const associated&>(),
+                                                    asio::execution::outstanding_work.tracked))>;
+    using allocator = typename std::allocator_traits<
+        asio::associated_allocator_t<Handler>>::template rebind_alloc<any_handler>;
 
     /// The usual executor: the operation's own, or one that may take its place.
     static constexpr bool is_io_executor = std::is_same_v<associated, asio::any_io_executor>;
@@ -272,7 +273,8 @@ private:
     /// dispatch, such as any_completion_executor. The operation's executor calls their handlers.
     bool runs_anywhere() const noexcept {
         if constexpr (asio::can_require_v<work, asio::execution::blocking_t::never_t>) {
-            const asio::execution_context& system = asio::query(asio::system_executor(), asio::execution::context);
+            const asio::execution_context& system =
+                asio::query(asio::system_executor(), asio::execution::context);
             const asio::execution_context& mine = asio::query(work_, asio::execution::context);
             return &mine == &system;
         } else {
@@ -291,7 +293,9 @@ private:
                 return;
             }
         }
-        auto dispatch = [target, task = std::move(task)]() mutable { asio::dispatch(target, std::move(task)); };
+        auto dispatch = [target, task = std::move(task)]() mutable {
+            asio::dispatch(target, std::move(task));
+        };
         execute_with_retry(asio::require(from, asio::execution::blocking.never), std::move(dispatch));
     }
 
@@ -350,7 +354,8 @@ public:
     template <class Style, class Handler>
     static completion of(Handler&& handler, const boost::asio::any_io_executor& fallback) {
         completion made;
-        made.handler_ = detail::any_handler<Style, std::decay_t<Handler>, value_type>::make(std::move(handler), fallback);
+        made.handler_ =
+            detail::any_handler<Style, std::decay_t<Handler>, value_type>::make(std::move(handler), fallback);
         return made;
     }
 

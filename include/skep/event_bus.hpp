@@ -102,8 +102,8 @@ public:
     template <class CompletionToken = default_token>
     auto next(CompletionToken&& token = CompletionToken()) {
         const auto executor = [] { return boost::asio::any_io_executor(boost::asio::system_executor()); };
-        return detail::initiate_coroutine<std::optional<value_type>>(std::forward<CompletionToken>(token), executor,
-                                                                     next_of(mailbox()));
+        return detail::initiate_coroutine<std::optional<value_type>>(std::forward<CompletionToken>(token),
+                                                                     executor, next_of(mailbox()));
     }
 
 private:

@@ -100,7 +100,8 @@ template <class T, class Style, class Start>
 struct coroutine_initiation {
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) && {
-        std::move(start)(completion<T>::template of_coroutine<Style>(std::move(handler)), std::forward<Args>(args)...);
+        std::move(start)(completion<T>::template of_coroutine<Style>(std::move(handler)),
+                         std::forward<Args>(args)...);
     }
 
     Start start;
@@ -117,10 +118,12 @@ auto initiate(Token&& token, const Executor& executor, Start start, Args... args
     using token_type = std::remove_reference_t<decltype(inner)>;
     if constexpr (is_coroutine_token<std::remove_const_t<inner_token>>) {
         return boost::asio::async_initiate<token_type, signature>(
-            coroutine_initiation<T, typename traits::style, Start>{std::move(start)}, inner, std::move(args)...);
+            coroutine_initiation<T, typename traits::style, Start>{std::move(start)}, inner,
+            std::move(args)...);
     } else {
         return boost::asio::async_initiate<token_type, signature>(
-            initiation<T, typename traits::style, Start>{std::move(start), executor()}, inner, std::move(args)...);
+            initiation<T, typename traits::style, Start>{std::move(start), executor()}, inner,
+            std::move(args)...);
     }
 }
 

@@ -124,8 +124,8 @@ public:
             open_stream(handle, std::move(caller), std::move(to_send));
         };
         const auto executor = [this] { return get_executor(); };
-        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor, std::move(start),
-                                              std::move(call));
+        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor,
+                                              std::move(start), std::move(call));
     }
 
     /// Returns the worker of the lease.
@@ -139,8 +139,8 @@ public:
     template <class CompletionToken = default_token>
     auto close(CompletionToken&& token = CompletionToken()) {
         const auto executor = get_executor();
-        const auto start = [](completion<void>&& caller, lease&& held) {
-            give_back(std::move(held), std::move(caller));
+        const auto start = [](completion<void>&& caller, lease&& old_lease) {
+            give_back(std::move(old_lease), std::move(caller));
         };
         return detail::initiate<void>(
             std::forward<CompletionToken>(token), [&] { return executor; }, start, std::move(*this));
@@ -157,7 +157,7 @@ private:
 
     static void open_stream(const std::shared_ptr<lease_handle>& handle, completion<reply_stream>&& caller,
                             request&& call);
-    static void give_back(lease&& held, completion<void>&& caller);
+    static void give_back(lease&& old_lease, completion<void>&& caller);
 
     std::shared_ptr<lease_handle> handle_;
 };

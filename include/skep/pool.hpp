@@ -135,7 +135,8 @@ public:
     /// Cancellation: as of execute() while the call is queued.
     template <class CompletionToken = default_token>
     auto stream(request call, CompletionToken&& token = CompletionToken()) {
-        return begin<reply_stream>(detail::operations::open_stream, std::forward<CompletionToken>(token), std::move(call));
+        return begin<reply_stream>(detail::operations::open_stream, std::forward<CompletionToken>(token),
+                                   std::move(call));
     }
 
     /// Takes a worker, or one of its places, out of everybody else's use, for a sequence of calls that are to meet the same
@@ -153,7 +154,8 @@ public:
     template <class CompletionToken = default_token>
     auto checkout(checkout_options options = {}, CompletionToken&& token = CompletionToken(),
                   std::source_location location = std::source_location::current()) {
-        return begin<lease>(detail::operations::check_out, std::forward<CompletionToken>(token), std::move(options), location);
+        return begin<lease>(detail::operations::check_out, std::forward<CompletionToken>(token),
+                            std::move(options), location);
     }
 
     /// Adds a tool: something that the workers' code can have this service do while it is at a call. See tool_handler, and
@@ -172,14 +174,16 @@ public:
     /// to serve it, or to have served it. Never fails; answers in every phase. Not cancellable: it is one hop.
     template <class CompletionToken = default_token>
     auto forget_session(std::string id, CompletionToken&& token = CompletionToken()) {
-        return begin<bool>(detail::operations::forget_session, std::forward<CompletionToken>(token), std::move(id));
+        return begin<bool>(detail::operations::forget_session, std::forward<CompletionToken>(token),
+                           std::move(id));
     }
 
     /// Returns which worker serves the session, or has served it, and in which state that worker is; an empty optional if no
     /// worker is known to. Never fails; answers in every phase. Not cancellable: it is one hop.
     template <class CompletionToken = default_token>
     auto session_worker(std::string id, CompletionToken&& token = CompletionToken()) {
-        return begin<std::optional<session_binding>>(detail::operations::session_worker, std::forward<CompletionToken>(token), std::move(id));
+        return begin<std::optional<session_binding>>(detail::operations::session_worker,
+                                                     std::forward<CompletionToken>(token), std::move(id));
     }
 
     /// Binds the session to a worker: its next calls go there, as do those that wait for another worker. Calls that a worker
@@ -192,7 +196,8 @@ public:
     template <class CompletionToken = default_token>
     auto bind_session(std::string id, worker_id worker, std::optional<affinity_mode> mode = std::nullopt,
                       CompletionToken&& token = CompletionToken()) {
-        return begin<void>(detail::operations::bind_session, std::forward<CompletionToken>(token), std::move(id), std::move(worker), mode);
+        return begin<void>(detail::operations::bind_session, std::forward<CompletionToken>(token),
+                           std::move(id), std::move(worker), mode);
     }
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
@@ -243,7 +248,8 @@ public:
     /// Executor: the caller's. Thread-safe.
     template <class CompletionToken = default_token>
     auto probe(worker_id id, CompletionToken&& token = CompletionToken()) {
-        return begin<probe_result>(detail::operations::probe, std::forward<CompletionToken>(token), std::move(id));
+        return begin<probe_result>(detail::operations::probe, std::forward<CompletionToken>(token),
+                                   std::move(id));
     }
 
     /// Probes all workers that are up and have a health check, at the same time. Returns the results by slot; a worker that
@@ -253,7 +259,8 @@ public:
     /// Executor: the caller's. Thread-safe.
     template <token_beside<worker_id> CompletionToken = default_token>
     auto probe(CompletionToken&& token = CompletionToken()) {
-        return begin<std::vector<probe_result>>(detail::operations::probe_all, std::forward<CompletionToken>(token));
+        return begin<std::vector<probe_result>>(detail::operations::probe_all,
+                                                std::forward<CompletionToken>(token));
     }
 
     /// Sends one worker a ping, beside the pings of its heartbeat, and returns the time until its answer. A worker without
@@ -275,7 +282,8 @@ public:
     /// Executor: the caller's. Thread-safe.
     template <class CompletionToken = default_token>
     auto ended(worker_id id, CompletionToken&& token = CompletionToken()) {
-        return begin<worker_exit>(detail::operations::ended, std::forward<CompletionToken>(token), std::move(id));
+        return begin<worker_exit>(detail::operations::ended, std::forward<CompletionToken>(token),
+                                  std::move(id));
     }
 
     /// Replaces one worker, or all that are up or on their way up, at most recycle.max_recycling at a time, as recycling does: the new
@@ -320,8 +328,8 @@ private:
     template <class T, class CompletionToken, class... Params, class... Args>
     auto begin(void (*operation)(const std::shared_ptr<pool_core>&, completion<T>&&, Params...),
                CompletionToken&& token, Args... args) {
-        auto start = [core = core_, operation](completion<T>&& caller, Args... moved) {
-            operation(core, std::move(caller), std::move(moved)...);
+        auto start = [core = core_, operation](completion<T>&& caller, Args... parameters) {
+            operation(core, std::move(caller), std::move(parameters)...);
         };
         const auto executor = [this] { return get_executor(); };
         return detail::initiate<T>(std::forward<CompletionToken>(token), executor, std::move(start),

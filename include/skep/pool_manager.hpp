@@ -165,8 +165,8 @@ public:
             }
         };
         const auto executor = [this] { return executor_; };
-        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor, std::move(start),
-                                              std::move(call));
+        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor,
+                                              std::move(start), std::move(call));
     }
 
     /// The executor that the manager was made with.
@@ -182,7 +182,8 @@ private:
     template <class CompletionToken, class T>
     auto begin(CompletionToken&& token, boost::asio::awaitable<T> operation) {
         const auto executor = [this] { return executor_; };
-        return detail::initiate_coroutine<T>(std::forward<CompletionToken>(token), executor, std::move(operation));
+        return detail::initiate_coroutine<T>(std::forward<CompletionToken>(token), executor,
+                                             std::move(operation));
     }
 
     boost::asio::awaitable<void> run_start();

@@ -44,8 +44,8 @@ SKEP_API void check_out(const core_ptr& core, completion<lease>&& caller, checko
 SKEP_API void forget_session(const core_ptr& core, completion<bool>&& caller, std::string&& id);
 SKEP_API void session_worker(const core_ptr& core, completion<std::optional<session_binding>>&& caller,
                              std::string&& id);
-SKEP_API void bind_session(const core_ptr& core, completion<void>&& caller, std::string&& id, worker_id&& worker,
-                           std::optional<affinity_mode> mode);
+SKEP_API void bind_session(const core_ptr& core, completion<void>&& caller, std::string&& id,
+                           worker_id&& worker, std::optional<affinity_mode> mode);
 SKEP_API void status(const core_ptr& core, completion<pool_status>&& caller);
 SKEP_API void metrics(const core_ptr& core, completion<pool_metrics>&& caller);
 SKEP_API void suspend(const core_ptr& core, completion<void>&& caller, worker_id&& id);

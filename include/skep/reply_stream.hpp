@@ -103,8 +103,8 @@ private:
 
     /// A chunk that has arrived is returned without leaving the executor.
     template <class Executor>
-    static boost::asio::awaitable<std::optional<chunk>, Executor> next_of(std::shared_ptr<stream_reader> reader,
-                                                                          boost::asio::use_awaitable_t<Executor> token) {
+    static boost::asio::awaitable<std::optional<chunk>, Executor> next_of(
+        std::shared_ptr<stream_reader> reader, boost::asio::use_awaitable_t<Executor> token) {
         if (has_to_wait(reader)) {
             auto start = [reader](completion<void>&& caller) { begin_wait(*reader, std::move(caller)); };
             const auto no_executor = [] { return boost::asio::any_io_executor(); };
@@ -120,7 +120,8 @@ private:
     static void begin_wait(stream_reader& reader, completion<void>&& caller);
     static void end_wait(stream_reader& reader, boost::asio::cancellation_type cancelled) noexcept;
     static std::optional<chunk> take_next(const std::shared_ptr<stream_reader>& reader);
-    static void begin_next(const std::shared_ptr<stream_reader>& reader, completion<std::optional<chunk>>&& caller);
+    static void begin_next(const std::shared_ptr<stream_reader>& reader,
+                           completion<std::optional<chunk>>&& caller);
 
     std::shared_ptr<stream_reader> reader_;
 };

@@ -154,7 +154,8 @@ public:
     awaitable<void> put_program(std::string id, std::string name, boost::json::value program);
     template <class CompletionToken>
     auto put_program(std::string id, std::string name, boost::json::value program, CompletionToken&& token) {
-        return begin(std::forward<CompletionToken>(token), put_program(std::move(id), std::move(name), std::move(program)));
+        return begin(std::forward<CompletionToken>(token),
+                     put_program(std::move(id), std::move(name), std::move(program)));
     }
 
     /// A copy; none if there is no such program. Counts as an access. Throws error: session_not_found.
@@ -196,7 +197,8 @@ private:
     template <class CompletionToken, class T>
     static auto begin(CompletionToken&& token, awaitable<T> operation) {
         const auto executor = [] { return boost::asio::any_io_executor(boost::asio::system_executor()); };
-        return detail::initiate_coroutine<T>(std::forward<CompletionToken>(token), executor, std::move(operation));
+        return detail::initiate_coroutine<T>(std::forward<CompletionToken>(token), executor,
+                                             std::move(operation));
     }
 
     friend void observe(session_store& store, std::weak_ptr<session_observer> observer);

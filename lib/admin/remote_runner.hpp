@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include <skep/execute_with_retry.hpp>
 #include "async/latch.hpp"
 #include "async/timer.hpp"
+#include <skep/execute_with_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -45,10 +45,10 @@ public:
 
     const strand& executor() const noexcept { return executor_; }
 
-    /// Who waits until a worker has the call, or it has failed, and is given `opened` then. Before anything else.
-    void attach(completion<reply_stream>&& opener, reply_stream&& opened) noexcept {
+    /// Who waits until a worker has the call, or it has failed, and is given `new_stream` then. Before anything else.
+    void attach(completion<reply_stream>&& opener, reply_stream&& new_stream) noexcept {
         opener_ = std::move(opener);
-        opened_ = std::move(opened);
+        opened_ = std::move(new_stream);
     }
 
     /// The consumer is through with its portion: it waits for the next one.
@@ -87,9 +87,7 @@ private:
         end();
     }
 
-    void on_sent() override {
-        opener_.end({}, std::move(opened_));
-    }
+    void on_sent() override { opener_.end({}, std::move(opened_)); }
 
     void put_chunk(chunk piece, std::size_t bytes) override {
         arrived_.push_back({std::move(piece), static_cast<std::int64_t>(bytes)});

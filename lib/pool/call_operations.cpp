@@ -63,10 +63,13 @@ completion<reply> watch(completion<reply>&& caller, const call_ptr& watched_call
 }
 
 template <class Call, class T, class Attach>
-void enter(const core_ptr& core, const boost::intrusive_ptr<Call>& new_call, completion<T>&& caller, Attach attach) {
+void enter(const core_ptr& core, const boost::intrusive_ptr<Call>& new_call, completion<T>&& caller,
+           Attach attach) {
     enter_strand(
         core, std::move(caller),
-        [new_call](pool_core& target, asio::cancellation_type type) { target.parts().calls.cancel(*new_call, type); },
+        [new_call](pool_core& target, asio::cancellation_type type) {
+            target.parts().calls.cancel(*new_call, type);
+        },
         [new_call, attach = std::move(attach)](pool_core& target, completion<T>&& caller) mutable {
             attach(std::move(caller));
             target.submit(*new_call);
@@ -84,7 +87,8 @@ stream_ptr make_stream(const pool_core& core, request&& new_request) {
 /// Nothing runs, and nothing is thrown, before its caller is told.
 class pool_call final : public unary_call, public call_operation::body {
 public:
-    pool_call(core_ptr&& core, request&& new_request) : unary_call(std::move(new_request)), core_(std::move(core)) {}
+    pool_call(core_ptr&& core, request&& new_request)
+        : unary_call(std::move(new_request)), core_(std::move(core)) {}
 
 private:
     void begin(completion<reply>&& caller) override {
@@ -98,7 +102,7 @@ private:
             caller = watch(std::move(caller), self, *core);
         }
         if (caller) {
-            auto attach = [self](completion<reply>&& to) { self->attach(std::move(to)); };
+            auto attach = [self](completion<reply>&& owner) { self->attach(std::move(owner)); };
             enter(core, self, std::move(caller), std::move(attach));
         }
     }
@@ -116,7 +120,8 @@ call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease) 
     return call_operation(made.detach());
 }
 
-void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& new_request, claim_ptr lease) {
+void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& new_request,
+                 claim_ptr lease) {
     stream_ptr stream;
     reply_stream opened; // first: a stream that nobody can read must not begin
     const auto make = [&] {
@@ -128,8 +133,8 @@ void open_stream(const core_ptr& core, completion<reply_stream>&& caller, reques
         return;
     }
     prepare(*stream, *core, caller.get_executor());
-    auto attach = [stream, opened = std::move(opened)](completion<reply_stream>&& to) mutable {
-        stream->attach(std::move(to), std::move(opened));
+    auto attach = [stream, opened = std::move(opened)](completion<reply_stream>&& owner) mutable {
+        stream->attach(std::move(owner), std::move(opened));
     };
     enter(core, stream, std::move(caller), std::move(attach));
 }

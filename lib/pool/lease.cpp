@@ -79,8 +79,8 @@ error error_of_orphan() {
 
 } // namespace
 
-void detail::operations::check_out(const core_ptr& core, completion<lease>&& caller, checkout_options&& options,
-                                   const std::source_location& location) {
+void detail::operations::check_out(const core_ptr& core, completion<lease>&& caller,
+                                   checkout_options&& options, const std::source_location& location) {
     lease_ptr mine;
     lease held;
     const auto make = [&] {
@@ -126,7 +126,9 @@ void lease_handle::give_back(completion<void>&& caller) {
     is_back_ = true;
     enter_strand(
         core, std::move(caller),
-        [mine = lease_](pool_core& target, asio::cancellation_type) { target.parts().leases.cancel_close(*mine); },
+        [mine = lease_](pool_core& target, asio::cancellation_type) {
+            target.parts().leases.cancel_close(*mine);
+        },
         [mine = lease_](pool_core& target, completion<void>&& caller) {
             mine->closer = std::move(caller);
             target.parts().leases.close(*mine);
@@ -171,8 +173,8 @@ void lease::open_stream(const std::shared_ptr<lease_handle>& handle, completion<
     }
 }
 
-void lease::give_back(lease&& held, completion<void>&& caller) {
-    if (const auto handle = std::move(held.handle_)) {
+void lease::give_back(lease&& old_lease, completion<void>&& caller) {
+    if (const auto handle = std::move(old_lease.handle_)) {
         handle->give_back(std::move(caller));
     } else {
         caller.complete();

@@ -92,7 +92,8 @@ void ready(const core_ptr& core, completion<void>&& caller, std::size_t count) {
         check_ranges([count](const range_check& range) { range.number("ready(count)", count, 0, 10'000); });
     };
     if (!is_refused(caller, *core, check)) {
-        wait_for(core, std::move(caller), [count](pool_core& target) { return target.starting().ready(count); });
+        wait_for(core, std::move(caller),
+                 [count](pool_core& target) { return target.starting().ready(count); });
     }
 }
 
@@ -105,7 +106,8 @@ void forget_session(const core_ptr& core, completion<bool>&& caller, std::string
         [id = std::move(id)](pool_core& target) { return target.parts().calls.forget_session(id); });
 }
 
-void session_worker(const core_ptr& core, completion<std::optional<session_binding>>&& caller, std::string&& id) {
+void session_worker(const core_ptr& core, completion<std::optional<session_binding>>&& caller,
+                    std::string&& id) {
     hop(core, std::move(caller),
         [id = std::move(id)](pool_core& target) { return target.sessions().binding_of(id); });
 }
@@ -130,8 +132,9 @@ void metrics(const core_ptr& core, completion<pool_metrics>&& caller) {
 }
 
 void suspend(const core_ptr& core, completion<void>&& caller, worker_id&& id) {
-    run_in_running(core, std::move(caller),
-                   [id = std::move(id)](pool_core& target) { return target.parts().suspensions.suspend(id); });
+    run_in_running(core, std::move(caller), [id = std::move(id)](pool_core& target) {
+        return target.parts().suspensions.suspend(id);
+    });
 }
 
 void suspend_all(const core_ptr& core, completion<void>&& caller) {
@@ -157,7 +160,8 @@ void probe(const core_ptr& core, completion<probe_result>&& caller, worker_id&& 
 }
 
 void probe_all(const core_ptr& core, completion<std::vector<probe_result>>&& caller) {
-    run_in_running(core, std::move(caller), [](pool_core& target) { return target.inspecting().probe_all(); });
+    run_in_running(core, std::move(caller),
+                   [](pool_core& target) { return target.inspecting().probe_all(); });
 }
 
 void ping(const core_ptr& core, completion<duration>&& caller, worker_id&& id) {

@@ -74,8 +74,8 @@ void stream_reader::wait(completion<void>&& caller) {
         if (is_refused(caller, *core)) {
             return;
         }
-        forward_cancellation(caller, core,
-                             [stream = stream_](pool_core&, asio::cancellation_type) { stream->cancel_wait(); });
+        forward_cancellation(
+            caller, core, [stream = stream_](pool_core&, asio::cancellation_type) { stream->cancel_wait(); });
     }
     auto begin = [core, stream = stream_, caller = std::move(caller)]() mutable {
         if (core) {

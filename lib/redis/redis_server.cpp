@@ -4,8 +4,8 @@
 #include "redis/redis_server.hpp"
 
 #include "async/checkpoint.hpp"
-#include <skep/execute_with_retry.hpp>
 #include "redis/session_replies.hpp"
+#include <skep/execute_with_retry.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
 

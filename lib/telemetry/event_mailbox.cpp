@@ -3,8 +3,8 @@
 
 #include "telemetry/event_mailbox.hpp"
 
-#include <skep/execute_with_retry.hpp>
 #include <skep/error.hpp>
+#include <skep/execute_with_retry.hpp>
 
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/execution/blocking.hpp>

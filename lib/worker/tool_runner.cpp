@@ -4,13 +4,13 @@
 #include "worker/tool_runner.hpp"
 
 #include "async/calling_executor.hpp"
-#include <skep/execute_with_retry.hpp>
 #include "core/text.hpp"
 #include "core/trace_context.hpp"
 #include "wire/protocol_violation.hpp"
 #include "worker/worker.hpp"
 #include <skep/awaitable.hpp>
 #include <skep/error.hpp>
+#include <skep/execute_with_retry.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>

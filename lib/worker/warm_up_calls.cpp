@@ -75,9 +75,10 @@ warm_up_calls::warm_up_calls(const strand& executor, const pool_config& config,
 
 call_operation warm_up_calls::prepare(request new_request) {
     auto running = run(shared_from_this(), std::move(new_request));
-    return call_operation([executor = executor_, running = std::move(running)](completion<reply> caller) mutable {
-        asio::co_spawn(executor, std::move(running), std::move(caller));
-    });
+    return call_operation(
+        [executor = executor_, running = std::move(running)](completion<reply> caller) mutable {
+            asio::co_spawn(executor, std::move(running), std::move(caller));
+        });
 }
 
 asio::awaitable<reply> warm_up_calls::run(std::shared_ptr<warm_up_calls> self, request new_request) {

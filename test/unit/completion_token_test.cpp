@@ -327,7 +327,8 @@ BOOST_AUTO_TEST_CASE(calls) {
         return pool.facade().template execute<int>(request("echo"), std::forward<decltype(token)>(token));
     });
     with_every_token(run, [](scene& pool, auto&& token) {
-        return pool.facade().template execute<int>("echo", boost::json::object(), std::forward<decltype(token)>(token));
+        return pool.facade().template execute<int>("echo", boost::json::object(),
+                                                   std::forward<decltype(token)>(token));
     });
     with_every_token(run, [](scene& pool, auto&& token) {
         return pool.facade().stream(request("count"), std::forward<decltype(token)>(token));
@@ -350,7 +351,8 @@ BOOST_AUTO_TEST_CASE(calls_that_fail) {
     with_every_token(
         run,
         [](scene& pool, auto&& token) { // the answer is a number
-            return pool.facade().template execute<std::string>(request("echo"), std::forward<decltype(token)>(token));
+            return pool.facade().template execute<std::string>(request("echo"),
+                                                               std::forward<decltype(token)>(token));
         },
         true);
     with_every_token(
@@ -410,14 +412,17 @@ BOOST_AUTO_TEST_CASE(lifecycle) {
         return pool.facade().start(std::forward<decltype(token)>(token));
     });
     with_every_token(
-        run, [](scene& pool, auto&& token) { return pool.facade().start(std::forward<decltype(token)>(token)); },
+        run,
+        [](scene& pool, auto&& token) { return pool.facade().start(std::forward<decltype(token)>(token)); },
         true);
     with_every_token(run, [](scene& pool, auto&& token) {
         return pool.facade().ready(2, std::forward<decltype(token)>(token));
     });
     with_every_token(
         run,
-        [](scene& pool, auto&& token) { return pool.facade().ready(20'000, std::forward<decltype(token)>(token)); },
+        [](scene& pool, auto&& token) {
+            return pool.facade().ready(20'000, std::forward<decltype(token)>(token));
+        },
         true);
     with_every_token(run, [](scene& pool, auto&& token) {
         return pool.facade().resize(size_limits(1, 3), std::forward<decltype(token)>(token));
@@ -495,13 +500,13 @@ BOOST_AUTO_TEST_CASE(events) {
     pool.run();
     std::size_t told = 0;
     const auto executor = pool.context.get_executor();
-    pool.ends.next(asio::bind_executor(executor, [&](std::exception_ptr problem, const auto& end) {
-        told += !problem && end ? 1 : 0;
-    }));
+    pool.ends.next(asio::bind_executor(
+        executor, [&](std::exception_ptr problem, const auto& end) { told += !problem && end ? 1 : 0; }));
     crash_worker(pool, 0);
     pool.play();
     BOOST_TEST(told == 1u);
-    pool.ends.next(as_result(asio::bind_executor(executor, [&](const auto& end) { told += end.has_value() ? 1 : 0; })));
+    pool.ends.next(
+        as_result(asio::bind_executor(executor, [&](const auto& end) { told += end.has_value() ? 1 : 0; })));
     crash_worker(pool, 1);
     pool.play();
     BOOST_TEST(told == 2u);
@@ -512,9 +517,8 @@ BOOST_AUTO_TEST_CASE(session_stores) {
     session_store store;
     std::size_t done = 0;
     const auto handler = [&] {
-        return asio::bind_executor(context.get_executor(), [&](std::exception_ptr problem, auto&&...) {
-            done += problem ? 0 : 1;
-        });
+        return asio::bind_executor(context.get_executor(),
+                                   [&](std::exception_ptr problem, auto&&...) { done += problem ? 0 : 1; });
     };
     const auto run = [&] {
         context.run();
@@ -522,7 +526,8 @@ BOOST_AUTO_TEST_CASE(session_stores) {
     };
     store.create("s", session_data(), handler());
     run();
-    store.update("s", [](session_data& data) { data.metadata("visits", 1); }, handler());
+    store.update(
+        "s", [](session_data& data) { data.metadata("visits", 1); }, handler());
     store.put_program("s", "p", 1, handler());
     run();
     store.get("s", handler());
@@ -577,8 +582,8 @@ BOOST_AUTO_TEST_CASE(each_type_of_cancellation) {
                     target = outcome ? errc() : outcome.error().errc();
                 };
             };
-            pool.facade().execute(request("a"),
-                                  as_result(asio::bind_cancellation_slot(running.slot(), record(of_running))));
+            pool.facade().execute(
+                request("a"), as_result(asio::bind_cancellation_slot(running.slot(), record(of_running))));
             pool.run_until_idle();
             pool.facade().execute(request("b"),
                                   as_result(asio::bind_cancellation_slot(queued.slot(), record(of_queued))));
@@ -587,7 +592,8 @@ BOOST_AUTO_TEST_CASE(each_type_of_cancellation) {
             running.emit(type);
             pool.run_until_idle();
             BOOST_TEST(of_queued == errc::cancelled);
-            const bool ends = type != asio::cancellation_type::total; // the effects of a running call cannot be undone
+            const bool ends =
+                type != asio::cancellation_type::total; // the effects of a running call cannot be undone
             BOOST_TEST(of_running == (ends ? errc::cancelled : errc()));
             pool.play();
         }
@@ -602,10 +608,12 @@ BOOST_AUTO_TEST_CASE(a_failure_as_a_result) {
     const auto first = static_cast<manual_pool&>(pool).execute(request("a"));
     std::optional<result<reply>> second;
     std::optional<result<reply>> third;
-    pool.facade().execute(request("b"), as_result([&](result<reply> outcome) { second = std::move(outcome); }));
+    pool.facade().execute(request("b"),
+                          as_result([&](result<reply> outcome) { second = std::move(outcome); }));
     pool.run_until_idle();
     pool.play();
-    pool.facade().execute(request("c"), as_result([&](result<reply> outcome) { third = std::move(outcome); }));
+    pool.facade().execute(request("c"),
+                          as_result([&](result<reply> outcome) { third = std::move(outcome); }));
     pool.play();
     BOOST_REQUIRE(second.has_value());
     BOOST_TEST(second->error().errc() == errc::pool_saturated);
@@ -620,10 +628,11 @@ BOOST_AUTO_TEST_CASE(a_callback_that_can_only_be_moved_and_that_ends_the_pool) {
     pool.run();
     auto owned = std::make_unique<int>(1);
     bool was_called = false;
-    pool.facade().execute(request("echo"), [&, owned = std::move(owned)](std::exception_ptr, const reply& answer) {
-        was_called = *owned == 1 && answer.value == 7;
-        pool.destroy_pool();
-    });
+    pool.facade().execute(request("echo"),
+                          [&, owned = std::move(owned)](std::exception_ptr, const reply& answer) {
+                              was_called = *owned == 1 && answer.value == 7;
+                              pool.destroy_pool();
+                          });
     pool.run_until_idle();
     pool.worker(0).answer_call(7);
     pool.run_until_idle();

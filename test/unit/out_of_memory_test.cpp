@@ -5,13 +5,13 @@
 // the pool, with every call in it.
 
 #include "async/task_group.hpp"
-#include <skep/lazy_error.hpp>
 #include "process/local_context.hpp"
 #include "session/session_table.hpp"
 #include "support/allocations.hpp"
 #include "support/fake_runtime.hpp"
 #include "support/start_time.hpp"
 #include "worker/call_table.hpp"
+#include <skep/lazy_error.hpp>
 
 #include <boost/test/unit_test.hpp>
 
