@@ -486,6 +486,22 @@ BOOST_AUTO_TEST_CASE(as_a_task_is_spawned_leaves_nothing_to_wait_for) {
     BOOST_TEST(failures > 0);
 }
 
+BOOST_AUTO_TEST_CASE(room_for_what_workers_tell_does_not_grow_with_those_that_have_ended) {
+    running_pool pool(quick_config());
+    for (int i = 0; i < 200; ++i) {
+        pool.begin(pool.facade().rolling_restart());
+        pool.advance(1s);
+    }
+    BOOST_TEST(pool.launched() == 201u);
+    {
+        const no_memory_above limit(large_size);
+        pool.begin(pool.facade().rolling_restart());
+        pool.advance(1s);
+    }
+    BOOST_TEST(pool.launched() == 202u);
+    check_serves(pool, 201);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace skep::test

@@ -280,6 +280,7 @@ BOOST_AUTO_TEST_CASE(a_checkout_insists_on_a_worker) {
     const auto unknown = pool.checkout(wish(gone, by_queue));
     BOOST_TEST(unknown->code() == errc::unknown_worker);
     BOOST_TEST((unknown->info().worker == gone));
+    BOOST_TEST(unknown->info().detail.empty()); // no session is concerned
     BOOST_TEST(pool.checkout(wish(gone, by_fail_fast))->code() == errc::unknown_worker);
 }
 

@@ -54,6 +54,15 @@ BOOST_AUTO_TEST_CASE(half_of_the_bytes_are_enough) {
     BOOST_TEST(window.grant().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(less_than_half_of_an_odd_number_of_bytes_is_not_enough) {
+    stream_window window({1000, 1001});
+    window.receive(501);
+    window.consume({1, 500});
+    BOOST_TEST(!window.grant());
+    window.consume({0, 1});
+    BOOST_TEST(window.grant().has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_window_of_one_chunk_works) {
     stream_window window({1, 1024});
     for (int i = 0; i < 10; ++i) {
