@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <future>
 #include <memory>
 #include <new>
@@ -124,171 +125,103 @@ struct counting_allocator {
     std::size_t* made;
 };
 
-template <class Executor, class Operation>
-asio::awaitable<void, Executor> await_on(Operation operation, bool& is_done) {
-    try {
-        co_await operation(asio::use_awaitable_t<Executor>());
-    } catch (const error&) {}
-    is_done = true;
+/// What a token has seen of one operation.
+struct probe {
+    tally seen;
+    asio::io_context other;
+    asio::cancellation_signal signal;
+    std::function<void()> finish = [] {}; ///< to be called at the end
+};
+
+enum class token_kind { callback, future, deferred, tuple, executor, slot, result };
+
+constexpr std::array every_token{token_kind::callback, token_kind::future,   token_kind::deferred,
+                                 token_kind::tuple,    token_kind::executor, token_kind::slot,
+                                 token_kind::result};
+
+using any_operation = std::function<void(scene&, token_kind, probe&)>;
+
+template <class Future>
+std::function<void()> reading(Future future, tally& seen) {
+    return [shared = std::make_shared<Future>(std::move(future)), &seen] {
+        seen.calls += shared->wait_for(0s) == std::future_status::ready ? 1 : 0;
+        try {
+            shared->get();
+        } catch (const error&) {
+            ++seen.failures;
+        }
+    };
 }
 
 template <class Operation>
-asio::awaitable<void> await_tuple(Operation operation, bool& is_done, bool& has_failed) {
-    auto running = operation(asio::as_tuple(asio::use_awaitable));
-    const auto outcome = co_await std::move(running);
-    has_failed = static_cast<bool>(std::get<0>(outcome));
-    is_done = true;
+asio::awaitable<void> await_tuple(Operation operation, tally& seen) {
+    const auto outcome = co_await operation(asio::as_tuple(asio::use_awaitable));
+    ++seen.calls;
+    seen.failures += std::get<0>(outcome) ? 1 : 0;
 }
 
+/// `operation(scene, token)` with a token of any kind.
 template <class Operation>
-[[maybe_unused]] asio::awaitable<void> await_deferred(Operation operation, bool& is_done) {
-    try {
-        co_await operation(asio::deferred);
-    } catch (const error&) {}
-    is_done = true;
+any_operation with_token(Operation operation) {
+    return [operation](scene& pool, token_kind kind, probe& record) {
+        switch (kind) {
+        case token_kind::callback: operation(pool, record.seen.handler()); break;
+        case token_kind::future:
+            record.finish = reading(operation(pool, asio::use_future), record.seen);
+            break;
+        case token_kind::deferred: operation(pool, asio::deferred)(record.seen.handler()); break;
+        case token_kind::tuple: {
+            auto begin = [&pool, operation](auto token) { return operation(pool, token); };
+            asio::co_spawn(pool.context, await_tuple(begin, record.seen), asio::detached);
+            break;
+        }
+        case token_kind::executor:
+            operation(pool, asio::bind_executor(record.other.get_executor(), record.seen.handler()));
+            break;
+        case token_kind::slot:
+            operation(pool, asio::bind_cancellation_slot(record.signal.slot(), record.seen.handler()));
+            break;
+        case token_kind::result:
+            operation(pool, as_result([&record](const auto& outcome) {
+                          ++record.seen.calls;
+                          record.seen.failures += outcome.has_error() ? 1 : 0;
+                      }));
+            break;
+        }
+    };
+}
+
+void check(const std::function<void(scene&)>& prepare, const any_operation& operation, token_kind kind,
+           bool fails) {
+    probe record; // its signal may outlive the operation and the pool
+    {
+        scene pool;
+        prepare(pool);
+        operation(pool, kind, record);
+        BOOST_TEST(record.seen.calls == 0); // never from within the initiating function
+        pool.play();
+        if (kind == token_kind::executor) {
+            BOOST_TEST(record.seen.calls == 0);
+            record.other.run(); // which the handler keeps at work
+        }
+        record.finish();
+        BOOST_TEST(record.seen.calls == 1);
+        BOOST_TEST(record.seen.failures == (fails ? 1 : 0));
+        BOOST_TEST(!record.signal.slot().has_handler());
+    }
+    record.signal.emit(asio::cancellation_type::all);
 }
 
 /// Runs `operation(scene, token)` once for each kind of token, each time in a new scene that `prepare` has set. It is to
 /// fail if `fails`, else to succeed.
-template <class Prepare, class Operation>
-void with_every_token(Prepare prepare, Operation operation, bool fails = false) {
-    const auto expected_failures = fails ? 1 : 0;
-    BOOST_TEST_CONTEXT("a callback") {
-        scene pool;
-        prepare(pool);
-        tally seen;
-        operation(pool, seen.handler());
-        BOOST_TEST(seen.calls == 0); // never from within the initiating function
-        pool.play();
-        BOOST_TEST(seen.calls == 1);
-        BOOST_TEST(seen.failures == expected_failures);
-    }
-    BOOST_TEST_CONTEXT("use_future") {
-        scene pool;
-        prepare(pool);
-        auto future = operation(pool, asio::use_future);
-        pool.play();
-        BOOST_REQUIRE((future.wait_for(0s) == std::future_status::ready));
-        if (fails) {
-            BOOST_CHECK_THROW(future.get(), error);
-        } else {
-            future.get();
+template <class Operation>
+void with_every_token(const std::function<void(scene&)>& prepare, Operation operation, bool fails = false) {
+    const auto erased = with_token(std::move(operation));
+    for (const auto kind : every_token) {
+        BOOST_TEST_CONTEXT("token " << static_cast<int>(kind)) {
+            check(prepare, erased, kind, fails);
         }
     }
-    BOOST_TEST_CONTEXT("deferred") {
-        scene pool;
-        prepare(pool);
-        tally seen;
-        auto later = operation(pool, asio::deferred);
-        pool.run_until_idle();
-        std::move(later)(seen.handler());
-        pool.play();
-        BOOST_TEST(seen.calls == 1);
-        BOOST_TEST(seen.failures == expected_failures);
-    }
-#if BOOST_VERSION >= 108200 // Boost 1.81 cannot await a deferred operation of void(std::exception_ptr, ...)
-    BOOST_TEST_CONTEXT("deferred, awaited") {
-        scene pool;
-        prepare(pool);
-        bool is_done = false;
-        auto begin = [&](auto token) { return operation(pool, token); };
-        asio::co_spawn(pool.context, await_deferred(begin, is_done), asio::detached);
-        pool.play();
-        BOOST_TEST(is_done);
-    }
-#endif
-    BOOST_TEST_CONTEXT("as_tuple") {
-        scene pool;
-        prepare(pool);
-        bool is_done = false;
-        bool has_failed = false;
-        auto begin = [&](auto token) { return operation(pool, token); };
-        asio::co_spawn(pool.context, await_tuple(begin, is_done, has_failed), asio::detached);
-        pool.play();
-        BOOST_TEST(is_done);
-        BOOST_TEST(has_failed == fails);
-    }
-    BOOST_TEST_CONTEXT("detached") {
-        scene pool;
-        prepare(pool);
-        operation(pool, asio::detached);
-        pool.play();
-    }
-    BOOST_TEST_CONTEXT("bind_executor") {
-        scene pool;
-        prepare(pool);
-        asio::io_context other;
-        tally seen;
-        operation(pool, asio::bind_executor(other.get_executor(), seen.handler()));
-        pool.play();
-        BOOST_TEST(seen.calls == 0);
-        other.run(); // which the handler keeps at work
-        BOOST_TEST(seen.calls == 1);
-        BOOST_TEST(seen.failures == expected_failures);
-    }
-    BOOST_TEST_CONTEXT("bind_cancellation_slot") {
-        asio::cancellation_signal signal; // may outlive the operation and the pool
-        {
-            scene pool;
-            prepare(pool);
-            tally seen;
-            operation(pool, asio::bind_cancellation_slot(signal.slot(), seen.handler()));
-            pool.play();
-            BOOST_TEST(seen.calls == 1);
-            BOOST_TEST(seen.failures == expected_failures);
-            BOOST_TEST(!signal.slot().has_handler());
-        }
-        signal.emit(asio::cancellation_type::all);
-    }
-    BOOST_TEST_CONTEXT("bind_allocator") {
-        std::ptrdiff_t left = 0;
-        std::size_t made = 0;
-        {
-            scene pool;
-            prepare(pool);
-            tally seen;
-            const counting_allocator<void*> memory(left, made);
-            operation(pool, asio::bind_allocator(memory, seen.handler()));
-            pool.play();
-            BOOST_TEST(seen.calls == 1);
-        }
-        BOOST_TEST(made > 0u);
-        BOOST_TEST(left == 0);
-    }
-    BOOST_TEST_CONTEXT("as_result") {
-        scene pool;
-        prepare(pool);
-        int calls = 0;
-        int failures = 0;
-        operation(pool, as_result([&](const auto& outcome) {
-                      ++calls;
-                      failures += outcome.has_error() ? 1 : 0;
-                  }));
-        pool.play();
-        BOOST_TEST(calls == 1);
-        BOOST_TEST(failures == expected_failures);
-    }
-    BOOST_TEST_CONTEXT("a coroutine on another type of executor") {
-        using executor = asio::io_context::executor_type;
-        scene pool;
-        prepare(pool);
-        bool is_done = false;
-        auto begin = [&](auto token) { return operation(pool, token); };
-        asio::co_spawn(pool.context.get_executor(), await_on<executor>(begin, is_done), asio::detached);
-        pool.play();
-        BOOST_TEST(is_done);
-    }
-#if BOOST_VERSION >= 108600
-    BOOST_TEST_CONTEXT("cancel_after") {
-        scene pool;
-        prepare(pool);
-        tally seen;
-        operation(pool, asio::cancel_after(1h, seen.handler()));
-        pool.play();
-        BOOST_TEST(seen.calls == 1);
-        BOOST_TEST(seen.failures == expected_failures);
-    }
-#endif
 }
 
 void nothing(scene&) {}
@@ -334,6 +267,70 @@ BOOST_AUTO_TEST_CASE(calls) {
         return pool.facade().stream(request("count"), std::forward<decltype(token)>(token));
     });
 }
+
+BOOST_AUTO_TEST_CASE(a_detached_call) {
+    scene pool;
+    pool.run();
+    pool.facade().execute(request("echo"), asio::detached);
+    pool.play();
+    BOOST_TEST(pool.counters().succeeded == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_memory_of_a_handler_is_its_allocators) {
+    std::ptrdiff_t left = 0;
+    std::size_t made = 0;
+    {
+        scene pool;
+        pool.run();
+        tally seen;
+        const counting_allocator<void*> memory(left, made);
+        pool.facade().execute(request("echo"), asio::bind_allocator(memory, seen.handler()));
+        pool.play();
+        BOOST_TEST(seen.calls == 1);
+    }
+    BOOST_TEST(made > 0u);
+    BOOST_TEST(left == 0);
+}
+
+namespace {
+
+using plain_executor = asio::io_context::executor_type;
+
+asio::awaitable<void, plain_executor> use_on_plain_executor(scene& pool, int& done) {
+    constexpr asio::use_awaitable_t<plain_executor> token;
+    const auto answer = co_await pool.facade().execute(request("echo"), token);
+    done += answer.value == 7 ? 1 : 0;
+    const auto number = co_await pool.facade().execute<int>(request("echo"), token);
+    done += number == 7 ? 1 : 0;
+    pool.stream = co_await pool.facade().stream(request("count"), token);
+    const auto piece = co_await pool.stream.next(token);
+    done += piece && piece->value == 1 ? 1 : 0;
+    const auto status = co_await pool.facade().status(token);
+    done += status.workers.size() == 2 ? 1 : 0;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(a_coroutine_on_another_type_of_executor) {
+    scene pool;
+    pool.run();
+    int done = 0;
+    asio::co_spawn(pool.context.get_executor(), use_on_plain_executor(pool, done), asio::detached);
+    pool.play();
+    BOOST_TEST(done == 4);
+}
+
+#if BOOST_VERSION >= 108600
+BOOST_AUTO_TEST_CASE(a_call_with_a_limit_of_asios) {
+    scene pool;
+    pool.run();
+    tally seen;
+    pool.facade().execute(request("echo"), asio::cancel_after(1h, seen.handler()));
+    pool.play();
+    BOOST_TEST(seen.calls == 1);
+    BOOST_TEST(seen.failures == 0);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(calls_that_fail) {
     with_every_token(
