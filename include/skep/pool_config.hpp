@@ -7,6 +7,7 @@
 #include <skep/export.hpp>
 #include <skep/initialization_delegate.hpp>
 #include <skep/launch_options.hpp>
+#include <skep/log.hpp>
 #include <skep/presets.hpp>
 #include <skep/scaling.hpp>
 #include <skep/scheduler.hpp>
@@ -166,12 +167,9 @@ struct output_options {
     std::size_t tail_bytes = 4096; ///< kept per worker for error messages, 0..1 MiB
 
     /// Called for each line on the pool's strand; must not block; exceptions are logged. Empty: lines go to
-    /// the log; see pool_config::log.
+    /// the log; see log_record.
     output_handler handler;
 };
-
-/// How grave a message is; `off` is above all of them.
-enum class log_level { debug, info, warning, error, off };
 
 /// The reaction of Python workers to two threads that are in methods of one object of the script at the same time.
 enum class thread_checks {
@@ -179,12 +177,6 @@ enum class thread_checks {
     report, ///< write it to stderr, once for each pair of methods
     strict  ///< likewise, and raise an error in the thread that comes second, each time
 };
-
-/// Where a pool's messages go, and what workers print: to the process's standard error, as a line of text each with time,
-/// level and pool, or as a JSON object in a line; or, in a program that has set up Boost.Log, to its sinks: on channel
-/// "skep", or "skep.worker" for what workers print and log, with a trivial::severity_level and the attributes Pool,
-/// Worker, Session, CorrelationID, Logger (all std::string) and Pid (int), as far as they apply.
-enum class log_destination { standard_error, standard_error_json, boost_log };
 
 /// Everything a pool can be told. All fields have defaults except launch.program. A pool validates once, in
 /// its constructor.
@@ -247,10 +239,15 @@ struct SKEP_API pool_config {
     limit_options limits;
     output_options output;
 
-    /// Messages below this level are not logged. What workers print to stdout is logged at info, and what they print to
-    /// stderr at warning, unless output.handler takes it.
-    log_level log = log_level::warning;
-    log_destination log_to = log_destination::standard_error; ///< where they go
+    /// Records below this level are not logged. Lines that workers print, and records of their own logging, are logged
+    /// unless output.handler takes them; for their levels see log_record.
+    skep::log_level log_level = skep::log_level::warning;
+
+    /// Takes the log records. Empty: the handler of the pool's pool_manager; without that, lines on standard error, which
+    /// are written at once.
+    skep::log_handler log_handler;
+    skep::log_format log_format =
+        skep::log_format::text; ///< of the lines on standard error if there is no log_handler
 
     /// A pool of Python workers running `script` (a file that ends in worker.run()) with `interpreter`.
     static pool_config python(std::string script, std::string interpreter = "python3");

@@ -6,6 +6,7 @@
 #include <skep/call_interface.hpp>
 #include <skep/export.hpp>
 #include <skep/initiate_coroutine.hpp>
+#include <skep/log.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_status.hpp>
@@ -53,6 +54,9 @@ struct SKEP_API manager_config {
     /// restart.initial_backoff, then after twice as long each time, up to its restart.max_backoff.
     bool restart_failed_pools = true;
 
+    /// Takes the log records of all pools that have no log_handler of their own. Empty: they go to standard error.
+    skep::log_handler log_handler;
+
     /// Reads {"defaults": {...}, "pools": [{...}], "default_pool": "...", "sessions": {...}, "max_workers": n,
     /// "restart_failed_pools": true}. `defaults` and each pool are documents for pool_config::from_json; each pool begins
     /// with the fields of `defaults`, such as the mode of affinity. Throws error(errc::invalid_config) that names all that
@@ -64,8 +68,7 @@ struct SKEP_API manager_config {
     static boost::json::object json_schema();
 };
 
-/// All that from_json() can read, `defaults` worked into each pool; see to_json of a pool_config. Of the sessions' options
-/// their handlers are left out.
+/// All that from_json() can read, `defaults` worked into each pool; see to_json of a pool_config. Handlers are left out.
 SKEP_API boost::json::object to_json(const manager_config& config);
 
 /// The sum of its pools': see descriptors_needed of a pool_config.
@@ -203,6 +206,7 @@ private:
     std::string first_pool_;
     std::shared_ptr<worker_budget> budget_; ///< null: any number of workers
     bool restarts_failed_pools_;
+    log_handler log_handler_; ///< of pools without one
 };
 
 } // namespace skep

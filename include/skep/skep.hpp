@@ -26,6 +26,7 @@
 #include <skep/initialization_delegate.hpp>
 #include <skep/launch_options.hpp>
 #include <skep/lease.hpp>
+#include <skep/log.hpp>
 #include <skep/pool.hpp>
 #include <skep/pool_config.hpp>
 #include <skep/pool_manager.hpp>

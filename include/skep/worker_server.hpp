@@ -143,7 +143,7 @@ private:
 ///         return server.run();
 ///     }
 ///
-/// Link the program with the library skep::worker, which has no pool in it and no Boost.Log, or with skep::skep.
+/// Link the program with the library skep::worker, which has no pool in it, or with skep::skep.
 ///
 /// One per process. Make it first in main(), before the program prints anything or starts threads: where frames travel over
 /// stdin and stdout, this is what moves them out of the way. A pool starts the program as it would any other: name it in

@@ -64,7 +64,7 @@ pool_config with_one_worker(pool_config config) {
     config.workers = 1;
     config.min_ready = 1;
     config.scaling = {};
-    config.log = log_level::off; // what a worker prints is in the error that it causes
+    config.log_level = log_level::off; // what a worker prints is in the error that it causes
     return config;
 }
 

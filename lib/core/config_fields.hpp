@@ -170,8 +170,8 @@ void visit_fields(Config& config, Visitor& visit) {
         visit.number("lines_per_second", config.output.lines_per_second, 0, 1'000'000);
         visit.number("tail_bytes", config.output.tail_bytes, 0, 1 << 20);
     });
-    visit.choice("log", config.log, {"debug", "info", "warning", "error", "off"});
-    visit.choice("log_to", config.log_to, {"standard_error", "standard_error_json", "boost_log"});
+    visit.choice("log_level", config.log_level, {"debug", "info", "warning", "error", "off"});
+    visit.choice("log_format", config.log_format, {"text", "json"});
 }
 
 } // namespace skep

@@ -13,7 +13,7 @@ install(TARGETS skep_worker EXPORT skep-worker-targets
   ARCHIVE COMPONENT skep_development
   FILE_SET HEADERS COMPONENT skep_development)
 # Libraries beside it, each a component of its own.
-foreach(part redis prometheus otlp admin)
+foreach(part redis prometheus otlp boost_log admin)
   if(TARGET skep_${part})
     install(TARGETS skep_${part} EXPORT skep-${part}-targets COMPONENT skep_${part}
       FILE_SET HEADERS COMPONENT skep_${part})
@@ -28,13 +28,10 @@ install(TARGETS skep_command DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT skep_
 install(FILES core/pool_config.schema.json pool/manager_config.schema.json DESTINATION ${skep_data_dir} COMPONENT skep_development)
 install(DIRECTORY python/skep DESTINATION ${skep_sdk_dir} COMPONENT skep_python PATTERN "__pycache__" EXCLUDE)
 
-# What a program that links the library has to find as well.
-set(skep_boost_log "")
-set(skep_pc_log_libs "")
+set(skep_part_needs_boost_log OFF)
 set(skep_pc_flags -pthread)
 if(NOT skep_is_shared)
-  set(skep_boost_log log)
-  set(skep_pc_log_libs " -lboost_log -lboost_thread -lboost_filesystem")
+  set(skep_part_needs_boost_log ON)
   string(APPEND skep_pc_flags " -DSKEP_STATIC_DEFINE")
 endif()
 
@@ -46,7 +43,7 @@ file(RELATIVE_PATH skep_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 function(configure_pc_file name description libs)
   configure_file(package/skep.pc.in ${name}.pc @ONLY)
 endfunction()
-configure_pc_file(skep "${PROJECT_DESCRIPTION}" "-lskep -lboost_json${skep_pc_log_libs}")
+configure_pc_file(skep "${PROJECT_DESCRIPTION}" "-lskep -lboost_json")
 configure_pc_file(skep-worker "Workers in C++ for skep" "-lskep_worker -lboost_json")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/skep-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/skep-config-version.cmake
   DESTINATION ${skep_cmake_dir} COMPONENT skep_development)

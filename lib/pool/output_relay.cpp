@@ -9,20 +9,6 @@
 
 namespace skep {
 
-namespace {
-
-std::string label_of(const output_line& line) {
-    auto text = to_string(line.worker) + (line.is_stderr ? " stderr" : " stdout");
-    const auto* separator = " [";
-    for (const auto& id : line.correlation_ids) {
-        text += separator + id;
-        separator = " ";
-    }
-    return text.append(line.correlation_ids.empty() ? ": " : "]: ");
-}
-
-} // namespace
-
 template <class Forward>
 void output_relay::forward(Forward forward_line) const noexcept {
     try {
@@ -47,22 +33,21 @@ void output_relay::on_printed(const output_line& output) const noexcept {
         if (parts_.config.output.handler) {
             parts_.config.output.handler(line);
         } else {
-            log_line(level, line, by);
+            log_printed(level, line, by);
         }
     });
 }
 
 void output_relay::on_logged(const worker& sender, const log_message& record) const noexcept {
     forward([&] {
-        const auto prefix = record.logger.empty() ? "" : record.logger + ": ";
-        const auto text = prefix + record.text;
+        const auto text = record.logger.empty() ? record.text : record.logger + ": " + record.text;
         const std::span ids(&record.correlation_id, record.correlation_id.empty() ? 0 : 1);
         const output_line line{sender.id(), true, text, ids};
         publish(line);
         if (parts_.config.output.handler) {
             parts_.config.output.handler(line);
         } else {
-            log_record(sender, record, to_string(sender.id()) + " " + prefix);
+            log_logged(sender, record);
         }
     });
 }
@@ -74,31 +59,29 @@ void output_relay::publish(const output_line& line) const noexcept {
     });
 }
 
-void output_relay::log_line(log_level level, const output_line& line, const worker* source) const {
-    const auto label = label_of(line);
+void output_relay::log_printed(log_level level, const output_line& line, const worker* source) const {
     log_subject about;
-    about.channel = "skep.worker";
+    about.source = log_source::worker;
     about.worker = &line.worker;
     about.pid = source != nullptr ? source->life().process().pid : 0;
     if (line.correlation_ids.size() == 1) {
         about.correlation_id = line.correlation_ids.front();
+    } else {
+        about.concurrent_ids = line.correlation_ids;
     }
     const auto session = source != nullptr ? source->calls().session_of(about.correlation_id) : std::string();
     about.session = session;
     about.logger = line.is_stderr ? "stderr" : "stdout";
-    about.label = label;
     parts_.log(level, line.text, about);
 }
 
-void output_relay::log_record(const worker& source, const log_message& record,
-                              const std::string& label) const {
+void output_relay::log_logged(const worker& source, const log_message& record) const {
     auto about = subject_of(source);
-    about.channel = "skep.worker";
+    about.source = log_source::worker;
     about.correlation_id = record.correlation_id;
     const auto session = source.calls().session_of(record.correlation_id);
     about.session = session;
     about.logger = record.logger;
-    about.label = label;
     parts_.log(record.level, record.text, about);
 }
 

@@ -5,8 +5,6 @@
 
 #include "pool/pool_parts.hpp"
 
-#include <string>
-
 namespace skep {
 
 /// Hands on what workers print and log: to the subscribers, and to the user's handler or else the log. A line that cannot be
@@ -22,8 +20,8 @@ private:
     template <class Forward>
     void forward(Forward forward_line) const noexcept;
     void publish(const output_line& line) const noexcept;
-    void log_line(log_level level, const output_line& line, const worker* source) const;
-    void log_record(const worker& source, const log_message& record, const std::string& label) const;
+    void log_printed(log_level level, const output_line& line, const worker* source) const;
+    void log_logged(const worker& source, const log_message& record) const;
 
     const pool_parts& parts_;
 };

@@ -196,7 +196,8 @@ pool_manager::pool_manager(asio::any_io_executor executor, manager_config config
       pools_(std::make_shared<pools_by_name>()),
       default_pool_(std::move(config.default_pool)),
       budget_(budget_of(config)),
-      restarts_failed_pools_(config.restart_failed_pools) {
+      restarts_failed_pools_(config.restart_failed_pools),
+      log_handler_(std::move(config.log_handler)) {
     std::vector<worker_share> shares;
     for (const auto& each : config.pools) { // before the first pool takes more than its least number
         shares.emplace_back(budget_).reserve(least_workers(each));
@@ -234,6 +235,9 @@ pool& pool_manager::add(pool_config config, worker_share share) {
     }
     if (!config.events) {
         config.events = events_;
+    }
+    if (!config.log_handler) {
+        config.log_handler = log_handler_;
     }
     pool_membership membership{std::move(share), restarts_failed_pools_};
     auto made = maker_->make(executor_, std::move(config), std::move(membership));

@@ -6,7 +6,7 @@
 #include "wire/frame.hpp"
 #include "wire/json_fields.hpp"
 #include <skep/blob.hpp>
-#include <skep/pool_config.hpp>
+#include <skep/log.hpp>
 #include <skep/progress.hpp>
 
 #include <boost/json/object.hpp>

@@ -32,8 +32,8 @@ skep::pool_config configure(const std::string& python) {
     config.scaling.max = most_workers;
     config.scaling.interval = 500ms;
     config.scaling.cool_down = 2s;
-    config.queue.timeout = 0s;           // the callers are to wait while the pool grows
-    config.log = skep::log_level::error; // the chart shows the rest
+    config.queue.timeout = 0s;                 // the callers are to wait while the pool grows
+    config.log_level = skep::log_level::error; // the chart shows the rest
     return config;
 }
 

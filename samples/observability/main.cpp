@@ -76,7 +76,7 @@ skep::pool_config configure(const options& chosen) {
     config.queue.limit = 4 * chosen.workers;
     config.start.batch_size = 16;
     config.recycle.calls = 2000;
-    config.log = skep::log_level::error; // the page shows the rest
+    config.log_level = skep::log_level::error; // the page shows the rest
     return config;
 }
 

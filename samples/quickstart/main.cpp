@@ -82,7 +82,7 @@ skep::pool_config configure(const options& chosen, screen& output) {
     config.name = "quickstart";
     config.workers = chosen.workers;
     config.queue.timeout = 0s; // the survey bounds its calls itself: their waiting is no sign of overload
-    config.log = skep::log_level::error; // the survey shows the loss of a worker itself
+    config.log_level = skep::log_level::error; // the survey shows the loss of a worker itself
     config.output.handler = [&output](const skep::output_line& line) {
         output.line(to_string(line.worker) + (line.is_stderr ? " stderr: " : " prints: ") +
                     std::string(line.text));

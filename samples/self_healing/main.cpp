@@ -52,7 +52,7 @@ skep::pool_config configure(const std::string& python) {
     config.stop.shutdown_grace = 500ms;
     config.stop.term_grace = 500ms;
 
-    config.log = skep::log_level::error;                     // the sample shows what happens itself
+    config.log_level = skep::log_level::error;               // the sample shows what happens itself
     config.output.handler = [](const skep::output_line&) {}; // nothing but stacks, which it shows as well
     return config;
 }

@@ -53,7 +53,7 @@ int main() try {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py");
     config.workers = 2;
     config.min_ready = 2;
-    config.log = skep::log_level::off; // of the crashes
+    config.log_level = skep::log_level::off; // of the crashes
     return skep::run(std::move(config), chat);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

@@ -90,7 +90,7 @@ int main() try {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py");
     config.name = "stories";
     config.workers = 3;
-    config.log = skep::log_level::info; // what the workers print
+    config.log_level = skep::log_level::info; // what the workers print
     return skep::run(std::move(config), tell_stories);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

@@ -55,7 +55,7 @@ asio::awaitable<void> go_shopping(skep::pool& pool) {
 int main() try {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py");
     config.workers = 1;
-    config.log = skep::log_level::info; // what the worker prints
+    config.log_level = skep::log_level::info; // what the worker prints
     return skep::run(std::move(config), go_shopping);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

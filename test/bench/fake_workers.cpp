@@ -196,7 +196,7 @@ pool_config fake_config(std::size_t workers) {
     config.queue.limit = 10'000'000;
     config.stop.drain_timeout = duration::zero();
     config.stop.shutdown_grace = duration::zero();
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     return config;
 }
 

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_script_that_crashes_at_import_fails_start_with_its_traceb
     write(folder / "worker.py", "import json\nimport model_that_is_not_there\n");
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         auto config = quick(pool_config::python(folder / "worker.py", SKEP_TEST_PYTHON));
-        config.log = log_level::off;
+        config.log_level = log_level::off;
         config.output.handler = [](const output_line&) {};
         pool workers(context.get_executor(), config);
         const auto began = std::chrono::steady_clock::now();
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_script_that_breaks_later_makes_the_pool_unavailable_until
     write(folder / "worker.py", good);
     auto config = quick(pool_config::python(folder / "worker.py", SKEP_TEST_PYTHON));
     config.workers = 2;
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.output.handler = [](const output_line&) {};
     config.restart.limit = 6;
     config.restart.open_time = 500ms;

@@ -59,8 +59,8 @@ private:
 void check_others_reap() {
     auto config = quick(basic_pool(2));
     config.stop.shutdown_grace = 5s;
-    config.log = log_level::warning;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
     const log_capture log;
     run([&](asio::io_context& context) -> asio::awaitable<void> {
         pool workers(context.get_executor(), config);

@@ -33,7 +33,7 @@ std::string output_of(std::string program, std::vector<std::string> args,
         config.launch.args = args;
         config.launch.slot_args = slot_args;
         config.workers = 1;
-        config.log = log_level::off;
+        config.log_level = log_level::off;
         config.output.handler = [&](const output_line& line) { output.append(line.text).append("\n"); };
         pool workers(context.get_executor(), config);
         auto starting = workers.start();

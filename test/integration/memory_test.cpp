@@ -68,8 +68,8 @@ BOOST_AUTO_TEST_CASE(
     config.launch.prefix = {"setsid", "--wait"};
     config.recycle.soft_memory = mebibyte;
     config.recycle.memory_interval = 10ms;
-    config.log = log_level::warning;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
     with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
         auto warned = [&] { return log.count("is not measured, and recycle.soft_memory") > 0; };
         const bool is_warned = co_await eventually(warned);

@@ -1,8 +1,10 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What workers print goes to output.handler, and never into the protocol.
+// What workers print goes to output.handler, and never into the protocol. Without that handler, it goes to the log, with
+// what they log.
 
+#include "support/log_capture.hpp"
 #include "support/run.hpp"
 
 namespace skep::test {
@@ -247,6 +249,41 @@ BOOST_AUTO_TEST_CASE(in_masses_does_not_hold_up_the_worker) {
         const auto answer = co_await value_of(workers, std::move(call));
         BOOST_TEST(answer == 1);
     });
+}
+
+BOOST_AUTO_TEST_CASE(and_what_pythons_loggers_say_is_logged_with_level_logger_and_call) {
+    const log_capture log;
+    auto config = basic_pool();
+    config.output.handler = nullptr;
+    config.log_level = log_level::info;
+    config.log_handler = capturing_handler();
+    with_pool(config, [&](pool& workers) -> asio::awaitable<void> {
+        const auto template_call = request("log").arg("logger", "model").correlation_id("c");
+        const std::vector<std::string> levels{"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"};
+        for (const auto& level : levels) {
+            auto call = template_call;
+            call.arg("level", level).arg("text", "it says " + level);
+            co_await value_of(workers, std::move(call));
+        }
+        co_await say(workers, "printed");
+        auto all_are_there = [&] { return log.count("it says CRITICAL") + log.count("printed") == 2; };
+        const bool arrived = co_await eventually(all_are_there);
+        BOOST_TEST(arrived);
+        const auto status = co_await workers.status();
+        std::vector<log_level> seen;
+        for (const auto& each : log.records()) {
+            if (each.source == log_source::worker && each.logger == "model") {
+                seen.push_back(each.level);
+                BOOST_TEST(each.text.starts_with("it says "), each.text);
+                BOOST_TEST((each.worker == worker_id{"default", 0, 1}));
+                BOOST_TEST(each.pid == status.workers.at(0).pid);
+                BOOST_TEST(each.correlation_id == "c");
+            }
+        }
+        // Python's root logger drops what is below WARNING, unless the script says otherwise.
+        BOOST_TEST((seen == std::vector<log_level>{log_level::warning, log_level::error, log_level::error}));
+    });
+    BOOST_TEST(log.count(" info skep pool default: default/0#1 stdout") == 1, log.text());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

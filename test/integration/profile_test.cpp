@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(thread_safety_checks_are_a_key_of_the_configuration) {
     auto written = to_json(config);
     written["thread_safety_checks"] = "report";
     auto checked = pool_config::from_json(written);
-    checked.log = log_level::off;
+    checked.log_level = log_level::off;
     std::string said;
     checked.output.handler = [&said](const output_line& line) { said += std::string(line.text) + '\n'; };
     with_context_and_pool(checked, [&](asio::io_context&, pool&) -> asio::awaitable<void> {
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(strict_thread_safety_checks_fail_the_call_that_comes_second
                                                            "        released.set()\n"
                                                            "worker.run()\n")};
     config.thread_safety_checks = thread_checks::strict;
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     with_context_and_pool(config, [](asio::io_context& context, pool& workers) -> asio::awaitable<void> {
         std::string answers;
         std::string complaints;

@@ -63,7 +63,7 @@ pool_config forecast(const std::string& script) {
     auto config = pool_config::python(script, SKEP_TEST_PYTHON);
     config.name = "forecast";
     config.workers = 2;
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.output.handler = [](const output_line&) {};
     return config;
 }

@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_virtual_environment_holds_wherever_the_worker_starts) {
     const directory made_in(folder.path());
     auto config = pool_config::python(script, "venv/bin/python3");
     config.workers = 1;
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.launch.working_directory = "/";
     const auto seen = seen_by_worker(config, [] {});
     BOOST_TEST(seen.at("argv0") == json::string(folder / "venv/bin/python3"));
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_virtual_environment_in_path_holds) {
     const directory made_in(folder.path());
     auto config = pool_config::python(script);
     config.workers = 1;
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.launch.working_directory = "/";
     const auto seen = seen_by_worker(config, [] {});
     BOOST_TEST(seen.at("prefix") == json::string(folder / "venv"));

@@ -18,7 +18,7 @@ pool_config cpp_pool(std::vector<std::string> args = {}) {
     config.launch.program = SKEP_CPP_WORKER;
     config.launch.args = std::move(args);
     config.workers = config.min_ready = 1;
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.output.handler = [](const output_line&) {};
     return config;
 }

@@ -92,7 +92,7 @@ pool_config draw_config(dice& chance) {
     pool_config config;
     config.name = "p";
     config.launch.program = "simulated";
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.workers = chance.among(1, 4);
     if (chance.chance(0.25)) {
         config.scaling.min = chance.among(1, config.workers);
@@ -137,7 +137,7 @@ void make_steady(scenario& drawn, dice& chance) {
     config = pool_config();
     config.name = "p";
     config.launch.program = "simulated";
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.workers = 1;
     config.scaling.min = 1;
     config.scaling.max = 3;

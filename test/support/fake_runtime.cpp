@@ -418,7 +418,7 @@ pool_config fake_config(std::size_t workers) {
     config.start.timeout = std::chrono::seconds(30);
     config.stop.shutdown_grace = std::chrono::seconds(1);
     config.workers = workers;
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     return config;
 }
 

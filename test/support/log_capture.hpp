@@ -3,38 +3,35 @@
 
 #pragma once
 
-#include <boost/log/core.hpp>
-#include <boost/log/expressions.hpp>
-#include <boost/log/sinks/sync_frontend.hpp>
-#include <boost/log/sinks/text_ostream_backend.hpp>
-#include <boost/make_shared.hpp>
+#include <skep/log.hpp>
 
-#include <sstream>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace skep::test {
 
-/// All that is logged while it lives.
+/// All records that pools with capturing_handler() log while it lives. One at a time.
 class log_capture {
 public:
-    log_capture() : text_(boost::make_shared<std::ostringstream>()), sink_(boost::make_shared<sink>()) {
-        namespace expr = boost::log::expressions;
-        sink_->set_formatter(
-            expr::stream
-            << expr::smessage
-            << expr::if_(expr::has_attr<std::string>(
-                   "Session"))[expr::stream << " (session " << expr::attr<std::string>("Session") << ')']
-            << expr::if_(expr::has_attr<int>("Pid"))[expr::stream << " by pid " << expr::attr<int>("Pid")]);
-        sink_->locked_backend()->add_stream(text_);
-        boost::log::core::get()->add_sink(sink_);
-    }
-    ~log_capture() { boost::log::core::get()->remove_sink(sink_); }
+    log_capture() { exchange_current(this); }
+    ~log_capture() { exchange_current(nullptr); }
     log_capture(const log_capture&) = delete;
     log_capture& operator=(const log_capture&) = delete;
 
+    const std::vector<log_record>& records() const noexcept { return records_; }
+
+    /// Lines of text, each with the session and the process that it is about.
     std::string text() const {
-        sink_->flush();
-        return text_->str();
+        std::string all;
+        for (const auto& each : records_) {
+            auto line = log_line(each);
+            line.pop_back();
+            all += line + (each.session.empty() ? "" : " (session " + each.session + ")") +
+                   (each.pid == 0 ? "" : " by pid " + std::to_string(each.pid)) + "\n";
+        }
+        return all;
     }
 
     /// How often `part` stands in it.
@@ -47,11 +44,28 @@ public:
         return found;
     }
 
-private:
-    using sink = boost::log::sinks::synchronous_sink<boost::log::sinks::text_ostream_backend>;
+    static void take(const log_record& record) {
+        const std::lock_guard lock(mutex_);
+        if (current_ != nullptr) {
+            current_->records_.push_back(record);
+        }
+    }
 
-    boost::shared_ptr<std::ostringstream> text_;
-    boost::shared_ptr<sink> sink_;
+private:
+    static void exchange_current(log_capture* capture) {
+        const std::lock_guard lock(mutex_);
+        current_ = capture;
+    }
+
+    static inline std::mutex mutex_;
+    static inline log_capture* current_ = nullptr;
+
+    std::vector<log_record> records_;
 };
+
+/// For pool_config::log_handler.
+inline log_handler capturing_handler() {
+    return &log_capture::take;
+}
 
 } // namespace skep::test

@@ -83,7 +83,7 @@ inline pool_config python_pool(const std::string& script, std::size_t workers = 
     auto config = pool_config::python(std::string(SKEP_TEST_DIR) + "/" + script, SKEP_TEST_PYTHON);
     config.workers = workers;
     config.min_ready = workers; // so that a test finds all of them up
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     config.output.handler = [](const output_line&) {};
     return config;
 }

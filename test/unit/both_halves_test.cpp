@@ -22,8 +22,8 @@ pool_config logging_config(log_level level = log_level::info) {
     auto config = fake_config(1);
     config.heartbeat.enabled = false;
     config.health_check.enabled = false;
-    config.log = level;
-    config.log_to = log_destination::boost_log;
+    config.log_level = level;
+    config.log_handler = capturing_handler();
     return config;
 }
 

@@ -49,7 +49,7 @@ constexpr std::string_view every_key = R"({
     "limits": {"frame_bytes": 4096, "json_bytes": 2048, "json_depth": 10, "tree_bytes": 1000000,
                "tool_call_bytes": 2000},
     "output": {"line_bytes": 100, "lines_per_second": 0, "tail_bytes": 0},
-    "log": "off", "log_to": "boost_log"})";
+    "log_level": "off", "log_format": "json"})";
 
 } // namespace
 
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(every_key_of_json) {
     BOOST_TEST(config.output.line_bytes == 100u);
     BOOST_TEST(config.output.lines_per_second == 0u);
     BOOST_TEST(config.output.tail_bytes == 0u);
-    BOOST_TEST((config.log == log_level::off));
+    BOOST_TEST((config.log_level == log_level::off));
 }
 
 BOOST_AUTO_TEST_CASE(json_leaves_out_what_it_does_not_say) {
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(json_leaves_out_what_it_does_not_say) {
     BOOST_TEST((config.queue.timeout == defaults.queue.timeout));
     BOOST_TEST(config.name == defaults.name);
     BOOST_TEST(config.launch.inherit_environment);
-    BOOST_TEST((config.log == defaults.log));
+    BOOST_TEST((config.log_level == defaults.log_level));
     BOOST_TEST(
         pool_config::from_json(json::parse(R"({"launch":{"program":"p"},"start":{}})")).start.batch_size ==
         10u);
@@ -178,14 +178,14 @@ BOOST_AUTO_TEST_CASE(enumerations_in_json) {
                                                                 {"error", log_level::error},
                                                                 {"off", log_level::off}};
     for (const auto& [name, value] : levels) {
-        BOOST_TEST((pool_config::from_json(with("log", json::value(name))).log == value), name);
+        BOOST_TEST((pool_config::from_json(with("log_level", json::value(name))).log_level == value), name);
     }
     for (const auto* const bad : {"", "FIFO", "random", "fifo "}) {
         const auto problem = complaint_of_json(with("schedule", bad));
         BOOST_TEST(contains(problem, "schedule = \"" + std::string(bad) + "\""), problem);
         BOOST_TEST(contains(problem, "least_loaded, round_robin, lifo, fifo"), problem);
     }
-    BOOST_TEST(contains(complaint_of_json(with("log", "loud")), "debug, info, warning, error, off"));
+    BOOST_TEST(contains(complaint_of_json(with("log_level", "loud")), "debug, info, warning, error, off"));
 }
 
 BOOST_AUTO_TEST_CASE(what_differs_from_slot_to_slot) {
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(what_differs_from_slot_to_slot) {
     BOOST_TEST((config.launch.slot_args == args));
     const std::map<std::string, std::vector<std::string>> variables{{"DEVICE", {"0", "1"}}};
     BOOST_TEST((config.launch.slot_environment == variables));
-    BOOST_TEST((config.log_to == log_destination::boost_log));
+    BOOST_TEST((config.log_format == log_format::json));
 
     auto bad = runnable();
     bad.launch.slot_environment = {{"DEVICE", {}}};

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(wrong_types_in_json) {
     };
     std::vector<row> table;
     for (const auto* const path : {"name", "launch.program", "launch.transport", "launch.working_directory",
-                                   "schedule", "log", "log_to"}) {
+                                   "schedule", "log_level", "log_format"}) {
         for (const auto& bad : {json::value(1), json::value(nullptr), json::value(true),
                                 json::value(json::array{"x"}), json::value(json::object())}) {
             table.push_back({path, bad});

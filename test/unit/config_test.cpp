@@ -267,8 +267,8 @@ BOOST_AUTO_TEST_CASE(enumerations_out_of_range) {
     config.launch.transport = static_cast<transport>(2);
     BOOST_TEST(contains(complaint(config), "launch.transport = 2"));
     config = runnable();
-    config.log = static_cast<log_level>(5);
-    BOOST_TEST(contains(complaint(config), "log = 5"));
+    config.log_level = static_cast<log_level>(5);
+    BOOST_TEST(contains(complaint(config), "log_level = 5"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -546,8 +546,8 @@ BOOST_AUTO_TEST_CASE(a_lease_held_for_too_long_is_logged_with_the_place_of_its_c
     const log_capture log;
     auto config = fake_config();
     config.lease.leak_threshold = 10s;
-    config.log = log_level::warning;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
     pool_with_lease pool(config);
     pool.advance(9s);
     BOOST_TEST(log.count("may have leaked") == 0);
@@ -564,8 +564,8 @@ BOOST_AUTO_TEST_CASE(a_threshold_of_its_own_counts_from_when_the_lease_was_hande
     const log_capture log;
     auto config = fake_config();
     config.lease.leak_threshold = 1h;
-    config.log = log_level::warning;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
     running_pool pool(config);
     std::vector<duration> told;
     const auto listening = pool.facade().events().listen<events::lease_leaked>(

@@ -7,11 +7,6 @@
 #include "telemetry/log.hpp"
 
 #include <boost/asio/system_executor.hpp>
-#include <boost/log/core.hpp>
-#include <boost/log/expressions.hpp>
-#include <boost/log/sinks/sync_frontend.hpp>
-#include <boost/log/sinks/text_ostream_backend.hpp>
-#include <boost/make_shared.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
@@ -52,101 +47,67 @@ std::string standard_error_of(Body body) {
 
 } // namespace
 
+log_record said(std::string text, log_level level = log_level::warning,
+                std::chrono::system_clock::time_point time = {}) {
+    log_record record;
+    record.time = time;
+    record.level = level;
+    record.pool = "blue";
+    record.text = std::move(text);
+    return record;
+}
+
+constexpr std::chrono::system_clock::time_point in_may(1'780'000'000s + 7ms);
+
 BOOST_AUTO_TEST_CASE(a_line_has_time_level_pool_and_text) {
-    const std::chrono::system_clock::time_point moment(1'780'000'000s + 7ms);
-    BOOST_TEST(log_line(moment, log_level::warning, "blue", "a worker was lost") ==
+    BOOST_TEST(log_line(said("a worker was lost", log_level::warning, in_may)) ==
                "2026-05-28T20:26:40.007Z warning skep pool blue: a worker was lost\n");
-    BOOST_TEST(log_line(moment, log_level::info, "blue", "one\ntwo") ==
+    BOOST_TEST(log_line(said("one\ntwo", log_level::info, in_may)) ==
                "2026-05-28T20:26:40.007Z info skep pool blue: one\\ntwo\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_line_cannot_be_forged) {
-    const auto line = log_line({}, log_level::warning, "blue", std::string("a\r\x1B[2J\0b\tc\x7F", 11));
+    const auto line = log_line(said(std::string("a\r\x1B[2J\0b\tc\x7F", 11)));
     BOOST_TEST(line == "1970-01-01T00:00:00.000Z warning skep pool blue: a\\x0d\\x1b[2J\\x00b\tc\\x7f\n");
 }
 
-/// Of a worker with pid 42, during call c of session s.
-log_subject what_it_said(const worker_id& who) {
-    log_subject about;
-    about.channel = "skep.worker";
-    about.worker = &who;
-    about.pid = 42;
-    about.session = "s";
-    about.correlation_id = "c";
-    return about;
+BOOST_AUTO_TEST_CASE(a_line_of_a_worker_begins_with_worker_logger_and_calls) {
+    auto record = said("text");
+    record.source = log_source::worker;
+    record.worker = worker_id{"blue", 1, 2};
+    BOOST_TEST(log_line(record).ends_with(" blue: blue/1#2: text\n"), log_line(record));
+    record.logger = "model\n";
+    record.correlation_id = "c";
+    BOOST_TEST(log_line(record).ends_with(" blue: blue/1#2 model\\n [c]: text\n"), log_line(record));
+    record.correlation_id = "";
+    record.concurrent_ids = {"a", "b"};
+    BOOST_TEST(log_line(record).ends_with(" blue: blue/1#2 model\\n [a b]: text\n"), log_line(record));
 }
 
 BOOST_AUTO_TEST_CASE(as_json_it_has_what_is_known) {
-    const std::chrono::system_clock::time_point moment(1'780'000'000s + 7ms);
-    const worker_id who{"blue", 1, 2};
-    auto about = what_it_said(who);
-    about.logger = "model";
-    about.label = "for the eye alone";
+    auto record = said("a \"b\"\n\xFF", log_level::error, in_may);
+    record.source = log_source::worker;
+    record.worker = worker_id{"blue", 1, 2};
+    record.pid = 42;
+    record.session = "s";
+    record.correlation_id = "c";
+    record.logger = "model";
     BOOST_TEST(
-        json_log_line(moment, log_level::error, "blue", "a \"b\"\n\xFF", about) ==
+        log_line(record, log_format::json) ==
         R"({"at":"2026-05-28T20:26:40.007Z","level":"error","channel":"skep.worker","pool":"blue",)"
         R"("worker":"blue/1#2","pid":42,"session":"s","correlation_id":"c","logger":"model","text":"a \"b\"\n)"
         "\xEF\xBF\xBD\"}\n");
-    BOOST_TEST(json_log_line(moment, log_level::info, "blue", "x", {}) ==
+    BOOST_TEST(log_line(said("x", log_level::info, in_may), log_format::json) ==
                R"({"at":"2026-05-28T20:26:40.007Z","level":"info","channel":"skep","pool":"blue","text":"x"})"
                "\n");
-}
-
-BOOST_AUTO_TEST_CASE(records_have_attributes_that_filters_see) {
-    namespace logging = boost::log;
-    namespace expr = boost::log::expressions;
-    const auto stream = boost::make_shared<std::ostringstream>();
-    using text_sink = logging::sinks::synchronous_sink<logging::sinks::text_ostream_backend>;
-    const auto sink = boost::make_shared<text_sink>();
-    sink->locked_backend()->add_stream(stream);
-    sink->set_filter(expr::attr<std::string>("Channel") == "skep.worker" && expr::attr<int>("Pid") == 42);
-    sink->set_formatter(
-        expr::stream << expr::attr<std::string>("Pool") << '|' << expr::attr<std::string>("Worker") << '|'
-                     << expr::attr<std::string>("Session") << '|' << expr::attr<std::string>("CorrelationID")
-                     << '|' << expr::attr<std::string>("Logger") << '|' << expr::smessage);
-    logging::core::get()->add_sink(sink);
-    pool_config config;
-    config.log_to = log_destination::boost_log;
-    config.name = "blue";
-    const pool_log log(config, make_local_context(boost::asio::system_executor()));
-    const worker_id who{"blue", 1, 2};
-    auto about = what_it_said(who);
-    about.logger = "stderr";
-    log(log_level::error, "first", about);
-    about.pid = 43;
-    log(log_level::error, "of another process", about);
-    log(log_level::error, "of the pool");
-    logging::core::get()->remove_sink(sink);
-    BOOST_TEST(stream->str() == "blue|blue/1#2|s|c|stderr|skep pool blue: first\n");
-}
-
-BOOST_AUTO_TEST_CASE(a_record_cannot_be_forged_either) {
-    namespace logging = boost::log;
-    namespace expr = boost::log::expressions;
-    const auto stream = boost::make_shared<std::ostringstream>();
-    using text_sink = logging::sinks::synchronous_sink<logging::sinks::text_ostream_backend>;
-    const auto sink = boost::make_shared<text_sink>();
-    sink->locked_backend()->add_stream(stream);
-    sink->set_formatter(expr::stream << expr::attr<std::string>("CorrelationID") << '|'
-                                     << expr::attr<std::string>("Logger") << '|' << expr::smessage);
-    logging::core::get()->add_sink(sink);
-    pool_config config;
-    config.log_to = log_destination::boost_log;
-    config.name = "blue";
-    const pool_log log(config, make_local_context(boost::asio::system_executor()));
-    const worker_id who{"blue", 1, 2};
-    auto about = what_it_said(who);
-    about.correlation_id = "c\n2026-01-01 forged";
-    about.logger = "m\x1b[2J";
-    about.label = "blue/1#2 m\n: ";
-    log(log_level::error, "a\r\nskep pool blue: forged\u009b2J\u202e\u2028\xff", about);
-    logging::core::get()->remove_sink(sink);
-    BOOST_TEST(stream->str() == "c\\n2026-01-01 forged|m\\x1b[2J|skep pool blue: blue/1#2 m\\n: "
-                                "a\\x0d\\nskep pool blue: forged\\u009b2J\\u202e\\u2028\\xff\n");
+    record = said("x");
+    record.concurrent_ids = {"a", "b"};
+    const auto line = log_line(record, log_format::json);
+    BOOST_TEST(skep::test::contains(line, R"("concurrent_ids":["a","b"])"), line);
 }
 
 BOOST_AUTO_TEST_CASE(as_json_nothing_acts_on_a_terminal_and_all_is_told) {
-    const auto line = json_log_line({}, log_level::error, "blue", "\u009b2J\u202e\x7f", {});
+    const auto line = log_line(said("\u009b2J\u202e\x7f"), log_format::json);
     BOOST_TEST(line.find(R"("text":"\u009b2J\u202e\u007f")") != std::string::npos, line);
 }
 
@@ -246,6 +207,25 @@ BOOST_AUTO_TEST_CASE(without_a_set_up_it_goes_to_standard_error) {
     BOOST_TEST(!skep::test::contains(text, "not wanted"), text);
     BOOST_TEST(skep::test::contains(text, "Z warning skep pool blue: first\n"), text);
     BOOST_TEST(skep::test::contains(text, "Z error skep pool blue: second: why\n"), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_writes_to_standard_error) {
+    const auto record = said("one\ntwo", log_level::error, in_may);
+    BOOST_TEST(standard_error_of([&] { stderr_log_handler()(record); }) == log_line(record));
+    BOOST_TEST(standard_error_of([&] { stderr_log_handler(log_format::json)(record); }) ==
+               log_line(record, log_format::json));
+}
+
+BOOST_AUTO_TEST_CASE(the_format_of_the_lines_is_the_configurations) {
+    pool_config config;
+    config.log_format = log_format::json;
+    const auto text = standard_error_of([&] {
+        const pool_log log(config, make_local_context(boost::asio::system_executor()));
+        log(log_level::warning, "first");
+    });
+    BOOST_TEST(text.ends_with(R"("pool":"default","text":"first"})"
+                              "\n"),
+               text);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

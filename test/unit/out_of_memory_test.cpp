@@ -93,7 +93,7 @@ const std::string odd_name(odd_name_length, 'n');
 
 pool_config quick_config(std::size_t workers = 1) {
     auto config = fake_config(workers);
-    config.log = log_level::off;
+    config.log_level = log_level::off;
     return config;
 }
 
@@ -404,7 +404,7 @@ BOOST_AUTO_TEST_CASE(as_a_line_of_output_is_logged_loses_the_line) {
     };
     auto config = fake_config();
     config.output.handler = nullptr;
-    config.log = log_level::info;
+    config.log_level = log_level::info;
     const auto core = std::make_shared<pool_core>(make_local_context(context.get_executor()), config, make);
     const worker_id worker{"default", 0, 1};
     const no_memory_for line(odd_length);

@@ -129,15 +129,17 @@ BOOST_AUTO_TEST_CASE(a_worker_on_its_way_out_is_known_and_a_stranger_is_none) {
 BOOST_AUTO_TEST_CASE(the_log_shows_the_ids) {
     const log_capture log;
     auto config = with_capacity(2);
-    config.log = log_level::info;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::info;
+    config.log_handler = capturing_handler();
     running_pool pool(config);
     const auto id = pool.status().workers.at(0).id;
     pool.runtime().print({id, false, "idle"});
+    pool.run_until_idle();
     BOOST_TEST(log.count("default/0#1 stdout: idle") == 1);
     pool.execute(request("x").correlation_id("a"));
     pool.execute(request("x").correlation_id("b"));
     pool.runtime().print({id, true, "busy"});
+    pool.run_until_idle();
     const auto by_worker = " by pid " + std::to_string(pool.status().workers.at(0).pid);
     BOOST_TEST(log.count("default/0#1 stderr [a b]: busy" + by_worker) == 1, log.text());
 }
@@ -145,8 +147,8 @@ BOOST_AUTO_TEST_CASE(the_log_shows_the_ids) {
 BOOST_AUTO_TEST_CASE(records_name_the_session_of_the_call_that_they_are_about) {
     const log_capture log;
     auto config = with_capacity(2);
-    config.log = log_level::warning;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
     running_pool pool(config);
     const auto id = pool.status().workers.at(0).id;
     pool.execute(request("x").correlation_id("a").session("s"));
@@ -165,8 +167,8 @@ BOOST_AUTO_TEST_CASE(records_name_the_session_of_the_call_that_they_are_about) {
 BOOST_AUTO_TEST_CASE(what_its_code_logs_is_logged_with_level_and_logger) {
     const log_capture log;
     auto config = with_capacity(1);
-    config.log = log_level::warning;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
     running_pool pool(config);
     pool.worker(0).send_control({{"type", "log"}, {"level", "info"}, {"text", "quiet"}});
     pool.worker(0).send_control(

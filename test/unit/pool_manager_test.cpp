@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_start_that_fails_names_each_pool_and_its_problem) {
     auto config = of({"text", "image"});
     for (auto& each : config.pools) {
         each.initialization.delegate = std::make_shared<refusing_delegate>();
-        each.log = log_level::off;
+        each.log_level = log_level::off;
     }
     asio::io_context context;
     pool_manager manager(context, std::move(config));

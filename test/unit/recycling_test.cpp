@@ -388,8 +388,8 @@ constexpr std::uint64_t mebibyte = 1u << 20;
 pool_config logged_config() {
     auto config = recycling_config();
     config.restart.jitter = 0;
-    config.log = log_level::warning;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::warning;
+    config.log_handler = capturing_handler();
     return config;
 }
 

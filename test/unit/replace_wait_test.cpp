@@ -20,8 +20,8 @@ namespace {
 pool_config told(std::size_t workers) {
     auto config = fake_config(workers);
     config.affinity.mode = affinity_mode::strict_queue;
-    config.log = log_level::info;
-    config.log_to = log_destination::boost_log;
+    config.log_level = log_level::info;
+    config.log_handler = capturing_handler();
     return config;
 }
 

@@ -10,6 +10,7 @@
 
 #include <iostream>
 #include <string>
+#include <string_view>
 
 namespace telemetry_guide {
 
@@ -33,6 +34,16 @@ void export_traces(skep::pool& pool, boost::asio::any_io_executor executor) {
     skep::otlp_options options;
     options.service_name = "classifier";
     skep::otlp_exporter traces(executor, pool.events(), options); // to 127.0.0.1:4318
+}
+
+void service_log(std::string_view level, const std::string& pool, const std::string& call,
+                 const std::string& text);
+
+void log_to_service(skep::pool_config& config) {
+    config.log_level = skep::log_level::info;
+    config.log_handler = [](const skep::log_record& record) {
+        service_log(to_string(record.level), record.pool, record.correlation_id, record.text);
+    };
 }
 
 } // namespace telemetry_guide

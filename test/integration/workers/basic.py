@@ -1,6 +1,7 @@
 """The well-behaved worker of the tests."""
 
 import hashlib
+import logging
 import os
 import signal
 import subprocess
@@ -25,6 +26,11 @@ def add(a, b=1):
 @worker.command
 def repeat(text, times):
     return text * times
+
+
+@worker.command
+def log(logger, level, text):
+    logging.getLogger(logger).log(logging.getLevelName(level), text)
 
 
 @worker.command
