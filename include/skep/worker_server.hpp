@@ -58,7 +58,7 @@ boost::asio::awaitable<boost::json::value> to_value(boost::asio::awaitable<T> re
 
 /// Calls a plain function, and makes JSON of what it returns.
 template <class Function, class... Args>
-boost::json::value value_of(Function& function, Args&&... args) {
+boost::json::value json_of(Function& function, Args&&... args) {
     if constexpr (std::is_void_v<std::invoke_result_t<Function&, Args...>>) {
         function(std::forward<Args>(args)...);
         return {};
@@ -93,7 +93,7 @@ boost::asio::awaitable<boost::json::value> run_check(Check& check) {
         auto value = co_await std::move(running);
         co_return value;
     } else {
-        co_return value_of(check);
+        co_return json_of(check);
     }
 }
 
@@ -178,7 +178,7 @@ public:
     requires std::invocable<Handler&, worker_call&> worker_server& on(std::string command, Handler handler) {
         if constexpr (!detail::is_async<Handler, worker_call&>) {
             return add(std::move(command), [handler = std::move(handler)](worker_call& call) mutable {
-                return detail::value_of(handler, call);
+                return detail::json_of(handler, call);
             });
         } else if constexpr (std::convertible_to<Handler, detail::async_handler>) {
             return add_async(std::move(command), std::move(handler));
@@ -205,7 +205,7 @@ public:
                 auto run = [&](Args&& args) {
                     return detail::call_with<Args>(handler, std::move(args), call);
                 };
-                return detail::value_of(run, call.args_as<Args>());
+                return detail::json_of(run, call.args_as<Args>());
             });
         }
     }
