@@ -26,6 +26,7 @@ class SkepConan(ConanFile):
         "with_redis": [True, False],
         "with_admin": [True, False],
         "with_otlp": [True, False],
+        "with_boost_log": [True, False],
     }
     default_options = {
         "shared": False,
@@ -33,6 +34,7 @@ class SkepConan(ConanFile):
         "with_redis": False,
         "with_admin": False,
         "with_otlp": False,
+        "with_boost_log": True,
     }
     implements = ["auto_shared_fpic"]
 
@@ -79,9 +81,12 @@ class SkepConan(ConanFile):
             raise ConanInvalidConfiguration(f"{self.ref} needs {compiler} {minimum} or later")
         if "boost" in self.dependencies:  # a platform's own is none
             boost = self.dependencies["boost"].options
-            for part in ("header_only", "without_json", "without_log"):
+            for part in ("header_only", "without_json"):
                 if boost.get_safe(part):
                     raise ConanInvalidConfiguration(f"{self.ref} needs boost with {part}=False")
+            if self.options.with_boost_log and boost.get_safe("without_log"):
+                raise ConanInvalidConfiguration(
+                    f"{self.ref} needs boost with without_log=False, or with_boost_log=False of its own")
 
     def build_requirements(self):
         self.tool_requires("cmake/[>=3.25 <4]")
@@ -94,6 +99,7 @@ class SkepConan(ConanFile):
         toolchain.cache_variables["SKEP_BUILD_PROMETHEUS"] = bool(self.options.with_admin)
         toolchain.cache_variables["SKEP_BUILD_ADMIN"] = bool(self.options.with_admin)
         toolchain.cache_variables["SKEP_BUILD_OTLP"] = bool(self.options.with_otlp)
+        toolchain.cache_variables["SKEP_BUILD_BOOST_LOG"] = bool(self.options.with_boost_log)
         toolchain.generate()
         CMakeDeps(self).generate()
 
@@ -115,7 +121,7 @@ class SkepConan(ConanFile):
         self.cpp_info.set_property("cmake_target_name", "skep::all")
         self.cpp_info.set_property("pkg_config_name", "skep-all")
         options = self.options
-        self._describe("core", "skep", ["headers", "json", "log"], ["dl", "pthread"])
+        self._describe("core", "skep", ["headers", "json"], ["dl", "pthread"])
         self._describe("worker", "skep_worker", ["headers", "json"], ["pthread"])
         if options.with_redis:
             redis = self.cpp_info.components["redis"]
@@ -136,6 +142,13 @@ class SkepConan(ConanFile):
             otlp.set_property("cmake_target_name", "skep::otlp")
             otlp.libs = ["skep_otlp"]
             otlp.requires = ["core"]
+        if options.with_boost_log:
+            boost_log = self.cpp_info.components["boost_log"]
+            boost_log.set_property("cmake_target_name", "skep::boost_log")
+            boost_log.libs = ["skep_boost_log"]
+            boost_log.requires = ["core"]
+            if "boost" in self.dependencies:
+                boost_log.requires.append("boost::log")
 
     def _describe(self, name, library, boost, system):
         """A component that needs Boost and the system alone. What a platform's Boost consists of, Conan does not know."""
