@@ -57,7 +57,7 @@ struct by_exception {
 private:
     template <class Value>
     static void discard(Value&& value) {
-        const auto ended = std::move(value);
+        [[maybe_unused]] const auto ended = std::move(value);
     }
 };
 
