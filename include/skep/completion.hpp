@@ -17,10 +17,11 @@
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/execution/relationship.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
-#include <boost/asio/system_executor.hpp>
+#include <boost/asio/system_context.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -186,6 +187,19 @@ private:
     Handler handler_;
 };
 
+/// Whether functions that are posted to an executor run in a context of its own. To ask for the context itself would start the
+/// threads of the system's.
+template <class Executor>
+constexpr bool posts_itself() {
+    if constexpr (asio::can_require_v<Executor, asio::execution::blocking_t::never_t>) {
+        using context = decltype(asio::query(std::declval<const Executor&>(), asio::execution::context));
+        return !std::is_same_v<context, asio::execution_context&> &&
+               !std::is_same_v<context, asio::system_context&>;
+    } else {
+        return false;
+    }
+}
+
 /// Any other handler, in memory of its associated allocator. Keeps its executor at work.
 template <class Style, class Handler, class Value>
 class any_handler final : public erased_handler<Value> {
@@ -197,6 +211,10 @@ class any_handler final : public erased_handler<Value> {
 
     /// The usual executor: the operation's own, or one that may take its place.
     static constexpr bool is_io_executor = std::is_same_v<associated, asio::any_io_executor>;
+
+    /// False of executors that may be no place of their own: those of futures, which are the system executor's, and those that
+    /// only dispatch, such as any_completion_executor. The operation's executor goes to them.
+    static constexpr bool can_post = posts_itself<work>();
 
 public:
     static any_handler* make(Handler&& handler, const asio::any_io_executor& fallback) {
@@ -242,8 +260,8 @@ public:
     asio::any_io_executor executor() const noexcept override {
         if constexpr (is_io_executor) {
             return work_;
-        } else if constexpr (std::is_convertible_v<work, asio::any_io_executor>) {
-            return runs_anywhere() ? io_executor_ : asio::any_io_executor(work_);
+        } else if constexpr (can_post && std::is_convertible_v<work, asio::any_io_executor>) {
+            return asio::any_io_executor(work_);
         } else {
             return io_executor_;
         }
@@ -269,34 +287,18 @@ private:
         }
     }
 
-    /// True of executors that are no place of their own: those of futures, which are the system executor's, and those that only
-    /// dispatch, such as any_completion_executor. The operation's executor calls their handlers.
-    bool runs_anywhere() const noexcept {
-        if constexpr (asio::can_require_v<work, asio::execution::blocking_t::never_t>) {
-            const asio::execution_context& system =
-                asio::query(asio::system_executor(), asio::execution::context);
-            const asio::execution_context& mine = asio::query(work_, asio::execution::context);
-            return &mine == &system;
-        } else {
-            return true;
-        }
-    }
-
     void post_by_io_executor(lazy_error&& failure, Value&& value) {
-        const bool is_nowhere = runs_anywhere();
         const auto from = io_executor_;
         const auto target = work_;
         auto task = leave(std::move(failure), std::move(value));
-        if constexpr (asio::can_require_v<work, asio::execution::blocking_t::never_t>) {
-            if (!is_nowhere) {
-                post_to(target, std::move(task));
-                return;
-            }
+        if constexpr (can_post) {
+            post_to(target, std::move(task));
+        } else {
+            auto dispatch = [target, task = std::move(task)]() mutable {
+                asio::dispatch(target, std::move(task));
+            };
+            execute_with_retry(asio::require(from, asio::execution::blocking.never), std::move(dispatch));
         }
-        auto dispatch = [target, task = std::move(task)]() mutable {
-            asio::dispatch(target, std::move(task));
-        };
-        execute_with_retry(asio::require(from, asio::execution::blocking.never), std::move(dispatch));
     }
 
     /// The memory goes back first, so that the handler's next operation finds it.
