@@ -21,7 +21,10 @@ public:
     /// What runs a call. Each of begin() and discard() ends its life.
     class body {
     public:
+        /// Runs the call. Its outcome goes to `caller`.
         virtual void begin(completion<reply>&& caller) = 0;
+
+        /// The call is not to be run.
         virtual void discard() noexcept = 0;
 
     protected:

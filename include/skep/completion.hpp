@@ -324,9 +324,9 @@ private:
 template <class T>
 class completion {
 public:
-    using value_type = detail::value_of<T>;
-    using executor_type = boost::asio::any_io_executor;
-    using cancellation_slot_type = boost::asio::cancellation_slot;
+    using value_type = detail::value_of<T>;                        ///< T, or std::monostate if T is void
+    using executor_type = boost::asio::any_io_executor;            ///< as Asio wants it of handlers
+    using cancellation_slot_type = boost::asio::cancellation_slot; ///< likewise
 
     completion() noexcept = default;
     completion(completion&& other) noexcept : keeper_(std::move(other.keeper_)) { take(other); }
@@ -364,7 +364,10 @@ public:
     /// Returns true if there is a handler to be called.
     explicit operator bool() const noexcept { return handler_ != nullptr; }
 
+    /// Returns the executor of the handler, which there must be.
     executor_type get_executor() const noexcept { return handler_->executor(); }
+
+    /// Returns the cancellation slot of the handler; an unconnected one without a handler.
     cancellation_slot_type get_cancellation_slot() const noexcept {
         return handler_ != nullptr ? handler_->slot() : cancellation_slot_type();
     }

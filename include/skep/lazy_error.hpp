@@ -17,6 +17,7 @@ class SKEP_API lazy_error {
 public:
     lazy_error() noexcept = default;
 
+    /// A failure whose text is still to be made of both.
     lazy_error(skep::errc code, error_info&& info);
 
     /// Shares the text of `cause`.
