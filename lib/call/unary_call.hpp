@@ -16,15 +16,28 @@ public:
     explicit unary_call(request&& new_request)
         : call(std::move(new_request), static_cast<call_sink*>(this)) {}
 
-    /// To be called on the strand, before anything else.
-    void attach(completion<reply>&& caller) noexcept { caller_ = std::move(caller); }
+    /// To be called on the strand, before anything else. The call lives until its caller is told, whoever lets go of it.
+    void attach(completion<reply>&& caller) noexcept {
+        caller_ = std::move(caller);
+        self_ = this;
+    }
 
 private:
-    void put_answer(reply&& answer) override { caller_.end({}, std::move(answer)); }
-    void put_failure(lazy_error&& failure) override { caller_.end(std::move(failure), {}); }
-    void forget() noexcept override { caller_ = {}; }
+    void put_answer(reply&& answer) override { end({}, std::move(answer)); }
+    void put_failure(lazy_error&& failure) override { end(std::move(failure), {}); }
+
+    void forget() noexcept override {
+        const auto self = std::move(self_);
+        caller_ = {};
+    }
+
+    void end(lazy_error&& failure, reply&& answer) noexcept {
+        const auto self = std::move(self_);
+        caller_.end(std::move(failure), std::move(answer));
+    }
 
     completion<reply> caller_;
+    boost::intrusive_ptr<unary_call> self_; ///< while the caller waits
 };
 
 } // namespace skep

@@ -130,7 +130,7 @@ void lease_handle::give_back(completion<void>&& caller) {
             target.parts().leases.cancel_close(*mine);
         },
         [mine = lease_](pool_core& target, completion<void>&& caller) {
-            mine->closer = std::move(caller);
+            mine->attach_closer(std::move(caller));
             target.parts().leases.close(*mine);
         });
 }

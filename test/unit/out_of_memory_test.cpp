@@ -197,6 +197,25 @@ BOOST_AUTO_TEST_CASE(a_worker_that_leaves_as_the_pool_fails_is_counted_once) {
     BOOST_TEST(pool.counters().workers_lost + pool.counters().workers_removed == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_call_that_is_on_its_way_as_the_pool_fails_is_completed_without_a_cancellation_slot) {
+    auto config = quick_config();
+    config.affinity.mode = affinity_mode::strict_queue;
+    running_pool pool(config);
+    pool.execute(request("busy").session("s"));
+    errc code{};
+    auto waiting = request("waiting").session("s").correlation_id(odd_name);
+    pool.facade().execute(std::move(waiting), as_result([&](const result<reply>& outcome) {
+                              code = outcome ? errc() : outcome.error().errc();
+                          }));
+    pool.run_until_idle();
+    const no_memory_for refusal(odd_name_length);
+    pool.worker(0).exit(exit_status::signalled(SIGSEGV));
+    pool.advance(1s);
+    BOOST_TEST(refusal.was_needed());
+    BOOST_TEST(code == errc::out_of_memory);
+    check_has_failed(pool, 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_pool_that_has_failed_shuts_down) {
     running_pool pool(quick_config());
     pool.execute(request("busy"));

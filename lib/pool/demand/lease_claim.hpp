@@ -41,6 +41,7 @@ struct lease_claim final : claim {
         is_forgotten = true;
         caller = {};
         held = {};
+        closing = {};
         closer = {};
         while (!waiting.empty()) {
             const auto each = waiting.pop_front();
@@ -60,8 +61,17 @@ struct lease_claim final : claim {
     /// Lets checkout() return.
     void answer() noexcept { caller.end(lazy_error(failure), std::move(held)); }
 
-    /// Lets close() return.
-    void answer_closer() noexcept { closer.complete(); }
+    /// Has close() wait. The lease lives until then, whoever lets go of it.
+    void attach_closer(completion<void>&& new_closer) noexcept {
+        closer = std::move(new_closer);
+        closing = this;
+    }
+
+    /// Lets close() return, or fail.
+    void answer_closer(lazy_error&& problem = {}) noexcept {
+        const auto self = std::move(closing);
+        closer.end(std::move(problem), {});
+    }
 
     checkout_options options;
     std::source_location location;
@@ -74,9 +84,10 @@ struct lease_claim final : claim {
     completion<lease> caller;
     lease held; ///< for the caller; keeps this alive until then
     completion<void> closer;
-    lazy_error failure;                    ///< of checkout()
-    std::atomic<bool> is_dropped{false};   ///< nobody has it any more; from any thread
-    std::atomic<bool> is_forgotten{false}; ///< the execution context is gone; from any thread
+    boost::intrusive_ptr<lease_claim> closing; ///< this, while the closer waits
+    lazy_error failure;                        ///< of checkout()
+    std::atomic<bool> is_dropped{false};       ///< nobody has it any more; from any thread
+    std::atomic<bool> is_forgotten{false};     ///< the execution context is gone; from any thread
 };
 
 using lease_ptr = boost::intrusive_ptr<lease_claim>;

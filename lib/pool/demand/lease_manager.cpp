@@ -188,7 +188,7 @@ void lease_manager::cancel_close(lease_claim& lease) {
     if (lease.closer) {
         error_info info;
         info.worker = lease.assigned_id;
-        lease.closer.fail(lazy_error(errc::cancelled, std::move(info)));
+        lease.answer_closer(lazy_error(errc::cancelled, std::move(info)));
     }
 }
 

@@ -180,6 +180,8 @@ void open_calls::drop_callers() noexcept {
 
 std::size_t open_calls::break_down(const error& cause) noexcept {
     const auto before = counters_.failed;
+    room_.deadlines()
+        .clear(); // which hold no references: a claim that was on its way is in no list that does
     while (const auto each = room_.close_first()) {
         each->holder->on_breakdown(*each, cause);
     }

@@ -91,7 +91,6 @@ claim_ptr waiting_room::close_first() noexcept {
 }
 
 void waiting_room::clear() noexcept {
-    deadlines_.clear();
     queue_.clear();
     leases_.clear();
     waiting_for_leases_ = 0;

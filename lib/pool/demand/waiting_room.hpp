@@ -72,7 +72,7 @@ public:
     /// The first of them, which is closed with that; null if there is none.
     claim_ptr close_first() noexcept;
 
-    /// Forgets every claim that waits, has a deadline or keeps places.
+    /// Forgets every claim that waits or keeps places.
     void clear() noexcept;
 
     /// All that have a worker, or had one, and have not been given back.
