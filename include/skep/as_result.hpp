@@ -18,7 +18,7 @@ namespace skep {
 template <class T>
 using result = boost::system::result<T, error>;
 
-/// Throws `failure`: what result::value() does without a value.
+/// Throws `failure`. Called by result::value() of a failure.
 [[noreturn]] inline void throw_exception_from_error(const error& failure, const boost::source_location&) {
     throw failure;
 }

@@ -43,26 +43,19 @@ boost::asio::awaitable<T, Executor> answer_as(boost::asio::awaitable<reply, Exec
 
 /// The caller of a call, who wants the answer's value as a T.
 template <class T>
-struct typed_caller {
-    using executor_type = typename completion<T>::executor_type;
-    using cancellation_slot_type = typename completion<T>::cancellation_slot_type;
-
+struct typed_caller : inner_caller<T> {
     void operator()(lazy_error&& failure, reply&& answer) {
         if (failure) {
-            caller(std::move(failure), {});
+            this->caller(std::move(failure), {});
             return;
         }
         try {
-            caller(lazy_error(), value_of_answer<T>(answer, std::move(command)));
+            this->caller(lazy_error(), value_of_answer<T>(answer, std::move(command)));
         } catch (...) {
-            caller(lazy_error(std::current_exception()), {});
+            this->caller(lazy_error(std::current_exception()), {});
         }
     }
 
-    executor_type get_executor() const noexcept { return caller.get_executor(); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return caller.get_cancellation_slot(); }
-
-    completion<T> caller;
     std::string command;
 };
 
@@ -76,7 +69,7 @@ template <class T>
 struct begin_typed_call {
     void operator()(completion<T>&& caller, call_operation&& operation, std::string&& command) const {
         const auto executor = caller.get_executor();
-        typed_caller<T> typed{std::move(caller), std::move(command)};
+        typed_caller<T> typed{{std::move(caller)}, std::move(command)};
         std::move(operation)(completion<reply>::of<by_parts>(std::move(typed), executor));
     }
 };
@@ -99,17 +92,17 @@ public:
     /// Returns the executor of handlers that have none.
     virtual boost::asio::any_io_executor get_executor() const noexcept = 0;
 
-    /// Makes a call that is begun later: what execute() begins. The result may outlive this object. Throws std::bad_alloc.
+    /// Makes a call, which execute() begins later. The result may outlive this object. Throws std::bad_alloc.
     virtual call_operation prepare(request call) = 0;
 
-    /// Runs one call. Completes with its reply. Errors: those of the implementation; see pool::execute.
+    /// Runs one call. Completes with its reply. Errors: the implementation's; see pool::execute.
     boost::asio::awaitable<reply> execute(request call);
     template <class CompletionToken>
     auto execute(request call, CompletionToken&& token) {
         return run(prepare(std::move(call)), std::forward<CompletionToken>(token));
     }
 
-    /// The same for a command and its arguments. What is wrong with these is an error of the operation, like every other.
+    /// The same for a command and its arguments. A bad command or argument is an error of the operation, like every other.
     boost::asio::awaitable<reply> execute(std::string command,
                                           boost::json::value args = boost::json::object());
     template <class CompletionToken>

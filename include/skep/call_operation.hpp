@@ -18,7 +18,7 @@ namespace skep {
 /// nothing.
 class call_operation {
 public:
-    /// What runs a call. Each of begin() and discard() ends its life.
+    /// The implementation of a call. Each of begin() and discard() ends its life.
     class body {
     public:
         /// Runs the call. Its outcome goes to `caller`.

@@ -187,8 +187,8 @@ private:
     Handler handler_;
 };
 
-/// Whether functions that are posted to an executor run in a context of its own. To ask for the context itself would start the
-/// threads of the system's.
+/// Returns true if an executor runs functions in a context of its own. The type of the context tells: a query for the context
+/// itself may start the threads of the system executor.
 template <class Executor>
 constexpr bool posts_itself() {
     if constexpr (asio::can_require_v<Executor, asio::execution::blocking_t::never_t>) {
@@ -212,8 +212,8 @@ class any_handler final : public erased_handler<Value> {
     /// The usual executor: the operation's own, or one that may take its place.
     static constexpr bool is_io_executor = std::is_same_v<associated, asio::any_io_executor>;
 
-    /// False of executors that may be no place of their own: those of futures, which are the system executor's, and those that
-    /// only dispatch, such as any_completion_executor. The operation's executor goes to them.
+    /// False for the executors of futures, which are the system executor, and for executors that only dispatch, such as
+    /// any_completion_executor: their handlers are dispatched from the operation's executor.
     static constexpr bool can_post = posts_itself<work>();
 
 public:
@@ -337,8 +337,8 @@ public:
         return *this;
     }
     ~completion() {
-        if (handler_ != nullptr) {
-            std::exchange(handler_, nullptr)->destroy();
+        if (auto* const handler = release()) {
+            handler->destroy();
         }
     }
 
@@ -375,8 +375,12 @@ public:
     /// Completes the operation. The handler runs on its executor, never from within this call. Without memory for that, the
     /// handler is destroyed uncalled. From any thread.
     void complete(value_type value = {}) noexcept { end({}, std::move(value)); }
+
+    /// The same for an operation that has failed.
     void fail(lazy_error failure) noexcept { end(std::move(failure), {}); }
     void fail(const error& cause) noexcept { end(lazy_error(cause), {}); }
+
+    /// The same for either. The handler is given `value` only without a failure.
     void end(lazy_error&& failure, value_type&& value) noexcept {
         if (auto* const handler = release()) {
             const auto keeper = std::move(keeper_);
@@ -403,12 +407,7 @@ private:
         alignas(std::max_align_t) std::byte bytes[32];
     };
 
-    detail::erased_handler<value_type>* release() noexcept {
-        if (handler_ == nullptr) {
-            return nullptr;
-        }
-        return std::exchange(handler_, nullptr);
-    }
+    detail::erased_handler<value_type>* release() noexcept { return std::exchange(handler_, nullptr); }
 
     void take(completion& other) noexcept {
         if (auto* const handler = other.release()) {
@@ -420,5 +419,21 @@ private:
     std::shared_ptr<void> keeper_;
     place place_;
 };
+
+namespace detail {
+
+/// A caller that stands between an operation and its own caller, in whose place it is called.
+template <class T>
+struct inner_caller {
+    using executor_type = typename completion<T>::executor_type;
+    using cancellation_slot_type = typename completion<T>::cancellation_slot_type;
+
+    executor_type get_executor() const noexcept { return caller.get_executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return caller.get_cancellation_slot(); }
+
+    completion<T> caller;
+};
+
+} // namespace detail
 
 } // namespace skep

@@ -62,7 +62,7 @@ struct error_info {
 /// what they tell, which does not change: copying one does not throw, and each may be let go of on its own thread.
 class SKEP_API error : public boost::system::system_error {
 public:
-    /// Stands for no failure: what result::error() returns of a value.
+    /// Constructs an error that stands for no failure, as result::error() needs it.
     error();
 
     /// With a text that is made of both.

@@ -9,7 +9,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/system_executor.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -101,9 +100,8 @@ public:
     /// Errors: cancelled.
     template <class CompletionToken = default_token>
     auto next(CompletionToken&& token = CompletionToken()) {
-        const auto executor = [] { return boost::asio::any_io_executor(boost::asio::system_executor()); };
         return detail::initiate_coroutine<std::optional<value_type>>(std::forward<CompletionToken>(token),
-                                                                     executor, next_of(mailbox()));
+                                                                     next_of(mailbox()));
     }
 
 private:

@@ -16,7 +16,7 @@
 
 namespace skep {
 
-/// The completion token of an operation that is given none: the operation is co_awaited.
+/// The default completion token of every operation: the operation is co_awaited.
 using default_token = boost::asio::use_awaitable_t<>;
 
 namespace detail {
@@ -36,42 +36,35 @@ struct by_result {
     }
 };
 
+template <class T>
+struct exception_signature {
+    using type = void(std::exception_ptr, T);
+};
+template <>
+struct exception_signature<void> {
+    using type = void(std::exception_ptr);
+};
+
 /// What a token makes of an operation that results in a T.
 template <class T, class Token>
 struct token_traits {
     using style = by_exception;
-    using signature = void(std::exception_ptr, T);
-    using inner_token = Token;
+    using signature = typename exception_signature<T>::type;
 
-    static const Token& inner(const Token& token) noexcept { return token; }
-    static Token& inner(Token& token) noexcept { return token; }
-};
-template <class Token>
-struct token_traits<void, Token> {
-    using style = by_exception;
-    using signature = void(std::exception_ptr);
-    using inner_token = Token;
-
-    static const Token& inner(const Token& token) noexcept { return token; }
-    static Token& inner(Token& token) noexcept { return token; }
+    template <class Given>
+    static Given& inner(Given& token) noexcept {
+        return token;
+    }
 };
 template <class T, class Token>
 struct token_traits<T, as_result_t<Token>> {
     using style = by_result<T>;
     using signature = void(result<T>);
-    using inner_token = Token;
 
-    static const Token& inner(const as_result_t<Token>& token) noexcept { return token.token; }
-    static Token& inner(as_result_t<Token>& token) noexcept { return token.token; }
-};
-template <class Token>
-struct token_traits<void, as_result_t<Token>> {
-    using style = by_result<void>;
-    using signature = void(result<void>);
-    using inner_token = Token;
-
-    static const Token& inner(const as_result_t<Token>& token) noexcept { return token.token; }
-    static Token& inner(as_result_t<Token>& token) noexcept { return token.token; }
+    template <class Given>
+    static auto& inner(Given& token) noexcept {
+        return token.token;
+    }
 };
 
 template <class Token>
@@ -107,23 +100,26 @@ struct coroutine_initiation {
     Start start;
 };
 
-/// Begins an operation that results in a T, as the token has it: `start(completion<T>, args...)`. `executor()` is the executor
-/// of handlers that have none; an operation begun with it completes by no other.
+/// The executor of coroutines, which bring their own.
+inline boost::asio::any_io_executor no_executor() noexcept {
+    return {};
+}
+
+/// Begins an operation that results in a T, as the token has it: `start(completion<T>, args...)`. A handler that has no
+/// executor runs on `executor()`.
 template <class T, class Token, class Executor, class Start, class... Args>
 auto initiate(Token&& token, const Executor& executor, Start start, Args... args) {
     using traits = token_traits<T, std::decay_t<Token>>;
-    using inner_token = typename traits::inner_token;
+    using style = typename traits::style;
     using signature = typename traits::signature;
     auto& inner = traits::inner(token);
-    using token_type = std::remove_reference_t<decltype(inner)>;
+    using inner_token = std::remove_reference_t<decltype(inner)>;
     if constexpr (is_coroutine_token<std::remove_const_t<inner_token>>) {
-        return boost::asio::async_initiate<token_type, signature>(
-            coroutine_initiation<T, typename traits::style, Start>{std::move(start)}, inner,
-            std::move(args)...);
+        return boost::asio::async_initiate<inner_token, signature>(
+            coroutine_initiation<T, style, Start>{std::move(start)}, inner, std::move(args)...);
     } else {
-        return boost::asio::async_initiate<token_type, signature>(
-            initiation<T, typename traits::style, Start>{std::move(start), executor()}, inner,
-            std::move(args)...);
+        return boost::asio::async_initiate<inner_token, signature>(
+            initiation<T, style, Start>{std::move(start), executor()}, inner, std::move(args)...);
     }
 }
 

@@ -107,8 +107,7 @@ private:
         std::shared_ptr<stream_reader> reader, boost::asio::use_awaitable_t<Executor> token) {
         if (has_to_wait(reader)) {
             auto start = [reader](completion<void>&& caller) { begin_wait(*reader, std::move(caller)); };
-            const auto no_executor = [] { return boost::asio::any_io_executor(); };
-            auto waiting = detail::initiate<void>(token, no_executor, std::move(start));
+            auto waiting = detail::initiate<void>(token, detail::no_executor, std::move(start));
             co_await std::move(waiting);
             const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
             end_wait(*reader, cancellation.cancelled());

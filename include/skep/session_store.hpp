@@ -12,7 +12,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/system_executor.hpp>
 #include <boost/json/value.hpp>
 
 #include <chrono>
@@ -196,9 +195,7 @@ public:
 private:
     template <class CompletionToken, class T>
     static auto begin(CompletionToken&& token, awaitable<T> operation) {
-        const auto executor = [] { return boost::asio::any_io_executor(boost::asio::system_executor()); };
-        return detail::initiate_coroutine<T>(std::forward<CompletionToken>(token), executor,
-                                             std::move(operation));
+        return detail::initiate_coroutine<T>(std::forward<CompletionToken>(token), std::move(operation));
     }
 
     friend void observe(session_store& store, std::weak_ptr<session_observer> observer);

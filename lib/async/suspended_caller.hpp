@@ -19,8 +19,7 @@ using suspended_caller = completion<void>;
 /// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw.
 template <class Begin>
 asio::awaitable<void> suspend(Begin begin) {
-    const auto no_executor = [] { return asio::any_io_executor(); }; // a coroutine has its own
-    return detail::initiate<void>(asio::use_awaitable, no_executor, std::move(begin));
+    return detail::initiate<void>(asio::use_awaitable, detail::no_executor, std::move(begin));
 }
 
 } // namespace skep

@@ -34,26 +34,19 @@ void tie_to(call& new_call, claim_ptr&& lease) {
 }
 
 /// The caller of a call whose progress it is told of: none comes after the answer.
-struct watching_caller {
-    using executor_type = completion<reply>::executor_type;
-    using cancellation_slot_type = completion<reply>::cancellation_slot_type;
-
+struct watching_caller : detail::inner_caller<reply> {
     void operator()(lazy_error&& failure, reply&& answer) {
         progress.close();
         caller(std::move(failure), std::move(answer));
     }
 
-    executor_type get_executor() const noexcept { return caller.get_executor(); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return caller.get_cancellation_slot(); }
-
-    completion<reply> caller;
     progress_scope progress;
 };
 
 /// Empty without memory for that: the caller is told.
 completion<reply> watch(completion<reply>&& caller, const call_ptr& watched_call, const pool_core& core) {
     const auto executor = caller.get_executor();
-    watching_caller watching{std::move(caller), progress_scope(watched_call)};
+    watching_caller watching{{std::move(caller)}, progress_scope(watched_call)};
     try {
         return completion<reply>::of<detail::by_parts>(std::move(watching), executor);
     } catch (const std::bad_alloc&) {

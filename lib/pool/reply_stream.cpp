@@ -15,10 +15,7 @@ namespace skep {
 namespace {
 
 /// The caller of next(), while the stream is waited for.
-struct chunk_caller {
-    using executor_type = asio::any_io_executor;
-    using cancellation_slot_type = asio::cancellation_slot;
-
+struct chunk_caller : detail::inner_caller<std::optional<chunk>> {
     void operator()(lazy_error&& failure, std::monostate&&) {
         std::optional<chunk> taken;
         if (!failure) {
@@ -32,10 +29,6 @@ struct chunk_caller {
         caller(std::move(failure), std::move(taken));
     }
 
-    executor_type get_executor() const noexcept { return caller.get_executor(); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return caller.get_cancellation_slot(); }
-
-    completion<std::optional<chunk>> caller;
     std::shared_ptr<stream_reader> reader;
 };
 
@@ -158,7 +151,7 @@ void reply_stream::begin_next(const std::shared_ptr<stream_reader>& reader,
                               completion<std::optional<chunk>>&& caller) {
     const auto executor = caller.get_executor();
     const bool waits = has_to_wait(reader);
-    chunk_caller taking{std::move(caller), reader};
+    chunk_caller taking{{std::move(caller)}, reader};
     if (waits) {
         reader->wait(completion<void>::of<detail::by_parts>(std::move(taking), executor));
     } else if (reader) {
