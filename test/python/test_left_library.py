@@ -1,7 +1,9 @@
 """The standard library as user code has left it: patched, replaced, closed, ignored."""
 
 import importlib.util
+import select
 import signal
+import sys
 import threading
 import unittest
 import unittest.mock
@@ -119,6 +121,16 @@ class LeftLibrary(HostCase):
             self.assertIn("starts none", interpreter.replacement_of_threads())
         self.assertIsNone(interpreter.replacement_of_threads())
 
+    def test_functions_in_c_are_taken_unpatched_and_stay_patched_for_others(self):
+        with unittest.mock.patch.dict(vars(select), {"poll": None}), unittest.mock.patch("time.sleep") as patched:
+            del select.epoll
+            self.assertTrue(interpreter._unpatched("select")["poll"]())
+            interpreter._unpatched("time")["sleep"](0)
+            self.assertIsNone(select.poll)
+            self.assertFalse(hasattr(select, "epoll"))
+            self.assertIs(sys.modules["select"], select)
+            patched.assert_not_called()
+
     def test_eventlet(self):
         module = unittest.mock.Mock(is_monkey_patched=lambda name: name == "thread")
         with unittest.mock.patch.dict("sys.modules", {"eventlet.patcher": module}):
@@ -128,6 +140,7 @@ class LeftLibrary(HostCase):
         for state in (
             "import socket, select\nclass Other: pass\nsocket.socket = Other",
             "import queue\nclass Other: pass\nqueue.SimpleQueue = Other",
+            "import select\nclass Other: pass\nselect.poll = Other",
             "import socket; socket.setdefaulttimeout(0.001)",
             "import warnings; warnings.simplefilter('error')",
             "import builtins\nbuiltins.print = lambda *args, **named: 1 / 0",

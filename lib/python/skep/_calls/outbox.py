@@ -5,7 +5,7 @@ import time
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from .._process.exits import exit_without_host
-from .._process.interpreter import SimpleQueue
+from .._process.interpreter import SimpleQueue, sleep
 from .._wire.channel import Channel, frame_length
 from .._wire.messages import Answer, encode
 from .._wire.protocol import Limits
@@ -186,7 +186,7 @@ class Progress:
     def _run_pauses(self) -> None:
         while True:
             self._pauses.get()
-            time.sleep(_REPORT_PAUSE)
+            sleep(_REPORT_PAUSE)
             self._is_pausing = False  # first: later reports send themselves
             self._send_all()
 

@@ -1,22 +1,48 @@
-"""Features of the interpreter that libraries replace: the queue and the socket in C, and threads."""
+"""Features of the interpreter that libraries replace: functions and classes in C, and threads."""
 
 import _thread
 import importlib
+import importlib.util
 import os
 import sys
 import sysconfig
 import threading
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
+
+
+def _unpatched(name: str) -> Dict[str, Any]:
+    """Returns the content of a module in C as it was before any library replaced a part of it."""
+    module = importlib.import_module(name)
+    patched = dict(vars(module))
+    spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.loader is not None  # for mypy: the module has been imported
+    copy = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copy)
+    content = dict(vars(copy))
+    # Python 3.9 replaces the module by the copy, and for Python 3.8 they are one: what is patched stays so for others.
+    sys.modules[name] = module
+    vars(module).update(patched)
+    for removed in vars(module).keys() - patched.keys():
+        del vars(module)[removed]
+    return content
+
+
+# A thread of the SDK that waited in what gevent has put in place of these would get a hub of gevent's, with which Python
+# cannot end: it crashes, now and then.
 if TYPE_CHECKING:
     from queue import SimpleQueue
+    from select import poll
     from socket import socket
+    from time import sleep
 else:
     SimpleQueue = importlib.import_module("_queue").SimpleQueue
     socket = importlib.import_module("_socket").socket
+    poll = _unpatched("select")["poll"]
+    sleep = _unpatched("time")["sleep"]
 
-__all__ = ["SimpleQueue", "replacement_of_threads", "socket", "threading_kind"]
+__all__ = ["SimpleQueue", "poll", "replacement_of_threads", "sleep", "socket", "threading_kind"]
 
 _PATIENCE = 5.0  # seconds until a thread counts as not started
 

@@ -1,12 +1,13 @@
 """The host's messages besides calls, and the thread that listens for them."""
 
-import select
 import threading
+from select import POLLIN
 
 from .._calls.call import parse_credit
 from .._calls.interrupts import Interrupts
 from .._calls.pool_host import PoolHost
 from .._process.exits import exit_for_protocol_error, exit_without_host
+from .._process.interpreter import poll
 from .._wire.channel import Frame
 from .._wire.connection import Connection
 from .._wire.errors import ProtocolError
@@ -72,11 +73,11 @@ class Control:
     def _wait(self) -> None:
         """Waits until the channel is readable. Repeats due interrupts meanwhile."""
         interrupts = self._interrupts
-        poll = select.poll()
-        poll.register(self._connection.control_fd, select.POLLIN)
-        poll.register(interrupts.wakeup, select.POLLIN)
+        poller = poll()
+        poller.register(self._connection.control_fd, POLLIN)
+        poller.register(interrupts.wakeup, POLLIN)
         while True:
-            ready = [fd for fd, _ in poll.poll(_REPEAT_INTERRUPT_MS if interrupts.is_due() else None)]
+            ready = [fd for fd, _ in poller.poll(_REPEAT_INTERRUPT_MS if interrupts.is_due() else None)]
             if interrupts.wakeup in ready:
                 interrupts.on_wakeup()
             elif not ready and interrupts.is_due():

@@ -4,13 +4,12 @@ import asyncio
 import os
 import sys
 import threading
-import time
 import traceback
 from queue import Empty
 from typing import Any, List, Set, Sized, Tuple
 
 from .._process.diagnostics import PACKAGE_FOLDER, write_to_stderr
-from .._process.interpreter import SimpleQueue
+from .._process.interpreter import SimpleQueue, sleep
 
 _BLOCK_LIMIT = 1.0  # seconds
 _PAUSE = 0.5  # seconds between two beats
@@ -54,7 +53,7 @@ class LoopWatch:
                 except Empty:
                     self._warn()
                     self._beats.get()
-                time.sleep(_PAUSE)
+                sleep(_PAUSE)
                 if len(self._calls) < 2:
                     self._is_due.clear()
                     if len(self._calls) > 1:  # a call that came in between found the event set
