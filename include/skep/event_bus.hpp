@@ -59,6 +59,36 @@ struct value_of_stream<E> {
     using type = E;
 };
 
+/// An event, which is of type E, as such.
+template <class E>
+std::optional<E> value_of_event(std::optional<event>&& taken) {
+    if constexpr (std::is_same_v<E, event>) {
+        return std::move(taken);
+    } else {
+        return taken ? std::optional<E>(std::get<E>(std::move(*taken))) : std::nullopt;
+    }
+}
+
+/// The caller of a stream of events of one type.
+template <class E>
+struct caller_of_stream : inner_caller<std::optional<E>> {
+    void operator()(lazy_error&& failure, std::optional<event>&& taken) {
+        this->caller(std::move(failure), value_of_event<E>(std::move(taken)));
+    }
+};
+
+/// Takes the next event for the caller of a stream of events of type E.
+template <class E>
+struct begin_taking {
+    void operator()(completion<std::optional<E>>&& caller,
+                    boost::asio::awaitable<std::optional<event>>&& taking) const {
+        const auto executor = caller.get_executor();
+        caller_of_stream<E> typed{{std::move(caller)}};
+        run_coroutine(std::move(taking),
+                      completion<std::optional<event>>::template of<by_parts>(std::move(typed), executor));
+    }
+};
+
 } // namespace detail
 
 /// One who is told of events, until this is destroyed. Movable; a moved-from one is nobody's.
@@ -98,10 +128,19 @@ public:
     /// the bus is gone, has ended its waits, or this stream was closed. Takes a completion token, as the operations of a pool
     /// do; the default executor of a handler is the system executor. One call at a time.
     /// Errors: cancelled.
-    template <class CompletionToken = default_token>
-    auto next(CompletionToken&& token = CompletionToken()) {
-        return detail::initiate_coroutine<std::optional<value_type>>(std::forward<CompletionToken>(token),
-                                                                     next_of(mailbox()));
+    boost::asio::awaitable<std::optional<value_type>> next() { return next_of(mailbox()); }
+    template <class CompletionToken>
+    auto next(CompletionToken&& token) {
+        if constexpr (std::is_same_v<std::decay_t<CompletionToken>, default_token>) {
+            return next();
+        } else if constexpr (std::is_same_v<value_type, event>) {
+            return detail::initiate_coroutine<std::optional<event>>(std::forward<CompletionToken>(token),
+                                                                    detail::take_event(mailbox()));
+        } else {
+            return detail::initiate<std::optional<value_type>>(
+                std::forward<CompletionToken>(token), detail::system_executor,
+                detail::begin_taking<value_type>(), detail::take_event(mailbox()));
+        }
     }
 
 private:
@@ -109,12 +148,7 @@ private:
         std::shared_ptr<detail::event_mailbox> mailbox) {
         auto taking = detail::take_event(std::move(mailbox));
         std::optional<event> taken = co_await std::move(taking);
-        if constexpr (sizeof...(E) == 1) {
-            co_return taken ? std::optional<value_type>(std::get<value_type>(std::move(*taken)))
-                            : std::optional<value_type>();
-        } else {
-            co_return taken;
-        }
+        co_return detail::value_of_event<value_type>(std::move(taken));
     }
 };
 

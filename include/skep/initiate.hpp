@@ -78,7 +78,8 @@ struct initiation {
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) && {
         auto caller = completion<T>::template of<Style>(std::move(handler), executor);
-        std::move(start)(std::move(caller), std::forward<Args>(args)...);
+        auto begin = std::move(start);
+        begin(std::move(caller), std::forward<Args>(args)...);
     }
 
     using executor_type = boost::asio::any_io_executor;
@@ -93,8 +94,8 @@ template <class T, class Style, class Start>
 struct coroutine_initiation {
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) && {
-        std::move(start)(completion<T>::template of_coroutine<Style>(std::move(handler)),
-                         std::forward<Args>(args)...);
+        auto begin = std::move(start); // or the waiting coroutine would keep alive what that refers to
+        begin(completion<T>::template of_coroutine<Style>(std::move(handler)), std::forward<Args>(args)...);
     }
 
     Start start;

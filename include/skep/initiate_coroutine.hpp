@@ -3,17 +3,20 @@
 
 #pragma once
 
+#include <skep/export.hpp>
 #include <skep/initiate.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/system_executor.hpp>
 
 #include <type_traits>
 #include <utility>
 
 namespace skep::detail {
+
+/// Runs a coroutine for a caller, on its executor. Instantiated in the library, for each T that an operation has.
+template <class T>
+void run_coroutine(boost::asio::awaitable<T> coroutine, completion<T>&& caller);
 
 /// Begins an operation that is a coroutine, as the token has it. The default token awaits the coroutine itself. With another
 /// token, the coroutine runs on the handler's executor, by default `executor()`, and a cancellation slot cancels it by type
@@ -24,18 +27,19 @@ auto initiate_coroutine(Token&& token, const Executor& executor, boost::asio::aw
         return operation;
     } else {
         const auto start = [](completion<T>&& caller, boost::asio::awaitable<T>&& coroutine) {
-            const auto target = caller.get_executor();
-            boost::asio::co_spawn(target, std::move(coroutine), std::move(caller));
+            run_coroutine(std::move(coroutine), std::move(caller));
         };
         return initiate<T>(std::forward<Token>(token), executor, start, std::move(operation));
     }
 }
 
+/// The executor of handlers that have none, of an operation that has none either.
+SKEP_API boost::asio::any_io_executor system_executor();
+
 /// The same for an operation without an executor of its own: a handler that has none runs on the system executor.
 template <class T, class Token>
 auto initiate_coroutine(Token&& token, boost::asio::awaitable<T> operation) {
-    const auto executor = [] { return boost::asio::any_io_executor(boost::asio::system_executor()); };
-    return initiate_coroutine<T>(std::forward<Token>(token), executor, std::move(operation));
+    return initiate_coroutine<T>(std::forward<Token>(token), system_executor, std::move(operation));
 }
 
 } // namespace skep::detail

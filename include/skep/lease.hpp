@@ -13,6 +13,7 @@
 #include <skep/worker_id.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 
 #include <memory>
 #include <optional>
@@ -118,8 +119,9 @@ public:
     call_operation prepare(request call) override;
 
     /// The same for a call whose answer comes in chunks: see pool::stream.
-    template <class CompletionToken = default_token>
-    auto stream(request call, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<reply_stream> stream(request call);
+    template <class CompletionToken>
+    auto stream(request call, CompletionToken&& token) {
         auto start = [handle = handle_](completion<reply_stream>&& caller, request to_send) {
             open_stream(handle, std::move(caller), std::move(to_send));
         };
@@ -136,8 +138,9 @@ public:
     /// there is one, is run. The lease is empty from the call on. Never fails for the worker's sake.
     /// Errors: cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the return goes on.
-    template <class CompletionToken = default_token>
-    auto close(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> close();
+    template <class CompletionToken>
+    auto close(CompletionToken&& token) {
         const auto executor = get_executor();
         const auto start = [](completion<void>&& caller, lease&& old_lease) {
             give_back(std::move(old_lease), std::move(caller));

@@ -20,6 +20,7 @@
 #include <skep/tool.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/execution_context.hpp>
 
 #include <concepts>
@@ -98,8 +99,9 @@ public:
     /// start() may be repeated), already_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to
     /// stop it.
-    template <class CompletionToken = default_token>
-    auto start(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> start();
+    template <class CompletionToken>
+    auto start(CompletionToken&& token) {
         return begin<void>(detail::operations::start, std::forward<CompletionToken>(token));
     }
 
@@ -109,8 +111,9 @@ public:
     /// shutting_down, cancelled. Without one of these it waits for as long as it takes: also for a number that the pool
     /// only has after resize().
     /// Cancellation (all types): the wait ends with cancelled.
-    template <class CompletionToken = default_token>
-    auto ready(std::size_t count, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> ready(std::size_t count);
+    template <class CompletionToken>
+    auto ready(std::size_t count, CompletionToken&& token) {
         return begin<void>(detail::operations::ready, std::forward<CompletionToken>(token), count);
     }
 
@@ -133,8 +136,9 @@ public:
     /// Errors: those of execute() that come before a worker has the call; what comes later is thrown by
     /// reply_stream::next().
     /// Cancellation: as of execute() while the call is queued.
-    template <class CompletionToken = default_token>
-    auto stream(request call, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<reply_stream> stream(request call);
+    template <class CompletionToken>
+    auto stream(request call, CompletionToken&& token) {
         return begin<reply_stream>(detail::operations::open_stream, std::forward<CompletionToken>(token),
                                    std::move(call));
     }
@@ -151,8 +155,10 @@ public:
     /// Leases do not hold a shutdown up: it ends them, as do the destruction of the pool and resize() where it takes the
     /// worker.
     /// Cancellation (all types): the wait ends with cancelled, and no worker is taken.
-    template <class CompletionToken = default_token>
-    auto checkout(checkout_options options = {}, CompletionToken&& token = CompletionToken(),
+    boost::asio::awaitable<lease> checkout(checkout_options options = {},
+                                           std::source_location location = std::source_location::current());
+    template <class CompletionToken>
+    auto checkout(checkout_options options, CompletionToken&& token,
                   std::source_location location = std::source_location::current()) {
         return begin<lease>(detail::operations::check_out, std::forward<CompletionToken>(token),
                             std::move(options), location);
@@ -172,16 +178,18 @@ public:
     /// Forgets which worker serves the session: its next call goes to any, as that of a new one. For a session that is over,
     /// or whose worker is gone with what it knew (errc::session_worker_unavailable). Returns false if no worker is known
     /// to serve it, or to have served it. Never fails; answers in every phase. Not cancellable: it is one hop.
-    template <class CompletionToken = default_token>
-    auto forget_session(std::string id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<bool> forget_session(std::string id);
+    template <class CompletionToken>
+    auto forget_session(std::string id, CompletionToken&& token) {
         return begin<bool>(detail::operations::forget_session, std::forward<CompletionToken>(token),
                            std::move(id));
     }
 
     /// Returns which worker serves the session, or has served it, and in which state that worker is; an empty optional if no
     /// worker is known to. Never fails; answers in every phase. Not cancellable: it is one hop.
-    template <class CompletionToken = default_token>
-    auto session_worker(std::string id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<std::optional<session_binding>> session_worker(std::string id);
+    template <class CompletionToken>
+    auto session_worker(std::string id, CompletionToken&& token) {
         return begin<std::optional<session_binding>>(detail::operations::session_worker,
                                                      std::forward<CompletionToken>(token), std::move(id));
     }
@@ -193,23 +201,27 @@ public:
     /// Errors: unknown_worker (no such worker is up, or it is on its way out), invalid_session (`id` is not 1..256 bytes of
     /// UTF-8), session_quota_exceeded (as of a strict call: see affinity_options::limit), not_started, start_failed,
     /// shutting_down, forked. The session is as it was then. Not cancellable: it is one hop.
-    template <class CompletionToken = default_token>
-    auto bind_session(std::string id, worker_id worker, std::optional<affinity_mode> mode = std::nullopt,
-                      CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> bind_session(std::string id, worker_id worker,
+                                              std::optional<affinity_mode> mode = std::nullopt);
+    template <class CompletionToken>
+    auto bind_session(std::string id, worker_id worker, std::optional<affinity_mode> mode,
+                      CompletionToken&& token) {
         return begin<void>(detail::operations::bind_session, std::forward<CompletionToken>(token),
                            std::move(id), std::move(worker), mode);
     }
 
     /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
-    template <class CompletionToken = default_token>
-    auto status(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<pool_status> status();
+    template <class CompletionToken>
+    auto status(CompletionToken&& token) {
         return begin<pool_status>(detail::operations::status, std::forward<CompletionToken>(token));
     }
 
     /// The same with what became of calls and how long they and the starts of workers took, by command; see
     /// pool_config::metrics. Totals since the pool was made. Answers, fails and is cancelled as status() is.
-    template <class CompletionToken = default_token>
-    auto metrics(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<pool_metrics> metrics();
+    template <class CompletionToken>
+    auto metrics(CompletionToken&& token) {
         return begin<pool_metrics>(detail::operations::metrics, std::forward<CompletionToken>(token));
     }
 
@@ -219,23 +231,27 @@ public:
     /// Errors: unknown_worker (no such worker is alive, or it ended meanwhile), not_started,
     /// shutting_down, cancelled (by the caller, or because it was resumed first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
-    template <class CompletionToken = default_token>
-    auto suspend(worker_id id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> suspend(worker_id id);
+    template <class CompletionToken>
+    auto suspend(worker_id id, CompletionToken&& token) {
         return begin<void>(detail::operations::suspend, std::forward<CompletionToken>(token), std::move(id));
     }
-    template <token_beside<worker_id> CompletionToken = default_token>
-    auto suspend(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> suspend();
+    template <token_beside<worker_id> CompletionToken>
+    auto suspend(CompletionToken&& token) {
         return begin<void>(detail::operations::suspend_all, std::forward<CompletionToken>(token));
     }
 
     /// Undoes suspend(); waits for a suspend() that is not done yet end with cancelled. Idempotent.
     /// Errors and cancellation: as suspend().
-    template <class CompletionToken = default_token>
-    auto resume(worker_id id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> resume(worker_id id);
+    template <class CompletionToken>
+    auto resume(worker_id id, CompletionToken&& token) {
         return begin<void>(detail::operations::resume, std::forward<CompletionToken>(token), std::move(id));
     }
-    template <token_beside<worker_id> CompletionToken = default_token>
-    auto resume(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> resume();
+    template <token_beside<worker_id> CompletionToken>
+    auto resume(CompletionToken&& token) {
         return begin<void>(detail::operations::resume_all, std::forward<CompletionToken>(token));
     }
 
@@ -246,8 +262,9 @@ public:
     /// check: see health_check_options), not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probe goes on.
     /// Executor: the caller's. Thread-safe.
-    template <class CompletionToken = default_token>
-    auto probe(worker_id id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<probe_result> probe(worker_id id);
+    template <class CompletionToken>
+    auto probe(worker_id id, CompletionToken&& token) {
         return begin<probe_result>(detail::operations::probe, std::forward<CompletionToken>(token),
                                    std::move(id));
     }
@@ -257,8 +274,9 @@ public:
     /// Errors: not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probes go on.
     /// Executor: the caller's. Thread-safe.
-    template <token_beside<worker_id> CompletionToken = default_token>
-    auto probe(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<std::vector<probe_result>> probe();
+    template <token_beside<worker_id> CompletionToken>
+    auto probe(CompletionToken&& token) {
         return begin<std::vector<probe_result>>(detail::operations::probe_all,
                                                 std::forward<CompletionToken>(token));
     }
@@ -270,8 +288,9 @@ public:
     /// not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled.
     /// Executor: the caller's. Thread-safe.
-    template <class CompletionToken = default_token>
-    auto ping(worker_id id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<duration> ping(worker_id id);
+    template <class CompletionToken>
+    auto ping(worker_id id, CompletionToken&& token) {
         return begin<duration>(detail::operations::ping, std::forward<CompletionToken>(token), std::move(id));
     }
 
@@ -280,8 +299,9 @@ public:
     /// Errors: unknown_worker (there never was such a worker, or more than 64 have ended since), cancelled, forked.
     /// Cancellation (all types): the wait ends with cancelled.
     /// Executor: the caller's. Thread-safe.
-    template <class CompletionToken = default_token>
-    auto ended(worker_id id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<worker_exit> ended(worker_id id);
+    template <class CompletionToken>
+    auto ended(worker_id id, CompletionToken&& token) {
         return begin<worker_exit>(detail::operations::ended, std::forward<CompletionToken>(token),
                                   std::move(id));
     }
@@ -291,20 +311,23 @@ public:
     /// Errors: restart_failed (a new worker did not come up, with its cause; the old ones that are left go on
     /// serving), unknown_worker, not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
-    template <class CompletionToken = default_token>
-    auto restart(worker_id id, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> restart(worker_id id);
+    template <class CompletionToken>
+    auto restart(worker_id id, CompletionToken&& token) {
         return begin<void>(detail::operations::restart, std::forward<CompletionToken>(token), std::move(id));
     }
-    template <class CompletionToken = default_token>
-    auto rolling_restart(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> rolling_restart();
+    template <class CompletionToken>
+    auto rolling_restart(CompletionToken&& token) {
         return begin<void>(detail::operations::restart_all, std::forward<CompletionToken>(token));
     }
 
     /// Changes how many workers the pool may have, and brings their number within `limits` at once; calls in flight
     /// on those that are too many finish. Between the limits, autoscaling decides.
     /// Errors: invalid_config (min is 1..10,000, max is min..10,000), not_started, shutting_down, cancelled.
-    template <class CompletionToken = default_token>
-    auto resize(size_limits limits, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<void> resize(size_limits limits);
+    template <class CompletionToken>
+    auto resize(size_limits limits, CompletionToken&& token) {
         return begin<void>(detail::operations::resize, std::forward<CompletionToken>(token), limits);
     }
 
@@ -314,8 +337,9 @@ public:
     /// thread of the pool is left. Takes at most drain_timeout + shutdown_grace + term_grace + reap_timeout, and up
     /// to half a second for the last output; an unfinished start() is ended first.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
-    template <class CompletionToken = default_token>
-    auto shutdown(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<shutdown_report> shutdown();
+    template <class CompletionToken>
+    auto shutdown(CompletionToken&& token) {
         return begin<shutdown_report>(detail::operations::shut_down, std::forward<CompletionToken>(token));
     }
 

@@ -126,9 +126,10 @@ public:
     /// the manager starts the failed pools again: see manager_config::restart_failed_pools. Until such a pool has started,
     /// its calls fail with start_failed and the cause. See ready().
     /// Cancellation: as of pool::start.
-    template <class CompletionToken = default_token>
-    auto start(CompletionToken&& token = CompletionToken()) {
-        return begin(std::forward<CompletionToken>(token), run_start());
+    boost::asio::awaitable<void> start();
+    template <class CompletionToken>
+    auto start(CompletionToken&& token) {
+        return begin(std::forward<CompletionToken>(token), start());
     }
 
     /// Returns when each pool has at least `count` workers that are up, all at the same time: ready, or by now busy, degraded
@@ -136,28 +137,32 @@ public:
     /// Errors: as of pool::ready of the first pool that ends the wait with an error, which the error names; start_failed only
     /// if manager_config::restart_failed_pools is false.
     /// Cancellation: as of pool::ready.
-    template <class CompletionToken = default_token>
-    auto ready(std::size_t count = 1, CompletionToken&& token = CompletionToken()) {
-        return begin(std::forward<CompletionToken>(token), run_ready(count));
+    boost::asio::awaitable<void> ready(std::size_t count = 1);
+    template <class CompletionToken>
+    auto ready(std::size_t count, CompletionToken&& token) {
+        return begin(std::forward<CompletionToken>(token), ready(count));
     }
 
     /// Shuts down all pools at the same time; see pool::shutdown. The executor has no work of the manager's then.
-    template <class CompletionToken = default_token>
-    auto shutdown(CompletionToken&& token = CompletionToken()) {
-        return begin(std::forward<CompletionToken>(token), run_shutdown());
+    boost::asio::awaitable<manager_report> shutdown();
+    template <class CompletionToken>
+    auto shutdown(CompletionToken&& token) {
+        return begin(std::forward<CompletionToken>(token), shutdown());
     }
 
     /// Of all pools, in the order of names(), one after the other.
-    template <class CompletionToken = default_token>
-    auto status(CompletionToken&& token = CompletionToken()) {
-        return begin(std::forward<CompletionToken>(token), run_status());
+    boost::asio::awaitable<std::vector<pool_status>> status();
+    template <class CompletionToken>
+    auto status(CompletionToken&& token) {
+        return begin(std::forward<CompletionToken>(token), status());
     }
 
     /// As pool::execute and pool::stream of the request's pool. Throws error(errc::pool_not_found) too.
     using call_interface::execute;
     call_operation prepare(request call) override;
-    template <class CompletionToken = default_token>
-    auto stream(request call, CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<reply_stream> stream(request call);
+    template <class CompletionToken>
+    auto stream(request call, CompletionToken&& token) {
         lazy_error problem;
         const auto core = find_core(call.pool(), problem);
         auto start = [core, problem](completion<reply_stream>&& caller, request to_send) {
@@ -189,10 +194,6 @@ private:
                                              std::move(operation));
     }
 
-    boost::asio::awaitable<void> run_start();
-    boost::asio::awaitable<void> run_ready(std::size_t count);
-    boost::asio::awaitable<manager_report> run_shutdown();
-    boost::asio::awaitable<std::vector<pool_status>> run_status();
     std::shared_ptr<pool_core> find_core(std::string_view name, lazy_error& problem);
     pool& add(pool_config config, worker_share share);
 

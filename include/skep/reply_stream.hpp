@@ -70,8 +70,9 @@ public:
     /// Cancellation (all types): the wait ends with cancelled; the stream goes on, and a chunk that came meanwhile is the
     /// next one. (A wait that has ended with a chunk at the same time as the other side of a `||` is another matter: that
     /// operator drops what comes second. Use the request's idle_timeout.)
-    template <class CompletionToken = default_token>
-    auto next(CompletionToken&& token = CompletionToken()) {
+    boost::asio::awaitable<std::optional<chunk>> next();
+    template <class CompletionToken>
+    auto next(CompletionToken&& token) {
         using token_type = std::decay_t<CompletionToken>;
         if constexpr (detail::is_coroutine_token<token_type>) {
             return next_of(reader_, token);

@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "async/pause.hpp"
+#include "async/run_together.hpp"
 #include "async/task_group.hpp"
 #include "core/clock.hpp"
 #include "core/config_path.hpp"
@@ -13,12 +14,7 @@
 #include <skep/event_bus.hpp>
 #include <skep/pool_manager.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -62,38 +58,6 @@ asio::awaitable<void> record_outcome(asio::awaitable<Result> operation, outcome<
     }
 }
 
-/// Each as an operation that a parallel group takes.
-auto operations_on(const asio::any_io_executor& executor, std::vector<asio::awaitable<void>> parts) {
-    using operation = decltype(asio::co_spawn(executor, std::move(parts.front()), asio::deferred));
-    std::vector<operation> all;
-    for (auto& each : parts) {
-        all.push_back(asio::co_spawn(executor, std::move(each), asio::deferred));
-    }
-    return all;
-}
-
-constexpr asio::experimental::wait_for_all until_all_end;
-constexpr asio::experimental::wait_for_one_error until_one_fails;
-
-/// Runs the parts at the same time, and cancels those left at the end. Throws what the first that failed threw. What cancels
-/// it cancels each part.
-template <class End>
-asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, End end) {
-    const auto executor = co_await asio::this_coro::executor;
-    auto all = operations_on(executor, std::move(parts));
-    if (!all.empty()) {
-        auto group = asio::experimental::make_parallel_group(std::move(all));
-        auto waiting = group.async_wait(end, asio::use_awaitable);
-        const auto ends = co_await std::move(waiting);
-        const auto& [order, problems] = ends;
-        for (const auto index : order) {
-            if (problems[index]) {
-                std::rethrow_exception(problems[index]);
-            }
-        }
-    }
-}
-
 /// So that its outcome has a value.
 asio::awaitable<bool> start_one(pool& target) {
     co_await target.start();
@@ -123,7 +87,7 @@ asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> pools, std::
         } else {
             throw error(errc::shutting_down, {});
         }
-        co_await run_together(std::move(parts), until_one_fails);
+        co_await run_together(std::move(parts), on_part_failure::cancel_others);
         const auto found = co_await status_of_all(std::move(looks));
         have_all =
             std::all_of(found.begin(), found.end(), [count](const auto& each) { return each.live >= count; });
@@ -282,13 +246,13 @@ session_store& pool_manager::sessions() noexcept {
     return *sessions_;
 }
 
-asio::awaitable<void> pool_manager::run_start() {
+asio::awaitable<void> pool_manager::start() {
     std::map<std::string, outcome<bool>> outcomes;
     std::vector<asio::awaitable<void>> parts;
     for (auto& [name, each] : *pools_) {
         parts.push_back(record_outcome(start_one(each), outcomes[name]));
     }
-    co_await run_together(std::move(parts), until_all_end);
+    co_await run_together(std::move(parts), on_part_failure::go_on);
     error_info info;
     for (const auto& [name, each] : outcomes) {
         if (each.problem) {
@@ -300,11 +264,11 @@ asio::awaitable<void> pool_manager::run_start() {
     }
 }
 
-asio::awaitable<void> pool_manager::run_ready(std::size_t count) {
+asio::awaitable<void> pool_manager::ready(std::size_t count) {
     return wait_for_workers(pools_, count);
 }
 
-asio::awaitable<manager_report> pool_manager::run_shutdown() {
+asio::awaitable<manager_report> pool_manager::shutdown() {
     std::map<std::string, outcome<shutdown_report>> outcomes;
     std::vector<asio::awaitable<void>> parts;
     for (auto& [name, each] : *pools_) {
@@ -312,7 +276,7 @@ asio::awaitable<manager_report> pool_manager::run_shutdown() {
     }
     const auto cleaner = cleaner_; // the manager may be destroyed meanwhile
     const auto events = events_;
-    co_await run_together(std::move(parts), until_all_end);
+    co_await run_together(std::move(parts), on_part_failure::go_on);
     cleaner->end();      // or the context would never run out of work
     events->end_waits(); // likewise
     manager_report report;
@@ -325,7 +289,7 @@ asio::awaitable<manager_report> pool_manager::run_shutdown() {
     co_return report;
 }
 
-asio::awaitable<std::vector<pool_status>> pool_manager::run_status() {
+asio::awaitable<std::vector<pool_status>> pool_manager::status() {
     std::vector<asio::awaitable<pool_status>> looks;
     for (auto& each : *pools_) {
         looks.push_back(each.second.status());

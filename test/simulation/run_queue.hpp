@@ -44,21 +44,6 @@ public:
     }
     bool is_running() const noexcept { return running_; }
 
-    /// While one is alive, allocations of the queue's later tasks do not fail. For an operation that waits for a parallel
-    /// group: Asio ends the group in a function that is noexcept, and allocates there.
-    class spared_tasks {
-    public:
-        explicit spared_tasks(run_queue& queue) noexcept : queue_(queue) { ++queue_.spared_; }
-        ~spared_tasks() { --queue_.spared_; }
-        spared_tasks(const spared_tasks&) = delete;
-        spared_tasks& operator=(const spared_tasks&) = delete;
-
-    private:
-        run_queue& queue_;
-    };
-
-    bool is_spared() const noexcept { return spared_ > 0; }
-
     /// Destroys what waits, and what comes of that, now and later.
     void close() {
         closed_ = true;
@@ -89,7 +74,6 @@ private:
     std::deque<std::unique_ptr<task>> tasks_;
     bool running_ = false;
     bool closed_ = false;
-    int spared_ = 0;
 };
 
 /// An Asio executor over a run_queue. Like that of a thread: what is dispatched from one of its own tasks runs at once.

@@ -150,7 +150,6 @@ asio::awaitable<void> service::start() {
     }
     std::exception_ptr problem;
     try {
-        const run_queue::spared_tasks later(world_.running_queue());
         auto starting = manager_->start();
         co_await std::move(starting);
     } catch (...) {
@@ -189,7 +188,6 @@ asio::awaitable<void> service::wait_for_workers(std::size_t count) {
     }
     std::exception_ptr problem;
     try {
-        const run_queue::spared_tasks later(world_.running_queue());
         auto waiting = manager_->ready(count);
         co_await std::move(waiting);
     } catch (...) {
@@ -366,7 +364,6 @@ asio::awaitable<void> service::shut_down_pool() {
 }
 
 asio::awaitable<void> service::shut_down_manager() {
-    const run_queue::spared_tasks later(world_.running_queue());
     auto running = manager_->shutdown();
     const manager_report report = co_await std::move(running);
     for (auto& each : pools_) {

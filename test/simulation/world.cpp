@@ -88,9 +88,7 @@ bool world::step() {
 }
 
 void world::run(run_queue& which) {
-    const auto doomed = std::exchange(doomed_allocation_, 0);
-    const auto nth = which.is_spared() ? 0 : doomed;
-    running_queue_ = &which;
+    const auto nth = std::exchange(doomed_allocation_, 0);
     if (nth > 0) {
         allocation_faults::arm(nth);
     }

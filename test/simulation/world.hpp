@@ -76,9 +76,6 @@ public:
     void fail_allocations(double share) noexcept { faults_ = share; }
     std::uint64_t failed_allocations() const noexcept { return failed_allocations_; }
 
-    /// The run queue of the task that runs.
-    run_queue& running_queue() const noexcept { return *running_queue_; }
-
     /// Destroys the execution context, and with it everything that waits.
     void destroy_context();
 
@@ -129,7 +126,6 @@ private:
     std::unique_ptr<asio::io_context> context_;
     std::optional<virtual_timers> timers_;
     std::deque<run_queue> run_queues_;
-    run_queue* running_queue_ = nullptr;
     bool may_poll_ = true; ///< the io_context may have something
     std::vector<pipe*> flowing_;
     std::priority_queue<event> events_;

@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The skep authors
+// Distributed under the Boost Software License, Version 1.0.
+
+#include "async/run_together.hpp"
+
+#include "async/suspended_caller.hpp"
+#include "async/timer.hpp"
+#include <skep/execute_with_retry.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace skep {
+
+namespace {
+
+/// The parts, on a strand of their own.
+class joined_parts : public std::enable_shared_from_this<joined_parts> {
+public:
+    joined_parts(const asio::any_io_executor& executor, std::vector<asio::awaitable<void>> parts,
+                 on_part_failure policy)
+        : strand_(executor),
+          parts_(std::move(parts)),
+          signals_(parts_.size()),
+          left_(parts_.size()),
+          policy_(policy) {}
+
+    /// Off the strand.
+    void begin(suspended_caller&& caller) noexcept {
+        caller_ = std::move(caller);
+        try {
+            forward_cancellation();
+            execute_with_retry(strand_, [self = shared_from_this()] { self->run(); });
+        } catch (...) { // out of memory
+            caller_.fail(lazy_error(std::current_exception()));
+        }
+    }
+
+private:
+    /// Weak: the caller's signal may outlive the execution context.
+    void forward_cancellation() {
+        auto slot = caller_.get_cancellation_slot();
+        if (slot.is_connected()) {
+            slot.assign([weak = weak_from_this()](asio::cancellation_type type) {
+                if (auto self = weak.lock()) {
+                    const auto& executor = self->strand_;
+                    asio::post(executor, [self = std::move(self), type] { self->cancel(type); });
+                }
+            });
+        }
+    }
+
+    void run() {
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            if (failure_ && policy_ == on_part_failure::cancel_others) {
+                end_part({});
+            } else {
+                run_part(std::move(parts_[i]), signals_[i]);
+            }
+        }
+    }
+
+    void run_part(asio::awaitable<void> part, asio::cancellation_signal& signal) {
+        try {
+            auto on_end = [self = shared_from_this()](std::exception_ptr problem) {
+                self->end_part(std::move(problem));
+            };
+            asio::co_spawn(strand_, std::move(part),
+                           asio::bind_cancellation_slot(signal.slot(), std::move(on_end)));
+        } catch (...) { // out of memory
+            end_part(std::current_exception());
+        }
+    }
+
+    void end_part(std::exception_ptr problem) {
+        if (problem && !failure_) {
+            failure_ = std::move(problem);
+            if (policy_ == on_part_failure::cancel_others) {
+                cancel(asio::cancellation_type::terminal);
+            }
+        }
+        if (--left_ == 0) {
+            caller_.end(lazy_error(std::move(failure_)), {});
+        }
+    }
+
+    void cancel(asio::cancellation_type type) {
+        for (auto& each : signals_) { // no part ends at once: that is posted
+            each.emit(type);
+        }
+    }
+
+    strand strand_;
+    std::vector<asio::awaitable<void>> parts_;
+    std::deque<asio::cancellation_signal> signals_;
+    std::size_t left_;
+    on_part_failure policy_;
+    std::exception_ptr failure_;
+    suspended_caller caller_;
+};
+
+} // namespace
+
+asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, on_part_failure policy) {
+    if (parts.empty()) {
+        co_return;
+    }
+    const auto executor = co_await asio::this_coro::executor;
+    auto joined = std::make_shared<joined_parts>(executor, std::move(parts), policy);
+    auto waiting = suspend(
+        [joined = std::move(joined)](suspended_caller&& caller) { joined->begin(std::move(caller)); });
+    co_await std::move(waiting);
+}
+
+} // namespace skep
