@@ -61,19 +61,19 @@ struct value_of_stream<E> {
 
 /// An event, which is of type E, as such.
 template <class E>
-std::optional<E> value_of_event(std::optional<event>&& taken) {
+std::optional<E> value_of_event(std::optional<event>&& next_event) {
     if constexpr (std::is_same_v<E, event>) {
-        return std::move(taken);
+        return std::move(next_event);
     } else {
-        return taken ? std::optional<E>(std::get<E>(std::move(*taken))) : std::nullopt;
+        return next_event ? std::optional<E>(std::get<E>(std::move(*next_event))) : std::nullopt;
     }
 }
 
 /// The caller of a stream of events of one type.
 template <class E>
 struct caller_of_stream : inner_caller<std::optional<E>> {
-    void operator()(lazy_error&& failure, std::optional<event>&& taken) {
-        this->caller(std::move(failure), value_of_event<E>(std::move(taken)));
+    void operator()(lazy_error&& failure, std::optional<event>&& next_event) {
+        this->caller(std::move(failure), value_of_event<E>(std::move(next_event)));
     }
 };
 
