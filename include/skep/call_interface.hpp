@@ -7,6 +7,7 @@
 #include <skep/export.hpp>
 #include <skep/initiate.hpp>
 #include <skep/reply.hpp>
+#include <skep/reply_stream.hpp>
 #include <skep/request.hpp>
 #include <skep/value_as.hpp>
 
@@ -60,7 +61,8 @@ struct typed_caller : inner_caller<T> {
 };
 
 struct begin_call {
-    void operator()(completion<reply>&& caller, call_operation&& operation) const {
+    template <class Result>
+    void operator()(completion<Result>&& caller, basic_call_operation<Result>&& operation) const {
         std::move(operation)(std::move(caller));
     }
 };
@@ -94,6 +96,10 @@ public:
 
     /// Makes a call, which execute() begins later. The result may outlive this object. Throws std::bad_alloc.
     virtual call_operation prepare(request call) = 0;
+
+    /// Makes a call whose answer comes in chunks, which stream() begins later. The result may outlive this object. Unless it is
+    /// overridden, the operation fails with invalid_request. Throws std::bad_alloc.
+    virtual stream_operation prepare_stream(request call);
 
     /// Runs one call. Completes with its reply. Errors: the implementation's; see pool::execute.
     boost::asio::awaitable<reply> execute(request call);
@@ -133,6 +139,14 @@ public:
         return run_as<T>(std::move(operation), std::move(command), std::forward<CompletionToken>(token));
     }
 
+    /// Begins a call whose answer comes in chunks. Completes with the stream, when a worker has the call. Errors: the
+    /// implementation's; see pool::stream.
+    boost::asio::awaitable<reply_stream> stream(request call);
+    template <class CompletionToken>
+    auto stream(request call, CompletionToken&& token) {
+        return run(prepare_stream(std::move(call)), std::forward<CompletionToken>(token));
+    }
+
 protected:
     call_interface() = default;
     call_interface(const call_interface&) = default;
@@ -143,11 +157,11 @@ protected:
 private:
     call_operation prepare(std::string command, boost::json::value args);
 
-    template <class CompletionToken>
-    auto run(call_operation operation, CompletionToken&& token) {
+    template <class Result, class CompletionToken>
+    auto run(basic_call_operation<Result> operation, CompletionToken&& token) {
         const auto executor = [this] { return get_executor(); };
-        return detail::initiate<reply>(std::forward<CompletionToken>(token), executor, detail::begin_call(),
-                                       std::move(operation));
+        return detail::initiate<Result>(std::forward<CompletionToken>(token), executor, detail::begin_call(),
+                                        std::move(operation));
     }
 
     template <class T, class CompletionToken>

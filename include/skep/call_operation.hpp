@@ -14,15 +14,16 @@
 
 namespace skep {
 
-/// A call that is made and not begun: see call_interface::prepare. Move-only; begun at most once. Destroying it unbegun does
-/// nothing.
-class call_operation {
+/// A call that is prepared and not begun: see call_interface::prepare. Completes with a Result. Move-only; begun at most once.
+/// Destroying an operation that was not begun has no effect.
+template <class Result>
+class basic_call_operation {
 public:
     /// The implementation of a call. Each of begin() and discard() ends its life.
     class body {
     public:
         /// Runs the call. Its outcome goes to `caller`.
-        virtual void begin(completion<reply>&& caller) = 0;
+        virtual void begin(completion<Result>&& caller) = 0;
 
         /// The call is not to be run.
         virtual void discard() noexcept = 0;
@@ -32,23 +33,24 @@ public:
     };
 
     /// Takes a body over.
-    explicit call_operation(body* owned) noexcept : body_(owned) {}
+    explicit basic_call_operation(body* owned) noexcept : body_(owned) {}
 
-    /// A call that `function(completion<reply>)` runs, once. The function completes its argument, at once or later, and must
+    /// A call that `function(completion<Result>)` runs, once. The function completes its argument, at once or later, and must
     /// not throw.
     template <class Function>
-    requires std::is_invocable_v<Function&, completion<reply>>
-    explicit call_operation(Function function) : body_(new function_body<Function>(std::move(function))) {}
+    requires std::is_invocable_v<Function&, completion<Result>>
+    explicit basic_call_operation(Function function)
+        : body_(new function_body<Function>(std::move(function))) {}
 
     /// A call that fails with `cause`.
-    static call_operation failing(const std::exception_ptr& cause) {
-        return call_operation([failure = lazy_error(cause)](completion<reply> caller) mutable {
+    static basic_call_operation failing(const std::exception_ptr& cause) {
+        return basic_call_operation([failure = lazy_error(cause)](completion<Result> caller) mutable {
             caller.fail(std::move(failure));
         });
     }
 
     /// Begins the call. Its outcome goes to `caller`.
-    void operator()(completion<reply>&& caller) && { body_.release()->begin(std::move(caller)); }
+    void operator()(completion<Result>&& caller) && { body_.release()->begin(std::move(caller)); }
 
 private:
     struct discard_body {
@@ -60,7 +62,7 @@ private:
     public:
         explicit function_body(Function&& function) : function_(std::move(function)) {}
 
-        void begin(completion<reply>&& caller) override {
+        void begin(completion<Result>&& caller) override {
             const std::unique_ptr<function_body> self(this);
             function_(std::move(caller));
         }
@@ -74,5 +76,10 @@ private:
 
     std::unique_ptr<body, discard_body> body_;
 };
+
+class reply_stream;
+
+using call_operation = basic_call_operation<reply>;          ///< a call that has one answer
+using stream_operation = basic_call_operation<reply_stream>; ///< a call whose answer comes in chunks
 
 } // namespace skep

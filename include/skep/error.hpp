@@ -26,7 +26,7 @@ class lazy_error;
 
 /// What is known about a failure beyond its code. Fields that do not apply are empty.
 struct error_info {
-    std::string detail;              ///< what exactly went wrong, one sentence
+    std::string detail;              ///< what exactly went wrong, one sentence; at least the phrase of the code
     std::string pool;                ///< pool name
     std::string command;             ///< the command that was called
     std::optional<worker_id> worker; ///< the worker involved

@@ -119,16 +119,8 @@ public:
     call_operation prepare(request call) override;
 
     /// The same for a call whose answer comes in chunks: see pool::stream.
-    boost::asio::awaitable<reply_stream> stream(request call);
-    template <class CompletionToken>
-    auto stream(request call, CompletionToken&& token) {
-        auto start = [handle = handle_](completion<reply_stream>&& caller, request to_send) {
-            open_stream(handle, std::move(caller), std::move(to_send));
-        };
-        const auto executor = [this] { return get_executor(); };
-        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor,
-                                              std::move(start), std::move(call));
-    }
+    using call_interface::stream;
+    stream_operation prepare_stream(request call) override;
 
     /// Returns the worker of the lease.
     /// Throws std::logic_error if the lease is empty.
@@ -158,8 +150,6 @@ private:
 
     explicit lease(std::shared_ptr<lease_handle> handle) noexcept;
 
-    static void open_stream(const std::shared_ptr<lease_handle>& handle, completion<reply_stream>&& caller,
-                            request&& call);
     static void give_back(lease&& old_lease, completion<void>&& caller);
 
     std::shared_ptr<lease_handle> handle_;

@@ -136,12 +136,8 @@ public:
     /// Errors: those of execute() that come before a worker has the call; what comes later is thrown by
     /// reply_stream::next().
     /// Cancellation: as of execute() while the call is queued.
-    boost::asio::awaitable<reply_stream> stream(request call);
-    template <class CompletionToken>
-    auto stream(request call, CompletionToken&& token) {
-        return begin<reply_stream>(detail::operations::open_stream, std::forward<CompletionToken>(token),
-                                   std::move(call));
-    }
+    using call_interface::stream;
+    stream_operation prepare_stream(request call) override;
 
     /// Takes a worker, or one of its places, out of everybody else's use, for a sequence of calls that are to meet the same
     /// worker with nobody in between. Checkouts wait in the queue like calls, in the same order; a whole worker is handed

@@ -160,22 +160,8 @@ public:
     /// As pool::execute and pool::stream of the request's pool. Throws error(errc::pool_not_found) too.
     using call_interface::execute;
     call_operation prepare(request call) override;
-    boost::asio::awaitable<reply_stream> stream(request call);
-    template <class CompletionToken>
-    auto stream(request call, CompletionToken&& token) {
-        lazy_error problem;
-        const auto core = find_core(call.pool(), problem);
-        auto start = [core, problem](completion<reply_stream>&& caller, request to_send) {
-            if (core) {
-                detail::operations::open_stream(core, std::move(caller), std::move(to_send));
-            } else {
-                caller.fail(problem);
-            }
-        };
-        const auto executor = [this] { return executor_; };
-        return detail::initiate<reply_stream>(std::forward<CompletionToken>(token), executor,
-                                              std::move(start), std::move(call));
-    }
+    using call_interface::stream;
+    stream_operation prepare_stream(request call) override;
 
     /// The executor that the manager was made with.
     boost::asio::any_io_executor get_executor() const noexcept override { return executor_; }
@@ -194,7 +180,6 @@ private:
                                              std::move(operation));
     }
 
-    std::shared_ptr<pool_core> find_core(std::string_view name, lazy_error& problem);
     pool& add(pool_config config, worker_share share);
 
     boost::asio::any_io_executor executor_;

@@ -38,7 +38,6 @@ SKEP_API boost::asio::any_io_executor executor_of(const core_ptr& core) noexcept
 
 SKEP_API void start(const core_ptr& core, completion<void>&& caller);
 SKEP_API void ready(const core_ptr& core, completion<void>&& caller, std::size_t count);
-SKEP_API void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& call);
 SKEP_API void check_out(const core_ptr& core, completion<lease>&& caller, checkout_options&& options,
                         const std::source_location& location);
 SKEP_API void forget_session(const core_ptr& core, completion<bool>&& caller, std::string&& id);

@@ -65,11 +65,12 @@ public:
     /// same worker, as far as `affinity` has it.
     request& session(std::string id) &;
 
-    /// How it is bound to the worker that serves its session. Of no effect without a session. Without it: pool_config::affinity.
+    /// How the session is bound to its worker. Default: pool_config::affinity. A request with it and without a session is
+    /// refused: invalid_request.
     request& affinity(affinity_mode mode) &;
 
-    /// The pool that is to run it, of those of a pool_manager: without it, the default one. A pool by itself does not
-    /// look at it.
+    /// The pool of a pool_manager that runs the call. Default: manager_config::default_pool. Any other pool refuses the request:
+    /// invalid_request.
     request& pool(std::string name) &;
 
     /// Limits the whole call: queue, dispatch and execution. Default: that of the command in pool_config::commands, or else
@@ -77,7 +78,8 @@ public:
     request& timeout(duration limit) &;
 
     /// Longest wait for a chunk of a stream, counted while its worker may send one. Default: that of the command in
-    /// pool_config::commands, or else pool_config::stream.idle_timeout. 0 = no limit. Of no effect on other calls.
+    /// pool_config::commands, or else pool_config::stream.idle_timeout. 0 = no limit. A call without a stream that has it is
+    /// refused: invalid_request.
     request& idle_timeout(duration limit) &;
 
     /// The same as timeout(), as a moment; the earlier of the two holds.

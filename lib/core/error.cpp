@@ -270,7 +270,11 @@ error::error(skep::errc code, error_info details)
 
 error::error(std::shared_ptr<story> details, skep::errc code) : system_error(make_error_code(code)) {
     if (details->text.empty()) {
-        details->text = visible(compose(code, details->info), line_feeds::keep);
+        auto text = visible(compose(code, details->info), line_feeds::keep);
+        if (details->info.detail.empty()) {
+            details->info.detail = explain(code).what;
+        }
+        details->text = std::move(text);
     }
     story_ = std::move(details);
 }

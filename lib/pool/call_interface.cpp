@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/with_detail.hpp"
 #include <skep/call_interface.hpp>
 
 #include <exception>
@@ -15,6 +16,15 @@ boost::asio::awaitable<reply> call_interface::execute(request call) {
 
 boost::asio::awaitable<reply> call_interface::execute(std::string command, boost::json::value args) {
     return execute(std::move(command), std::move(args), default_token());
+}
+
+boost::asio::awaitable<reply_stream> call_interface::stream(request call) {
+    return stream(std::move(call), default_token());
+}
+
+stream_operation call_interface::prepare_stream(request) {
+    const error refusal(errc::invalid_request, with_detail("no calls are streamed here"));
+    return stream_operation::failing(std::make_exception_ptr(refusal));
 }
 
 call_operation call_interface::prepare(std::string command, boost::json::value args) {

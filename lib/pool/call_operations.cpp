@@ -5,6 +5,7 @@
 
 #include "call/call_ties.hpp"
 #include "call/unary_call.hpp"
+#include "core/request_check.hpp"
 
 #include <exception>
 
@@ -14,10 +15,12 @@ namespace {
 
 /// Off the strand, so that callers on several threads do it side by side, and a request that cannot be sent is refused at
 /// once, however long the queue.
-void prepare(call& new_call, const pool_core& core, const asio::any_io_executor& caller) noexcept {
+void prepare(call& new_call, const pool_core& core, const asio::any_io_executor& caller,
+             call_kind kind) noexcept {
     try {
         tie(new_call, caller);
         core.begin_trace(new_call);
+        refuse_options_without_effect(new_call.req, core.config().name, kind);
         new_call.encode(core.config().limits);
     } catch (...) { // a handler of the user's may throw as it is copied
         new_call.refusal = std::current_exception();
@@ -90,7 +93,7 @@ private:
         if (is_refused(caller, *core)) {
             return;
         }
-        prepare(*this, *core, caller.get_executor());
+        prepare(*this, *core, caller.get_executor(), call_kind::plain);
         if (is_watched(*this)) {
             caller = watch(std::move(caller), self, *core);
         }
@@ -105,16 +108,9 @@ private:
     core_ptr core_; ///< null once it has begun
 };
 
-} // namespace
-
-call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease) {
-    boost::intrusive_ptr<pool_call> made(new pool_call(std::move(core), std::move(new_request)));
-    tie_to(*made, std::move(lease));
-    return call_operation(made.detach());
-}
-
+/// Begins a stream, which is handed to the caller once a worker has the call.
 void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& new_request,
-                 claim_ptr lease) {
+                 claim_ptr&& lease) {
     stream_ptr stream;
     reply_stream opened; // first: a stream that nobody can read must not begin
     const auto make = [&] {
@@ -125,11 +121,27 @@ void open_stream(const core_ptr& core, completion<reply_stream>&& caller, reques
     if (is_refused(caller, *core, make)) {
         return;
     }
-    prepare(*stream, *core, caller.get_executor());
+    prepare(*stream, *core, caller.get_executor(), call_kind::streamed);
     auto attach = [stream, opened = std::move(opened)](completion<reply_stream>&& owner) mutable {
         stream->attach(std::move(owner), std::move(opened));
     };
     enter(core, stream, std::move(caller), std::move(attach));
+}
+
+} // namespace
+
+call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease) {
+    boost::intrusive_ptr<pool_call> made(new pool_call(std::move(core), std::move(new_request)));
+    tie_to(*made, std::move(lease));
+    return call_operation(made.detach());
+}
+
+stream_operation make_stream_call(core_ptr core, request&& new_request, claim_ptr lease) {
+    return stream_operation([core = std::move(core), new_request = std::move(new_request),
+                             lease = std::move(lease)](completion<reply_stream> caller) mutable {
+        const auto target = std::move(core); // the function may outlive the pool's execution context
+        open_stream(target, std::move(caller), std::move(new_request), std::move(lease));
+    });
 }
 
 } // namespace skep

@@ -12,8 +12,7 @@ namespace skep {
 /// A call of a pool, to be begun. `lease`: null for most.
 call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease = nullptr);
 
-/// Begins a stream, which is handed to the caller once a worker has it. `lease`: null for most.
-void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& new_request,
-                 claim_ptr lease = nullptr);
+/// Prepares a call of a pool whose answer comes in chunks. `lease`: null for most.
+stream_operation make_stream_call(core_ptr core, request&& new_request, claim_ptr lease = nullptr);
 
 } // namespace skep

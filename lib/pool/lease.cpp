@@ -2,6 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 #include "core/range_check.hpp"
+#include "core/request_check.hpp"
 #include "core/with_detail.hpp"
 #include "pool/call_operations.hpp"
 #include "pool/lease_handle.hpp"
@@ -62,6 +63,7 @@ call_ptr make_reset(const core_ptr& core, const checkout_options& options) {
     if (!options.reset()) {
         return {};
     }
+    refuse_options_without_effect(*options.reset(), core->config().name, call_kind::plain);
     const boost::intrusive_ptr<reset_call> made(new reset_call(request(*options.reset())));
     core->begin_trace(*made);
     made->encode(core->config().limits);
@@ -155,22 +157,17 @@ asio::any_io_executor lease::get_executor() const noexcept {
 }
 
 call_operation lease::prepare(request call) {
-    auto core = handle_ ? handle_->pool() : nullptr;
-    if (!core) {
-        const auto cause = handle_ ? error_of_orphan() : error_of_empty();
-        return call_operation::failing(std::make_exception_ptr(cause));
+    if (auto core = handle_ ? handle_->pool() : nullptr) {
+        return make_call(std::move(core), std::move(call), handle_->claim());
     }
-    return make_call(std::move(core), std::move(call), handle_->claim());
+    return call_operation::failing(std::make_exception_ptr(handle_ ? error_of_orphan() : error_of_empty()));
 }
 
-void lease::open_stream(const std::shared_ptr<lease_handle>& handle, completion<reply_stream>&& caller,
-                        request&& call) {
-    const auto core = handle ? handle->pool() : nullptr;
-    if (core) {
-        skep::open_stream(core, std::move(caller), std::move(call), handle->claim());
-    } else {
-        caller.fail(handle ? error_of_orphan() : error_of_empty());
+stream_operation lease::prepare_stream(request call) {
+    if (auto core = handle_ ? handle_->pool() : nullptr) {
+        return make_stream_call(std::move(core), std::move(call), handle_->claim());
     }
+    return stream_operation::failing(std::make_exception_ptr(handle_ ? error_of_orphan() : error_of_empty()));
 }
 
 void lease::give_back(lease&& old_lease, completion<void>&& caller) {

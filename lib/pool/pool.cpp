@@ -54,6 +54,10 @@ call_operation pool::prepare(request call) {
     return make_call(core_, std::move(call));
 }
 
+stream_operation pool::prepare_stream(request call) {
+    return make_stream_call(core_, std::move(call));
+}
+
 void pool::register_tool(std::string name, tool_handler handler) {
     core_->tools().add(std::move(name), std::move(handler));
 }

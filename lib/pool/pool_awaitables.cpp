@@ -6,7 +6,6 @@
 
 #include <skep/lease.hpp>
 #include <skep/pool.hpp>
-#include <skep/pool_manager.hpp>
 #include <skep/reply_stream.hpp>
 
 #include <utility>
@@ -21,10 +20,6 @@ asio::awaitable<void> pool::start() {
 
 asio::awaitable<void> pool::ready(std::size_t count) {
     return ready(count, default_token());
-}
-
-asio::awaitable<reply_stream> pool::stream(request call) {
-    return stream(std::move(call), default_token());
 }
 
 asio::awaitable<lease> pool::checkout(checkout_options options, std::source_location location) {
@@ -100,20 +95,12 @@ asio::awaitable<shutdown_report> pool::shutdown() {
     return shutdown(default_token());
 }
 
-asio::awaitable<reply_stream> lease::stream(request call) {
-    return stream(std::move(call), default_token());
-}
-
 asio::awaitable<void> lease::close() {
     return close(default_token());
 }
 
 asio::awaitable<std::optional<chunk>> reply_stream::next() {
     return next(default_token());
-}
-
-asio::awaitable<reply_stream> pool_manager::stream(request call) {
-    return stream(std::move(call), default_token());
 }
 
 } // namespace skep

@@ -305,12 +305,11 @@ call_operation pool_manager::prepare(request call) {
     }
 }
 
-std::shared_ptr<pool_core> pool_manager::find_core(std::string_view name, lazy_error& problem) {
+stream_operation pool_manager::prepare_stream(request call) {
     try {
-        return get(name).core_;
-    } catch (const error& failure) {
-        problem = lazy_error(failure);
-        return nullptr;
+        return get(call.pool()).prepare_stream(std::move(call));
+    } catch (const error&) { // there is no such pool
+        return stream_operation::failing(std::current_exception());
     }
 }
 

@@ -97,10 +97,6 @@ void ready(const core_ptr& core, completion<void>&& caller, std::size_t count) {
     }
 }
 
-void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& call) {
-    skep::open_stream(core, std::move(caller), std::move(call));
-}
-
 void forget_session(const core_ptr& core, completion<bool>&& caller, std::string&& id) {
     hop(core, std::move(caller),
         [id = std::move(id)](pool_core& target) { return target.parts().calls.forget_session(id); });

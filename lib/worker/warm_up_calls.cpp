@@ -5,6 +5,7 @@
 
 #include "async/latch.hpp"
 #include "core/clock.hpp"
+#include "core/request_check.hpp"
 #include "worker/worker.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -70,6 +71,7 @@ warm_up_calls::warm_up_calls(const strand& executor, const pool_config& config,
     : executor_(executor),
       limits_(config.limits),
       affinity_(config.affinity.mode),
+      pool_(config.name),
       id_(subject->id()),
       worker_(subject) {}
 
@@ -108,6 +110,7 @@ void warm_up_calls::send(warm_up_call& new_call) {
             errc::invalid_request, id_,
             "a warm-up call has no session that is strictly bound: that is of another worker");
     }
+    refuse_options_without_effect(new_call.req, pool_, call_kind::plain);
     new_call.encode(limits_);
     new_call.deadline = std::min(new_call.limit(clock::now()), to->life().deadline());
     to->calls().assign_private(new_call);

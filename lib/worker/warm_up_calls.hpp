@@ -8,6 +8,7 @@
 #include <skep/pool_config.hpp>
 
 #include <memory>
+#include <string>
 
 namespace skep {
 
@@ -33,6 +34,7 @@ private:
     const strand executor_;
     const limit_options limits_;
     const affinity_mode affinity_; ///< of calls that ask for none
+    const std::string pool_;       ///< its name
     const worker_id id_;
     std::weak_ptr<worker> worker_;
 };

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_SUITE(affinity)
 
 BOOST_AUTO_TEST_CASE(every_call_of_a_session_runs_on_one_worker_in_the_order_of_submission) {
     constexpr int callers = 64;
-    constexpr int calls_each = 1000;
+    constexpr int calls_each = 250;
     std::array<session_story, 100> sessions;
     with_pool(session_pool(4), [&](pool& workers) -> asio::awaitable<void> {
         std::mt19937 dice(1);
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(every_call_of_a_session_runs_on_one_worker_in_the_order_of_
             asio::co_spawn(executor, call_often(), asio::detached);
         }
         const auto is_over = [&] { return running == 0; };
-        const bool all_ended = co_await eventually(is_over, 100s);
+        const bool all_ended = co_await eventually(is_over, 10min);
         BOOST_TEST(all_ended);
     });
     int total = 0;

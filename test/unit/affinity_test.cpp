@@ -347,10 +347,10 @@ BOOST_AUTO_TEST_CASE(so_is_one_of_which_a_call_runs_however_long) {
     config.affinity.ttl = 1s;
     for (const bool is_stream : {false, true}) {
         pool_with_session pool(config);
-        const auto running = request("long").session("s").timeout(1h).idle_timeout(0s);
+        const auto running = request("long").session("s").timeout(1h);
         std::shared_ptr<manual_pool::outcome<reply_stream>> stream;
         if (is_stream) {
-            stream = pool.stream(running);
+            stream = pool.stream(request(running).idle_timeout(0s));
         } else {
             pool.execute(running);
         }

@@ -264,7 +264,8 @@ BOOST_AUTO_TEST_CASE(calls) {
                                                    std::forward<decltype(token)>(token));
     });
     with_every_token(run, [](scene& pool, auto&& token) {
-        return pool.facade().stream(request("count"), std::forward<decltype(token)>(token));
+        call_interface& calls = pool.facade();
+        return calls.stream(request("count"), std::forward<decltype(token)>(token));
     });
 }
 

@@ -33,6 +33,7 @@ BOOST_AUTO_TEST_CASE(every_code_has_its_own_message) {
         BOOST_TEST(ec.message().size() < 90u, "a short phrase, not advice: " << ec.message());
         BOOST_TEST(!contains(ec.message(), ";"));
         BOOST_TEST((error(static_cast<errc>(code), {}).errc() == static_cast<errc>(code)));
+        BOOST_TEST(error(static_cast<errc>(code), {}).info().detail == ec.message());
         messages.insert(ec.message());
     }
     BOOST_TEST(messages.size() == static_cast<std::size_t>(last));

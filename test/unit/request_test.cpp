@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
+#include "core/request_check.hpp"
 #include <skep/error.hpp>
 #include <skep/request.hpp>
 
@@ -136,6 +137,32 @@ BOOST_AUTO_TEST_CASE(what_a_request_was_not_told_is_empty) {
     BOOST_TEST(!bare.affinity());
     BOOST_TEST(!bare.idle_timeout());
     BOOST_TEST(std::is_nothrow_move_constructible_v<request>);
+}
+
+BOOST_AUTO_TEST_CASE(an_option_without_effect_is_refused_by_name) {
+    const auto refusal = [](const request& call, call_kind kind) -> std::string {
+        try {
+            refuse_options_without_effect(call, "blue", kind);
+            return {};
+        } catch (const error& failure) {
+            BOOST_TEST((failure.errc() == errc::invalid_request));
+            BOOST_TEST(failure.info().command == "f");
+            return failure.info().detail;
+        }
+    };
+    const request plain("f");
+    for (const auto kind : {call_kind::plain, call_kind::streamed}) {
+        BOOST_TEST(refusal(plain, kind) == "");
+        BOOST_TEST(refusal(request(plain).pool("blue"), kind) == "");
+        BOOST_TEST(refusal(request(plain).pool("red"), kind) ==
+                   "the request is for pool 'red', and this is pool 'blue'");
+        BOOST_TEST(refusal(request(plain).affinity(affinity_mode::hint).session("s"), kind) == "");
+        BOOST_TEST(refusal(request(plain).affinity(affinity_mode::hint), kind)
+                       .starts_with("affinity has no effect"));
+    }
+    BOOST_TEST(refusal(request(plain).idle_timeout(1s), call_kind::streamed) == "");
+    BOOST_TEST(
+        refusal(request(plain).idle_timeout(1s), call_kind::plain).starts_with("idle_timeout has an effect"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
