@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// What ties a program to the library that it is linked with. Included by the headers that need Asio.
+/// Binds a program to a library that is built with the same settings. Included by the headers that need Asio.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <boost/asio/detail/thread_info_base.hpp> // has the default of the cache's size
 #include <boost/version.hpp>
 
-// More settings of the kind that export.hpp begins with.
+// Further settings of the kind in export.hpp.
 
 #define SKEP_SETTING_PASTE(prefix, suffix) prefix##suffix
 #define SKEP_SETTING_NUMBER(prefix, number) SKEP_SETTING_PASTE(prefix, number)
@@ -70,8 +70,8 @@ SKEP_API extern const char SKEP_SETTING_CACHE;
 
 } // namespace skep::built_with
 
-// What the program tells the library of where the things lie that are shipped with it: in a build tree the build system
-// knows, in an installation this header lies under the same prefix. See process/shipped_files.hpp.
+// Tells the library the location of its shipped files. In a build tree, the build system knows it. In an installation, this
+// header has the same prefix. See process/shipped_files.hpp.
 #if !defined(SKEP_BUILDING_LIBRARY)
 namespace skep::shipped {
 

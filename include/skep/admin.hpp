@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// A page for operators. Needs the library skep::admin beside skep::skep.
+/// A page for operators. Link skep::admin in addition to skep::skep.
 
 #pragma once
 
@@ -18,66 +18,68 @@
 
 namespace skep {
 
-/// Where an admin_server listens, and what it allows.
+/// Options of an admin_server.
 struct admin_options {
-    /// An IP address of this machine. On any but a loopback address everybody who reaches it sees everything.
+    /// An IP address of this machine. On an address other than loopback, every client that reaches it sees everything.
     std::string address = "127.0.0.1";
-    unsigned short port = 0; ///< 0: one that is free; see admin_server::port
+    unsigned short port = 0; ///< 0 = a free port: see admin_server::port
 
-    /// Who knows it may restart, suspend, resume and resize: 16..256 visible ASCII characters. Empty: nobody may. It
-    /// travels as it is: put TLS in front of what is not on this machine.
+    /// Clients with this token may restart, suspend, resume and resize. 16..256 visible ASCII characters; empty = no client
+    /// may. Clients send the token unencrypted: put TLS in front of the server if clients are on other machines.
     std::string token;
 
-    /// At a time, 1..10,000. A further connection takes the place of the connection that has waited longest for its client,
-    /// be it for a whole request or for the client to take an answer. If each has a request that is being answered, the new
-    /// connection waits for a place.
+    /// Connections at a time, 1..10,000. A further connection replaces the connection that has waited longest for its client:
+    /// for a whole request, or until the client has read an answer. If all connections have a request in progress, the new
+    /// connection waits.
     std::size_t connections = 256;
 };
 
-/// The descriptors that an admin_server with these options opens at most, its listening socket included.
+/// Returns the greatest number of descriptors that an admin_server with these options opens, including its listening socket.
 SKEP_API std::size_t descriptors_needed(const admin_options& options) noexcept;
 
-/// Shows pools over HTTP, from its construction until it is stopped or destroyed:
+/// Serves pools over HTTP, from construction until stop() or destruction:
 ///
 ///     GET /             a page that shows the pools live, and changes them if there is a token
 ///     GET /livez        200 as long as the service answers
-///     GET /readyz       200 if every pool could serve a call now or once a worker has room; 503 names those that could not
-///     GET /healthz      the same, by the name that other probes know
+///     GET /readyz       200 if every pool can serve a call now or once a worker has room; 503 names the other pools
+///     GET /healthz      the same as /readyz
 ///     GET /metrics      for Prometheus; see to_families
 ///     GET /status.json  {"pools": [to_json(pool_metrics), ...]}
-///     GET /events       what the page is fed with, as server-sent events
+///     GET /events       the page's data as server-sent events
 ///     POST /pools/NAME/suspend, /resume, /restart, /resize ({"min": N, "max": N}), and
 ///          /pools/NAME/workers/SLOT.GENERATION/suspend, /resume, /restart, with "Authorization: Bearer TOKEN"
 ///
-/// It shows what workers print, and ids of sessions. A client that is slow, or says nothing for ten seconds, is dropped. A
-/// head of more than 8 KiB, a body of more than 4 KiB and a body in chunks are refused. At most three quarters of the
-/// connections are for /events: probes always find room. On a loopback address only requests for a loopback host are
-/// answered, so that no web page reaches it by a name of its own.
+/// The server shows output of workers and ids of sessions. It drops a client that takes more than ten seconds to send a
+/// request or to read an answer. It rejects a head of more than 8 KiB, a body of more than 4 KiB and a chunked body. At most
+/// three quarters of the connections are for /events: probes always find room. On a loopback address the server answers only
+/// requests for a loopback host, so that a web page cannot reach the server by the page's own domain name.
 ///
-/// Executor: runs on a strand of its own over the given executor. Thread safety: as of a pool.
-/// Lifetime: to be destroyed, or stopped, before the pools that it shows, which are not to be moved meanwhile; if they run
-/// on another execution context, to be stopped. Its own context must outlive it, as it must a pool.
+/// Executor: the server runs on its own strand over the given executor. Thread safety: as for a pool.
+/// Lifetime: destroy or stop the server before its pools; stop it if the pools run on another execution context. Do not move
+/// the pools meanwhile. The server's execution context must outlive the server.
 class SKEP_API admin_server {
 public:
-    /// Listens from now on. Throws error(errc::invalid_config) if an option breaks its rule, or nothing can listen there.
+    /// Starts to listen, and serves one pool.
+    /// Throws error(errc::invalid_config) if an option breaks its rule, or if the server cannot listen on address and port.
     admin_server(boost::asio::any_io_executor executor, pool& one, admin_options options = {});
 
-    /// The same for all pools of a manager. One more may be added on the thread that runs `executor`, if that is one.
+    /// Starts to listen, and serves all pools of a manager. Otherwise the same. A pool may be added to the manager meanwhile,
+    /// on the thread that runs `executor`, if it is a single thread.
     admin_server(boost::asio::any_io_executor executor, pool_manager& all, admin_options options = {});
 
-    /// Ends it, without waiting for its connections: they touch no pool any more.
+    /// Stops the server without waiting for its connections. The connections do not use the pools any more.
     ~admin_server();
     admin_server(const admin_server&) = delete;
     admin_server& operator=(const admin_server&) = delete;
 
-    /// Where it listens.
+    /// Returns the port that the server listens on.
     unsigned short port() const noexcept;
 
-    /// "http://127.0.0.1:8080/": for a log line.
+    /// Returns the URL of the page, for a log line: "http://127.0.0.1:8080/".
     std::string url() const;
 
-    /// Closes every connection, and returns when none is left: the executor has no work of the server's then. Changes that
-    /// were asked for go on, on the executor of their pool. Idempotent; not cancellable.
+    /// Closes all connections, and returns when the last connection has ended: the executor then has no work of the server.
+    /// Requested changes of pools go on, on the executor of their pool. Idempotent. Not cancellable.
     boost::asio::awaitable<void> stop();
 
 private:

@@ -13,56 +13,61 @@
 
 namespace skep {
 
-/// How a call of a session is bound to the worker that serves the session: the one that was assigned the session's last
-/// call, whose memory may hold what was computed for it.
+/// How strictly a call of a session is bound to the session's worker. The session's worker is the last worker that was
+/// assigned a call of the session; its memory may hold results of earlier calls.
 enum class affinity_mode {
-    /// That worker if it has room, any other if it is busy or gone; the session is served by that one from then on, unless it
-    /// is strictly bound.
+    /// Prefers the session's worker. If that worker is busy or gone, any other worker takes the call, and serves the session
+    /// from then on, unless the session is strictly bound.
     hint,
 
-    /// That worker only: the call waits for it, and calls of others may overtake it. If the worker is gone, what it knew
-    /// of the session is lost: the call ends with errc::session_worker_unavailable, or, if it may have begun there, with
-    /// errc::worker_lost.
+    /// Waits for the session's worker. Other calls may overtake the call. If the worker is gone, its knowledge of the session
+    /// is lost: the call ends with errc::session_worker_unavailable, or with errc::worker_lost if the call may have begun
+    /// there.
     strict_queue,
 
-    /// That worker only, and at once: errc::worker_busy if it has no room; the rest as strict_queue.
+    /// Like strict_queue, but fails with errc::worker_busy if the session's worker has no room.
     strict_fail_fast
 };
 
-/// What becomes of the sessions that are strictly bound to a worker which is to be recycled, restarted or scaled away.
+/// Treatment of strictly bound sessions if their worker is to be recycled, restarted or scaled down.
 enum class affinity_on_recycle {
-    wait, ///< it goes on serving until none is left: they are forgotten, have not been used for affinity_options::ttl, or
-          ///< have expired in pool_config::sessions
-    move ///< their next calls go to any worker, as those of a new session: what they need is not in its memory alone
+    /// The worker goes on serving until it has no such session left. A session leaves when it is forgotten, has been unused
+    /// for affinity_options::ttl, or has expired in pool_config::sessions.
+    wait,
+
+    /// The next calls of these sessions go to any worker, like the calls of new sessions. For sessions with state outside
+    /// the worker's memory.
+    move
 };
 
-/// A session and its worker, as pool::session_worker() saw them.
+/// A session and its worker: a snapshot by pool::session_worker().
 struct session_binding {
-    worker_id worker; ///< that serves the session, or has served it
-    std::optional<worker_state>
-        state;              ///< of that worker, as in worker_status; empty once the worker has ended
-    bool is_strict = false; ///< strictly bound: a call with a hint does not take the session elsewhere
-    bool is_lost =
-        false; ///< the worker takes no more calls, and what it knew of the session is lost: strict calls fail
-    std::size_t calls =
-        0;           ///< of the session, that wait for the worker or run; leases of the session included
-    duration idle{}; ///< since the last of these ended; 0 while there is one
+    worker_id worker; ///< the worker that serves the session, or served it
+
+    /// State of that worker, as in worker_status; empty once the worker has ended.
+    std::optional<worker_state> state;
+    bool is_strict = false; ///< strictly bound: a call with a hint does not move the session
+
+    /// The worker takes no more calls, and its knowledge of the session is lost: strict calls fail.
+    bool is_lost = false;
+    std::size_t calls = 0; ///< calls and leases of the session that wait for the worker or run
+    duration idle{};       ///< since the last of these ended; 0 while there is one
 };
 
-/// Sessions and their workers: see request::session.
+/// Binding of sessions to workers: see request::session.
 struct affinity_options {
-    affinity_mode mode = affinity_mode::hint; ///< of requests that say nothing else
+    affinity_mode mode = affinity_mode::hint; ///< default for requests
 
-    /// How long it is known which worker serves a session, since the end of the session's last call, 1 ms..365 days. A
-    /// session with a call that waits for its worker, or that the worker has, is in use and does not expire. One that
-    /// expires in pool_config::sessions is forgotten earlier.
+    /// How long the pool remembers the worker of a session after the end of the session's last call, 1 ms..365 days. A session
+    /// is in use, and does not expire, while a call of the session waits for its worker or runs. A session that expires in
+    /// pool_config::sessions is forgotten earlier.
     duration ttl = std::chrono::hours(1);
 
-    /// Sessions that the pool remembers, 1..10,000,000. For one more, the session with a hint goes that has not been used
-    /// for longest. Where all are strictly bound or in use, a strict call of one more fails with
-    /// errc::session_quota_exceeded, and a call with a hint goes to any worker and leaves no trace.
+    /// Sessions that the pool remembers, 1..10,000,000. Beyond the limit the pool forgets the session with a hint that has
+    /// been unused for longest. If all sessions are strictly bound or in use, a strict call of a new session fails with
+    /// errc::session_quota_exceeded; a call with a hint goes to any worker, and its session is not remembered.
     std::size_t limit = 10'000;
-    affinity_on_recycle on_recycle = affinity_on_recycle::wait; ///< of those that are strictly bound
+    affinity_on_recycle on_recycle = affinity_on_recycle::wait; ///< treatment of strictly bound sessions
 };
 
 } // namespace skep

@@ -13,27 +13,28 @@
 
 namespace skep {
 
-/// Raw bytes that travel beside a call's JSON, unencoded. They never change, and copies share them: wherever they lie,
-/// in memory of the blob's own or in that of somebody else, they stay until the last blob that shows them is gone.
+/// Immutable raw bytes that travel beside a call's JSON, unencoded. Copies share the bytes. The bytes belong to the blob or to
+/// another owner, and stay valid until the last blob that refers to them is destroyed.
 ///
-/// A blob is a contiguous range, and converts to std::span<const std::byte>, which is valid as long as a blob that
-/// shows these bytes.
+/// A blob is a contiguous range, and converts to std::span<const std::byte>. The span is valid as long as a blob refers to its
+/// bytes.
 ///
-/// Cost: moving and copying a blob allocates nothing and copies no byte. How many allocations making one takes, each
-/// constructor says; for no bytes it is none.
-/// Thread safety: that of a std::shared_ptr: blobs that share bytes may be used by several threads, one blob that is
-/// changed (assigned, moved from) by one alone. What keeps the bytes is released by whichever thread has the last blob.
+/// Cost: moving and copying a blob neither allocates nor copies bytes. For allocations, see each constructor; an empty blob
+/// takes none.
+/// Thread safety: as for std::shared_ptr. Several threads may use blobs that share bytes. A single blob may be changed
+/// (assigned, moved from) only while no other thread uses it. The thread that destroys the last blob releases the owner.
 class blob {
 public:
-    /// What a contiguous range of bytes that never change has.
+    /// Types of a contiguous range of immutable bytes.
     using value_type = std::byte;
     using const_iterator = const std::byte*;
     using iterator = const_iterator;
 
-    /// No bytes.
+    /// Constructs an empty blob.
     blob() noexcept = default;
 
-    /// Takes `bytes` over. Costs one small allocation, whatever their number.
+    /// Takes ownership of `bytes`.
+    /// Cost: one small allocation, for any number of bytes.
     explicit blob(std::vector<std::byte> bytes) {
         if (!bytes.empty()) {
             auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -42,12 +43,14 @@ public:
         }
     }
 
-    /// Shows `bytes`, which `owner` keeps alive: a mapped file, a part of another blob. They must not change from now
-    /// on. An empty owner is for bytes that live as long as the program. Allocates nothing.
+    /// Refers to `bytes`, kept alive by `owner`: a mapped file, for example, or a part of another blob. An empty owner is for
+    /// bytes that live as long as the program. The bytes must not change from now on.
+    /// Cost: no allocation.
     blob(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) noexcept
         : bytes_(std::move(owner), bytes.data()), size_(bytes.size()) {}
 
-    /// A copy of `bytes`, in one allocation.
+    /// Returns a blob with a copy of `bytes`.
+    /// Cost: one allocation.
     static blob copy_of(std::span<const std::byte> bytes) {
         if (bytes.empty()) {
             return {};
@@ -61,7 +64,7 @@ public:
     blob(const blob&) noexcept = default;
     blob& operator=(const blob&) noexcept = default;
 
-    /// What is moved from is left without bytes.
+    /// Leaves `other` empty.
     blob(blob&& other) noexcept : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
     blob& operator=(blob&& other) noexcept {
         bytes_ = std::move(other.bytes_);
@@ -71,27 +74,27 @@ public:
 
     ~blob() = default;
 
-    /// The bytes, as any contiguous range shows them; of none, data() may be null.
+    /// Returns the first byte, as for any contiguous range. May be null for an empty blob.
     const std::byte* data() const noexcept { return bytes_.get(); }
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
     const std::byte* begin() const noexcept { return data(); }
     const std::byte* end() const noexcept { return data() + size_; }
 
-    /// `index` must be less than size().
+    /// Returns a byte. Precondition: `index` is less than size().
     const std::byte& operator[](std::size_t index) const noexcept { return std::span(data(), size_)[index]; }
 
-    /// The same bytes as characters, of no encoding in particular; valid as the span is.
+    /// Returns the bytes as characters, in any encoding. Valid as long as a blob refers to the bytes.
     std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data()), size_}; }
 
-    /// Whether the bytes are the same, wherever they lie. Linear, but for blobs that share them.
+    /// Returns true if both blobs have equal bytes. Linear; constant for blobs that share their bytes.
     friend bool operator==(const blob& left, const blob& right) noexcept {
         return left.size_ == right.size_ &&
                (left.data() == right.data() || std::equal(left.begin(), left.end(), right.begin()));
     }
 
 private:
-    std::shared_ptr<const std::byte> bytes_; ///< the first of them; shares what owns them all
+    std::shared_ptr<const std::byte> bytes_; ///< the first byte; shares ownership of all bytes
     std::size_t size_ = 0;
 };
 

@@ -25,7 +25,7 @@ namespace skep {
 
 namespace detail {
 
-/// An answer's value as a T. Throws error(errc::type_mismatch), which names the call.
+/// Returns the value of the answer as a T. Throws error(errc::type_mismatch) that names the call.
 template <class T>
 T value_of_answer(const reply& answer, std::string&& command) {
     error_info known;
@@ -42,7 +42,7 @@ boost::asio::awaitable<T, Executor> answer_as(boost::asio::awaitable<reply, Exec
     co_return value_of_answer<T>(answer, std::move(command));
 }
 
-/// The caller of a call, who wants the answer's value as a T.
+/// The caller of a call, completed with the value of the answer as a T.
 template <class T>
 struct typed_caller : inner_caller<T> {
     void operator()(lazy_error&& failure, reply&& answer) {
@@ -78,37 +78,40 @@ struct begin_typed_call {
 
 } // namespace detail
 
-/// Interface of everything that runs calls: a pool, a pool_manager, a lease. Code that only makes calls takes a reference to
-/// this, and can be tested with a substitute, which implements get_executor() and prepare().
+/// Runs calls: the interface of pool, pool_manager and lease. Code that only makes calls takes a reference to a
+/// call_interface. For tests, derive a substitute that implements get_executor() and prepare().
 ///
-/// Completion: every function takes a completion token last, and is co_awaited without one. The signature is
-/// void(std::exception_ptr, T), where T is the reply or the type that is asked for; with as_result, void(result<T>).
-/// Executor: the handler runs on its associated executor, by default get_executor(), and never from within the function that
-/// begins the call.
-/// Cancellation: by the handler's cancellation slot; the implementation decides what that does: see pool::execute.
+/// Completion: every function takes a completion token as its last argument, and is co_awaited without one. The signature is
+/// void(std::exception_ptr, T), where T is skep::reply or the requested type; with as_result, void(result<T>).
+/// Executor: the handler runs on its associated executor, by default get_executor(), and never from within the initiating
+/// function.
+/// Cancellation: by the handler's cancellation slot. The implementation defines the effect: see pool::execute.
 /// Thread safety: functions may be called from several threads at once.
 class SKEP_API call_interface {
 public:
     virtual ~call_interface();
 
-    /// Returns the executor of handlers that have none.
+    /// Returns the default executor of handlers.
     virtual boost::asio::any_io_executor get_executor() const noexcept = 0;
 
-    /// Makes a call, which execute() begins later. The result may outlive this object. Throws std::bad_alloc.
+    /// Returns a call that execute() begins later. The result may outlive this object.
+    /// Throws std::bad_alloc.
     virtual call_operation prepare(request call) = 0;
 
-    /// Makes a call whose answer comes in chunks, which stream() begins later. The result may outlive this object. Unless it is
-    /// overridden, the operation fails with invalid_request. Throws std::bad_alloc.
+    /// Returns a call, with an answer in chunks, that stream() begins later. The result may outlive this object. Unless
+    /// overridden, the operation fails with invalid_request.
+    /// Throws std::bad_alloc.
     virtual stream_operation prepare_stream(request call);
 
-    /// Runs one call. Completes with its reply. Errors: the implementation's; see pool::execute.
+    /// Runs one call and returns its reply.
+    /// Errors: defined by the implementation: see pool::execute.
     boost::asio::awaitable<reply> execute(request call);
     template <class CompletionToken>
     auto execute(request call, CompletionToken&& token) {
         return run(prepare(std::move(call)), std::forward<CompletionToken>(token));
     }
 
-    /// The same for a command and its arguments. A bad command or argument is an error of the operation, like every other.
+    /// Runs a call of `command` with `args`. An invalid command or argument is an error of the operation, like any other.
     boost::asio::awaitable<reply> execute(std::string command,
                                           boost::json::value args = boost::json::object());
     template <class CompletionToken>
@@ -116,8 +119,9 @@ public:
         return run(prepare(std::move(command), std::move(args)), std::forward<CompletionToken>(token));
     }
 
-    /// The same, and the answer's value as a T: see value_as. Fails with type_mismatch too: the call itself has succeeded
-    /// then, so that doing it again would not help. With another token than a coroutine's, T must be default-constructible.
+    /// Runs one call and returns the value of its reply as a T: see value_as. T must be default-constructible, unless the token
+    /// is use_awaitable.
+    /// Errors: also type_mismatch. The call itself has succeeded then, and another attempt does not help.
     template <class T>
     boost::asio::awaitable<T> execute(request call) {
         return execute<T>(std::move(call), default_token());
@@ -128,7 +132,8 @@ public:
         return run_as<T>(prepare(std::move(call)), std::move(command), std::forward<CompletionToken>(token));
     }
 
-    /// The same for a command and its arguments: whatever boost::json::value_from makes a JSON object of.
+    /// Runs a call of `command` and returns the value of its reply as a T. `args`: any type that boost::json::value_from
+    /// converts to a JSON object.
     template <class T, class Args = boost::json::object>
     boost::asio::awaitable<T> execute(std::string command, const Args& args = {}) {
         return execute<T>(std::move(command), args, default_token());
@@ -139,8 +144,8 @@ public:
         return run_as<T>(std::move(operation), std::move(command), std::forward<CompletionToken>(token));
     }
 
-    /// Begins a call whose answer comes in chunks. Completes with the stream, when a worker has the call. Errors: the
-    /// implementation's; see pool::stream.
+    /// Begins a call with an answer in chunks. Returns the stream when a worker has the call.
+    /// Errors: defined by the implementation: see pool::stream.
     boost::asio::awaitable<reply_stream> stream(request call);
     template <class CompletionToken>
     auto stream(request call, CompletionToken&& token) {

@@ -14,42 +14,42 @@
 
 namespace skep {
 
-/// A call that is prepared and not begun: see call_interface::prepare. Completes with a Result. Move-only; begun at most once.
-/// Destroying an operation that was not begun has no effect.
+/// A call that has not begun: see call_interface::prepare. Completes with a Result. Move-only. Begins at most once; may be
+/// destroyed unbegun.
 template <class Result>
 class basic_call_operation {
 public:
-    /// The implementation of a call. Each of begin() and discard() ends its life.
+    /// The implementation of a call. begin() and discard() destroy the object.
     class body {
     public:
-        /// Runs the call. Its outcome goes to `caller`.
+        /// Runs the call. Completes `caller` with the outcome.
         virtual void begin(completion<Result>&& caller) = 0;
 
-        /// The call is not to be run.
+        /// Drops the call without running it.
         virtual void discard() noexcept = 0;
 
     protected:
         ~body() = default;
     };
 
-    /// Takes a body over.
+    /// Takes ownership of `owned`.
     explicit basic_call_operation(body* owned) noexcept : body_(owned) {}
 
-    /// A call that `function(completion<Result>)` runs, once. The function completes its argument, at once or later, and must
-    /// not throw.
+    /// Constructs a call that runs `function(completion<Result>)`, once. The function completes its argument, at once or later,
+    /// and must not throw.
     template <class Function>
     requires std::is_invocable_v<Function&, completion<Result>>
     explicit basic_call_operation(Function function)
         : body_(new function_body<Function>(std::move(function))) {}
 
-    /// A call that fails with `cause`.
+    /// Returns a call that fails with `cause`.
     static basic_call_operation failing(const std::exception_ptr& cause) {
         return basic_call_operation([failure = lazy_error(cause)](completion<Result> caller) mutable {
             caller.fail(std::move(failure));
         });
     }
 
-    /// Begins the call. Its outcome goes to `caller`.
+    /// Begins the call. Completes `caller` with the outcome.
     void operator()(completion<Result>&& caller) && { body_.release()->begin(std::move(caller)); }
 
 private:

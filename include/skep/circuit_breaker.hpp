@@ -13,63 +13,66 @@
 
 namespace skep {
 
-/// When a circuit opens, and what closes it again.
+/// Thresholds and times of a circuit_breaker.
 struct circuit_breaker_options {
-    int failures = 5;                              ///< in a row that open the circuit, 1..1,000,000
-    duration open_time = std::chrono::seconds(30); ///< from then to the first trial, 1 ms..24 h
-    int trials = 1;                                ///< at a time while half open, 1..1000
-    duration trial_limit =
-        std::chrono::seconds(30); ///< a trial without outcome by then has failed, 1 ms..24 h
+    int failures = 5;                              ///< failures in a row that open the circuit, 1..1,000,000
+    duration open_time = std::chrono::seconds(30); ///< from opening to the first trial, 1 ms..24 h
+    int trials = 1;                                ///< concurrent trials while half open, 1..1000
+
+    /// A trial without an outcome counts as failed after this time, 1 ms..24 h.
+    duration trial_limit = std::chrono::seconds(30);
 };
 
-/// What a circuit_breaker lets through.
+/// State of a circuit_breaker.
 enum class circuit_state {
-    closed,   ///< everything is admitted
-    open,     ///< nothing is
-    half_open ///< a few trials are; the first that succeeds closes the circuit, one that fails opens it again
+    closed,   ///< all attempts are admitted
+    open,     ///< no attempt is admitted
+    half_open ///< a few trials are admitted: the first success closes the circuit, a failure opens it again
 };
 
-/// Keeps callers from something that fails again and again, and finds out when it works again. A success forgives
-/// the failures before it. A trial that never reports its outcome cannot hold the circuit half open for ever. An
-/// outcome that arrives after the circuit has changed state says nothing about the new state and is ignored.
+/// Keeps callers away from an operation that fails repeatedly, and detects when the operation works again. A success resets
+/// the count of failures. A trial that never reports its outcome cannot keep the circuit half open forever. An outcome that
+/// arrives after a change of state is ignored.
 ///
 ///     const auto attempt = breaker.admit(now());
 ///     if (!attempt) { /* fail fast; try again at breaker.next_admission(now()) */ }
 ///     // ... do it, then
 ///     breaker.succeeded(*attempt, now()); // or failed(), or abandoned()
 ///
-/// A plain value without a clock, timers or locks: times are arguments and must not run backwards. Not thread-safe.
+/// A plain value without a clock, timers or locks. Times are arguments, and must not run backwards.
+/// Thread safety: not thread-safe.
 class SKEP_API circuit_breaker {
 public:
-    /// One admitted attempt, to be handed back with its outcome, once.
+    /// An admitted attempt. Report its outcome once.
     class attempt {
         friend class circuit_breaker;
         std::uint64_t era = 0;
         time_point limit;
     };
 
-    /// Throws error(errc::invalid_config) naming field, value and rule.
+    /// Constructs a closed circuit.
+    /// Throws error(errc::invalid_config) that names field, value and rule.
     explicit circuit_breaker(const circuit_breaker_options& options = {});
 
-    /// Permission for one attempt; nothing while the circuit is open, or half open with all its trials under way.
+    /// Admits one attempt. Returns std::nullopt if the circuit is open, or half open with all trials in progress.
     std::optional<attempt> admit(time_point now);
 
-    /// The attempt has worked: forgives the failures so far, and closes a half-open circuit.
+    /// Reports a success: resets the count of failures, and closes a half-open circuit.
     void succeeded(const attempt& trial, time_point now);
-    /// It has not: opens a half-open circuit, and a closed one after so many failures in a row.
+    /// Reports a failure: opens a half-open circuit, and a closed circuit after circuit_breaker_options::failures in a row.
     void failed(const attempt& trial, time_point now);
 
-    /// It was broken off, which says nothing. While half open, another trial may take its place.
+    /// Reports that an attempt was broken off without an outcome. While half open, another trial may take its place.
     void abandoned(const attempt& trial, time_point now);
 
-    /// Opens the circuit at once, whatever its state.
+    /// Opens the circuit at once, in any state.
     void trip(time_point now);
 
-    /// What the circuit is at that time: an open one becomes half open as time passes.
+    /// Returns the state at time `now`: an open circuit becomes half open as time passes.
     circuit_state state(time_point now);
 
-    /// The earliest moment at which admit() may admit: `now` if it does now. While half open with all trials under
-    /// way, the moment at which the oldest of them is given up and the circuit opens again.
+    /// Returns the earliest time for a successful admit(): `now` if an attempt is admitted now. While half open with all trials
+    /// in progress: the time when the oldest trial counts as failed and the circuit opens again.
     time_point next_admission(time_point now);
 
 private:
@@ -81,8 +84,8 @@ private:
     circuit_state state_ = circuit_state::closed;
     int failures_ = 0;
     time_point half_opens_at_;
-    std::vector<time_point> trials_; ///< under way: when each is given up, the oldest first
-    std::uint64_t era_ = 0;          ///< goes up with each change of state
+    std::vector<time_point> trials_; ///< time limits of the trials in progress, the oldest first
+    std::uint64_t era_ = 0;          ///< counts the changes of state
 };
 
 } // namespace skep

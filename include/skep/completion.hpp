@@ -37,11 +37,11 @@ namespace detail {
 
 namespace asio = boost::asio;
 
-/// The result of an operation without a result.
+/// T, or std::monostate for an operation without a result.
 template <class T>
 using value_of = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-/// Hands a handler the outcome as void(std::exception_ptr, T), or void(std::exception_ptr) without a result.
+/// Calls a handler of signature void(std::exception_ptr, T), or void(std::exception_ptr) without a result.
 struct by_exception {
     template <class Handler, class Value>
     static void give(Handler&& handler, lazy_error&& failure, Value&& value) {
@@ -62,7 +62,7 @@ private:
     }
 };
 
-/// Hands a handler of the library's own the outcome as it is.
+/// Calls a handler of the library itself, with failure and value.
 struct by_parts {
     template <class Handler, class Value>
     static void give(Handler&& handler, lazy_error&& failure, Value&& value) {
@@ -70,19 +70,19 @@ struct by_parts {
     }
 };
 
-/// A handler whose type is erased. Each of post(), call() and destroy() ends its life.
+/// A type-erased handler. post(), call() and destroy() destroy the object.
 template <class Value>
 class erased_handler {
 public:
-    /// Calls the handler on its own executor, never from within post(). Without memory for that, destroys the handler.
+    /// Calls the handler on the handler's executor, never from within post(). If memory is exhausted, destroys the handler.
     virtual void post(lazy_error&& failure, Value&& value) noexcept = 0;
 
-    /// Calls the handler, on whose executor the caller is.
+    /// Calls the handler at once. Precondition: runs on the handler's executor.
     virtual void call(lazy_error&& failure, Value&& value) = 0;
 
     virtual void destroy() noexcept = 0;
 
-    /// Moves itself to `place`, which is large enough.
+    /// Moves the object to `place`, which must be large enough. Returns the new address.
     virtual erased_handler* move_to(void* place) noexcept = 0;
 
     virtual asio::any_io_executor executor() const noexcept = 0;
@@ -92,7 +92,7 @@ protected:
     ~erased_handler() = default;
 };
 
-/// A handler on its way to its executor, with the outcome. Empty after a move.
+/// The task that calls a handler with the outcome, on the handler's executor. Empty after a move.
 template <class Style, class Handler, class Value, class Work>
 class delivery {
 public:
@@ -122,16 +122,16 @@ public:
 
 private:
     Handler handler_;
-    [[no_unique_address]] Work work_; ///< what keeps the executor at work
+    [[no_unique_address]] Work work_; ///< outstanding work of the executor
     lazy_error failure_;
     Value value_;
     bool is_armed_ = true;
 };
 
-/// The executor of a coroutine, which co_spawn keeps at work.
+/// For coroutines: co_spawn holds outstanding work of the executor.
 struct no_work {};
 
-/// Runs `task` on `executor`, as the last thing that this turn of the caller's executor does: the same thread may go on with it.
+/// Posts `task` to `executor` as a continuation: this thread may run it next.
 template <class Executor, class Task>
 void post_to(const Executor& executor, Task&& task) {
     const auto base = asio::prefer(asio::require(executor, asio::execution::blocking.never),
@@ -145,7 +145,7 @@ void post_to(const Executor& executor, Task&& task) {
     }
 }
 
-/// The handler of a coroutine: its executor is associated with it, and is kept at work.
+/// The handler of a coroutine. It has an associated executor, with outstanding work.
 template <class Style, class Handler, class Value>
 class coroutine_handler final : public erased_handler<Value> {
 public:
@@ -187,7 +187,7 @@ private:
     Handler handler_;
 };
 
-/// Returns true if an executor runs functions in a context of its own. The type of the context tells: a query for the context
+/// Returns true if an executor runs functions in its own context. Decides by the type of the context: a query for the context
 /// itself may start the threads of the system executor.
 template <class Executor>
 constexpr bool posts_itself() {
@@ -200,7 +200,7 @@ constexpr bool posts_itself() {
     }
 }
 
-/// Any other handler, in memory of its associated allocator. Keeps its executor at work.
+/// A handler other than a coroutine's, in memory of its associated allocator. Holds outstanding work of its executor.
 template <class Style, class Handler, class Value>
 class any_handler final : public erased_handler<Value> {
     using associated = asio::associated_executor_t<Handler, asio::any_io_executor>;
@@ -209,11 +209,11 @@ class any_handler final : public erased_handler<Value> {
     using allocator = typename std::allocator_traits<
         asio::associated_allocator_t<Handler>>::template rebind_alloc<any_handler>;
 
-    /// The usual executor: the operation's own, or one that may take its place.
+    /// True for a handler without an associated executor, or with an any_io_executor.
     static constexpr bool is_io_executor = std::is_same_v<associated, asio::any_io_executor>;
 
-    /// False for the executors of futures, which are the system executor, and for executors that only dispatch, such as
-    /// any_completion_executor: their handlers are dispatched from the operation's executor.
+    /// False for the system executor, used by futures, and for executors that only dispatch, such as any_completion_executor.
+    /// Handlers of these executors are dispatched from the operation's executor.
     static constexpr bool can_post = posts_itself<work>();
 
 public:
@@ -301,7 +301,7 @@ private:
         }
     }
 
-    /// The memory goes back first, so that the handler's next operation finds it.
+    /// Returns the task, and releases the memory first, so that the handler's next operation can reuse the memory.
     delivery<Style, Handler, Value, work> leave(lazy_error&& failure, Value&& value) {
         delivery<Style, Handler, Value, work> task(std::move(handler_), std::move(work_), std::move(failure),
                                                    std::move(value));
@@ -311,27 +311,27 @@ private:
 
     Handler handler_;
     work work_;
-    [[no_unique_address]] io_executor io_executor_; ///< of the operation
+    [[no_unique_address]] io_executor io_executor_; ///< the operation's executor
 };
 
 } // namespace detail
 
-/// The caller of an operation that results in a T: a completion handler whose type is erased. Move-only; empty once it was
-/// called or moved from. Destroying it destroys the handler uncalled, as Asio does with the handlers of a context that ends.
+/// The caller of an operation with result T: a type-erased completion handler. Move-only. Empty after the handler was called,
+/// and after a move. The destructor destroys the handler uncalled, as Asio does with the handlers of a destroyed context.
 ///
-/// Also a handler itself, of void(std::exception_ptr, T), or void(std::exception_ptr) if T is void, with the executor and the
-/// cancellation slot of the erased one: co_spawn, among others, takes it as a completion token.
+/// A completion is itself a handler of signature void(std::exception_ptr, T), or void(std::exception_ptr) if T is void, with
+/// the executor and cancellation slot of the erased handler. It can be passed as a completion token, for example to co_spawn.
 template <class T>
 class completion {
 public:
     using value_type = detail::value_of<T>;                        ///< T, or std::monostate if T is void
-    using executor_type = boost::asio::any_io_executor;            ///< as Asio wants it of handlers
-    using cancellation_slot_type = boost::asio::cancellation_slot; ///< likewise
+    using executor_type = boost::asio::any_io_executor;            ///< required by Asio
+    using cancellation_slot_type = boost::asio::cancellation_slot; ///< required by Asio
 
     completion() noexcept = default;
     completion(completion&& other) noexcept : keeper_(std::move(other.keeper_)) { take(other); }
     completion& operator=(completion&& other) noexcept {
-        const completion before(std::move(*this)); // its end may be the end of what keeps this
+        const completion before(std::move(*this)); // destroying it may destroy the owner of *this
         keeper_ = std::move(other.keeper_);
         take(other);
         return *this;
@@ -342,7 +342,7 @@ public:
         }
     }
 
-    /// Erases a coroutine's handler, which is small. Takes no memory.
+    /// Erases the handler of a coroutine. The handler is stored in place, without allocation.
     template <class Style, class Handler>
     static completion of_coroutine(Handler&& handler) noexcept {
         using erased = detail::coroutine_handler<Style, std::decay_t<Handler>, value_type>;
@@ -352,7 +352,8 @@ public:
         return made;
     }
 
-    /// Erases another handler. `fallback` is its executor if it has none. Throws std::bad_alloc.
+    /// Erases any other handler. `fallback`: the executor of a handler without an associated executor.
+    /// Throws std::bad_alloc.
     template <class Style, class Handler>
     static completion of(Handler&& handler, const boost::asio::any_io_executor& fallback) {
         completion made;
@@ -361,26 +362,27 @@ public:
         return made;
     }
 
-    /// Returns true if there is a handler to be called.
+    /// Returns true if there is a handler to call.
     explicit operator bool() const noexcept { return handler_ != nullptr; }
 
-    /// Returns the executor of the handler, which there must be.
+    /// Returns the executor of the handler. Precondition: there is a handler.
     executor_type get_executor() const noexcept { return handler_->executor(); }
 
-    /// Returns the cancellation slot of the handler; an unconnected one without a handler.
+    /// Returns the cancellation slot of the handler, or an unconnected slot without a handler.
     cancellation_slot_type get_cancellation_slot() const noexcept {
         return handler_ != nullptr ? handler_->slot() : cancellation_slot_type();
     }
 
-    /// Completes the operation. The handler runs on its executor, never from within this call. Without memory for that, the
-    /// handler is destroyed uncalled. From any thread.
+    /// Completes the operation with `value`. The handler runs on its executor, never from within this call. If memory is
+    /// exhausted, the handler is destroyed uncalled.
+    /// Thread safety: may be called from any thread.
     void complete(value_type value = {}) noexcept { end({}, std::move(value)); }
 
-    /// The same for an operation that has failed.
+    /// Completes the operation with a failure. Otherwise like complete().
     void fail(lazy_error failure) noexcept { end(std::move(failure), {}); }
     void fail(const error& cause) noexcept { end(lazy_error(cause), {}); }
 
-    /// The same for either. The handler is given `value` only without a failure.
+    /// Completes the operation with `failure`, or with `value` if there is no failure. Otherwise like complete().
     void end(lazy_error&& failure, value_type&& value) noexcept {
         if (auto* const handler = release()) {
             const auto keeper = std::move(keeper_);
@@ -388,7 +390,8 @@ public:
         }
     }
 
-    /// Calls the handler at once. On its executor.
+    /// Calls the handler at once.
+    /// Executor: must be called on the handler's executor.
     void operator()(lazy_error&& failure, value_type&& value) {
         if (auto* const handler = release()) {
             keeper_.reset();
@@ -422,7 +425,7 @@ private:
 
 namespace detail {
 
-/// A caller that stands between an operation and its own caller, in whose place it is called.
+/// Base of a handler of the library that wraps `caller`, and is called in its place.
 template <class T>
 struct inner_caller {
     using executor_type = typename completion<T>::executor_type;

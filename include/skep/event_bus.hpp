@@ -29,7 +29,7 @@ namespace detail {
 
 class event_mailbox;
 
-/// The next event; none if there will be no more.
+/// Waits for the next event and returns it; std::nullopt if no more events can come.
 SKEP_API boost::asio::awaitable<std::optional<event>> take_event(std::shared_ptr<event_mailbox> mailbox);
 
 template <class E, class Variant>
@@ -45,7 +45,7 @@ inline constexpr std::uint64_t bit_of<E, std::variant<All...>> = [] {
 template <class E>
 concept event_type = (bit_of<E, any_event> != 0);
 
-/// Of all without any, but for spans: whoever wants those has calls traced, and says so.
+/// The bits of the types E; without E, of all types but span, because a subscriber to spans makes pools trace their calls.
 template <class... E>
 inline constexpr std::uint64_t bits_of = sizeof...(E) == 0 ? ~bit_of<events::span, any_event>
                                                            : (bit_of<E, any_event> | ... | 0);
@@ -59,7 +59,7 @@ struct value_of_stream<E> {
     using type = E;
 };
 
-/// An event, which is of type E, as such.
+/// Returns an event of type E as an E.
 template <class E>
 std::optional<E> value_of_event(std::optional<event>&& next_event) {
     if constexpr (std::is_same_v<E, event>) {
@@ -91,43 +91,47 @@ struct begin_taking {
 
 } // namespace detail
 
-/// One who is told of events, until this is destroyed. Movable; a moved-from one is nobody's.
+/// Move-only handle of a subscription. Unsubscribes on destruction. Empty if default-constructed or moved from.
 class SKEP_API subscription {
 public:
     subscription() noexcept = default;
-    /// For an event_bus.
+    /// Used by event_bus.
     explicit subscription(std::shared_ptr<detail::event_mailbox> mailbox) noexcept;
     subscription(subscription&&) noexcept = default;
     subscription& operator=(subscription&& other) noexcept;
     ~subscription();
 
-    /// Ends it: no more events are taken. Those that have come can still be read. From any thread.
+    /// Unsubscribes: no further events are enqueued. Events already in the queue can still be read.
+    /// Thread safety: may be called from any thread.
     void close() noexcept;
 
-    /// Events that have come while it had no place for them. From any thread.
+    /// Returns the number of events that were dropped because the queue was full, or for lack of memory.
+    /// Thread safety: may be called from any thread.
     std::uint64_t dropped() const noexcept;
 
 protected:
-    /// Where its events wait to be read.
+    /// Returns the queue of events to be read.
     const std::shared_ptr<detail::event_mailbox>& mailbox() const noexcept { return mailbox_; }
 
 private:
     std::shared_ptr<detail::event_mailbox> mailbox_;
 };
 
-/// Events to be read one by one: those of the types `E`, or all.
+/// A subscription whose events are read one by one. Events of the types `E`; without `E`, of all types but events::span.
 template <class... E>
 class event_stream : public subscription {
 public:
-    /// The type itself if there is one, else `event`.
+    /// E if there is a single type E, else `event`.
     using value_type = typename detail::value_of_stream<E...>::type;
 
     using subscription::subscription;
 
-    /// The next event, in the order in which they have happened; waits for it. Returns std::nullopt once all was read and
-    /// the bus is gone, has ended its waits, or this stream was closed. Takes a completion token, as the operations of a pool
-    /// do; the default executor of a handler is the system executor. One call at a time.
+    /// Waits for the next event and returns it, in the order of publication. Returns std::nullopt once the queue is empty and
+    /// the stream is closed, the bus is destroyed, or event_bus::end_waits() was called. Takes a completion token, like the
+    /// operations of a pool.
     /// Errors: cancelled.
+    /// Executor: the handler's; by default the system executor.
+    /// Thread safety: one call at a time.
     boost::asio::awaitable<std::optional<value_type>> next() { return next_of(mailbox()); }
     template <class CompletionToken>
     auto next(CompletionToken&& token) {
@@ -152,21 +156,21 @@ private:
     }
 };
 
-/// Tells whoever wants to know of what happens: see skep::events. Each subscriber has a queue of its own, so that one
-/// that is slow, or throws, delays nobody; what does not fit into its queue is dropped and counted. Without a subscriber
-/// an event costs a comparison.
+/// Publishes events to any number of subscribers: see skep::events. Each subscriber has its own queue: a subscriber that is
+/// slow, or throws, delays no other. Events beyond the capacity of the queue are dropped and counted. Without a subscriber
+/// an event costs one comparison.
 ///
 ///     auto ends = pool.events().subscribe<skep::events::worker_terminated>();
 ///     while (const auto end = co_await ends.next())
 ///         std::cout << to_string(end->worker) << ": " << end->reason << '\n';
 ///
-/// Thread-safety: every function may be called from any thread.
-/// Lifetime: those who have subscribed may outlive it, and both may outlive the execution context.
-/// Executor: the executor of the coroutine that waits, or of the listener. It has work until the subscription is closed or
-/// end_waits() is called.
+/// Executor: the executor of the waiting coroutine or of the listener. That executor has work until the subscription is
+/// closed or end_waits() is called.
+/// Thread safety: every function may be called from any thread.
+/// Lifetime: subscriptions may outlive the bus, and both may outlive the execution context.
 class SKEP_API event_bus {
 public:
-    /// How many events may wait for a subscriber that does not say.
+    /// Default capacity of a subscriber's queue, in events.
     static constexpr std::size_t default_capacity = 1024;
 
     event_bus();
@@ -174,20 +178,24 @@ public:
     event_bus(const event_bus&) = delete;
     event_bus& operator=(const event_bus&) = delete;
 
-    /// Takes all work of subscribers from their executors: from now on event_stream::next() returns none where it would
-    /// have to wait, and a listener is told of events as long as its executor runs for other reasons. A pool does so with a
-    /// bus of its own at the end of its shutdown, and a pool_manager with its bus. Idempotent.
+    /// Ends all waits for events, so that the executors of subscribers can run out of work. From now on event_stream::next()
+    /// returns std::nullopt instead of waiting, and a listener gets events only while its executor has other work. A pool
+    /// calls this at the end of its shutdown if the bus is its own; a pool_manager calls it for its bus. Idempotent.
     void end_waits() noexcept;
 
-    /// Events of these types, or of all but spans, from now on; at most `capacity` that have not been read, 1..1,000,000.
+    /// Subscribes to events of the types `E`; without `E`, of all types but events::span. `capacity`: the maximum number of
+    /// unread events in the queue, 1..1,000,000.
+    /// Throws error(errc::invalid_config) if `capacity` is out of range.
     template <detail::event_type... E>
     event_stream<E...> subscribe(std::size_t capacity = default_capacity) {
         return event_stream<E...>(open(detail::bits_of<E...>, capacity));
     }
 
-    /// The same by a function, `handler(const E&)`, which is called on `executor`, one event at a time, while the result
-    /// lives; exceptions that it throws are dropped. On another thread than that of `executor`, it may still be at its last event when
-    /// the result was destroyed.
+    /// Subscribes `handler` to events of type E. `handler(const E&)` is called on `executor`, one event at a time, until the
+    /// result is destroyed. Exceptions of the handler are dropped. `capacity`: as for subscribe().
+    /// Throws error(errc::invalid_config) if `capacity` is out of range.
+    /// Thread safety: if a thread that does not run `executor` destroys the result, the handler may still be running for a
+    /// last event.
     template <detail::event_type E, std::invocable<const E&> Handler>
     subscription listen(boost::asio::any_io_executor executor, Handler handler,
                         std::size_t capacity = default_capacity) {
@@ -197,20 +205,20 @@ public:
         return listen_to(detail::bits_of<E>, std::move(executor), std::move(call), capacity);
     }
 
-    /// The same for events of all types but spans: `handler(const event&)`.
+    /// Subscribes `handler(const event&)` to events of all types but events::span. Otherwise the same.
     subscription listen(boost::asio::any_io_executor executor, std::function<void(const event&)> handler,
                         std::size_t capacity = default_capacity) {
         return listen_to(detail::bits_of<>, std::move(executor), std::move(handler), capacity);
     }
 
-    /// Whether anybody wants to know of such events.
+    /// Returns true if there is a subscriber to events of type E.
     template <detail::event_type E>
     bool wants() const noexcept {
         return (wanted_.load(std::memory_order_relaxed) & detail::bits_of<E>) != 0;
     }
 
-    /// Tells of what `make()` returns, an E, which is called only if anybody wants to know. Never throws: what fails for
-    /// lack of memory is not told of.
+    /// Publishes the event that `make()` returns, an E. Calls `make` only if there is a subscriber. An event that fails with
+    /// an exception, for example for lack of memory, is dropped.
     template <detail::event_type E, std::invocable Make>
     void emit(Make&& make) noexcept {
         if (wants<E>()) {

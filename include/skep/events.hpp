@@ -20,87 +20,87 @@
 
 namespace skep {
 
-/// What happens in a pool, one struct for each kind of fact; see event_bus. They hold no arguments, results or
-/// environments, and output only in worker_printed. What a fact does not have (a call that no worker has had yet) is
-/// empty. Members of these names are the same in all of them:
+/// Events of a pool, one struct per kind: see event_bus. Events hold no arguments, results or environments; only
+/// worker_printed holds output of a worker. A member without a value is empty, for example `worker` of a call that has not
+/// been sent to a worker yet. Members of the same name have the same meaning in all events:
 ///
-/// - `name`: of this kind of event, as name_of() and to_json() have it
-/// - `pool`: in which it has happened
-/// - `worker`: which this is about
-/// - `pid`: of the worker's process
-/// - `reason`: why, for people
-/// - `command`: of the call that this is about
-/// - `correlation_id`: under which the logs tell of the call
-/// - `session`: the session's id, or that of the call's; empty without one
+/// - `name`: the kind of event, as in name_of() and to_json()
+/// - `pool`: name of the pool
+/// - `worker`: the worker concerned
+/// - `pid`: process id of the worker
+/// - `reason`: the cause, for people
+/// - `command`: command of the call concerned
+/// - `correlation_id`: id of the call concerned, as in the log
+/// - `session`: id of the session, or of the call's session; empty without a session
 namespace events {
 
-/// A worker has passed from one state to another. Between ready and busy that happens with every call that takes the last
-/// free place: `metadata` then names the call's `command`, `correlation_id` and `session`.
+/// A worker changed its state. Every call that takes the last free place moves the worker from ready to busy, and later back:
+/// `metadata` then holds the call's `command`, `correlation_id` and `session`.
 struct worker_transition {
     static constexpr std::string_view name = "worker.transition";
     worker_id worker;
-    worker_state from{}; ///< the state that it left
-    worker_state to{};   ///< the one that it entered
+    worker_state from{}; ///< old state
+    worker_state to{};   ///< new state
     std::string reason;
-    duration time_in_state{};     ///< in `from`
-    transition_reason code{};     ///< why, for programs
-    boost::json::object metadata; ///< more about it, for programs
+    duration time_in_state{};     ///< time spent in `from`
+    transition_reason code{};     ///< the cause, for programs
+    boost::json::object metadata; ///< further facts, for programs
 };
 
-/// A worker's process runs.
+/// The process of a worker runs.
 struct worker_spawned {
     static constexpr std::string_view name = "worker.spawned";
     worker_id worker;
     int pid = 0;
-    duration start_time{}; ///< since it was asked for
+    duration start_time{}; ///< since the pool requested the worker
 };
 
-/// A worker takes calls from now on.
+/// A worker is ready for calls.
 struct worker_ready {
     static constexpr std::string_view name = "worker.ready";
     worker_id worker;
     int pid = 0;
-    duration start_time{}; ///< since it was asked for
+    duration start_time{}; ///< since the pool requested the worker
 };
 
-/// A worker has come to its end, whether or not it was ever up.
+/// A worker ended. Published for workers that never became ready, too.
 struct worker_terminated {
     static constexpr std::string_view name = "worker.terminated";
     worker_id worker;
     int pid = 0;
-    duration lifetime{};     ///< since it was asked for
-    std::uint64_t calls = 0; ///< that it has answered
+    duration lifetime{};     ///< since the pool requested the worker
+    std::uint64_t calls = 0; ///< calls that the worker answered
     std::string reason;
-    bool planned = false;   ///< it was asked to end, and nothing was wrong with it
+    bool planned = false;   ///< true: the worker was told to end, and had no fault
     worker_state outcome{}; ///< stopped, finished, failed or killed
-    std::string status;     ///< how its process ended
+    std::string status;     ///< exit status of the process, as text
 };
 
-/// A probe of a worker's health has ended.
+/// A health probe of a worker ended.
 struct worker_health_check {
     static constexpr std::string_view name = "worker.health_check";
     worker_id worker;
-    duration probe_time{}; ///< how long the probe took
-    bool passed = false;   ///< whether it found the worker well
-    std::string complaint; ///< what it found instead
+    duration probe_time{}; ///< duration of the probe
+    bool passed = false;   ///< true: the worker is healthy
+    std::string complaint; ///< the problem found; empty if the probe passed
 };
 
-/// A worker makes room for one that is up already: its age, calls or memory have reached their limit, its siblings answer
-/// what it fails, or somebody has asked for that.
+/// A worker was recycled: its replacement is ready. Causes: a limit of age, calls or memory; siblings answer the calls that
+/// the worker fails; pool::restart() or rolling_restart().
 struct worker_recycled {
     static constexpr std::string_view name = "worker.recycled";
     worker_id worker;
     std::string reason;
 };
 
-/// The slot of a worker that has crashed is held back for a while.
+/// A worker crashed, and its slot is held back for a while.
 struct worker_tainted {
     static constexpr std::string_view name = "worker.tainted";
     worker_id worker;
-    std::string exit; ///< how it ended
+    std::string exit; ///< name of the exit_class
 };
 
-/// A worker that has failed its health checks is replaced.
+/// A worker failed its health checks and is replaced.
 struct unhealthy_worker_terminated {
     static constexpr std::string_view name = "worker.unhealthy_terminated";
     worker_id worker;
@@ -108,92 +108,92 @@ struct unhealthy_worker_terminated {
     std::string reason;
 };
 
-/// The last free place of a worker was taken, by a call or a lease.
+/// A call or a lease took the last free place of a worker.
 struct capacity_reached {
     static constexpr std::string_view name = "worker.capacity_reached";
     worker_id worker;
-    std::size_t load = 0;     ///< calls that it has
-    std::size_t leased = 0;   ///< places that leases keep
-    std::size_t capacity = 0; ///< calls that it can run at a time
+    std::size_t load = 0;     ///< calls at the worker
+    std::size_t leased = 0;   ///< places kept by leases
+    std::size_t capacity = 0; ///< calls that the worker can run at a time
 };
 
-/// A worker has broken the protocol, and is replaced.
+/// A worker broke the protocol and is replaced.
 struct protocol_error {
     static constexpr std::string_view name = "worker.protocol_error";
     worker_id worker;
     std::string reason;
 };
 
-/// It has printed a line, or logged something. Unlike other events it holds what the worker says.
+/// A worker printed a line or logged a record. The only event with output of a worker.
 struct worker_printed {
     static constexpr std::string_view name = "worker.printed";
     worker_id worker;
-    bool is_stderr = false;     ///< whether to stderr, else to stdout
-    std::string text;           ///< the line, without its end
-    std::string correlation_id; ///< of the call that it was at; empty if it was at none, or at several
+    bool is_stderr = false;     ///< true: printed to stderr, or logged; false: printed to stdout
+    std::string text;           ///< the line without its line feed
+    std::string correlation_id; ///< of the call that the worker was running; empty with no call, or several
 };
 
-/// Its code has told of something: skep.emit() or skep.span() in Python, whose name, measurements and metadata these are.
+/// The code of a worker emitted an event: skep.emit() or skep.span() in Python.
 struct worker_emitted {
     static constexpr std::string_view name = "worker.emitted";
     worker_id worker;
-    std::string what;                 ///< the name that it gave
+    std::string what;                 ///< name of the event, from the worker's code
     boost::json::object measurements; ///< numbers, by name
     boost::json::object metadata;     ///< other facts, by name
-    std::string correlation_id;       ///< of the call that it was at; empty outside a call
-    std::uint64_t dropped = 0;        ///< in its life so far, for want of room
+    std::string correlation_id;       ///< of the call that emitted the event; empty outside a call
+    std::uint64_t dropped = 0;        ///< events and log records dropped so far in the worker's life
 };
 
-/// A worker was pinged.
+/// The pool pinged a worker.
 struct ping_sent {
     static constexpr std::string_view name = "heartbeat.ping_sent";
     worker_id worker;
 };
 
-/// A worker has answered a ping.
+/// A worker answered a ping.
 struct pong_received {
     static constexpr std::string_view name = "heartbeat.pong_received";
     worker_id worker;
-    duration
-        latency{}; ///< since the ping; if more than eight were without answer, since one of the last eight
+    /// Time since the ping. If more than eight pings were unanswered: time since one of the last eight pings.
+    duration latency{};
 };
 
-/// A worker has left pings without an answer.
+/// A worker left pings unanswered.
 struct heartbeat_missed {
     static constexpr std::string_view name = "heartbeat.missed";
     worker_id worker;
-    int count = 0;           ///< since the last time
-    std::uint64_t total = 0; ///< in its life
+    int count = 0;           ///< pings missed since the previous event
+    std::uint64_t total = 0; ///< pings missed in the worker's life
 };
 
-/// A worker has left so many pings without an answer that it is taken for dead. Told before the last heartbeat_missed.
+/// A worker left so many pings unanswered that it counts as dead. Published before the last heartbeat_missed.
 struct heartbeat_failed {
     static constexpr std::string_view name = "heartbeat.failed";
     worker_id worker;
 };
 
-/// A pool has begun to start.
+/// A pool begins to start.
 struct pool_init_started {
     static constexpr std::string_view name = "pool.init_started";
     std::string pool;
-    std::size_t workers = 0; ///< that are to come up
+    std::size_t workers = 0; ///< workers to be started
 };
 
-/// A start has ended, well or not.
+/// A start of a pool succeeded or failed.
 struct pool_init_completed {
     static constexpr std::string_view name = "pool.init_completed";
     std::string pool;
-    duration start_time{};   ///< how long it took
-    std::size_t workers = 0; ///< that are up
-    std::string problem;     ///< empty if it went well
+    duration start_time{};   ///< duration of the start
+    std::size_t workers = 0; ///< workers that are up
+    std::string problem;     ///< empty after success
 };
 
 /// The autoscaler wants more workers.
 struct pool_scale_up {
     static constexpr std::string_view name = "pool.scale_up";
     std::string pool;
-    std::size_t from = 0; ///< workers that it wanted before
-    std::size_t to = 0;   ///< workers that it wants now
+    std::size_t from = 0; ///< workers wanted before
+    std::size_t to = 0;   ///< workers wanted now
     std::string reason;
 };
 
@@ -201,38 +201,38 @@ struct pool_scale_up {
 struct pool_scale_down {
     static constexpr std::string_view name = "pool.scale_down";
     std::string pool;
-    std::size_t from = 0; ///< workers that it wanted before
-    std::size_t to = 0;   ///< workers that it wants now
+    std::size_t from = 0; ///< workers wanted before
+    std::size_t to = 0;   ///< workers wanted now
     std::string reason;
 };
 
-/// A call or checkout was refused, as too many wait.
+/// A call or checkout was rejected because the queue is full.
 struct pool_saturated {
     static constexpr std::string_view name = "pool.saturated";
     std::string pool;
-    std::size_t queued = 0; ///< how many wait
-    std::size_t limit = 0;  ///< how many may: queue_options::limit
+    std::size_t queued = 0; ///< calls and checkouts in the queue
+    std::size_t limit = 0;  ///< queue_options::limit
 };
 
-/// Its last worker is gone and no start is admitted: it refuses calls.
+/// The last worker of a pool ended, and no start is admitted: the pool rejects calls.
 struct pool_unavailable {
     static constexpr std::string_view name = "pool.unavailable";
     std::string pool;
     std::string reason;
 };
 
-/// One that was unavailable serves again.
+/// A pool that was unavailable serves calls again.
 struct pool_available {
     static constexpr std::string_view name = "pool.available";
     std::string pool;
 };
 
-/// The circuit breaker of worker starts has changed its state: "closed", "open" or "half_open".
+/// The circuit breaker of worker starts changed its state: "closed", "open" or "half_open".
 struct breaker_changed {
     static constexpr std::string_view name = "breaker.changed";
     std::string pool;
-    std::string from; ///< its state before
-    std::string to;   ///< its state now
+    std::string from; ///< old state
+    std::string to;   ///< new state
 };
 
 /// A call waits for a worker.
@@ -241,20 +241,20 @@ struct queue_enqueued {
     std::string pool;
     std::string command;
     std::string correlation_id;
-    std::size_t depth = 0; ///< how many wait now
+    std::size_t depth = 0; ///< length of the queue now
 };
 
-/// A call that has waited goes to a worker.
+/// A call left the queue for a worker.
 struct queue_dequeued {
     static constexpr std::string_view name = "queue.dequeued";
     std::string pool;
     std::string command;
     std::string correlation_id;
     duration wait_time{};  ///< since the call was made
-    std::size_t depth = 0; ///< how many wait still
+    std::size_t depth = 0; ///< length of the queue now
 };
 
-/// A call has waited for too long.
+/// A call timed out in the queue.
 struct queue_timeout {
     static constexpr std::string_view name = "queue.timeout";
     std::string pool;
@@ -263,7 +263,7 @@ struct queue_timeout {
     duration wait_time{}; ///< since the call was made
 };
 
-/// Nobody wants a call any more that waits.
+/// A call was cancelled in the queue.
 struct queue_cancelled {
     static constexpr std::string_view name = "queue.cancelled";
     std::string pool;
@@ -272,7 +272,7 @@ struct queue_cancelled {
     duration wait_time{}; ///< since the call was made
 };
 
-/// A call is sent to a worker; once each time, and again if that is lost and it goes to another one.
+/// A call was sent to a worker. Published again if that worker is lost and the call is sent to another worker.
 struct request_started {
     static constexpr std::string_view name = "request.started";
     worker_id worker;
@@ -280,89 +280,94 @@ struct request_started {
     std::string correlation_id;
     std::string session;
     duration queue_time{}; ///< since the call was made
-    int attempt = 1;       ///< 1 for the first worker that it goes to
+    int attempt = 1;       ///< 1 for the first worker of the call
 };
 
-/// A call is over; once for each, whether or not a worker has had it.
+/// A call is over. Published once per call, also for a call that no worker received.
 struct request_finished {
     static constexpr std::string_view name = "request.finished";
     std::string pool;
-    worker_id worker; ///< empty if it was at none when it ended
+    worker_id worker; ///< empty if the call was at no worker when it ended
     std::string command;
     std::string correlation_id;
     std::string session;
-    duration queue_time{}; ///< until it was sent, the last time
-    duration run_time{};   ///< since then
-    duration total_time{}; ///< from when the call was made to its end
-    int attempts = 0;      ///< how many workers it was sent to
-    std::string outcome;   ///< "ok", or the name of its errc
+    duration queue_time{}; ///< from making the call to sending it for the last time
+    duration run_time{};   ///< from sending the call for the last time to its end
+    duration total_time{}; ///< from making the call to its end
+    int attempts = 0;      ///< workers that the call was sent to
+    std::string outcome;   ///< "ok", or the name of the errc
 };
 
-/// A call whose worker was lost is to be sent once more.
+/// The worker of a call was lost, and the call will be sent again.
 struct request_retried {
     static constexpr std::string_view name = "request.retried";
-    worker_id worker; ///< that was lost
+    worker_id worker; ///< the lost worker
     std::string command;
     std::string correlation_id;
-    duration wait_time{}; ///< before that
-    int attempts = 0;     ///< so far
+    duration wait_time{}; ///< delay before the call is sent again
+    int attempts = 0;     ///< workers that the call was sent to so far
 };
 
-/// A chunk of a stream has come.
+/// A chunk of a stream arrived.
 struct stream_chunk {
     static constexpr std::string_view name = "stream.chunk";
     worker_id worker;
     std::string command;
     std::string correlation_id;
-    std::size_t bytes = 0; ///< of its value and attachments
+    std::size_t bytes = 0; ///< size of the chunk's value and attachments
 };
 
-/// A worker asks for a tool.
+/// A worker calls a tool.
 struct tool_called {
     static constexpr std::string_view name = "tool.called";
     worker_id worker;
-    std::string tool; ///< its name
+    std::string tool; ///< name of the tool
     std::string command;
     std::string correlation_id;
 };
 
-/// A part of a trace is over, by W3C Trace Context. The call, as its caller sees it, is of kind "client"; within that, from
-/// when it was sent to a worker the last time, "server"; within that what its code did in a skep.span(), "internal", and
-/// what tools did for it, "server" again. Told only to those who have subscribed to this type, not to all.
+/// A span of a trace ended, by W3C Trace Context. The spans of a call, by their kind:
+///
+/// - "client": the call, as the caller sees it
+/// - "server", within "client": the call at its last worker, from sending the call to its end
+/// - "internal", within "server": a skep.span() of the worker's code
+/// - "server", within "server" or "internal": a tool that the worker's code calls
+///
+/// Delivered only to subscribers of this type, not to subscribers of all events.
 struct span {
     static constexpr std::string_view name = "trace.span";
     std::string pool;
     worker_id worker;
-    std::string what;      ///< the command, the tool, or the name given to skep.span()
+    std::string what;      ///< name of the command or tool, or the name given to skep.span()
     std::string_view kind; ///< "client", "server" or "internal"
     std::string trace_id;  ///< 32 hexadecimal digits
-    std::string span_id;   ///< 16 of them
+    std::string span_id;   ///< 16 hexadecimal digits
     std::string parent_id; ///< empty if the trace begins here
-    std::chrono::system_clock::time_point start_time; ///< by the wall clock
-    duration time{};                                  ///< how long it took
+    std::chrono::system_clock::time_point start_time; ///< wall clock
+    duration time{};                                  ///< duration of the span
     std::string outcome; ///< "ok", the name of an errc, the type of an exception, or a tool_error's code
     std::string correlation_id;
-    /// queue_ms, attempts and session of a call; what skep.span() was given as metadata.
+    /// Of a call: queue_ms, attempts and session. Of skep.span(): its metadata.
     boost::json::object attributes;
 };
 
-/// A call of a session goes to a worker.
+/// A call or lease of a session got a worker, or pool::bind_session() bound the session to a worker.
 struct session_affinity {
     static constexpr std::string_view name = "session.affinity";
     worker_id worker;
     std::string session;
-    std::string result; ///< "hit": the session's worker; "miss": another one, or its first
+    std::string result; ///< "hit": the session's worker; "miss": another worker, or the session's first
 };
 
-/// There is a new session.
+/// A session was created.
 struct session_created {
     static constexpr std::string_view name = "session.created";
     std::string session;
-    std::size_t count = 0; ///< sessions that there are now
+    std::size_t count = 0; ///< sessions in the store now
 };
 
-/// A session has expired. Told when that is found out, at the next clean-up at the latest; only of sessions that are
-/// kept in this process.
+/// A session expired. Published when the store finds the expired session, at the latest in the next clean-up. Only for
+/// sessions that this process keeps.
 struct session_expired {
     static constexpr std::string_view name = "session.expired";
     std::string session;
@@ -374,21 +379,21 @@ struct session_removed {
     std::string session;
 };
 
-/// There are 80 % as many sessions as there may be; see session_options::on_quota_warning.
+/// The number of sessions reached 80 % of the quota: see session_options::on_quota_warning.
 struct session_quota_warning {
     static constexpr std::string_view name = "session.quota_warning";
-    std::size_t count = 0; ///< sessions that there are now
-    std::size_t quota = 0; ///< sessions that there may be
+    std::size_t count = 0; ///< sessions in the store now
+    std::size_t quota = 0; ///< session_options::quota
 };
 
 /// A lease has been held for longer than its leak_threshold.
 struct lease_leaked {
     static constexpr std::string_view name = "lease.leaked";
     worker_id worker;
-    duration held_for{};    ///< since its checkout
-    std::string file;       ///< the place of the checkout
-    std::uint64_t line = 0; ///< in that file
-    std::string function;   ///< that has called checkout()
+    duration held_for{};    ///< since the checkout completed
+    std::string file;       ///< source file of the checkout() call
+    std::uint64_t line = 0; ///< line in that file
+    std::string function;   ///< function that called checkout()
 };
 
 BOOST_DESCRIBE_STRUCT(worker_transition, (), (worker, from, to, reason, time_in_state, code, metadata))
@@ -455,16 +460,17 @@ using any_event = std::variant<
 
 } // namespace detail
 
-/// Any of them: std::visit, std::get_if and std::holds_alternative tell which.
+/// Any event: a variant of the structs above, for std::visit, std::get_if and std::holds_alternative.
 struct event : detail::any_event {
     using variant::variant;
 };
 
-/// As in "worker.ready".
+/// Returns the name of the event, for example "worker.ready".
 SKEP_API std::string_view name_of(const event& subject) noexcept;
 
-/// {"event": its name, ...}, for logs, pages and traces: each member under its name, a duration in milliseconds under its
-/// name and "_ms", a moment in microseconds since 1970 under its name and "_us", a worker's id and an enumerator as text.
+/// Returns the event as JSON, for logs, pages and traces: {"event": name_of(subject), ...}. The key of a member is its name.
+/// Durations are in milliseconds, and have "_ms" behind the name. Points in time are in microseconds since 1970, and have
+/// "_us" behind the name. Worker ids and enumerators are text.
 SKEP_API boost::json::object to_json(const event& subject);
 
 } // namespace skep

@@ -9,9 +9,10 @@
 
 namespace skep {
 
-/// Has `executor` run `function`, where there is no way to go on without. A strand takes the memory for that before it takes
-/// the function: an attempt that fails for lack of memory may be made again, once; what that throws is thrown. An executor
-/// whose type is erased may have taken it already, and is given what is left: `function` must then do nothing.
+/// Executes `function` on `executor`, and tries once more after std::bad_alloc. For functions that must run. A strand allocates
+/// before it moves the function, so a second attempt is possible. A type-erased executor may have moved the function before
+/// the failure: `function` must do nothing after a move.
+/// Throws the exception of the second attempt.
 template <class Executor, class Function>
 void execute_with_retry(const Executor& executor, Function&& function) {
     static_assert(!std::is_lvalue_reference_v<Function>, "what is left of it is of no use");

@@ -12,43 +12,43 @@
 
 namespace skep {
 
-/// How a worker's process came to its end, judged from all the evidence.
+/// Class of the end of a worker process, judged by all evidence.
 enum class exit_class {
-    unknown,       ///< nobody knows its status
+    unknown,       ///< the exit status is unknown
     clean,         ///< exit code 0
     error,         ///< another exit code
-    segfault,      ///< SIGSEGV, SIGBUS, SIGILL, SIGFPE, or the exit codes by which a shell reports them
+    segfault,      ///< SIGSEGV, SIGBUS, SIGILL, SIGFPE, or the exit code of a shell for one of these signals
     abort,         ///< SIGABRT: a failed assertion, an uncaught C++ exception
-    out_of_memory, ///< the kernel killed it for lack of memory, as far as can be told, or it said so itself
-    gpu,           ///< it failed, and its last words are of the GPU
-    killed_by_us,  ///< the pool forced it
+    out_of_memory, ///< probably killed by the kernel for lack of memory, or the output says so
+    gpu,           ///< failed, and the last output blames the GPU
+    killed_by_us,  ///< killed by the pool
     killed_by_someone, ///< SIGKILL, SIGTERM or another signal that the pool did not send
 };
 
-/// Its name here, such as "out_of_memory".
+/// Returns the name of the enumerator, for example "out_of_memory".
 SKEP_API std::string_view to_string(exit_class kind) noexcept;
 
-/// The class of that name; nothing if there is none.
+/// Returns the class of that name, or std::nullopt if there is no such class.
 SKEP_API std::optional<exit_class> exit_class_of(std::string_view name) noexcept;
 
-/// What is known about an end beyond its status.
+/// Evidence about the end of a process.
 struct exit_evidence {
-    exit_status status;          ///< how it ended
-    bool killed_by_pool = false; ///< the pool had sent SIGKILL or SIGTERM before it ended
+    exit_status status;          ///< exit status of the process
+    bool killed_by_pool = false; ///< the pool sent SIGKILL or SIGTERM before the end
     bool oom_kill = false;       ///< the kernel counted an out-of-memory kill on this machine meanwhile
-    std::string_view last_words; ///< the end of its output
+    std::string_view last_words; ///< end of the process's output
 };
 
-/// What an end is judged to be, and why.
+/// Result of classify_exit().
 struct exit_verdict {
-    exit_class kind = exit_class::unknown; ///< what kind of end it was
-    std::string evidence;                  ///< what the judgement rests on, for people
+    exit_class kind = exit_class::unknown; ///< class of the end
+    std::string evidence;                  ///< reason for the class, for people
 };
 
-/// The class of an end, first match wins: killed by us, out of memory, the crash signals, gpu, the rest.
+/// Returns the class of an end. The first match wins: killed by us, out of memory, the crash signals, gpu, the rest.
 SKEP_API exit_verdict classify_exit(const exit_evidence& evidence);
 
-/// True where the end may be the fault of what the worker was doing: segfault, abort, out_of_memory, gpu, error.
+/// Returns true if the worker's own work may have caused the end: segfault, abort, out_of_memory, gpu, error.
 SKEP_API bool is_crash(exit_class kind) noexcept;
 
 } // namespace skep

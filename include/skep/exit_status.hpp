@@ -9,33 +9,34 @@
 
 namespace skep {
 
-/// How a process ended: with an exit code, by a signal, or unknown (not ended yet, or somebody else has taken it).
+/// Exit status of a process: an exit code, a signal, or unknown. Unknown: the process has not ended, or another part of the
+/// program has collected the status.
 class exit_status {
 public:
     exit_status() = default;
 
-    /// The process called exit() with `code` (0..255).
+    /// Returns the status of a process that called exit() with `code` (0..255).
     static exit_status exited(int code) noexcept { return exit_status(kind::exited, code); }
 
-    /// The process was ended by signal number `number`.
+    /// Returns the status of a process that signal `number` ended.
     static exit_status signalled(int number) noexcept { return exit_status(kind::signalled, number); }
 
-    /// The process has ended, but another part of the program has collected its status.
+    /// Returns the status of an ended process if another part of the program has collected the real status.
     static exit_status taken() noexcept { return exit_status(kind::taken, 0); }
 
-    /// Whether it is known how the process ended.
+    /// Returns true if the exit code or the signal is known.
     bool known() const noexcept { return kind_ == kind::exited || kind_ == kind::signalled; }
-    /// Whether another part of the program has collected its status: see taken().
+    /// Returns true if another part of the program has collected the status: see taken().
     bool was_taken() const noexcept { return kind_ == kind::taken; }
-    /// Whether it exited with code 0.
+    /// Returns true for exit code 0.
     bool success() const noexcept { return kind_ == kind::exited && value_ == 0; }
-    /// Whether a signal ended it.
+    /// Returns true if a signal ended the process.
     bool by_signal() const noexcept { return kind_ == kind::signalled; }
 
-    /// The exit code, or -1 if it did not exit by itself.
+    /// Returns the exit code, or -1 without an exit code.
     int code() const noexcept { return kind_ == kind::exited ? value_ : -1; }
 
-    /// The signal number, or 0 if no signal ended it.
+    /// Returns the number of the signal that ended the process, or 0 without a signal.
     int signal() const noexcept { return kind_ == kind::signalled ? value_ : 0; }
 
     friend bool operator==(const exit_status&, const exit_status&) = default;
@@ -49,11 +50,10 @@ private:
     int value_ = 0;
 };
 
-/// "exit code 3", "signal 11 (Segmentation fault)", or "unknown exit status".
+/// Returns "exit code 3", "signal 11 (Segmentation fault)", or "unknown exit status".
 SKEP_API std::string to_string(const exit_status& status);
 
-/// What usually lies behind such an end, as a clause ("out of memory, or killed from outside"); empty if
-/// there is nothing to add to the status itself.
+/// Returns the usual cause of such an end, as a clause ("a crash in native code"); empty if the status says it all.
 SKEP_API std::string likely_cause(const exit_status& status);
 
 } // namespace skep

@@ -2,8 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// What is exported, and which compilers and settings the library can be used with as far as Asio is not concerned; abi.hpp
-/// has the rest.
+/// Exports of the library, and checks of compiler and settings. Settings of Asio: see abi.hpp.
 
 #pragma once
 
@@ -14,18 +13,18 @@
 #error "skep reports failures as exceptions: compile without -fno-exceptions"
 #endif
 
-#include <version> // _GLIBCXX_DEBUG is defined by then, if at all
+#include <version> // from here on _GLIBCXX_DEBUG is defined, if at all
 
-/// Marks what the shared library exports; everything else in it is hidden.
+/// Marks the exported symbols of the shared library. All other symbols are hidden.
 #if defined(SKEP_STATIC_DEFINE)
 #define SKEP_API
 #else
 #define SKEP_API __attribute__((visibility("default")))
 #endif
 
-// Some settings change the layout of what a program and the library share. A program that was compiled with others would
-// hang, print nothing or crash; it is refused by the linker instead: each of its object files wants a symbol that is
-// named for the setting, and the library has those that it was built with itself.
+// Some settings change the layout of types that program and library share. With different settings the program would hang,
+// print nothing or crash. The linker rejects such a program: each of its object files needs a symbol named after the
+// setting, and the library defines only the symbols of its own settings.
 #if defined(_GLIBCXX_DEBUG)
 #define SKEP_SETTING_CONTAINERS debug_containers
 #else

@@ -12,31 +12,31 @@
 
 namespace skep {
 
-/// How long something took, many times over, in 4 KiB: times are counted in buckets that are the wider the longer they
-/// are, 1 µs each below 32 µs and at most a sixteenth of their time above, so that a quantile is right within 5 %, or half a
-/// microsecond.
-/// Thread-safety: that of a value.
+/// Histogram of durations, in 4 KiB. A bucket is 1 µs wide below 32 µs, and at most a sixteenth of its time above. A quantile
+/// is accurate within 5 %, or half a microsecond.
+/// Thread safety: as for a plain value.
 class SKEP_API histogram {
 public:
-    /// Below zero counts as zero. Beyond 19 hours only the sum and the largest are exact.
+    /// Adds one duration. A negative duration counts as zero. Beyond 19 hours only sum() and largest() are exact.
     void record(duration time) noexcept;
 
-    /// What has been recorded there counts here too.
+    /// Adds all durations of `other`.
     void add(const histogram& other) noexcept;
 
-    /// What has been recorded since it was a copy of `earlier`. The largest is then known as a quantile is.
+    /// Returns the durations recorded since this was a copy of `earlier`. largest() of the result is as accurate as a quantile.
     histogram since(const histogram& earlier) const noexcept;
 
-    /// How many times have been recorded, all of them together, and the longest.
+    /// Returns the number of durations; their sum; the longest.
     std::uint64_t count() const noexcept { return count_; }
     duration sum() const noexcept { return sum_; }
     duration largest() const noexcept { return largest_; }
 
-    /// The time that so large a share of them did not exceed: `share` is 0..1, as in 0.99. Zero if there are none.
+    /// Returns the duration that a share of all durations does not exceed. `share`: 0..1, for example 0.99. Returns zero for an
+    /// empty histogram.
     duration quantile(double share) const noexcept;
 
-    /// How many took less than `limit`: exactly if that is a power of two of microseconds from 1 on, and otherwise as if
-    /// those of one bucket were spread evenly over it.
+    /// Returns the number of durations below `limit`. Exact if `limit` is a power of two in microseconds, from 1 µs on;
+    /// otherwise interpolated as if the durations of one bucket were spread evenly.
     std::uint64_t count_below(duration limit) const noexcept;
 
 private:

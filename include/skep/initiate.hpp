@@ -21,7 +21,7 @@ using default_token = boost::asio::use_awaitable_t<>;
 
 namespace detail {
 
-/// Hands a handler the outcome as void(result<T>).
+/// Calls a handler of signature void(result<T>).
 template <class T>
 struct by_result {
     template <class Handler, class Value>
@@ -45,7 +45,7 @@ struct exception_signature<void> {
     using type = void(std::exception_ptr);
 };
 
-/// What a token makes of an operation that results in a T.
+/// The signature and style that a token gives to an operation with result T.
 template <class T, class Token>
 struct token_traits {
     using style = by_exception;
@@ -72,7 +72,7 @@ inline constexpr bool is_coroutine_token = false;
 template <class Executor>
 inline constexpr bool is_coroutine_token<boost::asio::use_awaitable_t<Executor>> = true;
 
-/// Erases the handler that a token has become, and begins the operation with it.
+/// Erases the handler of a token, and begins the operation with it.
 template <class T, class Style, class Start>
 struct initiation {
     template <class Handler, class... Args>
@@ -86,7 +86,7 @@ struct initiation {
     executor_type get_executor() const noexcept { return executor; }
 
     Start start;
-    executor_type executor; ///< of handlers that have none
+    executor_type executor; ///< the default of handlers
 };
 
 /// The same for a coroutine.
@@ -94,20 +94,20 @@ template <class T, class Style, class Start>
 struct coroutine_initiation {
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) && {
-        auto begin = std::move(start); // or the waiting coroutine would keep alive what that refers to
+        auto begin = std::move(start); // or the waiting coroutine would keep its captures alive
         begin(completion<T>::template of_coroutine<Style>(std::move(handler)), std::forward<Args>(args)...);
     }
 
     Start start;
 };
 
-/// The executor of coroutines, which bring their own.
+/// Returns an empty executor: a coroutine has its own.
 inline boost::asio::any_io_executor no_executor() noexcept {
     return {};
 }
 
-/// Begins an operation that results in a T, as the token has it: `start(completion<T>, args...)`. A handler that has no
-/// executor runs on `executor()`.
+/// Begins an operation with result T by `start(completion<T>, args...)`, and returns the result of the token. `executor()`
+/// returns the default executor of handlers.
 template <class T, class Token, class Executor, class Start, class... Args>
 auto initiate(Token&& token, const Executor& executor, Start start, Args... args) {
     using traits = token_traits<T, std::decay_t<Token>>;

@@ -14,13 +14,13 @@
 
 namespace skep::detail {
 
-/// Runs a coroutine for a caller, on its executor. Instantiated in the library, for each T that an operation has.
+/// Runs a coroutine on the caller's executor, and completes the caller. Instantiated in the library, for its operations.
 template <class T>
 void run_coroutine(boost::asio::awaitable<T> coroutine, completion<T>&& caller);
 
-/// Begins an operation that is a coroutine, as the token has it. The default token awaits the coroutine itself. With another
-/// token, the coroutine runs on the handler's executor, by default `executor()`, and a cancellation slot cancels it by type
-/// terminal.
+/// Begins an operation that is a coroutine, and returns the result of the token. The default token awaits the coroutine
+/// itself. With another token, the coroutine runs on the handler's executor, by default `executor()`.
+/// Cancellation: the handler's cancellation slot cancels the coroutine with type terminal.
 template <class T, class Token, class Executor>
 auto initiate_coroutine(Token&& token, const Executor& executor, boost::asio::awaitable<T> operation) {
     if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
@@ -33,10 +33,10 @@ auto initiate_coroutine(Token&& token, const Executor& executor, boost::asio::aw
     }
 }
 
-/// The executor of handlers that have none, of an operation that has none either.
+/// Returns the default executor of handlers, for an operation without an executor.
 SKEP_API boost::asio::any_io_executor system_executor();
 
-/// The same for an operation without an executor of its own: a handler that has none runs on the system executor.
+/// The same for an operation without an executor: the default executor of handlers is the system executor.
 template <class T, class Token>
 auto initiate_coroutine(Token&& token, boost::asio::awaitable<T> operation) {
     return initiate_coroutine<T>(std::forward<Token>(token), system_executor, std::move(operation));

@@ -11,63 +11,64 @@
 
 namespace skep {
 
-/// What a worker and its host talk over.
+/// The connection between a worker and its host.
 enum class transport {
-    socket, ///< two socket pairs of their own: for workers on this machine
-    stdio   ///< stdin and stdout: for workers behind a program that forwards these, wherever they are
+    socket, ///< two socket pairs: for workers on this machine
+    stdio   ///< stdin and stdout: for workers behind a program that forwards both, on any machine
 };
 
-/// How a worker process is started. No shell is involved: `args` reach the program as they are.
+/// Start of a worker process. No shell is involved: `args` reach the program unchanged.
 ///
-/// The host's environment, its PATH, its working directory, its limits and the like are those of the moment when the pool is
-/// made: a later change of them reaches no worker. lib/process/README.md has the whole list.
+/// The pool's constructor reads the host's environment, PATH, working directory, limits and the like. A later change does not
+/// reach any worker. For the whole list, see lib/process/README.md.
 struct launch_options {
-    /// Program name (looked up in PATH) or path. Required. Relative paths count from the host's directory; behind a
-    /// prefix it is the prefix that looks for it. The program sees its absolute path as its name (argv[0]), with symbolic
-    /// links as they are, so that the interpreter of a virtual environment finds it.
+    /// Program name (looked up in PATH) or path. Required. A relative path counts from the host's working directory. Behind a
+    /// prefix, the prefix looks the program up. argv[0] is the absolute path of the program, with symbolic links unresolved, so
+    /// that the interpreter of a virtual environment finds its environment.
     std::string program;
-    std::vector<std::string> args; ///< what the program is given, word by word
+    std::vector<std::string> args; ///< arguments of the program, one word each
 
-    /// Over stdio, the worker's process may be on another machine, so what skep starts here is not looked into: a
-    /// worker that hangs is not asked for its stacks, its memory counts as 0, and recycle.soft_memory and hard_memory
-    /// are refused. While it is at a call it gets no pings; one that does not listen meanwhile, as those of the two
-    /// SDKs do, misses that the call is cancelled, and is replaced after cancel_grace. What it prints to stdout has to be frames; the Python SDK sees to that.
+    /// Over stdio the worker's process may be on another machine, so the pool does not inspect the process that it starts: it
+    /// does not request the stacks of a frozen worker, counts the worker's memory as 0, and rejects recycle.soft_memory and
+    /// hard_memory. A worker gets no pings during a call. The worker must read its stdin during a call, as workers of both SDKs
+    /// do; otherwise it misses the cancellation of the call and is replaced after cancel_grace. The worker must write only
+    /// frames to stdout; the Python SDK takes care of that.
     skep::transport transport = skep::transport::socket;
 
-    /// Put before `program`: the words of a program that starts it, such as {"nice", "-n", "10"}, or, over stdio,
+    /// Words put before `program`: a program that starts the worker, such as {"nice", "-n", "10"}, or, over stdio,
     /// {"ssh", "-T", "-o", "BatchMode=yes", "host"} or {"docker", "run", "--rm", "-i", "image"}. Pids, signals and exit
-    /// statuses are those of this program; over sockets, memory is that of the worker, as long as the worker stays in the
-    /// group or session of this program. It has to pass on stdin, stdout and the end of both; over sockets, the
-    /// descriptors 3 and 4, which nothing does that leaves the machine.
+    /// statuses belong to the prefix. Over sockets, the measured memory is the worker's, as long as the worker stays in the
+    /// process group or session of the prefix. The prefix must forward stdin and stdout, including EOF. With the socket
+    /// transport it must also inherit descriptors 3 and 4, so remote launchers need stdio.
     ///
-    /// Over stdio it need not pass on the environment: the variables that skep sets and those in `environment` and
-    /// `slot_environment` follow it as words (`env NAME=VALUE ... program args`), which others on both machines can
-    /// read. So keep secrets out of them. The Python package is not shipped either: it has to be installed over there.
+    /// Over stdio the prefix need not forward the environment: the variables set by skep, `environment` and `slot_environment`
+    /// follow the prefix as words (`env NAME=VALUE ... program args`). Other users of both machines can read these words, so
+    /// keep secrets out of them. The Python package is not shipped: install it on the other machine.
     std::vector<std::string> prefix;
 
-    /// The prefix hands what follows it to a POSIX shell, as ssh does: each word is quoted for that. Only with a prefix
-    /// over stdio.
+    /// True: the prefix passes the words after it to a POSIX shell, as ssh does, and each word is quoted for the shell. Only
+    /// with a prefix over stdio.
     bool remote_shell = false;
 
-    /// Added to `args`, slot by slot: the worker in slot n gets the list n, counted round if there are fewer.
+    /// Added to `args`, per slot: the worker in slot n gets list n modulo the number of lists.
     std::vector<std::vector<std::string>> slot_args;
 
-    /// Added to the worker's environment; wins over inherited and automatic variables. std::nullopt removes a variable.
-    /// Names must be non-empty and hold neither '=' nor NUL; names starting with SKEP_ are reserved. systemd's variables for
-    /// the host alone (NOTIFY_SOCKET, FDSTORE, WATCHDOG_PID, WATCHDOG_USEC, LISTEN_PID, LISTEN_PIDFDID, LISTEN_FDS,
-    /// LISTEN_FDNAMES) are not inherited.
+    /// Added to the worker's environment. Overrides inherited and automatic variables. std::nullopt removes a variable. A name
+    /// must not be empty or contain '=' or NUL; names that begin with SKEP_ are reserved. Variables of systemd for the host
+    /// alone (NOTIFY_SOCKET, FDSTORE, WATCHDOG_PID, WATCHDOG_USEC, LISTEN_PID, LISTEN_PIDFDID, LISTEN_FDS, LISTEN_FDNAMES) are
+    /// not inherited.
     std::map<std::string, std::optional<std::string>> environment;
 
-    /// Variables that differ from slot to slot: the worker in slot n gets value n of each, counted round if there are
-    /// fewer, so that {"CUDA_VISIBLE_DEVICES", {"0", "1"}} deals two devices out among any number of workers. Wins over
-    /// `environment`; the same rules for names.
+    /// Variables that differ per slot: the worker in slot n gets value n modulo the number of values. For example,
+    /// {"CUDA_VISIBLE_DEVICES", {"0", "1"}} spreads any number of workers over two devices. Overrides `environment`; the same
+    /// rules for names.
     std::map<std::string, std::vector<std::string>> slot_environment;
 
-    /// False: the worker sees only `environment`, PATH, HOME, LANG and what skep sets.
+    /// False: the worker's environment has only `environment`, PATH, HOME, LANG and the variables set by skep.
     bool inherit_environment = true;
 
-    /// Empty: the host's, as it is when the pool is made. A relative path counts from that. Must exist. Behind a prefix, it
-    /// is the directory that this starts in.
+    /// Working directory of the program, or of the prefix. Must exist. Empty: the host's working directory when the pool is
+    /// made. A relative path counts from there.
     std::filesystem::path working_directory;
 };
 

@@ -11,36 +11,36 @@
 
 namespace skep {
 
-/// The failure of an operation, or none. The error's text is made by the thread that handles the failure: composing the
-/// text takes longer than all that a pool's strand does for a call.
+/// The failure of an operation, or no failure. The thread that handles the failure composes the text of the error, because
+/// composing takes longer than all of a pool's work for a call on its strand.
 class SKEP_API lazy_error {
 public:
     lazy_error() noexcept = default;
 
-    /// A failure whose text is still to be made of both.
+    /// Constructs a failure without a text. The text is composed later.
     lazy_error(skep::errc code, error_info&& info);
 
-    /// Shares the text of `cause`.
+    /// Constructs a failure that shares the text of `cause`.
     explicit lazy_error(const error& cause) noexcept;
 
-    /// Null is no failure. An exception that is no skep::error stays as it is.
+    /// Constructs a failure from an exception of any type; no failure from null.
     explicit lazy_error(std::exception_ptr cause) noexcept;
 
     /// Returns true for a failure.
     explicit operator bool() const noexcept { return code_ != skep::errc() || foreign_; }
 
-    /// The default-constructed code of an exception that is no skep::error, as without a failure.
+    /// Returns the code of a skep::error; a default-constructed errc for another exception or without a failure.
     skep::errc errc() const noexcept { return code_; }
 
-    /// Null without a failure.
+    /// Returns the facts of a skep::error; null for another exception or without a failure.
     const error_info* info() const noexcept { return story_ ? &story_->info : nullptr; }
 
-    /// The error; without its text if there is no memory for that. An exception that is no skep::error becomes out_of_memory
-    /// (std::bad_alloc), cancelled (operation_aborted) or remote_error (others, with their text). Throws std::bad_alloc if there
-    /// is no memory at all.
+    /// Returns the error, with its text unless memory is exhausted. An exception of another type becomes out_of_memory
+    /// (std::bad_alloc), cancelled (operation_aborted) or remote_error (any other exception, with its text).
+    /// Throws std::bad_alloc.
     error to_error() const;
 
-    /// The error, or null. Unlike a throw, this unwinds no stack.
+    /// Returns the exception, or null without a failure. Unlike a throw, this unwinds no stack.
     operator std::exception_ptr() && noexcept { return *this ? to_exception() : std::exception_ptr(); }
 
 private:
@@ -49,7 +49,7 @@ private:
 
     skep::errc code_{};
     std::shared_ptr<error::story> story_;
-    std::exception_ptr foreign_; ///< no skep::error
+    std::exception_ptr foreign_; ///< an exception of another type than skep::error
 };
 
 } // namespace skep

@@ -22,59 +22,60 @@
 
 namespace skep {
 
-/// What is to be checked out, and how long to wait for it. Every setter works on a named object and in a chain.
+/// Options of a checkout: see pool::checkout. Every setter works on a named object and in a chain.
 class SKEP_API checkout_options {
 public:
-    /// One place of a worker that runs several calls at a time, instead of the whole worker: others use the rest.
+    /// Leases one place of a worker that runs several calls at a time, instead of the whole worker. Other callers use the
+    /// other places.
     checkout_options& one_place() & {
         wants_one_place_ = true;
         return *this;
     }
     checkout_options&& one_place() && { return std::move(one_place()); }
 
-    /// The worker of that session: see request::session. A session that no worker serves is bound to the worker of the
-    /// lease. The session is in use as long as the lease is held. Excludes worker().
+    /// Leases the worker that serves session `id`: see request::session. If no worker serves the session, the session is
+    /// bound to the leased worker. The session is in use as long as the lease is held. Excludes worker().
     checkout_options& session(std::string id) & {
         session_ = std::move(id);
         return *this;
     }
     checkout_options&& session(std::string id) && { return std::move(session(std::move(id))); }
 
-    /// That worker, such as session::last_worker_id(). Excludes session().
+    /// Leases worker `id`, for example session::last_worker_id(). Excludes session().
     checkout_options& worker(worker_id id) & {
         worker_ = std::move(id);
         return *this;
     }
     checkout_options&& worker(worker_id id) && { return std::move(worker(std::move(id))); }
 
-    /// Sets how session() and worker() choose: `hint` prefers the worker, and takes any other while the worker has no room or
-    /// if it is gone; `strict_queue` insists, and waits for the worker; `strict_fail_fast` insists on having it at once.
-    /// Default: pool_config::affinity.mode for session(), hint for worker().
+    /// Sets how strictly session() and worker() choose the worker. `hint` prefers the worker, but leases any other worker if
+    /// the preferred worker has no room or has left service. `strict_queue` waits for the worker. `strict_fail_fast` fails
+    /// unless the worker has room at once. Default: pool_config::affinity.mode for session(), `hint` for worker().
     checkout_options& affinity(affinity_mode mode) & {
         affinity_ = mode;
         return *this;
     }
     checkout_options&& affinity(affinity_mode mode) && { return std::move(affinity(mode)); }
 
-    /// The longest wait, 0..365 days; 0 = until the pool shuts down. Default: pool_config::queue.timeout.
+    /// Limits the wait for a worker, 0..365 days; 0 = until the pool shuts down. Default: pool_config::queue.timeout.
     checkout_options& queue_timeout(duration limit) &;
     checkout_options&& queue_timeout(duration limit) && { return std::move(queue_timeout(limit)); }
 
-    /// pool_config::lease.leak_threshold of this lease, 0..365 days.
+    /// Overrides pool_config::lease.leak_threshold for this lease, 0..365 days; 0 = no warning.
     checkout_options& leak_threshold(duration limit) &;
     checkout_options&& leak_threshold(duration limit) && { return std::move(leak_threshold(limit)); }
 
-    /// A call that the worker runs after the last one of the lease and before anyone else's, so that nothing of what the
-    /// lease has left there is seen by others. A worker in which it fails is replaced.
+    /// Sets the reset call. The worker runs the reset call after the last call of the lease and before the next caller's
+    /// calls, to clear the state that the lease left in the worker. The worker is replaced if the reset call fails.
     checkout_options& reset(request call) & {
         reset_ = std::move(call);
         return *this;
     }
     checkout_options&& reset(request call) && { return std::move(reset(std::move(call))); }
 
-    /// Whether one_place() was called.
+    /// Returns true if one_place() was called.
     bool wants_one_place() const noexcept { return wants_one_place_; }
-    const std::string& session() const noexcept { return session_; } ///< empty without one
+    const std::string& session() const noexcept { return session_; } ///< empty unless set
     const std::optional<worker_id>& worker() const noexcept { return worker_; }
     const std::optional<affinity_mode>& affinity() const noexcept { return affinity_; }
     const std::optional<duration>& queue_timeout() const noexcept { return queue_timeout_; }
@@ -93,9 +94,10 @@ private:
 
 class lease_handle;
 
-/// The exclusive use of one worker, or of one place of it, for a sequence of calls: see pool::checkout. Gives it back when
-/// it is destroyed, which never fails, in whatever phase the pool is, and if the pool is gone. Moved and destroyed by one
-/// thread at a time; its calls may come from any.
+/// Exclusive use of one worker, or of one place of a worker, for a sequence of calls: see pool::checkout. Move-only. The
+/// destructor gives the worker back. This never fails, in any phase of the pool and after the destruction of the pool.
+/// Thread safety: calls may be started from several threads at once. Moving, closing and destroying the lease must not race
+/// with them.
 class SKEP_API lease final : public call_interface {
 public:
     /// Constructs an empty lease: every call fails with invalid_request.
@@ -104,21 +106,25 @@ public:
     lease& operator=(lease&&) noexcept;
     ~lease() override;
 
-    /// The executor of the pool; the system executor if the lease is empty or its pool is gone.
+    /// Returns the executor of the pool, or the system executor if the lease is empty or the pool is destroyed.
     boost::asio::any_io_executor get_executor() const noexcept override;
 
-    /// Runs a call in the leased worker. As many run at a time as the lease has places; more wait for each other, within
-    /// their own queue timeouts, as they do while the worker is suspended or unhealthy.
-    /// Errors: those of pool::execute(), but that no call is sent to another worker: if the leased one ends, this call and
-    /// each later one end with worker_lost. invalid_request if the lease was given back before; cancelled if it is
-    /// meanwhile. Of a call of a strict session that another worker serves: session_worker_unavailable, or worker_busy
-    /// with affinity_mode::strict_fail_fast; the lease does not take the session along. A call that is to fail fast and finds
-    /// no place of its lease free is worker_busy, too, if the leased worker serves its session.
-    /// Cancellation: as of pool::execute().
+    /// Runs a call in the leased worker. A lease runs as many calls at a time as it has places. Further calls wait for a
+    /// place, each within its own queue timeout. All calls wait while the worker is suspended or unhealthy.
+    /// Errors: as for pool::execute(), and:
+    /// - worker_lost: the leased worker ended before or during the call. No call is sent to another worker.
+    /// - invalid_request: the lease was given back before the call.
+    /// - cancelled: the lease was given back during the call.
+    /// - session_worker_unavailable: the affinity is `strict_queue`, and another worker serves the call's session. The
+    ///   session stays with that worker.
+    /// - worker_busy: the affinity is `strict_fail_fast`, and another worker serves the call's session, or the leased worker
+    ///   serves it and the lease has no free place.
+    ///
+    /// Cancellation: as for pool::execute().
     using call_interface::execute;
     call_operation prepare(request call) override;
 
-    /// The same for a call whose answer comes in chunks: see pool::stream.
+    /// Begins a call whose answer comes in chunks: see pool::stream. Otherwise like execute().
     using call_interface::stream;
     stream_operation prepare_stream(request call) override;
 
@@ -126,10 +132,11 @@ public:
     /// Throws std::logic_error if the lease is empty.
     const worker_id& worker() const;
 
-    /// Gives the worker back, and completes when others can have it: its open calls are cancelled, and the reset command, if
-    /// there is one, is run. The lease is empty from the call on. Never fails for the worker's sake.
+    /// Gives the worker back: cancels the open calls of the lease, runs the reset call if there is one, and completes when
+    /// the worker is available to other callers. Succeeds even if the worker fails. The lease is empty as soon as close() is
+    /// called.
     /// Errors: cancelled.
-    /// Cancellation (all types): the wait ends with cancelled; the return goes on.
+    /// Cancellation (all types): the wait ends with cancelled; the worker is given back all the same.
     boost::asio::awaitable<void> close();
     template <class CompletionToken>
     auto close(CompletionToken&& token) {
@@ -141,8 +148,8 @@ public:
             std::forward<CompletionToken>(token), [&] { return executor; }, start, std::move(*this));
     }
 
-    /// Returns true if the lease holds a worker: it was checked out, and neither closed nor moved from. (Its worker may be
-    /// gone.)
+    /// Returns true if the lease holds a worker: it was checked out, and neither closed nor moved from. The worker itself may
+    /// have ended.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
 private:

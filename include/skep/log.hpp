@@ -15,10 +15,10 @@
 
 namespace skep {
 
-/// How grave a log record is. `off` is a limit above all levels; no record has it.
+/// Severity of a log record. `off` is a limit above all levels; no record has it.
 enum class log_level { debug, info, warning, error, off };
 
-/// The name of the level: "warning".
+/// Returns the name of the level, for example "warning".
 SKEP_API std::string_view to_string(log_level level) noexcept;
 
 /// The author of a log record.

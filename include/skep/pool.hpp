@@ -35,81 +35,86 @@ namespace skep {
 
 class pool_core;
 
-/// A completion token, where an argument of type Other may stand as well.
+/// A completion token in a place where an argument of type Other is possible, too.
 template <class Token, class Other>
 concept token_beside = !std::convertible_to<Token, Other>;
 
 /// A pool of worker processes.
 ///
-/// Completion: every operation takes a completion token last, and is co_awaited without one. The signature is
-/// void(std::exception_ptr, T), or void(std::exception_ptr) without a result; with as_result, void(result<T>). T is the type
-/// that the operation's comment says it returns.
-/// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated executor, a coroutine on
-/// its own, by default on get_executor(); never from within the initiating function.
-/// Allocator: the handler is kept in memory of its associated allocator; a coroutine's handler takes none.
-/// Thread safety: operations of one pool may be started from several threads at once. Moving, assigning and
-/// destroying the pool object must not race with them.
-/// Errors: every operation throws skep::error. (In a coroutine that has been cancelled already, Asio itself throws
-/// boost::system::system_error with asio::error::operation_aborted from the co_await; nothing was begun then.)
-/// Memory: an operation that lacks memory on the caller's side fails with errc::out_of_memory, as does a call whose frame
+/// Completion: every operation takes a completion token as its last argument. An operation without a token returns an
+/// awaitable for co_await. The signature is void(std::exception_ptr, T), or void(std::exception_ptr) for an operation
+/// without a result; with as_result, the signature is void(result<T>). T is the value type of the awaitable.
+/// Executor: the pool runs on its own strand over the given executor. A handler runs on its associated executor, by
+/// default get_executor(). A coroutine resumes on its own executor. A handler never runs within the initiating
+/// function.
+/// Allocator: a handler is stored in memory from its associated allocator. The handler of a coroutine takes no
+/// memory.
+/// Thread safety: several threads may start operations of one pool at once. Moving, assigning and destroying the pool
+/// object must not race with operations.
+/// Errors: every operation throws skep::error. Exception: in a coroutine that is already cancelled, Asio itself
+/// throws boost::system::system_error with asio::error::operation_aborted from the co_await; the operation has not
+/// begun then.
+/// Memory: an operation fails with errc::out_of_memory if the caller's side lacks memory, or if the frame of a call
 /// lacks memory. A worker whose message is too large for the host's memory is ended, and its calls end with
-/// errc::worker_lost. The pool fails if it lacks memory for its own needs, which are small: every call and checkout ends
-/// with errc::out_of_memory, the workers are killed with their groups, and status() shows pool_phase::failed. Later calls
-/// fail at once. start() may be called again, and a pool_manager with restart_failed_pools does so by itself; shutdown()
-/// works as ever.
-/// Forks: a pool belongs to the process that has started it. In a forked copy every operation fails at once with
-/// errc::forked, but for status(), metrics(), forget_session(), and shutdown(), which sends nothing to the workers. Make
-/// and start pools after fork() or daemon().
+/// errc::worker_lost. The pool's own needs are small. A pool that lacks memory for its own needs fails: every call
+/// and checkout ends with errc::out_of_memory, the workers are killed with their process groups, and status() shows
+/// pool_phase::failed. Later calls fail at once. start() may be called again; a pool_manager with
+/// restart_failed_pools does so by itself. shutdown() works as usual.
+/// Forks: a pool belongs to the process that started the pool. In a forked copy of that process, every operation
+/// fails at once with errc::forked, except status(), metrics(), session_worker(), forget_session() and shutdown(). In
+/// the copy, shutdown() sends nothing to the workers. Construct and start pools after fork() or daemon().
 class SKEP_API pool : public call_interface {
 public:
-    /// Validates `config`; starts nothing. Throws errc::invalid_config naming field, value and rule.
+    /// Validates `config`; starts nothing.
+    /// Throws error(errc::invalid_config) with field, value and rule.
     pool(boost::asio::any_io_executor executor, pool_config config);
 
-    /// The same on the executor of an execution context, such as an io_context.
+    /// Constructs a pool on the executor of an execution context, such as an io_context.
     template <std::derived_from<boost::asio::execution_context> ExecutionContext>
     pool(ExecutionContext& context, pool_config config)
         : pool(boost::asio::any_io_executor(context.get_executor()), std::move(config)) {}
 
-    /// A pool that was not shut down kills its workers, and 200 ms later the rest of their process groups; they are reaped as
-    /// the executor runs on, or at the latest when the execution context is destroyed. Calls in progress end with
-    /// errc::shutting_down. Does not block.
+    /// Kills the workers of a pool that was not shut down, and 200 ms later the rest of their process groups. Does
+    /// not block. The workers are reaped while the executor runs on, at the latest when the execution context is
+    /// destroyed. Calls in progress end with errc::shutting_down.
     ///
-    /// The pool uses its execution context until then, and a call that of its caller: as Asio's rule says of any
-    /// object, the context must outlive both. The safe order is: await shutdown(), let the coroutines that use the
-    /// pool end, destroy the pool, then the contexts, the pool's own last. A context that is destroyed with a pool
-    /// alive in it ends the pool's processes and threads first, blocking for at most two seconds for each process that
-    /// does not end; coroutines that wait for the pool are then destroyed with their own context, unresumed. A caller's
-    /// context of its own must not be destroyed while a call of it is in progress.
+    /// Lifetime: as for other Asio objects, the pool's execution context must outlive the pool, and the context of a
+    /// caller must outlive the caller's calls, also if it is a separate context. The safe order is: await shutdown(),
+    /// let the coroutines that use the pool end, destroy the pool, then destroy the contexts, the pool's own last.
+    /// A context that is destroyed before a pool on it first ends the pool's processes and threads. The destruction
+    /// blocks for at most two seconds for each process that does not end. Coroutines that wait for the pool are then
+    /// destroyed with their own context, without being resumed.
     ~pool() override;
 
     pool(pool&&) noexcept;
     pool& operator=(pool&&) noexcept;
 
-    /// As in pool_config::name. Valid as long as the pool.
+    /// Returns pool_config::name. The reference is valid as long as the pool.
     const std::string& name() const noexcept;
 
-    /// The executor it was made with.
+    /// Returns the executor that the pool was constructed with.
     boost::asio::any_io_executor get_executor() const noexcept override;
 
-    /// Starts the workers, in batches, and returns when pool_config::min_ready of them are ready; the others come up in
-    /// the background, and those that failed are tried again. Calls that are made meanwhile wait in the queue, within
-    /// their limits.
-    /// Errors: start_failed (the first attempt of every worker has ended, and too few came up; with cause and output
-    /// tail of the last failure; everything is stopped again, calls that waited and those to come fail with it too, and
-    /// start() may be repeated), already_started, shutting_down, cancelled.
-    /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to
-    /// stop it.
+    /// Starts the workers in batches. Returns when pool_config::min_ready workers are ready. The other workers come
+    /// up in the background, and failed starts are tried again. Calls made meanwhile wait in the queue, within their
+    /// limits.
+    /// Errors: start_failed (see below), already_started, shutting_down, cancelled.
+    /// start_failed: the first attempt of every worker has ended, and too few workers came up. Carries the cause and
+    /// the output tail of the last failure. All workers are stopped again. Calls that waited fail with start_failed,
+    /// and so do later calls. start() may be repeated.
+    /// Cancellation (all types): the wait ends with cancelled; the pool goes on starting. Use shutdown() to stop the
+    /// pool.
     boost::asio::awaitable<void> start();
     template <class CompletionToken>
     auto start(CompletionToken&& token) {
         return begin<void>(detail::operations::start, std::forward<CompletionToken>(token));
     }
 
-    /// Returns when at least `count` workers are up: ready, or by now busy, degraded or suspended.
-    /// Errors: invalid_config (count is 0..10,000), not_started, start_failed (not of a pool that its pool_manager starts
-    /// again), unavailable (see restart_options::limit),
-    /// shutting_down, cancelled. Without one of these it waits for as long as it takes: also for a number that the pool
-    /// only has after resize().
+    /// Waits until at least `count` workers are up: ready, busy, degraded or suspended. The wait has no time limit:
+    /// the pool may reach `count` only after resize().
+    /// `count`: 0..10,000.
+    /// Errors: invalid_config (`count` is out of range), not_started, start_failed (not if a pool_manager starts the
+    /// pool again), unavailable (see restart_options::limit), shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled.
     boost::asio::awaitable<void> ready(std::size_t count);
     template <class CompletionToken>
@@ -117,39 +122,45 @@ public:
         return begin<void>(detail::operations::ready, std::forward<CompletionToken>(token), count);
     }
 
-    /// Runs one call and returns its answer. The request is encoded on the caller's executor.
+    /// Runs one call and returns its answer. The request is encoded on the caller's executor. Each call ends with
+    /// exactly one reply or error.
+    ///
+    /// A call that a dead worker had not received is sent to another worker. A call that the dead worker had received is
+    /// sent again only if request::idempotent is set, as pool_config::retry says. A call whose session is strictly bound to
+    /// the dead worker fails instead.
     /// Errors: remote_error (the worker's exception), unknown_command, invalid_arguments, pool_saturated,
     /// queue_timeout, no_worker, timeout, cancelled, worker_lost, unavailable, poisonous_request, invalid_request,
     /// out_of_memory, tool_cycle (only a call that a tool makes), worker_busy, session_worker_unavailable and
     /// session_quota_exceeded (only a call of a strict session: see affinity_options), frame_too_large, not_started,
-    /// start_failed, shutting_down; invalid_config once a scheduler of the user's has ended the pool. Each call ends with a
-    /// reply or exactly one of them. A call that a dead worker had not received is sent to another; a call that it had is sent again
-    /// only if request::idempotent, as pool_config::retry says; neither if its session is strictly bound to that worker.
-    /// Cancellation: while queued (all types), the call is removed at once. While running (terminal and
-    /// partial), it ends at once with cancelled, the worker is told, and is replaced if it is still at it
-    /// after cancel_grace. Total cancellation of a running call is ignored, as its effects cannot be undone.
+    /// start_failed, shutting_down; invalid_config once a custom scheduler has ended the pool.
+    /// Cancellation: a queued call is removed at once (all types). A running call ends at once with cancelled
+    /// (terminal and partial): its worker is notified, and replaced if the worker still runs the call after
+    /// cancel_grace. Total cancellation of a running call is ignored, because the effects of the call cannot be
+    /// undone.
     using call_interface::execute;
     call_operation prepare(request call) override;
 
-    /// Begins a call whose answer comes in chunks, and returns when a worker has it. Streams wait in the queue like calls. Of
-    /// a command that yields nothing, the stream has no chunk, and its result.
-    /// Errors: those of execute() that come before a worker has the call; what comes later is thrown by
-    /// reply_stream::next().
-    /// Cancellation: as of execute() while the call is queued.
+    /// Starts a call whose answer comes in chunks, and returns when a worker has the call. Streams wait in the queue
+    /// like calls. The stream of a command that yields nothing has no chunk, only a result.
+    /// Errors: the errors that execute() reports before a worker has the call. reply_stream::next() throws later
+    /// errors.
+    /// Cancellation: as for a queued call of execute().
     using call_interface::stream;
     stream_operation prepare_stream(request call) override;
 
-    /// Takes a worker, or one of its places, out of everybody else's use, for a sequence of calls that are to meet the same
-    /// worker with nobody in between. Checkouts wait in the queue like calls, in the same order; a whole worker is handed
-    /// over once it is done with the calls it has. It is neither recycled, restarted nor scaled down meanwhile; if it fails,
-    /// the lease is lost with it. Who has called is kept for the warning about a lease that is held for too long.
-    /// Errors: pool_saturated, queue_timeout, no_worker, cancelled, unavailable, not_started, start_failed, shutting_down;
-    /// invalid_config (an option is out of its range, or excludes another); frame_too_large and invalid_request (the reset
-    /// call cannot be sent). Of a checkout that insists on a worker, or on that of a session: worker_busy (it has no room,
-    /// and may not be waited for), unknown_worker (it is gone), session_worker_unavailable (the session's is),
-    /// session_quota_exceeded, invalid_session (an id's rule).
-    /// Leases do not hold a shutdown up: it ends them, as do the destruction of the pool and resize() where it takes the
-    /// worker.
+    /// Reserves a worker, or one place of a worker, for an uninterrupted sequence of calls. Checkouts wait in the
+    /// queue like calls, in the same order. A whole worker is handed over when its present calls have ended. A leased
+    /// worker is not recycled, restarted or scaled down. If the worker fails, the lease is lost as well.
+    /// The lease ends early if the pool shuts down or is destroyed, or if resize() removes the worker. A lease does
+    /// not delay a shutdown.
+    /// `location`: appears in the warning about a lease that is held for too long.
+    /// Errors: pool_saturated, queue_timeout, no_worker, cancelled, unavailable, not_started, start_failed,
+    /// shutting_down; invalid_config (an option is out of range, or excludes another); frame_too_large and
+    /// invalid_request (the reset call cannot be sent); invalid_session (the session id is not 1..256 bytes of
+    /// UTF-8).
+    /// Errors if the options insist on one worker, or on the worker of a session: worker_busy (the worker has no
+    /// room, and waiting is not allowed), unknown_worker (the worker is gone), session_worker_unavailable (the
+    /// session's worker is gone), session_quota_exceeded.
     /// Cancellation (all types): the wait ends with cancelled, and no worker is taken.
     boost::asio::awaitable<lease> checkout(checkout_options options = {},
                                            std::source_location location = std::source_location::current());
@@ -160,20 +171,24 @@ public:
                             std::move(options), location);
     }
 
-    /// Adds a tool: something that the workers' code can have this service do while it is at a call. See tool_handler, and
-    /// request::tool for one call's own. Tools are not removed. From any thread; a call that is submitted afterwards finds
-    /// it.
-    /// Errors, thrown at once: invalid_config (`name` is not [A-Za-z0-9][A-Za-z0-9_.-]* of at most 64 characters, or is
-    /// taken; the handler is empty).
+    /// Adds a tool: a function of the host that the workers' code can call during a call. See tool_handler;
+    /// request::tool adds a tool for one call. A tool cannot be removed. Calls that are submitted afterwards find the
+    /// tool.
+    /// Throws at once: error(errc::invalid_config) if `name` is not [A-Za-z0-9][A-Za-z0-9_.-]* of at most 64
+    /// characters, or is taken, or if the handler is empty.
+    /// Thread safety: may be called from any thread.
     void register_tool(std::string name, tool_handler handler);
 
-    /// The events of the pool, and of all that share its bus: see event_bus. Valid as long as the pool. Waits on a bus of
-    /// the pool's own end with the shutdown.
+    /// Returns the bus with the events of the pool, and of all pools that share the bus: see event_bus. The reference
+    /// is valid as long as the pool. Shutdown ends the waits on the pool's own bus, but not the waits on a shared
+    /// bus.
     event_bus& events() noexcept;
 
-    /// Forgets which worker serves the session: its next call goes to any, as that of a new one. For a session that is over,
-    /// or whose worker is gone with what it knew (errc::session_worker_unavailable). Returns false if no worker is known
-    /// to serve it, or to have served it. Never fails; answers in every phase. Not cancellable: it is one hop.
+    /// Forgets the worker of the session: the session's next call goes to any worker, like the call of a new session.
+    /// For a session that is over, or whose worker is gone with its memory (errc::session_worker_unavailable).
+    /// Returns false if the pool knows no worker that serves, or has served, the session. Never fails; answers in
+    /// every phase.
+    /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<bool> forget_session(std::string id);
     template <class CompletionToken>
     auto forget_session(std::string id, CompletionToken&& token) {
@@ -181,8 +196,9 @@ public:
                            std::move(id));
     }
 
-    /// Returns which worker serves the session, or has served it, and in which state that worker is; an empty optional if no
-    /// worker is known to. Never fails; answers in every phase. Not cancellable: it is one hop.
+    /// Returns the worker that serves, or has served, the session, and the state of that worker. Returns an empty
+    /// optional if the pool knows no such worker. Never fails; answers in every phase.
+    /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<std::optional<session_binding>> session_worker(std::string id);
     template <class CompletionToken>
     auto session_worker(std::string id, CompletionToken&& token) {
@@ -190,13 +206,15 @@ public:
                                                      std::forward<CompletionToken>(token), std::move(id));
     }
 
-    /// Binds the session to a worker: its next calls go there, as do those that wait for another worker. Calls that a worker
-    /// has stay at that worker. Counts as a use of the session, and is recorded in pool_config::sessions.
-    /// `mode`: `hint` lets a later call take the session elsewhere, a strict mode does not; default: affinity.mode. A session
-    /// that is strictly bound to that worker already stays so.
-    /// Errors: unknown_worker (no such worker is up, or it is on its way out), invalid_session (`id` is not 1..256 bytes of
-    /// UTF-8), session_quota_exceeded (as of a strict call: see affinity_options::limit), not_started, start_failed,
-    /// shutting_down, forked. The session is as it was then. Not cancellable: it is one hop.
+    /// Binds the session to a worker. The session's next calls go to that worker, and so do calls that wait for
+    /// another worker. Calls that another worker has received stay there. Counts as a use of the session, and is
+    /// recorded in pool_config::sessions.
+    /// `mode`: `hint` lets a later call take the session elsewhere, a strict mode does not. Default: affinity.mode. A
+    /// session that is already strictly bound to that worker stays strictly bound.
+    /// Errors, without effect on the session: unknown_worker (no such worker is up, or the worker is leaving),
+    /// invalid_session (`id` is not 1..256 bytes of UTF-8), session_quota_exceeded (as for a strict call: see
+    /// affinity_options::limit), not_started, start_failed, shutting_down, forked.
+    /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<void> bind_session(std::string id, worker_id worker,
                                               std::optional<affinity_mode> mode = std::nullopt);
     template <class CompletionToken>
@@ -206,26 +224,29 @@ public:
                            std::move(id), std::move(worker), mode);
     }
 
-    /// One consistent snapshot. Never fails; answers in every phase. Not cancellable: it is one hop.
+    /// Returns one consistent snapshot. Never fails; answers in every phase.
+    /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<pool_status> status();
     template <class CompletionToken>
     auto status(CompletionToken&& token) {
         return begin<pool_status>(detail::operations::status, std::forward<CompletionToken>(token));
     }
 
-    /// The same with what became of calls and how long they and the starts of workers took, by command; see
-    /// pool_config::metrics. Totals since the pool was made. Answers, fails and is cancelled as status() is.
+    /// Returns status() with call outcomes, call times and start times, by command; see pool_config::metrics. Totals
+    /// since the construction of the pool. Never fails; answers in every phase.
+    /// Cancellation: none; the operation is one hop.
     boost::asio::awaitable<pool_metrics> metrics();
     template <class CompletionToken>
     auto metrics(CompletionToken&& token) {
         return begin<pool_metrics>(detail::operations::metrics, std::forward<CompletionToken>(token));
     }
 
-    /// Takes one worker, or the pool, out of work without ending it: returns when the calls it has are answered. Calls
-    /// wait in the queue meanwhile, within their own limits; workers that come up in a suspended pool are suspended.
-    /// Idempotent. A suspended worker is neither probed nor recycled by itself; shutdown() ends it like any other.
-    /// Errors: unknown_worker (no such worker is alive, or it ended meanwhile), not_started,
-    /// shutting_down, cancelled (by the caller, or because it was resumed first).
+    /// Takes one worker, or the whole pool, out of service without an end of processes. Returns when the present
+    /// calls are answered. Meanwhile calls wait in the queue, within their own limits. Workers that come up in a
+    /// suspended pool are suspended. A suspended worker is not probed or recycled automatically; shutdown() ends
+    /// suspended workers like all others. Idempotent.
+    /// Errors: unknown_worker (no such worker is up, or the worker ended meanwhile), not_started, shutting_down,
+    /// cancelled (by the caller, or because resume() came first).
     /// Cancellation (all types): the wait ends with cancelled; the suspension goes on.
     boost::asio::awaitable<void> suspend(worker_id id);
     template <class CompletionToken>
@@ -238,7 +259,7 @@ public:
         return begin<void>(detail::operations::suspend_all, std::forward<CompletionToken>(token));
     }
 
-    /// Undoes suspend(); waits for a suspend() that is not done yet end with cancelled. Idempotent.
+    /// Undoes suspend(). A suspend() that still waits ends with cancelled. Idempotent.
     /// Errors and cancellation: as suspend().
     boost::asio::awaitable<void> resume(worker_id id);
     template <class CompletionToken>
@@ -251,13 +272,12 @@ public:
         return begin<void>(detail::operations::resume_all, std::forward<CompletionToken>(token));
     }
 
-    /// Probes the health of one worker now, whenever its next routine probe is due: as soon as the worker has a place
-    /// free, between two calls. The result has the consequences of any probe (see health_check_options). Returns the result;
-    /// a probe that fails is no error: see probe_result::passed. A suspended worker is probed once it is resumed.
-    /// Errors: unknown_worker (no such worker is up, or it left meanwhile), unknown_command (the worker has no health
-    /// check: see health_check_options), not_started, shutting_down, cancelled.
+    /// Probes the health of one worker now, regardless of the routine probes: as soon as the worker has a free place,
+    /// between two calls. A suspended worker is probed after resume(). The result has the usual consequences of a
+    /// probe (see health_check_options). Returns the result; a failed probe is no error: see probe_result::passed.
+    /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), unknown_command (the worker has
+    /// no health check: see health_check_options), not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probe goes on.
-    /// Executor: the caller's. Thread-safe.
     boost::asio::awaitable<probe_result> probe(worker_id id);
     template <class CompletionToken>
     auto probe(worker_id id, CompletionToken&& token) {
@@ -265,11 +285,10 @@ public:
                                    std::move(id));
     }
 
-    /// Probes all workers that are up and have a health check, at the same time. Returns the results by slot; a worker that
-    /// is suspended, or that ends meanwhile, has none.
+    /// Probes at the same time all workers that are up and have a health check. Returns the results by slot. A worker
+    /// that is suspended, or that ends meanwhile, has no result.
     /// Errors: not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the probes go on.
-    /// Executor: the caller's. Thread-safe.
     boost::asio::awaitable<std::vector<probe_result>> probe();
     template <token_beside<worker_id> CompletionToken>
     auto probe(CompletionToken&& token) {
@@ -277,24 +296,23 @@ public:
                                                 std::forward<CompletionToken>(token));
     }
 
-    /// Sends one worker a ping, beside the pings of its heartbeat, and returns the time until its answer. A worker without
-    /// a control channel (stdio) answers between two calls. A missing answer has no consequences: the heartbeat's own pings
-    /// decide whether the worker is replaced.
-    /// Errors: unknown_worker (no such worker is up, or it left meanwhile), timeout (no answer within heartbeat.timeout),
-    /// not_started, shutting_down, cancelled.
+    /// Sends one worker a ping beside the heartbeat, and returns the time until the answer. A worker without a
+    /// control channel (stdio) answers between two calls. A missing answer has no consequences for the worker: only
+    /// the heartbeat decides about a replacement.
+    /// Errors: unknown_worker (no such worker is up, or the worker left meanwhile), timeout (no answer within
+    /// heartbeat.timeout), not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled.
-    /// Executor: the caller's. Thread-safe.
     boost::asio::awaitable<duration> ping(worker_id id);
     template <class CompletionToken>
     auto ping(worker_id id, CompletionToken&& token) {
         return begin<duration>(detail::operations::ping, std::forward<CompletionToken>(token), std::move(id));
     }
 
-    /// Waits until a worker has ended, and returns how; at once for each of the last 64 workers that ended. Works in every
-    /// phase.
-    /// Errors: unknown_worker (there never was such a worker, or more than 64 have ended since), cancelled, forked.
+    /// Waits until a worker has ended, and returns its exit. Returns at once for each of the last 64 workers that
+    /// ended. Works in every phase.
+    /// Errors: unknown_worker (such a worker never existed, or more than 64 workers have ended since), cancelled,
+    /// forked.
     /// Cancellation (all types): the wait ends with cancelled.
-    /// Executor: the caller's. Thread-safe.
     boost::asio::awaitable<worker_exit> ended(worker_id id);
     template <class CompletionToken>
     auto ended(worker_id id, CompletionToken&& token) {
@@ -302,9 +320,10 @@ public:
                                   std::move(id));
     }
 
-    /// Replaces one worker, or all that are up or on their way up, at most recycle.max_recycling at a time, as recycling does: the new
-    /// one is ready before the old one leaves, and calls in flight finish. Returns when the last old one has ended.
-    /// Errors: restart_failed (a new worker did not come up, with its cause; the old ones that are left go on
+    /// Replaces one worker, or all workers that are up or coming up, at most recycle.max_recycling at a time. As in
+    /// recycling, the new worker is ready before the old one leaves, and calls in flight finish. Returns when the
+    /// last old worker has ended.
+    /// Errors: restart_failed (a new worker did not come up, with its cause; the remaining old workers go on
     /// serving), unknown_worker, not_started, shutting_down, cancelled.
     /// Cancellation (all types): the wait ends with cancelled; the restart goes on.
     boost::asio::awaitable<void> restart(worker_id id);
@@ -318,20 +337,24 @@ public:
         return begin<void>(detail::operations::restart_all, std::forward<CompletionToken>(token));
     }
 
-    /// Changes how many workers the pool may have, and brings their number within `limits` at once; calls in flight
-    /// on those that are too many finish. Between the limits, autoscaling decides.
-    /// Errors: invalid_config (min is 1..10,000, max is min..10,000), not_started, shutting_down, cancelled.
+    /// Changes the limits for the number of workers, and brings the number within `limits` at once. Calls in flight
+    /// on surplus workers finish. Between the limits, autoscaling decides.
+    /// `limits`: min is 1..10,000, max is min..10,000.
+    /// Errors: invalid_config (`limits` is out of range, or min exceeds the share that max_workers of the
+    /// pool_manager leaves), not_started, shutting_down, cancelled.
     boost::asio::awaitable<void> resize(size_limits limits);
     template <class CompletionToken>
     auto resize(size_limits limits, CompletionToken&& token) {
         return begin<void>(detail::operations::resize, std::forward<CompletionToken>(token), limits);
     }
 
-    /// Stops admitting calls but those that tools make for accepted ones, lets these finish for stop.drain_timeout, then takes every worker through the
-    /// stop sequence. Calls that no worker is left to take, or only suspended ones, fail with shutting_down at once.
-    /// Idempotent: later and concurrent calls get the same report. Afterwards no child, zombie, descriptor or
-    /// thread of the pool is left. Takes at most drain_timeout + shutdown_grace + term_grace + reap_timeout, and up
-    /// to half a second for the last output; an unfinished start() is ended first.
+    /// Shuts the pool down, in three steps. First, the pool admits no more calls, except calls that tools make for
+    /// accepted calls. Second, the pool drains: accepted calls may finish within stop.drain_timeout. Queued calls
+    /// fail with shutting_down at once if all remaining workers are suspended, or no worker is left. Third, every
+    /// worker goes through the stop sequence. An unfinished start() is ended first.
+    /// Afterwards no child, zombie, descriptor or thread of the pool is left. Takes at most drain_timeout +
+    /// shutdown_grace + term_grace + reap_timeout, and up to half a second for the last output. Idempotent: later and
+    /// concurrent calls return the same report.
     /// Cancellation (all types): the wait ends with cancelled; the shutdown goes on.
     boost::asio::awaitable<shutdown_report> shutdown();
     template <class CompletionToken>

@@ -16,14 +16,14 @@
 
 namespace skep {
 
-/// What became of calls, and how long they took.
+/// Outcomes and durations of calls.
 struct call_metrics {
     std::uint64_t succeeded = 0;          ///< calls that ended with a reply
-    std::map<errc, std::uint64_t> failed; ///< by what they failed with
-    histogram queue_time;                 ///< of every call that is over: until it was sent, or failed unsent
-    histogram run_time;                   ///< of those that were sent: since then, the last time
+    std::map<errc, std::uint64_t> failed; ///< failed calls by error code
+    histogram queue_time;                 ///< of every ended call: time until it was sent, or failed unsent
+    histogram run_time;                   ///< of every sent call: time since it was last sent
 
-    /// How many have failed, whatever it was with.
+    /// Returns the number of failed calls, of all error codes.
     std::uint64_t failures() const noexcept {
         std::uint64_t sum = 0;
         for (const auto& [code, count] : failed) {
@@ -32,7 +32,7 @@ struct call_metrics {
         return sum;
     }
 
-    /// What became of those counts here too.
+    /// Adds the calls of `other`.
     void add(const call_metrics& other) {
         succeeded += other.succeeded;
         for (const auto& [code, count] : other.failed) {
@@ -43,16 +43,15 @@ struct call_metrics {
     }
 };
 
-/// Everything about a pool that is worth a graph, of one moment: see pool::metrics(). The calls of all commands together are
-/// those that status.counters tells of.
+/// All figures of a pool at one moment: see pool::metrics(). calls() counts the same calls as status.counters.
 struct pool_metrics {
-    pool_status status;   ///< its counters are of the same moment
-    histogram start_time; ///< of workers: until they were ready
-    /// The first metrics_options::commands that a worker knew, with names of at most 128 bytes.
+    pool_status status;   ///< status of the same moment
+    histogram start_time; ///< time until a worker was ready
+    /// The first metrics_options::commands commands that a worker knew, with names of at most 128 bytes.
     std::map<std::string, call_metrics> commands;
-    call_metrics others; ///< the others together
+    call_metrics others; ///< all other commands together
 
-    /// All of them.
+    /// Returns the sum of all commands.
     call_metrics calls() const {
         auto sum = others;
         for (const auto& [name, each] : commands) {
@@ -62,9 +61,9 @@ struct pool_metrics {
     }
 };
 
-/// {"status": as to_json(pool_status), "start_time": T, "calls": C, "commands": {name: C, ...}, "others": C}, where C is
-/// {"succeeded": n, "failed": {errc: n, ...}, "queue_time": T, "run_time": T} and T {"count": n, "sum_ms", "p50_ms",
-/// "p90_ms", "p99_ms", "max_ms"}, in fractions of milliseconds.
+/// Returns {"status": S, "start_time": T, "calls": C, "commands": {name: C, ...}, "others": C}. S is
+/// to_json(pool_status). C is {"succeeded": n, "failed": {errc: n, ...}, "queue_time": T, "run_time": T}. T is
+/// {"count": n, "sum_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"}, in fractions of milliseconds.
 SKEP_API boost::json::object to_json(const pool_metrics& metrics);
 
 } // namespace skep

@@ -29,7 +29,7 @@ namespace skep {
 
 class pool_core;
 
-/// The compiled part of the operations of a pool, which have templates for completion tokens.
+/// The compiled part of the pool's operations; the templates for completion tokens call it.
 namespace detail::operations {
 
 using core_ptr = std::shared_ptr<pool_core>;

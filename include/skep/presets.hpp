@@ -19,19 +19,20 @@ enum class timeout_profile {
     batch              ///< 1 h, none, 5 min
 };
 
-/// How many calls at a time a worker gets, by name.
+/// Named settings for the number of concurrent calls per worker.
 enum class capacity_strategy {
-    pool,   ///< as many as it has threads: capacity = threads_per_worker
-    hybrid, ///< the same, counted and timed by command: metrics.enabled = true
-    profile ///< one, whatever else a worker could do: capacity = threads_per_worker = 1, pipeline_depth = 0
+    pool,   ///< one call per thread: capacity = threads_per_worker
+    hybrid, ///< the same, with counts and times by command: metrics.enabled = true
+    profile ///< one call at a time: capacity = threads_per_worker = 1, pipeline_depth = 0
 };
 
-/// What holds for the calls of one command unless their request says otherwise. What is not set is as of all commands.
+/// Defaults for the calls of one command; a request may override each. An unset member uses the default for all
+/// commands.
 struct command_options {
     std::optional<duration> timeout;       ///< for the whole call, or stream, 0..24 h; 0 = none
     std::optional<duration> queue_timeout; ///< longest wait for a free worker, 0..24 h; 0 = none
     std::optional<duration> idle_timeout;  ///< longest wait for a chunk of a stream, 0..24 h; 0 = none
-    std::optional<bool> idempotent;        ///< whether a call is sent again that was lost with its worker
+    std::optional<bool> idempotent;        ///< true: a call that was lost with its worker is sent again
 };
 
 } // namespace skep

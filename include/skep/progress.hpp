@@ -8,13 +8,13 @@
 
 namespace skep {
 
-/// How far a worker is with a call, as its code says by skep.progress(fraction, text).
+/// Progress of a call, as the worker's code reports it by skep.progress(fraction, text).
 struct progress {
-    double fraction = 0; ///< of the work that is done, 0..1
-    std::string text;    ///< what it is at; may be empty, at most 4 KiB
+    double fraction = 0; ///< share of the work that is done, 0..1
+    std::string text;    ///< description of the present step; may be empty, at most 4 KiB
 };
 
-/// Learns of a call's progress: see request::on_progress.
+/// Receives the progress of a call: see request::on_progress.
 using progress_handler = std::function<void(const progress&)>;
 
 } // namespace skep

@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// What pools measure, for Prometheus. Needs the library skep::prometheus beside skep::skep.
+/// Metrics of pools for Prometheus. Needs the library skep::prometheus beside skep::skep.
 
 #pragma once
 
@@ -21,29 +21,31 @@ namespace skep {
 class pool;
 class pool_manager;
 
-/// The metrics of pools, each family once, for a serializer of prometheus-cpp: names begin with skep_, the label `pool`
-/// tells the pools apart; see lib/telemetry/README.md for what there is. Commands that have no figures of their own are
-/// together under the label command="". From any thread.
+/// Returns the metrics of pools for a serializer of prometheus-cpp, each family once. Names begin with skep_; the
+/// label `pool` names the pool. lib/telemetry/README.md lists the metrics. Commands without figures of their own
+/// share the label command="".
+/// Thread safety: may be called from any thread.
 SKEP_API std::vector<prometheus::MetricFamily> to_families(const std::vector<pool_metrics>& pools);
 
-/// Adds pools to what a registry or exposer of prometheus-cpp shows:
+/// Adds the metrics of pools to a registry or exposer of prometheus-cpp:
 ///
 ///     auto collector = std::make_shared<skep::prometheus_collector>(pool);
 ///     exposer.RegisterCollectable(collector);
 ///
-/// Thread-safety: Collect() may be called from any thread but those that run the pool's executor: it waits for that. There,
-/// use `co_await pool.metrics()` and to_families().
-/// Lifetime: to be destroyed before the pool, or manager, which is not to be moved meanwhile.
+/// Thread safety: Collect() waits for the executor of the pool, so it must not run on a thread of that executor. Any
+/// other thread may call it. On a thread of the executor, use `co_await pool.metrics()` and to_families().
+/// Lifetime: destroy the collector before the pool or manager. Do not move the pool or manager meanwhile.
 class SKEP_API prometheus_collector final : public prometheus::Collectable {
 public:
-    /// `timeout` is how long a scrape may wait for a pool whose executor is busy, 1 ms..1 min. Throws
-    /// error(errc::invalid_config) if it is not.
+    /// Collects from one pool.
+    /// `timeout`: the longest wait of a scrape for a pool with a busy executor, 1 ms..1 min.
+    /// Throws error(errc::invalid_config) if `timeout` is out of range.
     explicit prometheus_collector(pool& one, duration timeout = std::chrono::seconds(1));
 
-    /// All pools of a manager, those that are added later included (which must not happen during a scrape).
+    /// Collects from all pools of a manager, including pools that are added later. Do not add a pool during a scrape.
     explicit prometheus_collector(pool_manager& all, duration timeout = std::chrono::seconds(1));
 
-    /// Pools that did not answer in time are left out.
+    /// Returns the metrics. Leaves out pools that did not answer within the timeout.
     std::vector<prometheus::MetricFamily> Collect() const override;
 
 private:

@@ -17,7 +17,7 @@ namespace skep {
 
 /// The answer to one call.
 struct reply {
-    /// `value` as a T: see value_as. Throws error(errc::type_mismatch), which says where it does not fit.
+    /// Converts `value` to a T: see value_as. Throws error(errc::type_mismatch) with the place that does not fit.
     template <class T>
     T as() const {
         error_info known;
@@ -26,13 +26,13 @@ struct reply {
         return value_as<T>(value, known);
     }
 
-    boost::json::value value;      ///< what the worker's function returned
-    std::vector<blob> attachments; ///< bytes it returned; `value` refers to them as {"$attachment": index}
-    worker_id worker;              ///< who answered
-    std::string correlation_id;    ///< the request's, or the one made for it
+    boost::json::value value;      ///< return value of the worker's function
+    std::vector<blob> attachments; ///< returned bytes; `value` refers to them as {"$attachment": index}
+    worker_id worker;              ///< the worker that answered
+    std::string correlation_id;    ///< id of the request, or a generated id
     duration queue_time{};         ///< from execute() to the dispatch that led to this answer
     duration run_time{};           ///< from that dispatch to the answer
-    int attempts = 1;              ///< how many workers the call was sent to, this one included
+    int attempts = 1;              ///< number of workers that the call was sent to, including `worker`
 };
 
 } // namespace skep

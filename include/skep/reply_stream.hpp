@@ -27,19 +27,19 @@ namespace skep {
 
 class stream_reader;
 
-/// One piece of a stream: what the worker's generator has yielded.
+/// One value that the worker's generator has yielded.
 struct chunk {
-    boost::json::value value;      ///< what the generator has yielded
+    boost::json::value value;      ///< the yielded value
     std::vector<blob> attachments; ///< `value` refers to them as {"$attachment": index}
 
-    /// `value` as a T: see value_as. Throws error(errc::type_mismatch), which says where it does not fit.
+    /// Converts `value` to a T: see value_as. Throws error(errc::type_mismatch) with the place that does not fit.
     template <class T>
     T as() const {
         return value_as<T>(value);
     }
 };
 
-/// The answer to a call that comes piece by piece: see pool::stream.
+/// The answer to a call, chunk by chunk: see pool::stream.
 ///
 ///     auto stream = co_await pool.stream(std::move(req));
 ///     while (const auto piece = co_await stream.next()) {
@@ -47,13 +47,13 @@ struct chunk {
 ///     }
 ///     show(stream.result().value);
 ///
-/// Back-pressure: a worker may be stream_options::window chunks ahead of the consumer, and window_bytes; then its
-/// generator stands still until the consumer goes on. Calls on other workers, and other streams, do not notice.
-/// Leaving: destroying the stream before its end, or cancel(), ends the generator in the worker, by an exception where it
-/// is, so that its `finally` blocks run; the worker then takes the next call. One that is not through with that after
-/// cancel_grace is replaced.
-/// Thread safety: none; next() is awaited by one coroutine at a time, on any executor. The stream may outlive its pool, but
-/// not the execution context of that.
+/// Back-pressure: a worker may be stream_options::window chunks and window_bytes bytes ahead of the consumer. Then
+/// its generator pauses until the consumer continues. Calls on other workers and other streams are not affected.
+/// Leaving: destroying the stream before its end, or cancel(), ends the generator in the worker. The generator gets
+/// an exception at its current position, so that its `finally` blocks run; then the worker takes the next call. A
+/// worker whose generator has not ended after cancel_grace is replaced.
+/// Thread safety: none. At most one next() at a time, on any executor.
+/// Lifetime: the stream may outlive its pool, but not the pool's execution context.
 class SKEP_API reply_stream {
 public:
     /// Constructs an empty stream: it has no chunk and no result.
@@ -62,14 +62,15 @@ public:
     reply_stream& operator=(reply_stream&&) noexcept;
     ~reply_stream();
 
-    /// The next chunk, in the order in which they were sent; nothing after the last. Chunks that have arrived are returned
-    /// before the error that ended the stream, but after cancel() none is.
-    /// Errors, each again if it is awaited again: remote_error (the generator's exception), timeout (the request's
-    /// timeout or deadline, or no chunk for its idle_timeout though there was room for one), worker_lost, cancelled,
-    /// shutting_down. A stream of which a chunk has arrived is never sent again, idempotent or not.
-    /// Cancellation (all types): the wait ends with cancelled; the stream goes on, and a chunk that came meanwhile is the
-    /// next one. (A wait that has ended with a chunk at the same time as the other side of a `||` is another matter: that
-    /// operator drops what comes second. Use the request's idle_timeout.)
+    /// Returns the next chunk, in the order of sending, or an empty optional after the last chunk. Chunks that have
+    /// arrived come before the error that ended the stream; after cancel(), every next() fails.
+    /// Errors, repeated by each further next(): remote_error (the generator's exception), timeout (the request's
+    /// timeout or deadline passed, or its idle_timeout passed without a chunk although the worker could send one),
+    /// worker_lost, cancelled, shutting_down. After its first chunk, a stream is never sent again, even if it is
+    /// idempotent.
+    /// Cancellation (all types): the wait ends with cancelled. The stream continues, and the next call returns a
+    /// chunk that arrived meanwhile. Exception: if both sides of a `||` complete at the same time, the operator drops
+    /// the second result, which may be a chunk. To limit the wait, use the request's idle_timeout.
     boost::asio::awaitable<std::optional<chunk>> next();
     template <class CompletionToken>
     auto next(CompletionToken&& token) {
@@ -86,14 +87,15 @@ public:
         }
     }
 
-    /// What the generator has returned, with worker and times. Only after next() has returned nothing: throws
-    /// std::logic_error before.
+    /// Returns the return value of the generator, with worker and times.
+    /// Throws std::logic_error before next() has returned an empty optional.
     const reply& result() const;
 
-    /// Leaves the stream, as destroying it does; next() throws cancelled from then on. Does nothing after its end.
+    /// Leaves the stream, as the destructor does; later calls of next() fail with cancelled. Does nothing after the
+    /// end of the stream.
     void cancel();
 
-    /// The executor of the stream's pool, which handlers have that have none of their own; the system executor if the stream
+    /// Returns the executor of the stream's pool, the default for handlers. Returns the system executor if the stream
     /// is empty or its pool is gone.
     boost::asio::any_io_executor get_executor() const noexcept;
 
@@ -102,7 +104,7 @@ private:
 
     explicit reply_stream(std::shared_ptr<stream_reader> reader) noexcept;
 
-    /// A chunk that has arrived is returned without leaving the executor.
+    /// Returns a chunk that has arrived without leaving the executor.
     template <class Executor>
     static boost::asio::awaitable<std::optional<chunk>, Executor> next_of(
         std::shared_ptr<stream_reader> reader, boost::asio::use_awaitable_t<Executor> token) {

@@ -26,88 +26,94 @@ namespace skep {
 
 struct request_extras;
 
-/// One call to a worker: a command, its arguments by name, and how long it may take. Command, session, correlation id and
-/// keys of the metadata have at most 256 bytes each. A plain value; every setter works on a named request and in a chain:
+/// One call to a worker: a command, its arguments by name, and time limits. Command, session, correlation id and each
+/// key of the metadata have at most 256 bytes. A plain value. Every setter works on a named request and in a chain:
 ///
 ///     skep::request req = skep::request("predict").arg("text", text).timeout(2s);
 class SKEP_API request {
 public:
-    /// `args` must be a JSON object (its keys are the argument names).
-    /// Throws error(errc::invalid_request) if it is anything else.
+    /// Constructs a request for `command`.
+    /// `args`: a JSON object; its keys are the names of the arguments.
+    /// Throws error(errc::invalid_request) if `args` is not an object.
     explicit request(std::string command, boost::json::value args = boost::json::object());
 
-    /// Replaces all arguments by what boost::json::value_from makes of `all`, which must be a JSON object: a struct described
-    /// by BOOST_DESCRIBE_STRUCT, a map, or a type with a tag_invoke of its own.
-    /// Throws error(errc::invalid_request) if it is anything else.
+    /// Replaces all arguments by the members of a JSON object. `all`: the object, or any type that
+    /// boost::json::value_from converts to an object: a struct described by BOOST_DESCRIBE_STRUCT, a map, or a type
+    /// with its own tag_invoke.
+    /// Throws error(errc::invalid_request) if `all` does not become an object.
     request& args(boost::json::value all) &;
     template <class T>
     request& args(const T& all) & {
         return args(boost::json::value_from(all));
     }
 
-    /// Adds or replaces one argument. Anything that boost::json::value_from converts will do.
+    /// Adds or replaces one argument. `value`: of any type that boost::json::value_from converts.
     request& arg(std::string_view key, boost::json::value value) &;
     template <class T>
     request& arg(std::string_view key, const T& value) & {
         return arg(key, boost::json::value_from(value));
     }
 
-    /// Sends bytes beside the JSON, without encoding. They arrive in the order attached. A blob is moved, and shares
-    /// its bytes if it is copied; a vector of std::byte that is moved is taken over. All else is copied: text, and any
-    /// contiguous range of std::byte or unsigned char.
+    /// Sends bytes beside the JSON, without encoding. The worker receives attachments in the order of attach(). A
+    /// blob is moved; a copied blob shares its bytes. A std::vector<std::byte> that is moved in keeps its memory.
+    /// Text and other contiguous ranges of std::byte or unsigned char are copied.
     request& attach(blob bytes) &;
     request& attach(std::vector<std::byte>&& bytes) & { return attach(blob(std::move(bytes))); }
     request& attach(std::string_view bytes) &;
     request& attach(std::span<const std::byte> bytes) &;
     request& attach(std::span<const unsigned char> bytes) &;
 
-    /// Names the session this call belongs to. It travels to the worker with the call, and calls of one session meet the
-    /// same worker, as far as `affinity` has it.
+    /// Sets the session of the call. The id travels to the worker with the call. Calls of one session go to the same
+    /// worker, as far as affinity() requires.
     request& session(std::string id) &;
 
-    /// How the session is bound to its worker. Default: pool_config::affinity. A request with it and without a session is
-    /// refused: invalid_request.
+    /// Sets how strictly the call is bound to the worker of its session. Default: pool_config::affinity. A call with
+    /// affinity() and without session() fails with invalid_request.
     request& affinity(affinity_mode mode) &;
 
-    /// The pool of a pool_manager that runs the call. Default: manager_config::default_pool. Any other pool refuses the request:
-    /// invalid_request.
+    /// Sets the pool of a pool_manager that runs the call. Default: the manager's default pool. A pool of another
+    /// name fails the call with invalid_request.
     request& pool(std::string name) &;
 
-    /// Limits the whole call: queue, dispatch and execution. Default: that of the command in pool_config::commands, or else
-    /// pool_config::request_timeout. 0 = no limit.
+    /// Limits the whole call: waiting, dispatch and execution. 0 = no limit. Default: command_options::timeout of the
+    /// command in pool_config::commands, or else pool_config::request_timeout.
     request& timeout(duration limit) &;
 
-    /// Longest wait for a chunk of a stream, counted while its worker may send one. Default: that of the command in
-    /// pool_config::commands, or else pool_config::stream.idle_timeout. 0 = no limit. A call without a stream that has it is
-    /// refused: invalid_request.
+    /// Limits the wait for each chunk of a stream. Only time in which the worker may send a chunk counts. 0 = no
+    /// limit. Default: command_options::idle_timeout of the command in pool_config::commands, or else
+    /// pool_config::stream.idle_timeout. A call that is no stream fails with invalid_request.
     request& idle_timeout(duration limit) &;
 
-    /// The same as timeout(), as a moment; the earlier of the two holds.
+    /// Limits the whole call by a point in time. The earlier of deadline() and timeout() applies.
     request& deadline(time_point moment) &;
 
-    /// Limits the wait for a free worker. Default: that of the command in pool_config::commands, or else
-    /// pool_config::queue.timeout. 0 = no limit of its own.
+    /// Limits the wait for a free worker. 0 = no separate limit. Default: command_options::queue_timeout of the
+    /// command in pool_config::commands, or else pool_config::queue.timeout.
     request& queue_timeout(duration limit) &;
 
-    /// True: running the call twice does no harm, so it may be sent again after a worker died with it. Default: as
-    /// pool_config::commands has it, or false.
+    /// Declares that running the call twice does no harm. If true, the call may be sent again after its worker has
+    /// died. Default: command_options::idempotent of the command in pool_config::commands, or else false.
     request& idempotent(bool value) &;
 
-    /// Adds a tool that the worker's code can call while it is at this call, or puts it in the place of the pool's of the
-    /// same name. Throws error(errc::invalid_request) if `name` is none ([A-Za-z0-9][A-Za-z0-9_.-]*, at most 64
-    /// characters), or the handler is empty.
+    /// Adds a tool that the worker's code can call during this call. For this call, replaces the pool's tool of the
+    /// same name.
+    /// Throws error(errc::invalid_request) if `name` is not [A-Za-z0-9][A-Za-z0-9_.-]* of at most 64 characters, or
+    /// the handler is empty.
     request& tool(std::string name, tool_handler handler) &;
 
-    /// Has `handler` called when the worker's code says how far it is, on the executor of the coroutine that awaits the
-    /// call or has opened the stream: with the newest report only, if they come faster than that, one at a time, and never
-    /// after execute() has returned or the stream has ended. What it throws is dropped. It must not block. Each call has a
-    /// copy of it; if making that throws, the call fails with errc::invalid_request.
+    /// Calls `handler` when the worker's code reports progress. Calls of the handler do not overlap. If reports
+    /// arrive faster than the handler runs, only the newest report is delivered. The last call ends before execute()
+    /// completes or the stream ends. The handler must not block; its exceptions are dropped. Each call has its own
+    /// copy of the handler; if copying throws, the call fails with errc::invalid_request.
+    /// Executor: the associated executor of the operation's completion handler; in a coroutine, the coroutine's
+    /// executor.
     request& on_progress(progress_handler handler) &;
 
-    /// Ties log lines of caller and worker together; it comes back in the reply. One is made for calls without.
+    /// Sets the id that connects the log lines of caller and worker. The reply carries the id. Default: a generated
+    /// id.
     request& correlation_id(std::string id) &;
 
-    /// Free-form facts for the worker's code, not arguments.
+    /// Adds or replaces one metadata value: free-form data for the worker's code, separate from the arguments.
     request& metadata(std::string_view key, boost::json::value value) &;
     template <class T>
     request& metadata(std::string_view key, const T& value) & {
@@ -153,10 +159,10 @@ public:
         return std::move(metadata(key, boost::json::value_from(value)));
     }
 
-    /// What is to be called.
+    /// Returns the command.
     const std::string& command() const noexcept { return command_; }
     const boost::json::value& args() const noexcept { return args_; }
-    /// What attach() has added, in that order.
+    /// Returns the attachments in the order of attach().
     const std::vector<blob>& attachments() const noexcept { return attachments_; }
     const std::string& session() const noexcept;
     std::optional<affinity_mode> affinity() const noexcept;
@@ -166,14 +172,14 @@ public:
     std::optional<duration> queue_timeout() const noexcept { return queue_timeout_; }
     std::optional<duration> idle_timeout() const noexcept;
     bool idempotent() const noexcept { return idempotent_.value_or(false); }
-    bool has_idempotent() const noexcept { return idempotent_.has_value(); } ///< whether it was set
+    bool has_idempotent() const noexcept { return idempotent_.has_value(); } ///< true if idempotent() was set
     const std::string& correlation_id() const noexcept;
     const boost::json::object& metadata() const noexcept;
 
 private:
-    friend struct call; // lets go of the arguments once they are encoded, and knows the extras
+    friend struct call; // drops the arguments once they are encoded, and reads the extras
 
-    /// Owns the extras, if there are any; a copy owns its own.
+    /// Owns the extras, if the request has any. A copy owns its own extras.
     class SKEP_API extras_ptr {
     public:
         extras_ptr() noexcept = default;
@@ -191,7 +197,7 @@ private:
 
         const request_extras* get() const noexcept { return held_; }
 
-        /// They are made where there are none yet.
+        /// Returns the extras; creates them first if necessary.
         request_extras& own();
 
     private:

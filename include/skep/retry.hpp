@@ -23,16 +23,17 @@ SKEP_API boost::asio::awaitable<void> pause(duration length);
 
 } // namespace detail
 
-/// Awaits `operation()`, and again as `policy` says while it throws skep::error; returns its result, or throws the
-/// error of the last attempt. Other exceptions are not retried. The operation is an awaitable with a result; an empty one
-/// throws std::logic_error.
+/// Awaits `operation()` until an attempt succeeds or `policy` allows no further attempt after a skep::error. Returns
+/// the result of the operation. `operation()` returns an awaitable with a result.
 ///
 ///     auto call = [&] { return pool.execute(req); };
 ///     auto trying = skep::retry(skep::retry_policy(), call);
 ///     const auto answer = co_await std::move(trying);
 ///
-/// Executor: the caller's. Cancellation: during an attempt as that operation does; during a wait (all types) it ends
-/// with errc::cancelled.
+/// Throws the error of the last attempt. Passes other exceptions on without a further attempt. Throws
+/// std::logic_error for an empty awaitable.
+/// Cancellation: during an attempt, as the operation; during a wait (all types), the wait ends with errc::cancelled.
+/// Executor: the caller's.
 template <class Operation>
 std::invoke_result_t<Operation&> retry(retry_policy policy, Operation operation) {
     for (int made = 1;; ++made) {

@@ -14,35 +14,36 @@
 
 namespace skep {
 
-/// Whether, and after what wait, something that failed is tried again: by default up to 3 attempts, 100, 200, 400,
-/// 800, 1600 ms apart, each wait varied by up to 25 %, for errors that may pass by themselves.
+/// Decides whether a failed operation is tried again, and after how long a wait. Default: up to 3 attempts; waits of
+/// 100, 200, 400, 800 and 1600 ms, each varied by up to 25 %; only for errors that may pass by themselves.
 ///
-/// A plain value without a clock or timers. Every setter works on a named policy and in a chain; those with a range
-/// throw error(errc::invalid_config) naming field, value and rule.
+/// A plain value without clock and timers. Every setter works on a named policy and in a chain.
+/// Throws, from setters with a range: error(errc::invalid_config) with field, value and rule.
 class SKEP_API retry_policy {
 public:
-    /// Whether an error is worth another attempt.
+    /// Returns true if an error is worth another attempt.
     using condition = std::function<bool(const error&)>;
 
     retry_policy();
 
-    /// How often it is tried, the first time included, 1..1000.
+    /// Sets the number of attempts, including the first, 1..1000.
     retry_policy& attempts(int most) &;
 
-    /// The waits after the first, second, ... failure, each 0..24 h; the last one repeats. At least one.
+    /// Sets the waits after the first, second, ... failure: 1..1000 waits, each 0..24 h. The last wait repeats.
     retry_policy& backoff(std::vector<duration> waits) &;
 
-    /// Waits that begin with `first`, 0..24 h, and grow by `factor`, 1..100, each time.
+    /// Sets waits that begin with `first`, 0..24 h, and are multiplied by `factor`, 1..100, after each failure.
     retry_policy& exponential_backoff(duration first, double factor = 2) &;
 
-    /// No wait is longer, 0..24 h. Default: 30 s.
+    /// Limits each wait, 0..24 h. Default: 30 s.
     retry_policy& longest_wait(duration limit) &;
 
-    /// Each wait varies by up to this share of it, upwards and downwards, 0..1. The longest wait holds all the same.
+    /// Varies each wait by up to this share, upwards and downwards, 0..1. longest_wait() limits the result.
     retry_policy& jitter(double share) &;
 
-    /// Which errors are worth another attempt; it may look at errc() and info(), such as info().remote_type. Default:
-    /// those whose code is retryable().
+    /// Sets the errors that are worth another attempt. The condition may look at errc() and info(), such as
+    /// info().remote_type. Default: errors whose code is retryable().
+    /// Throws error(errc::invalid_config) for an empty condition.
     retry_policy& when(condition is_worth_it) &;
 
     retry_policy&& attempts(int most) && { return std::move(attempts(most)); }
@@ -54,8 +55,8 @@ public:
     retry_policy&& jitter(double share) && { return std::move(jitter(share)); }
     retry_policy&& when(condition is_worth_it) && { return std::move(when(std::move(is_worth_it))); }
 
-    /// The wait before the next attempt, once `attempt_count` attempts have failed, the last with `failure`; nothing: give up.
-    /// `random` is uniform in [0, 1).
+    /// Returns the wait before the next attempt after `attempt_count` failed attempts, the last with `failure`.
+    /// Returns an empty optional if no further attempt is due. `random`: uniform in [0, 1).
     std::optional<duration> wait_after(int attempt_count, const error& failure, double random) const;
 
 private:

@@ -13,21 +13,23 @@
 
 namespace skep {
 
-/// Runs a program around one pool: starts it, runs `main(pool)` to its end, and shuts it down, whatever happened to
-/// main. Blocks; everything runs on the calling thread, in an io_context of its own, which is the executor of `main`.
+/// Runs a program around one pool: starts the pool, runs `main(pool)` to its end, and shuts the pool down, however
+/// `main` ended. Blocks the calling thread and runs everything on it, in an io_context of its own. `main` runs on the
+/// executor of this io_context.
 ///
-/// The first SIGINT or SIGTERM is a drain: what main waits for other than a running call ends (by cancellation of type
-/// total), calls that workers have finish within stop.drain_timeout, and new ones fail with errc::shutting_down. From
-/// then on each co_await of main itself throws, as Asio has it for a cancelled coroutine: what is still to be done with
-/// the answers of such calls belongs into coroutines that main spawns. How main ends after a signal does not matter.
-/// Another one that comes 200 ms later or more has the effect that it had before run(), as both have afterwards; one that
-/// was ignored stays so.
+/// Signals: the first SIGINT or SIGTERM starts a drain. Waits of `main` end by cancellation (total), except waits for
+/// running calls. Running calls may finish within stop.drain_timeout, and new calls fail with errc::shutting_down.
+/// From then on, each co_await of `main` itself throws, as Asio specifies for a cancelled coroutine. Therefore work
+/// on the answers of running calls belongs into coroutines that `main` spawns. After a signal, the outcome of `main`
+/// is ignored. A second signal, at least 200 ms later, has the effect that it had before run(). run() restores both
+/// signals at its end. A signal that was ignored before run() stays ignored.
 ///
-/// When the pool is down, main and what it has spawned get a second to send their last answers. What is left then is
-/// destroyed, after the pool and before `main`: its destructors must not touch the pool.
+/// Shutdown: after the end of the pool, `main` and its spawned coroutines have one second to send their last answers.
+/// The coroutines that remain are then destroyed, after the pool and before `main`: their destructors must not touch
+/// the pool.
 ///
-/// Returns what the program's own main() should: 0, or 130 after SIGINT. Throws what start() throws, and what `main`
-/// throws unless a signal came first; errc::invalid_config.
+/// Returns the exit status for the program's main(): 0, or 130 after SIGINT.
+/// Throws the errors of start(), errc::invalid_config, and the exceptions of `main` unless a signal came first.
 SKEP_API int run(pool_config config, std::function<boost::asio::awaitable<void>(pool&)> main);
 
 } // namespace skep

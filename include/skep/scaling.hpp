@@ -10,31 +10,31 @@
 
 namespace skep {
 
-/// How many workers a pool may have.
+/// Limits for the number of workers of a pool.
 struct size_limits {
     size_limits() = default;
-    /// Any number between these, by autoscaling.
+    /// Allows any number between `fewest` and `most`; autoscaling decides.
     size_limits(std::size_t fewest, std::size_t most) : min(fewest), max(most) {}
-    /// This number, and no other.
+    /// Fixes the number of workers.
     explicit size_limits(std::size_t size) : size_limits(size, size) {}
 
     std::size_t min = 0; ///< 1..max
     std::size_t max = 0; ///< min..10,000
 };
 
-/// Autoscaling: on where min and max differ.
+/// Autoscaling: active if min and max differ.
 struct scaling_options {
-    std::size_t initial =
-        0;               ///< workers at start, min..max; 0 = pool_config::workers, brought within min..max
-    std::size_t min = 0; ///< 0 = pool_config::workers
-    std::size_t max = 0; ///< 0 = pool_config::workers, or min if that is more
+    std::size_t initial = 0; ///< workers at start, min..max; 0 = pool_config::workers, limited to min..max
+    std::size_t min = 0;     ///< fewest workers; 0 = pool_config::workers
+    std::size_t max = 0;     ///< most workers; 0 = the larger of pool_config::workers and min
 
-    double up = 0.8;   ///< utilisation (busy share of the capacity) above which it grows, down..1
-    double down = 0.3; ///< utilisation below which it shrinks, 0..up
-    duration interval = std::chrono::seconds(60); ///< between looks at the utilisation, 10 ms..1 h
+    double up = 0.8;   ///< the pool grows above this utilisation (busy share of the capacity), down..1
+    double down = 0.3; ///< the pool shrinks below this utilisation, 0..up
+    duration interval = std::chrono::seconds(60); ///< between measurements of the utilisation, 10 ms..1 h
     duration target_queue_delay =
-        std::chrono::milliseconds(100);            ///< callers that wait longer make it grow, 0..1 h
-    duration cool_down = std::chrono::seconds(60); ///< of quiet before it shrinks, and between steps, 0..24 h
+        std::chrono::milliseconds(100); ///< the pool grows when callers wait longer, 0..1 h
+    duration cool_down =
+        std::chrono::seconds(60); ///< quiet time before the pool shrinks, and between steps, 0..24 h
 };
 
 } // namespace skep

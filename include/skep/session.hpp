@@ -24,15 +24,16 @@
 
 namespace skep {
 
-/// What a session holds: facts about it, and programs, which are whatever its user has prepared for later calls, by
-/// name. A plain value, whose setters work on a named object and in a chain; not thread-safe.
+/// The data of a session: facts (metadata), and programs. A program is any value that the caller has prepared for
+/// later calls, under a name. A plain value; its setters work on a named object and in a chain. Not thread-safe.
 class SKEP_API session_data {
 public:
-    /// How long the session lives after each access, 1 ms..365 days; 0 = session_options::ttl. Checked by the store.
+    /// Sets the lifetime of the session after each access, 1 ms..365 days; 0 = session_options::ttl. The store checks
+    /// the range.
     session_data& ttl(duration idle) & noexcept;
     duration ttl() const noexcept { return ttl_; }
 
-    /// Adds or replaces one fact. Anything that boost::json::value_from converts will do.
+    /// Adds or replaces one fact. `value`: of any type that boost::json::value_from converts.
     session_data& metadata(std::string_view key, boost::json::value value) &;
     template <class T>
     session_data& metadata(std::string_view key, const T& value) & {
@@ -40,24 +41,24 @@ public:
     }
     const boost::json::object& metadata() const noexcept { return metadata_; }
 
-    /// False if there is none of that key.
+    /// Removes one fact. Returns false if no fact has that key.
     bool delete_metadata(std::string_view key) noexcept;
 
-    /// Adds or replaces one program.
+    /// Adds or replaces one program. `program`: of any type that boost::json::value_from converts.
     session_data& put_program(std::string_view name, boost::json::value program) &;
     template <class T>
     session_data& put_program(std::string_view name, const T& program) & {
         return put_program(name, boost::json::value_from(program));
     }
 
-    /// Null if there is none of that name. It points into this object, and no further than to its next change.
+    /// Returns the program, or null if no program has that name. The pointer is valid until this object changes.
     const boost::json::value* program(std::string_view name) const noexcept;
     const boost::json::object& programs() const noexcept { return programs_; }
 
-    /// False if there is none of that name.
+    /// Removes one program. Returns false if no program has that name.
     bool delete_program(std::string_view name) noexcept;
 
-    /// Facts and programs.
+    /// Returns the number of facts and programs.
     std::size_t item_count() const noexcept { return metadata_.size() + programs_.size(); }
 
     session_data&& ttl(duration idle) && noexcept { return std::move(ttl(idle)); }
@@ -84,7 +85,7 @@ private:
 
 namespace detail {
 
-/// What copies of a session share; a backend may hold more with it.
+/// Immutable state that copies of a session share. A backend may derive from it to keep more data beside it.
 struct SKEP_API session_state : boost::intrusive_ref_counter<session_state> {
     session_state(std::string id, session_data data, std::chrono::system_clock::time_point created_at);
     virtual ~session_state();
@@ -96,70 +97,73 @@ struct SKEP_API session_state : boost::intrusive_ref_counter<session_state> {
 
 } // namespace detail
 
-/// A session as it was when it was read. A plain value, whose copies share what the session holds, so that they cost
-/// next to nothing; what others do to the session in the store does not show in it. Distinct copies may be used on
-/// different threads.
+/// Snapshot of a session at the time of a read. Later changes in the store do not appear in it. A plain value: copies
+/// are cheap, because they share the data of the session. Distinct copies may be used on different threads.
 class SKEP_API session {
 public:
-    /// A moment by a clock that people set, so that it may jump.
+    /// A moment of the system clock; this clock may jump.
     using wall_time = std::chrono::system_clock::time_point;
 
-    /// One without an id that holds nothing, as Asio wants to be able to make one.
+    /// Constructs a session without id and data; Asio requires a default constructor.
     session();
 
-    /// By which the store finds it.
+    /// Returns the id of the session in the store.
     const std::string& id() const noexcept { return state_->id; }
 
-    /// By the clock of the host that created it.
+    /// Returns the time of creation, by the clock of the host that created the session.
     wall_time created_at() const noexcept { return state_->created_at; }
 
-    /// created_at() and the time that has passed since by a clock that does not jump.
+    /// Returns the time of the last access: created_at() plus the time until the access by a monotonic clock.
     wall_time last_accessed() const noexcept;
 
-    /// Since it was created, and since the last access before it was read, or that read itself if it is one.
+    /// Return the time since the creation, and the time since the last access before the read. The idle time is 0
+    /// if the read itself was an access.
     duration age() const noexcept { return age_; }
     duration idle_time() const noexcept { return idle_time_; }
 
-    /// How long it lives after each access.
+    /// Returns the lifetime of the session after each access.
     duration ttl() const noexcept { return data().ttl(); }
 
-    /// What it holds: facts and programs.
+    /// Returns the data of the session: facts and programs.
     const session_data& data() const noexcept { return state_->data; }
     const boost::json::object& metadata() const noexcept { return data().metadata(); }
     const boost::json::object& programs() const noexcept { return data().programs(); }
 
-    /// Null if there is none of that name; it points into what this value and its copies share.
+    /// Returns the program, or null if no program has that name. The pointer is valid as long as this session or a
+    /// copy.
     const boost::json::value* program(std::string_view name) const noexcept { return data().program(name); }
 
-    /// The worker that was sent the session's last call, that the session was last bound to or checked out with, or that
-    /// session_store::record_worker() named since; empty if there was none. The worker may have ended. With a backend that
-    /// several services share, the worker may be another service's.
+    /// Returns the last worker of the session, or an empty optional. The last worker is the newest of: the worker
+    /// that was sent the session's last call, the worker that the session was bound to or checked out with, the
+    /// worker that session_store::record_worker() named. The worker may have ended. With a backend that several
+    /// services share, the worker may be another service's.
     std::optional<worker_id> last_worker_id() const {
         return last_worker_ ? std::optional(*last_worker_) : std::nullopt;
     }
 
-    /// About what it takes in memory, in bytes.
+    /// Returns the approximate memory of the session, in bytes.
     std::size_t memory_bytes() const noexcept;
 
-    /// For a session_backend: as it is read now. `version` says which state of the session this is: see
-    /// session_backend::replace.
+    /// For a session_backend: constructs the snapshot of a session at the time of the read. `version` identifies the
+    /// state of the session: see session_backend::replace.
     session(boost::intrusive_ptr<const detail::session_state> state, duration age, duration idle_time,
             std::uint64_t version) noexcept;
     session(std::string id, session_data data, wall_time created_at, duration age, duration idle_time,
             std::uint64_t version);
 
-    /// See session_backend::replace.
+    /// Returns the version of the session: see session_backend::replace.
     std::uint64_t version() const noexcept { return version_; }
 
-    /// For a session_backend: what session_backend::record_worker() has kept. Null if there is none.
+    /// For a session_backend: sets the worker that session_backend::record_worker() has stored; null if there is
+    /// none.
     void set_last_worker(std::shared_ptr<const worker_id> id) noexcept { last_worker_ = std::move(id); }
 
 private:
-    boost::intrusive_ptr<const detail::session_state> state_; ///< never null but in what was moved from
+    boost::intrusive_ptr<const detail::session_state> state_; ///< null only in a moved-from session
     duration age_{};
     duration idle_time_{};
     std::uint64_t version_ = 0;
-    std::shared_ptr<const worker_id> last_worker_; ///< null if none is known
+    std::shared_ptr<const worker_id> last_worker_; ///< null if no worker is known
 };
 
 } // namespace skep

@@ -16,45 +16,45 @@
 
 namespace skep {
 
-/// The stages of the stop sequence, in order.
+/// Stages of the stop sequence, in order.
 enum class stop_stage {
-    none,      ///< ended by itself
+    none,      ///< the worker ended by itself
     ask,       ///< `shutdown` frame
     terminate, ///< SIGTERM to its process group
-    kill,      ///< SIGKILL to it, and to what is left of its process group 200 ms after its end
-    lost       ///< not even that ended it in time (the kernel holds it); it is collected whenever it does end
+    kill,      ///< SIGKILL to the worker; 200 ms after its end, SIGKILL to the rest of its process group
+    lost       ///< SIGKILL did not end the worker in time (the kernel holds it); it is reaped when it ends
 };
 
-/// Its name here, such as "terminate".
+/// Returns the name of the enumerator, such as "terminate".
 SKEP_API std::string_view to_string(stop_stage stage) noexcept;
 
-/// One stage, and how long after the stop began it was reached.
+/// One stage, and its time since the begin of the stop.
 struct stage_reached {
-    stop_stage stage; ///< which one
-    duration after;   ///< since the stop began
+    stop_stage stage; ///< the stage
+    duration after;   ///< time since the stop began
 };
 
-/// How one worker ended.
+/// The end of one worker.
 struct worker_exit {
-    worker_id id;                               ///< whose end it is
-    pid_t pid = 0;                              ///< of its process; 0 if it never ran
+    worker_id id;                               ///< the worker
+    pid_t pid = 0;                              ///< pid of its process; 0 if the process never ran
     worker_state state = worker_state::stopped; ///< its terminal state
     exit_status status;                         ///< how its process ended
-    std::vector<stage_reached> stages;          ///< every stage it went through, in order
+    std::vector<stage_reached> stages;          ///< every stage that was reached, in order
 
-    /// The last stage it needed.
+    /// Returns the last stage that was needed.
     stop_stage stage() const noexcept { return stages.empty() ? stop_stage::none : stages.back().stage; }
 };
 
-/// What shutdown() did.
+/// Result of shutdown().
 struct SKEP_API shutdown_report {
     std::vector<worker_exit> workers; ///< every worker alive when shutdown began
     std::size_t calls_drained = 0;    ///< calls that still completed during the drain
     std::size_t calls_aborted = 0;    ///< calls that ended with errc::shutting_down
     duration took{};                  ///< from the call of shutdown() on
 
-    /// True if it is known that no worker is left: none was lost, and no part of the host has collected one of them
-    /// before the pool could (exit_status::was_taken; see likely_cause() for the remedy).
+    /// Returns true if certainly no worker is left: no worker was lost, and no other part of the host reaped a worker
+    /// before the pool (exit_status::was_taken; likely_cause() names the remedy).
     bool clean() const noexcept;
 };
 

@@ -21,42 +21,42 @@
 
 namespace skep {
 
-/// What a worker's code asks of the service while it is at a call: skep.call_host("name", key=value) in Python.
+/// A request from the worker's code to the host during a call: skep.call_host("name", key=value) in Python.
 struct tool_call {
-    std::string name;              ///< of the tool
-    boost::json::object args;      ///< by name
-    std::vector<blob> attachments; ///< `args` refer to them as {"$attachment": index}
-    std::string command;           ///< of the call that the worker is at; what follows is that call's too
-    worker_id worker;              ///< who has that call
-    std::string session;           ///< empty without one
-    std::string correlation_id;    ///< under which logs tell of it
-    boost::json::object metadata;  ///< see request::metadata
-    time_point deadline = time_point::max(); ///< the tool is cancelled then
+    std::string name;                        ///< name of the tool
+    boost::json::object args;                ///< arguments by name
+    std::vector<blob> attachments;           ///< `args` refer to them as {"$attachment": index}
+    std::string command;                     ///< command of the worker's call, like the members below
+    worker_id worker;                        ///< the worker that runs the call
+    std::string session;                     ///< session of the call; empty if the call has none
+    std::string correlation_id;              ///< id of the call in logs
+    boost::json::object metadata;            ///< see request::metadata
+    time_point deadline = time_point::max(); ///< the tool is cancelled at this time
 };
 
-/// What a tool answers with: whatever boost::json::value_from converts, and bytes, to which the value refers as
+/// The answer of a tool: any value that boost::json::value_from converts, and bytes. The value refers to bytes as
 /// {"$attachment": index}.
 struct tool_reply {
     tool_reply() = default;
-    /// JSON as it is, and bytes.
+    /// Constructs an answer from JSON and bytes.
     tool_reply(boost::json::value answer, std::vector<blob> bytes = {})
         : value(std::move(answer)), attachments(std::move(bytes)) {}
-    /// What boost::json::value_from makes of `answer`.
+    /// Constructs an answer by boost::json::value_from.
     template <class T>
     explicit tool_reply(const T& answer) : value(boost::json::value_from(answer)) {}
 
-    boost::json::value value;      ///< what the worker's code gets
-    std::vector<blob> attachments; ///< bytes that go with it
+    boost::json::value value;      ///< the value for the worker's code
+    std::vector<blob> attachments; ///< bytes for the worker's code
 };
 
-/// By which a tool says what is wrong, so that the worker's code can tell by `code`. It is raised there as skep.HostError
-/// with the same code, message and data; any other exception as one without a code.
+/// Exception by which a tool reports an error with a code to the worker's code. The worker's code gets skep.HostError
+/// with the same code, message and data. Any other exception of a tool becomes a skep.HostError without a code.
 class SKEP_API tool_error : public std::runtime_error {
 public:
-    /// `code` is for programs, `message` for people, and `data` for whom it helps.
+    /// `code`: for programs. `message`: for people. `data`: optional details.
     tool_error(std::string code, const std::string& message, boost::json::value data = nullptr);
 
-    /// As they were given to the constructor.
+    /// Return the constructor's arguments.
     const std::string& code() const noexcept { return code_; }
     const boost::json::value& data() const noexcept { return data_; }
 
@@ -65,17 +65,19 @@ private:
     boost::json::value data_;
 };
 
-/// A tool: something that the service does for its workers. See pool::register_tool and request::tool.
+/// A tool: a function of the host that the workers' code can call. See pool::register_tool and request::tool.
 ///
-/// It runs on a strand of its own over the pool's executor, several at once, but no more than 16 for one call: the others
-/// wait in the worker. So what waits in memory for a worker that reads nothing is at most one frame of answers
-/// (limits.frame_bytes), and 16 more for each call that it has.
-/// When nobody waits for the answer any more (the call has been answered, cancelled, or its deadline has passed, or its
-/// worker has ended), the tool is cancelled (terminal), and what it still does then has no effect; shutdown waits for it a
-/// quarter of a second.
-/// A call that it makes to a pool, in its own coroutine, belongs to the call it serves: it has that one's deadline, if
-/// its own is no earlier, and its correlation id, if it has none of its own. One that would have to wait until workers
-/// are free that all wait for it, or for others like it, fails with errc::tool_cycle.
+/// Executor: each run of a tool has its own strand over the pool's executor. At most 16 tools run at a time for one
+/// call; further requests wait in the worker.
+/// Memory: answers to a worker that does not read take at most one frame (limits.frame_bytes), and 16 frames more for
+/// each call of the worker.
+/// Cancellation (terminal): the tool is cancelled when the call no longer needs its answer: the call has been
+/// answered or cancelled, the deadline has passed, or the worker has ended. A later answer is dropped. Shutdown waits
+/// a quarter of a second for the tool.
+/// Calls: a call that the tool makes in its own coroutine is an inner call of the call that the tool serves. The
+/// inner call gets the outer call's deadline unless its own is earlier, and the outer call's correlation id unless it
+/// has its own. It fails with errc::tool_cycle if the workers it waits for all wait for it, or for similar inner
+/// calls.
 using tool_handler =
     std::function<boost::asio::awaitable<tool_reply, boost::asio::any_io_executor>(tool_call)>;
 

@@ -28,16 +28,16 @@ namespace skep {
 
 namespace detail {
 
-/// Where in a value something does not fit, as a JSON pointer (RFC 6901), and what.
+/// A place in a value that does not fit, as a JSON pointer (RFC 6901), and the problem.
 struct misfit {
     std::string path;
     std::string problem;
 };
 
-/// The same, seen from the object or array that it is in.
+/// Returns the misfit relative to the enclosing object or array.
 SKEP_API misfit under(std::string_view key, misfit inner);
 
-/// What an exception says of a value that could not be converted.
+/// Returns the misfit that an exception of the conversion describes.
 SKEP_API misfit misfit_of(const boost::json::value& value, const std::exception& problem);
 
 [[noreturn]] SKEP_API void throw_misfit(const misfit& mismatch, error_info info);
@@ -108,7 +108,7 @@ std::optional<misfit> misfit_in_tuple(const boost::json::array& array) {
     return found;
 }
 
-/// In what `value` consists of.
+/// Returns the first misfit in the members or elements of `value`.
 template <class T>
 std::optional<misfit> misfit_inside(const boost::json::value& value) {
     namespace json = boost::json;
@@ -127,7 +127,7 @@ std::optional<misfit> misfit_inside(const boost::json::value& value) {
     }
 }
 
-/// The innermost misfit; none if the value can be converted.
+/// Returns the innermost misfit; empty if the value can be converted.
 template <class T>
 std::optional<misfit> find_misfit(const boost::json::value& value) {
     try {
@@ -141,10 +141,11 @@ std::optional<misfit> find_misfit(const boost::json::value& value) {
 
 } // namespace detail
 
-/// `value` as a T, by boost::json::value_to: numbers, text, containers, std::optional, structs described by
-/// BOOST_DESCRIBE_STRUCT, and types with a tag_invoke of their own.
-/// Throws error(errc::type_mismatch), which says where it does not fit, by JSON pointer (RFC 6901), and why; `info` is
-/// what the error tells beyond that. May be called from any thread.
+/// Converts `value` to a T by boost::json::value_to: numbers, text, containers, std::optional, structs described by
+/// BOOST_DESCRIBE_STRUCT, and types with their own tag_invoke.
+/// `info`: further members of the error.
+/// Throws error(errc::type_mismatch) with the place that does not fit, as a JSON pointer (RFC 6901), and the reason.
+/// Thread safety: may be called from any thread.
 template <class T>
 T value_as(const boost::json::value& value, const error_info& info = {}) {
     try {

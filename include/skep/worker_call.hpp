@@ -26,37 +26,39 @@ namespace skep {
 
 class served_call;
 
-/// What a tool of the host has returned.
+/// The answer of a host tool.
 struct host_reply {
-    boost::json::value value;      ///< what the tool has answered
+    boost::json::value value;      ///< the answer
     std::vector<blob> attachments; ///< `value` refers to them as {"$attachment": index}
 
-    /// `value` as a T: see value_as.
+    /// Converts `value` to a T: see value_as.
     template <class T>
     T as() const {
         return value_as<T>(value);
     }
 };
 
-/// One call, as the handler that answers it in a worker sees it; see worker_server. It lives until the handler has ended.
+/// One call, seen by its handler in a worker; see worker_server. Valid until the handler has ended.
 ///
-/// Thread safety: to be used where its handler runs. That is the server's executor; on a thread of worker_options::threads
-/// everything but send() and call_host() may be called, which are for coroutines. cancelled() may be called on any thread.
+/// Thread safety: used where the handler runs, which is normally the server's executor. On a thread of
+/// worker_options::threads, everything except send() and call_host() may be called; these two are for coroutines.
+/// cancelled() may be called from any thread.
 class SKEP_API worker_call {
 public:
     worker_call(const worker_call&) = delete;
     worker_call& operator=(const worker_call&) = delete;
 
-    /// The call's number on this worker's connection.
+    /// Returns the number of the call on this worker's connection.
     std::uint64_t id() const noexcept;
-    /// The command that was called.
+    /// Returns the command.
     const std::string& command() const noexcept;
 
-    /// The arguments by name: always an object.
+    /// Returns the arguments by name: always an object.
     const boost::json::value& args() const noexcept;
 
-    /// All arguments as a T, such as a struct described by BOOST_DESCRIBE_STRUCT, or one of them. Throws invalid_arguments,
-    /// which says where they do not fit; an argument that is not there is a null.
+    /// Convert all arguments, or one argument, to a T, such as a struct described by BOOST_DESCRIBE_STRUCT. A missing
+    /// argument is a null.
+    /// Throw invalid_arguments with the place that does not fit.
     template <class T>
     T args_as() const {
         try {
@@ -74,37 +76,40 @@ public:
         }
     }
 
-    /// The bytes that came with the call, in order.
+    /// Returns the bytes that came with the call, in order.
     const std::vector<blob>& attachments() const noexcept;
 
-    /// The id of the session that the call belongs to; empty if it belongs to none.
+    /// Returns the id of the call's session; empty if the call has none.
     const std::string& session() const noexcept;
 
-    /// The id under which the call shows up in logs: the caller's own, or one that the pool has made for it.
+    /// Returns the id of the call in logs: the caller's own, or an id that the pool has generated.
     const std::string& correlation_id() const noexcept;
 
-    /// What the caller attached for whoever handles the call.
+    /// Returns the caller's metadata: see request::metadata.
     const boost::json::object& metadata() const noexcept;
 
-    /// When the caller's time is up, and what is left of it, never negative; nothing if he waits for as long as it takes.
+    /// Return the caller's deadline, and the time until then, never negative. Empty if the caller has no deadline.
     std::optional<time_point> deadline() const noexcept;
     std::optional<duration> remaining() const noexcept;
 
-    /// Whether nobody waits for the answer any more, or SIGTERM has come. The handler's coroutine is cancelled then too
-    /// (terminal): this is for code that computes without awaiting anything. On any thread.
+    /// Returns true if the caller no longer waits for the answer, or SIGTERM has arrived. For code that computes
+    /// without awaiting: the coroutine of the handler is also cancelled (terminal).
+    /// Thread safety: may be called from any thread.
     bool cancelled() const noexcept;
 
-    /// Adds bytes to the result, and returns what stands for them in its value: {"$attachment": index}.
+    /// Adds bytes to the result. Returns the reference for the result's value: {"$attachment": index}.
     boost::json::value attach(blob bytes);
 
-    /// Sends one chunk of a stream; `value` refers to the attachments as {"$attachment": index}. Waits while the consumer
-    /// is a window behind. Chunks that follow within a millisecond share a write. One call at a time.
-    /// Of a call whose caller takes no chunks, they are gathered instead, at most 10,000: if there is any, the list of them
-    /// is the result, and what the handler returns is dropped.
-    /// Throws operation_aborted (boost::system::system_error) once the call is cancelled; std::exception if the chunk cannot
-    /// be sent: it breaks a limit of the host, or holds text that is not UTF-8, or a number that is not finite. If that
-    /// leaves the handler, the call fails with skep.ResultTooLarge or skep.UnserializableResult.
-    /// Cancellation (all types): the wait ends with operation_aborted, and nothing is sent.
+    /// Sends one chunk of a stream. `value` refers to the attachments as {"$attachment": index}. Waits while the
+    /// consumer is a window behind. Chunks sent within a millisecond share a write. At most one send() of a call at a
+    /// time.
+    /// If the caller takes no chunks, the worker collects up to 10,000 of them. The list of the chunks is then the
+    /// result of the call, and the handler's return value is dropped.
+    /// Throws operation_aborted (boost::system::system_error) once the call is cancelled. Throws std::exception if
+    /// the chunk cannot be sent: it exceeds a limit of the host, or holds text that is not UTF-8 or a number that is
+    /// not finite. If this exception leaves the handler, the call fails with skep.ResultTooLarge or
+    /// skep.UnserializableResult.
+    /// Cancellation (all types): the wait ends with operation_aborted, and the chunk is not sent.
     boost::asio::awaitable<void> send(boost::json::value value, std::vector<blob> attachments = {});
     template <class T>
     requires(!std::convertible_to<const T&, boost::json::value>) boost::asio::awaitable<void> send(
@@ -112,19 +117,21 @@ public:
         return send(boost::json::value_from(value), std::move(attachments));
     }
 
-    /// Calls a tool of the host by name, with arguments by name, and returns its answer; see pool::register_tool. Any number
-    /// may be called at a time; those beyond the host's limit wait. The call's own deadline holds for the tool too.
-    /// Throws host_tool_error, operation_aborted once the call is cancelled, std::invalid_argument for args that are no
-    /// object, and as send() does for what cannot be sent.
-    /// Cancellation (all types): the wait ends with operation_aborted; the tool is not stopped by that.
+    /// Calls a tool of the host and returns its answer; see pool::register_tool. Any number of tools at a time; calls
+    /// beyond the host's limit wait. The deadline of the call also applies to the tool.
+    /// `args`: an object with the arguments by name.
+    /// Throws host_tool_error; operation_aborted once the call is cancelled; std::invalid_argument if `args` is not
+    /// an object; the exceptions of send() for data that cannot be sent.
+    /// Cancellation (all types): the wait ends with operation_aborted; the tool continues.
     boost::asio::awaitable<host_reply> call_host(std::string name,
                                                  boost::json::value args = boost::json::object(),
                                                  std::vector<blob> attachments = {});
 
-    /// Tells the caller how far the handler is: `fraction` from 0 to 1, what lies outside is moved there; `text` is cut after
-    /// 4 KiB. The newest counts: the first is sent at once, those after it at most every 20 ms, the last before the answer in
-    /// any case. So a loop may report as often as it likes; it never waits.
-    /// Throws std::invalid_argument for a fraction that is not a number.
+    /// Reports the handler's progress to the caller. Never waits, so a loop may report as often as it likes. The
+    /// first report is sent at once, further reports at most every 20 ms, newest first; the last report is always
+    /// sent, before the answer.
+    /// `fraction`: 0..1; values outside are clamped. `text`: cut after 4 KiB.
+    /// Throws std::invalid_argument if `fraction` is not a number.
     void progress(double fraction, std::string_view text = {});
 
 private:

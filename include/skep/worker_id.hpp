@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Names one incarnation of one worker slot of a pool. An id is never reused: the process that replaces a
-/// lost worker has the same slot and the next generation.
+/// Identifies one incarnation of one worker slot of a pool. An id is never reused: the process that replaces a lost
+/// worker has the same slot and the next generation.
 struct worker_id {
     std::string pool;             ///< the pool's name
     std::uint32_t slot = 0;       ///< 0 .. workers - 1
@@ -24,10 +24,10 @@ struct worker_id {
     friend auto operator<=>(const worker_id&, const worker_id&) = default;
 };
 
-/// "pool/slot#generation", as it stands in logs, errors and the worker's environment.
+/// Returns "pool/slot#generation", the form in logs, errors and the worker's environment.
 SKEP_API std::string to_string(const worker_id& id);
 
-/// Reads what to_string() writes. Returns an empty optional for any other text.
+/// Parses the output of to_string(). Returns an empty optional for any other text.
 SKEP_API std::optional<worker_id> to_worker_id(std::string_view text);
 
 } // namespace skep

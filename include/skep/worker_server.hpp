@@ -56,7 +56,7 @@ boost::asio::awaitable<boost::json::value> to_value(boost::asio::awaitable<T> re
     }
 }
 
-/// Calls a plain function, and makes JSON of what it returns.
+/// Calls a plain function and converts its result to JSON.
 template <class Function, class... Args>
 boost::json::value json_of(Function& function, Args&&... args) {
     if constexpr (std::is_void_v<std::invoke_result_t<Function&, Args...>>) {
@@ -67,7 +67,7 @@ boost::json::value json_of(Function& function, Args&&... args) {
     }
 }
 
-/// Calls a handler that takes its arguments as one value, and perhaps the call.
+/// Calls a handler with its arguments as one value, and with the call if the handler takes it.
 template <class Args, class Handler>
 decltype(auto) call_with(Handler& handler, Args&& args, worker_call& call) {
     if constexpr (std::invocable<Handler&, Args, worker_call&>) {
@@ -77,7 +77,7 @@ decltype(auto) call_with(Handler& handler, Args&& args, worker_call& call) {
     }
 }
 
-/// Keeps the arguments for as long as the handler runs, which may take them by reference.
+/// Keeps the arguments alive while the handler runs: the handler may take them by reference.
 template <class Args, class Handler>
 boost::asio::awaitable<boost::json::value> run_typed(Handler& handler, worker_call& call) {
     auto args = call.args_as<Args>();
@@ -110,20 +110,20 @@ boost::asio::awaitable<void> run_hook(Hook& hook) {
 
 } // namespace detail
 
-/// How a worker_server is to be. A plain value, whose setters work in a chain.
+/// Options of a worker_server. A plain value; its setters work in a chain.
 class worker_options {
 public:
-    /// How many calls it is at at once, 1 or more: handlers take turns where they await something. Default: its threads();
-    /// without them what the pool is configured to give it (threads_per_worker), which is 1 unless said otherwise.
+    /// Sets the number of calls at a time, 1 or more: coroutine handlers take turns when they await. Default:
+    /// threads() if set, or else the pool's threads_per_worker, 1 by default.
     worker_options& capacity(std::size_t calls) noexcept {
         capacity_ = calls;
         return *this;
     }
     std::optional<std::size_t> capacity() const noexcept { return capacity_; }
 
-    /// Runs the handlers that are plain functions on so many threads of their own, 1 or more: for code that computes. It must
-    /// stand being run several times at once. The pool has to allow for that: pool_config::threads_per_worker or capacity.
-    /// Default: none.
+    /// Runs handlers that are plain functions on this number of separate threads, 1 or more: for code that computes.
+    /// Such a handler must tolerate several calls at once. The pool must allow it: pool_config::threads_per_worker or
+    /// capacity. Default: no threads.
     worker_options& threads(std::size_t count) noexcept {
         threads_ = count;
         return *this;
@@ -135,7 +135,7 @@ private:
     std::optional<std::size_t> threads_;
 };
 
-/// A worker of a pool, written in C++: commands by name, served until the pool asks it to stop.
+/// A worker of a pool, written in C++: serves commands by name until the pool asks the worker to stop.
 ///
 ///     int main() {
 ///         skep::worker_server server;
@@ -143,37 +143,38 @@ private:
 ///         return server.run();
 ///     }
 ///
-/// Link the program with the library skep::worker, which has no pool in it, or with skep::skep.
+/// Link the program with the library skep::worker, which does not contain the pool, or with skep::skep. A pool starts
+/// the program like any other program: name the program in pool_config::launch.
 ///
-/// One per process. Make it first in main(), before the program prints anything or starts threads: where frames travel over
-/// stdin and stdout, this is what moves them out of the way. A pool starts the program as it would any other: name it in
-/// pool_config::launch.
+/// Preconditions: one worker_server per process. Construct the server first in main(), before the program prints
+/// anything or starts threads: if frames travel over stdin and stdout, the constructor moves these to other
+/// descriptors.
 ///
-/// Handlers run on the thread that is in run(), one at a time; coroutines take turns with each other where they await
-/// something. A handler that blocks keeps the others waiting, unless it is a plain function and has threads to run on
-/// (worker_options::threads): coroutines, hooks and the health check stay on the one thread all the same. Pings are answered
-/// all the same, cancellation shows in worker_call::cancelled(), and if the host dies the process ends at once, as another
-/// thread sees to these.
+/// Executor: handlers run on the thread in run(), one at a time. Coroutines take turns when they await. A blocking
+/// handler delays all other handlers, unless it is a plain function and runs on the threads of
+/// worker_options::threads. Coroutines, hooks and the health check always stay on the thread in run(). A separate
+/// thread answers pings, sets worker_call::cancelled(), and ends the process at once if the host dies, even while a
+/// handler blocks.
 ///
-/// Results must keep to the limits of the host: one that does not is an error of that one call (skep.ResultTooLarge,
-/// skep.UnserializableResult). No exception of a handler costs the worker its life.
+/// Errors: an exception of a handler fails only its call; the worker continues. A result beyond the limits of the
+/// host fails only its call (skep.ResultTooLarge, skep.UnserializableResult).
 ///
-/// Thread safety: none; run() is the last that is called.
+/// Thread safety: none; run() is the last function that is called.
 class SKEP_API worker_server {
 public:
-    /// Takes the connection to the pool that has started this process, if one has: run() tells.
+    /// Takes the connection to the pool that started this process. Without such a pool, the constructor succeeds and
+    /// run() reports the problem.
     /// Throws std::invalid_argument for a capacity of 0, and for 0 threads.
     explicit worker_server(const worker_options& options = {});
     ~worker_server();
     worker_server(const worker_server&) = delete;
     worker_server& operator=(const worker_server&) = delete;
 
-    /// Registers what answers a command: `handler(worker_call&)`, a coroutine that returns an awaitable of the result or of
-    /// nothing, or a plain function. Results are whatever boost::json::value_from converts.
-    ///
-    /// A coroutine is cancelled (terminal) when the caller cancels the call: clean up and let operation_aborted pass. What it
-    /// takes from then on is to be short.
+    /// Registers the handler of a command: `handler(worker_call&)`, a plain function, or a coroutine that returns an
+    /// awaitable of the result or of void. Results: any type that boost::json::value_from converts.
     /// Throws std::invalid_argument for a name that is empty, taken, or begins with "skep.".
+    /// Cancellation (terminal): a coroutine is cancelled when the caller cancels the call. Clean up briefly and let
+    /// operation_aborted pass.
     template <class Handler>
     requires std::invocable<Handler&, worker_call&> worker_server& on(std::string command, Handler handler) {
         if constexpr (!detail::is_async<Handler, worker_call&>) {
@@ -189,8 +190,8 @@ public:
         }
     }
 
-    /// The same with the arguments as an Args, see worker_call::args_as: `handler(Args)` or `handler(Args, worker_call&)`.
-    /// Arguments that do not fit are the caller's fault (errc::invalid_arguments).
+    /// Registers a handler that takes its arguments as an Args, see worker_call::args_as: `handler(Args)` or
+    /// `handler(Args, worker_call&)`. Arguments that do not fit fail the call with errc::invalid_arguments.
     template <class Args, class Handler>
     requires std::invocable<Handler&, Args> || std::invocable<Handler&, Args, worker_call&> worker_server& on(
         std::string command, Handler handler) {
@@ -210,47 +211,52 @@ public:
         }
     }
 
-    /// Registers what the pool runs now and then while the worker is idle: `check()`, a coroutine or a plain function. If it
-    /// throws or returns false, the pool gives the worker no calls until it succeeds, and in the end another process takes
-    /// its place. Without one, the pool sees only that the worker answers.
-    /// Throws std::invalid_argument for a second one.
+    /// Registers the health check, a coroutine or a plain function: `check()`. The pool runs the check now and then
+    /// between calls. If the check throws or returns false, the pool gives the worker no calls until the check
+    /// succeeds, and finally replaces the process. Without a health check, the pool sees only that the worker
+    /// answers.
+    /// Throws std::invalid_argument for a second check.
     template <std::invocable Check>
     worker_server& health_check(Check check) {
         return set_health_check(
             [check = std::move(check)](worker_call&) mutable { return detail::run_check(check); });
     }
 
-    /// Registers what runs once before the worker takes calls, a coroutine or a plain function. If it throws, the start fails.
-    /// In the order of registration; pings are answered meanwhile.
+    /// Registers a hook that runs once before the worker takes calls, a coroutine or a plain function. Hooks run in
+    /// the order of registration; pings are answered meanwhile. If a hook throws, the start fails.
     template <std::invocable Hook>
     worker_server& on_start(Hook hook) {
         return add_start_hook([hook = std::move(hook)]() mutable { return detail::run_hook(hook); });
     }
 
-    /// Registers what runs once when the worker stops in an orderly way after a complete start; the last one registered runs
-    /// first. None runs when the worker crashes or its host is gone.
+    /// Registers a hook that runs once when the worker stops in an orderly way after a complete start. The last
+    /// registered hook runs first. No hook runs if the worker crashes or its host is gone.
     template <std::invocable Hook>
     worker_server& on_stop(Hook hook) {
         return add_stop_hook([hook = std::move(hook)]() mutable { return detail::run_hook(hook); });
     }
 
-    /// The worker's place in its pool, such as "default/0": what takes its place after its end has the same. A name for what
-    /// is to survive a crash, a checkpoint file say. Empty if no pool has started the process.
+    /// Returns the worker's place in its pool, such as "default/0". The replacement of the worker has the same slot:
+    /// use it as the name of data that must survive a crash, such as a checkpoint file. Empty if no pool started the
+    /// process.
     const std::string& slot() const noexcept;
 
-    /// How the worker before this one in its slot ended, to be read in an on_start hook or later: "segfault", "abort",
-    /// "out_of_memory", "gpu" and "error" are its own doing, "clean" is exit code 0, "killed_by_us" is the pool's doing,
-    /// "killed_by_someone" another's; "unknown" is possible. Empty if there was none, or it was still there then.
+    /// Returns the kind of exit of the slot's previous worker; valid in an on_start hook or later. "segfault",
+    /// "abort", "out_of_memory", "gpu" and "error": caused by that worker itself. "clean": exit code 0.
+    /// "killed_by_us": caused by the pool. "killed_by_someone": caused by another party. "unknown": no information.
+    /// Empty if the slot had no previous worker, or the previous worker still ran at the start of this worker.
     const std::string& previous_exit() const noexcept;
 
-    /// Where handlers and hooks run: for what they need of Asio before run(), such as a timer or a connection.
+    /// Returns the executor of handlers and hooks. Use it for Asio objects that handlers need before run(), such as a
+    /// timer or a connection.
     boost::asio::any_io_executor get_executor() noexcept;
 
-    /// Serves calls until the pool asks the worker to stop, or SIGTERM does, and returns what main() should: 0 after an
-    /// orderly stop, 1 if a hook has failed, 64 if no pool has started the process; stderr says why. Asked by the pool, it
-    /// waits for the handlers that run; at SIGTERM it cancels them, and those calls are lost.
-    /// Ends the process itself, and at once: with 70 when the host is gone, over stdio with all that is in its process group
-    /// if it leads that; with 76 when the host breaks the protocol.
+    /// Serves calls until the pool asks the worker to stop, or SIGTERM arrives. On request of the pool, waits for the
+    /// running handlers. On SIGTERM, cancels the running handlers, and their calls are lost.
+    /// Returns the exit status for main(): 0 after an orderly stop, 1 if a hook failed, 64 if no pool started the
+    /// process; stderr has the reason.
+    /// Ends the process itself at once with 70 if the host is gone, and with 76 if the host breaks the protocol. With
+    /// 70 over stdio, a worker that leads its process group ends the whole group.
     /// Throws std::logic_error if it is called twice.
     int run();
 

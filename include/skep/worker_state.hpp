@@ -31,15 +31,15 @@ enum class worker_state {
     degraded,  ///< runs, but is kept out of rotation
     suspended, ///< drained and paused on request
     stopping,  ///< in the stop sequence
-    stopped, ///< terminal: asked to end and exited with 0, ended by SIGINT or SIGTERM, or never had a process
-    finished, ///< terminal: exited with 0 though nobody asked
-    failed,   ///< terminal: error, signal, non-zero exit or lost channel
-    killed    ///< terminal: had to be forced
+    stopped,   ///< terminal: exited with 0 on request, ended by SIGINT or SIGTERM, or never had a process
+    finished,  ///< terminal: exited with 0 without a request
+    failed,    ///< terminal: error, signal, non-zero exit or lost channel
+    killed     ///< terminal: had to be forced
 };
-/// How many states there are.
+/// Number of states.
 inline constexpr std::size_t worker_state_count = 12;
 
-/// Why a worker passed from one state to another, for programs.
+/// Reason of a change of state, for programs.
 enum class transition_reason {
     backoff,             ///< the slot is held back after failures, or by the start limit
     launch,              ///< its process is started
@@ -48,82 +48,83 @@ enum class transition_reason {
     checkin,             ///< a place became free
     health_check_failed, ///< it failed a probe, or a call in a way that counts
     health_check_passed, ///< a probe found it well again
-    suspend,             ///< it is drained, as somebody asked for
-    resume,              ///< somebody ended the suspension
+    suspend,             ///< it is drained on request
+    resume,              ///< the suspension ended
     recycle,             ///< a fresh worker takes its place
     scale_down,          ///< it is no longer needed
     memory_limit,        ///< it holds too much memory
-    shutdown,            ///< it was asked to end while nothing was wrong with it
+    shutdown,            ///< it was asked to end, without a fault
     exit,                ///< its process ended by itself
     error,               ///< it broke the protocol, lost a channel, or could not be started
-    timeout              ///< it did not come up, answer a ping, or end a call given up in time
+    timeout              ///< it did not come up, answer a ping, or end an abandoned call in time
 };
 
-/// Whether a worker does its job, orthogonal to where it is in its life.
+/// Health of a worker, independent of its lifecycle state.
 enum class worker_health { unknown, healthy, unhealthy };
 
 /// The lifecycle as users of a plain pool see it. Derived, never stored.
 enum class lifecycle_view { initializing, ready, busy, degraded, terminating, terminated };
 
-/// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored. Available and busy workers
-/// serve, or will again; a tainted slot is held back after a crash, a recovering one has a worker on its way or waits for
-/// its backoff; of a dead worker nothing is to be expected any more.
+/// The lifecycle as the dispatcher of a crash-barrier pool sees it. Derived, never stored. An available or busy
+/// worker serves, or will serve again. A tainted slot is held back after a crash. A recovering slot has a worker that
+/// is coming up, or waits for its backoff. A dead worker is in a terminal state.
 enum class availability_view { available, busy, tainted, recovering, dead };
 
-/// Its name here, such as "ready".
+/// Return the name of the enumerator, such as "ready".
 SKEP_API std::string_view to_string(worker_state state) noexcept;
 SKEP_API std::string_view to_string(transition_reason reason) noexcept;
 SKEP_API std::string_view to_string(worker_health health) noexcept;
 SKEP_API std::string_view to_string(lifecycle_view view) noexcept;
 SKEP_API std::string_view to_string(availability_view view) noexcept;
 
-/// True for stopped, finished, failed and killed.
+/// Returns true for stopped, finished, failed and killed.
 SKEP_API bool is_terminal(worker_state state) noexcept;
 
-/// True for ready, busy and degraded.
+/// Returns true for ready, busy and degraded.
 SKEP_API bool is_running(worker_state state) noexcept;
 
-/// True if the lifecycle has an edge from `old_state` to `new_state`.
+/// Returns true if the lifecycle has an edge from `old_state` to `new_state`.
 SKEP_API bool is_legal(worker_state old_state, worker_state new_state) noexcept;
 
-/// What a state is in each of these views.
+/// Return the view of a state.
 SKEP_API lifecycle_view to_lifecycle_view(worker_state state) noexcept;
 SKEP_API availability_view to_availability_view(worker_state state, bool is_tainted) noexcept;
 
-/// What is known when a worker's process has ended; decides its terminal state.
+/// Facts about the end of a worker's process; they decide its terminal state.
 struct worker_outcome {
-    bool forced = false;         ///< we sent SIGKILL
-    bool stop_requested = false; ///< we asked it to stop
+    bool forced = false;         ///< the pool sent SIGKILL
+    bool stop_requested = false; ///< the pool asked it to stop
     bool channel_lost = false;   ///< a channel broke, or it broke the protocol, while it should have served
-    exit_status status;          ///< how its process ended
+    exit_status status;          ///< end of its process
 };
 
-/// The terminal state by intent, first match wins: killed (we had to force it, and SIGKILL ended it) > stopped
-/// (ended by SIGINT or SIGTERM, whoever sent it, or asked to end and exited with 0) > failed (error, signal, non-zero
-/// exit, lost channel) > finished. A SIGTERM that we sent because its channel was lost does not make it stopped.
+/// Returns the terminal state by intent; the first match wins: killed (the pool sent SIGKILL, and SIGKILL ended the
+/// process) > stopped (ended by SIGINT or SIGTERM from any sender, or exited with 0 on request) > failed (error,
+/// signal, non-zero exit, lost channel) > finished. After a lost channel, a SIGTERM from the pool does not lead to
+/// stopped.
 SKEP_API worker_state terminal_state(const worker_outcome& outcome) noexcept;
 
-/// One entry of a worker's history. Changes between ready and busy that follow one another share one entry, which tells
-/// of the last of them and how many there were.
+/// One entry of a worker's history. Successive changes between ready and busy share one entry with
+/// the data of the last change and the number of changes.
 struct transition {
-    worker_state from;                        ///< the state that it left
-    worker_state to;                          ///< the one that it entered
-    std::string reason;                       ///< why, for people
+    worker_state from;                        ///< the old state
+    worker_state to;                          ///< the new state
+    std::string reason;                       ///< reason, for people
     duration time_in_state;                   ///< time spent in `from`
     std::chrono::system_clock::time_point at; ///< wall clock, for people
-    boost::json::object metadata;             ///< more about it, for programs
-    transition_reason code;                   ///< why, for programs
-    std::uint64_t count = 1;                  ///< changes that the entry stands for
+    boost::json::object metadata;             ///< details, for programs
+    transition_reason code;                   ///< reason, for programs
+    std::uint64_t count = 1;                  ///< number of changes in this entry
 };
 
-/// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal
-/// change; time comes in as an argument. Not thread-safe: a pool keeps it on its strand.
+/// The lifecycle of one worker: a pure state machine. It never reads a clock and never throws on an illegal change;
+/// time is an argument. Not thread-safe: a pool keeps it on its strand.
 class SKEP_API worker_state_machine {
 public:
-    /// At most this many entries are remembered, not counting those of set_busy(); the oldest go first.
+    /// Most entries of the history, not counting those of set_busy(); the oldest are dropped first.
     static constexpr std::size_t history_limit = 32;
 
-    /// Begins as created, at these times.
+    /// Constructs a machine in the state created, at these times.
     worker_state_machine(time_point now, std::chrono::system_clock::time_point wall);
 
     /// Moves to `new_state` if the lifecycle allows it. Returns errc::illegal_transition and changes nothing
@@ -132,8 +133,8 @@ public:
                                       time_point now, std::chrono::system_clock::time_point wall,
                                       boost::json::object metadata = {});
 
-    /// Moves from ready to busy or back. Returns false and changes nothing in any other state, or if nothing would
-    /// change. Such changes come with every call: they allocate nothing and share one entry of the history.
+    /// Moves from ready to busy or back. Returns false and changes nothing in any other state, or if the state would
+    /// stay the same. Such changes come with every call: they allocate nothing and share one entry of the history.
     bool set_busy(bool is_busy, time_point now) noexcept {
         const auto from = is_busy ? worker_state::ready : worker_state::busy;
         if (state_ != from) {
@@ -145,43 +146,43 @@ public:
         return true;
     }
 
-    /// What else is known of the worker; `wall` is its updated_at() from then on.
+    /// Set health and taint. `wall` becomes updated_at().
     void set_health(worker_health health, std::chrono::system_clock::time_point wall) noexcept;
     void set_tainted(bool is_tainted, std::chrono::system_clock::time_point wall) noexcept;
 
-    /// What it is now.
+    /// Return the current state, health and taint.
     worker_state state() const noexcept { return state_; }
     worker_health health() const noexcept { return health_; }
     bool tainted() const noexcept { return tainted_; }
 
-    /// True iff ready, healthy and not tainted. Load is the dispatcher's to compare with capacity.
+    /// Returns true if the worker is ready, healthy and not tainted. The dispatcher compares load with capacity.
     bool accepts_work() const noexcept;
 
-    /// Its state in each of these views.
+    /// Return the views of the current state.
     lifecycle_view lifecycle() const noexcept { return to_lifecycle_view(state_); }
     availability_view availability() const noexcept { return to_availability_view(state_, tainted_); }
 
-    /// Since when it has been in its present state.
+    /// Returns the time of entry into the current state.
     time_point entered_at() const noexcept { return entered_at_; }
 
-    /// When it first became ready; empty before that.
+    /// Returns the time when the worker first became ready; empty before that.
     std::optional<std::chrono::system_clock::time_point> started_at() const noexcept { return started_at_; }
 
-    /// When its state, health or taint last changed, but for set_busy().
+    /// Returns the time of the last change of state, health or taint, except changes of set_busy().
     std::chrono::system_clock::time_point updated_at() const noexcept { return updated_at_; }
 
-    /// The same with set_busy(), as seen at these times.
+    /// Returns updated_at() including changes of set_busy(), as seen at these times.
     std::chrono::system_clock::time_point updated_at(
         time_point now, std::chrono::system_clock::time_point wall) const noexcept;
 
-    /// Oldest first, without the changes of set_busy() since the last entry: see flips().
+    /// Returns the history, oldest entry first, without the changes of set_busy() since the last entry: see flips().
     const std::vector<transition>& history() const noexcept { return history_; }
 
-    /// The changes of set_busy() since the last entry of history(), as one entry; none if there were none. It becomes a
-    /// part of history() before the next move_to().
+    /// Returns the changes of set_busy() since the last entry of history() as one entry; empty without such changes.
+    /// This entry becomes a part of history() before the next move_to().
     std::optional<transition> flips(time_point now, std::chrono::system_clock::time_point wall) const;
 
-    /// How many calls of move_to() succeeded; history() holds the last of them.
+    /// Returns the number of successful calls of move_to(); history() holds the last of them.
     std::uint64_t transitions() const noexcept { return transitions_; }
 
 private:
