@@ -10,20 +10,19 @@
 
     worker.run()
 
-The pool starts the script and calls its commands by name; what a command returns is sent back as JSON, and
-what it raises travels as a remote error with its type, message and traceback. print() and logging go to the
-pool's logs, never into the protocol. `worker.call("predict", text="hello")` does without a pool, for unit
-tests, and so does `python3 -m skep call worker.py predict text=hello`.
+The pool starts the script and calls its commands by name. The result of a command is sent back as JSON; an
+exception travels as a remote error with its type, message and traceback. print() and logging go to the pool's
+logs, never into the protocol. `worker.call("predict", text="hello")` runs a command without a pool, for unit
+tests, as does `python3 -m skep call worker.py predict text=hello`.
 
-The type of a remote error is the name of the exception's class as tracebacks have it: `module.QualName`, and
-`QualName` alone for a builtin or a class of the script itself. What the SDK itself answers with is in this
-package, so `skep.UnknownCommand` and the like never are exceptions of somebody else. `raise skep.Error(...)`
-says that the caller is at fault.
+The type of a remote error is the name of the exception's class as in tracebacks: `module.QualName`, or
+`QualName` alone for a builtin or a class of the script itself. The SDK's own errors are in this package, so a
+type such as `skep.UnknownCommand` always comes from the SDK. `raise skep.Error(...)` blames the caller.
 """
 
 import sys
 
-# For interpreters that cannot even parse the rest of the package; this file is one that they can.
+# For old interpreters: they can parse this file, but not the rest of the package.
 if sys.version_info < (3, 8):
     running = sys.version_info[:3] + (sys.executable,)
     sys.stderr.write("skep needs Python 3.8 or later; this is Python %d.%d.%d (%s)\n" % running)

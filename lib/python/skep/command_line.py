@@ -21,7 +21,7 @@ from ._wire.protocol import DEFAULT_LIMITS, PROTOCOL_VERSION, __version__
 class _Host(threading.Thread):
     """A host of a few lines, in the process of the worker itself, that makes one call.
 
-    The script is welcomed, called and asked to stop over channels, as by any host. `answer` is that of the worker.
+    Welcomes the script, calls it and asks it to stop over channels, like any host. `answer` is the worker's answer.
     """
 
     def __init__(self, command: str, args: Dict[str, Any], attachments: Sequence[bytes]) -> None:
@@ -50,7 +50,7 @@ class _Host(threading.Thread):
         self._data.send([encode(self._call)], self._attachments)
         self.answer = self._receive_answer()
         self._control.send([encode({"type": "shutdown", "grace_ms": 0})])
-        threading.Event().wait()  # for ever: a closed channel would mean that the host has died
+        threading.Event().wait()  # for ever: a closed channel would mean the death of the host
 
     def _receive_answer(self) -> Optional[Frame]:
         while True:
@@ -144,7 +144,7 @@ something that forwards these, such as `ssh -T` or `docker run -i`. What the scr
 
 def main() -> NoReturn:
     """Runs the action of the command line and exits."""
-    # The rest: arguments of a command that follow an option, or mistakes.
+    # `rest`: arguments of a command after an option, or mistakes.
     options, rest = _parser().parse_known_args()
     sys.exit(options.run(options, rest))
 

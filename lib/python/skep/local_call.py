@@ -23,14 +23,19 @@ _fakes: Optional[Mapping[str, Callable[..., Any]]] = None
 
 @contextmanager
 def fake_tools(tools: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
-    """Replaces the tools of the host in a block of a unit test, for commands that run by worker.call().
+    """Replaces the tools of the host in a block of a unit test, for commands run by worker.call().
 
         with skep.fake_tools({"lookup_user": lambda id: {"name": "Ada"}}):
             assert worker.call("greet", user=42) == "Hello, Ada"
 
-    In the block skep.call_host() calls these functions on its own thread. Arguments and results are converted as on the
-    way to a host and back. An error of a function becomes a skep.HostError with its type and message, unless it is one.
-    The block applies to all threads. A block inside another block hides the tools of the outer one.
+    In the block, skep.call_host() calls these functions on its own thread. Arguments and results are converted as on
+    the way to a host and back. An error of a function becomes a skep.HostError with its type and message; a
+    skep.HostError stays unchanged. The block applies to all threads. An inner block hides the tools of the outer one.
+
+    Args:
+        tools: functions by tool name. skep.call_host_async() also accepts async functions.
+    Returns:
+        A context manager.
     """
     global _fakes
     previous, _fakes = _fakes, tools
@@ -75,7 +80,13 @@ def _convert_result(name: str, value: Any) -> Any:
 def call_locally(
     work: Work, event_loop: EventLoop, command: str, args: Mapping[str, Any], attachments: Sequence[bytes]
 ) -> Any:
-    """Returns the result as a host gets it, with `bytes` for attachments. Raises the error of the command."""
+    """Runs a command without a pool.
+
+    Returns:
+        The result as a host receives it, with `bytes` in the place of attachments.
+    Raises:
+        The error of the command.
+    """
     message = {"type": "call", "id": 1, "command": command, "args": decode(json.dumps(args, allow_nan=False).encode())}
     parts = [memoryview(memoryview(part).tobytes()) for part in attachments]
     call = Call(message, parts, LocalHost(), Window())

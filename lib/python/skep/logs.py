@@ -6,20 +6,27 @@ from typing import Any, Dict
 from ._calls.telemetry import MAX_RECORD_BYTES, add_correlation_id, records
 from ._wire.messages import encode
 
-_LENGTHS = (16_000, 5_000, 1_500)  # characters of the text: the first that fits is taken
+_LENGTHS = (16_000, 5_000, 1_500)  # characters of the text: the first length that fits is used
 _MAX_NAME_LENGTH = 64  # characters
 
 
 class Handler(logging.Handler):
     """Sends records to the host's log, with level, logger's name and the correlation id of the running call.
 
-    The SDK adds a handler to the root logger if the script has configured no logging by the time that it serves. Other
-    scripts can add one: `logging.getLogger().addHandler(skep.logs.Handler())`. Like skep.emit() it never blocks.
+    The SDK adds a handler to the root logger if the script has not configured logging before it serves. Other scripts
+    can add one: `logging.getLogger().addHandler(skep.logs.Handler())`. Like skep.emit(), the handler never blocks. It
+    shortens long texts to fit into a record of 16 KiB.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Sends a record. Called by `logging`."""
-        if records.is_closed:  # in a forked child the record goes where it would go without a host
+        """Sends a record. Called by `logging`.
+
+        In a forked child, and with an older host, passes the record to logging.lastResort.
+
+        Args:
+            record: the record to send.
+        """
+        if records.is_closed:  # log as without a host
             if logging.lastResort is not None and record.levelno >= logging.lastResort.level:
                 logging.lastResort.handle(record)
             return
@@ -39,7 +46,7 @@ def handle_unless_configured() -> None:
 
 
 def _encode_to_fit(message: Dict[str, Any], text: str) -> bytes:
-    """Returns the message with the text, cut to fit: more of its end, with the exception, than of its beginning."""
+    """Returns the message with the text, shortened to fit: keeps more of its end, with the exception, than of its start."""
     body = b""
     for length in _LENGTHS:
         message["text"] = text if len(text) <= length else f"{text[: length // 4]} ... {text[-length * 3 // 4 :]}"

@@ -1,4 +1,4 @@
-"""The Worker, by which a script registers its commands and serves its pool."""
+"""The Worker: registers the commands of a script and serves its pool."""
 
 import os
 import sys
@@ -36,9 +36,12 @@ class Worker:
     Create it before the script prints anything: over stdin and stdout, the constructor moves the frames out of the way
     of print().
 
-    `thread_safe=True` allows commands to run at once in threads of one process. A pool with more than one thread per
-    worker requires it, and so does a script with both async and plain commands.
-    `concurrency` limits the async commands at once, 1 or more.
+    Args:
+        thread_safe: True allows concurrent commands in threads of one process. A pool with more than one thread per
+            worker requires it, and so does a script with both async and plain commands.
+        concurrency: limit of concurrent async commands, 1 or more; 100 by default.
+    Raises:
+        ValueError: `concurrency` is not an int, or less than 1.
     """
 
     def __init__(self, *, thread_safe: bool = False, concurrency: int = DEFAULT_CONCURRENCY) -> None:
@@ -61,7 +64,7 @@ class Worker:
             return
         try:
             self._connection = connect()
-        except ConnectError as error:  # no failure yet: a test may import the module
+        except ConnectError as error:  # not yet an error: a test may import the module
             self._connect_error = str(error)
         else:
             self._slot = os.environ.get("SKEP_WORKER", "").rpartition("#")[0] or None
@@ -71,18 +74,18 @@ class Worker:
     def slot(self) -> Optional[str]:
         """The worker's place in its pool, such as "default/0". The next worker in this place has the same slot.
 
-        Use it to name things that survive a crash, such as a checkpoint file. None if no pool has started the script.
+        Use it to name data that survives a crash, such as a checkpoint file. None if no pool has started the script.
         """
         return self._slot
 
     @property
     def previous_exit(self) -> Optional[str]:
-        """How the previous worker of the slot ended. Read it in an on_start hook or later.
+        """The end of the previous worker of the slot. Read it in an on_start hook or later.
 
-        "segfault", "abort", "out_of_memory", "gpu" and "error" are its own doing, "clean" is exit code 0, also
-        when the pool had asked or signalled it to stop, "killed_by_us" is the pool's doing, "killed_by_someone"
-        another's; "unknown" is possible. None if there was none, or it was still there when this one greeted the
-        pool, as when it is recycled.
+        "segfault", "abort", "out_of_memory", "gpu" and "error" are failures of the worker. "clean" is exit code 0, also
+        after a request or a signal of the pool to stop. "killed_by_us" is a kill by the pool, "killed_by_someone" by
+        another process. "unknown" is possible. None if there was no previous worker, or if it was still running when
+        this worker greeted the pool, for example during recycling.
         """
         return self._previous_exit
 
@@ -97,13 +100,20 @@ class Worker:
     def command(
         self, target: Union[Callable[..., Any], str, None] = None, *, name: Optional[str] = None
     ) -> Callable[..., Any]:
-        """Registers a function, plain or async, as a command, under its own name or the given one.
+        """Registers a function, plain or async, as a command.
 
         Use as `@worker.command`, `@worker.command("name")` or `@worker.command(name="name")`. The host passes
-        arguments by name. What the function returns must be JSON, or something that offers a way to become
-        JSON: dataclasses, named tuples, numpy values, dates, bytes (sent as attachments), `to_dict()` ...
-        Raises TypeError for a function that cannot be called that way, and ValueError for a name that is taken
-        or begins with "skep.".
+        arguments by name. The result must be JSON or convertible to JSON: dataclasses, named tuples, numpy values,
+        dates, bytes (sent as attachments), objects with `to_dict()` ...
+
+        Args:
+            target: the function, or the name of the command.
+            name: the name of the command; by default the name of the function.
+        Returns:
+            The function, or a decorator.
+        Raises:
+            TypeError: the function cannot be called by names of arguments, or has no name.
+            ValueError: the name is taken, or begins with "skep.".
         """
         if target is not None and not isinstance(target, str):
             return self._register(target, name)
@@ -111,13 +121,20 @@ class Worker:
         return lambda function: self._register(function, command_name)
 
     def health_check(self, function: Hook) -> Hook:
-        """Registers the function that the pool runs now and then while the worker is idle. There is one at most.
+        """Registers the function that the pool calls from time to time while the worker is idle. At most one.
 
-        If it raises or returns False, the pool gives the worker no calls until it succeeds, and in the end
-        another process takes its place. It may return JSON, for information, and runs where commands do: on the main
-        thread, a thread of its own, or, as it may be async, the event loop. Without one, the pool sees only that calls
-        are answered there.
-        Raises TypeError for a function that cannot be called without arguments, ValueError for a second one.
+        If it raises or returns False, the pool gives the worker no calls until the check succeeds, and finally replaces
+        the worker. The check may return JSON, for information. It runs where commands run: on the main thread, on a
+        thread of its own, or on the event loop if it is async. Without a check, the pool only sees that the worker
+        answers calls.
+
+        Args:
+            function: a function without required parameters, plain or async.
+        Returns:
+            The function.
+        Raises:
+            TypeError: the function needs arguments, or is a generator.
+            ValueError: there is a health check already.
         """
         if self._health_check is not None:
             raise ValueError(f"there is already a health check '{self._health_check.name}'")
@@ -125,16 +142,32 @@ class Worker:
         return function
 
     def on_start(self, hook: Hook) -> Hook:
-        """Registers a function, plain or async, to run once before the worker takes calls. If it raises, the start
-        fails."""
+        """Registers a function, plain or async, to run once before the worker accepts calls.
+
+        The start fails if the function raises.
+
+        Args:
+            hook: a function without required parameters.
+        Returns:
+            The function.
+        Raises:
+            TypeError: `hook` is not callable.
+        """
         self._start_hooks.append(unwrap_function("hook", hook))
         return hook
 
     def on_stop(self, hook: Hook) -> Hook:
         """Registers a function, plain or async, to run once when the worker stops in an orderly way.
 
-        The last one registered runs first. None runs after a start that was not complete, none when the worker
-        crashes or its host is gone, and none in a process that the worker has forked.
+        Hooks run in reverse order of registration. They do not run after an incomplete start, after a crash, after the
+        end of the host, or in a process that the worker has forked.
+
+        Args:
+            hook: a function without required parameters.
+        Returns:
+            The function.
+        Raises:
+            TypeError: `hook` is not callable.
         """
         self._stop_hooks.append(unwrap_function("hook", hook))
         return hook
@@ -144,15 +177,22 @@ class Worker:
 
             assert worker.call("predict", text="hello")["label"] == "greeting"
 
-        Arguments and result are turned into JSON and back, as on their way from a host and to it, so a tuple is
-        a list at the other end; a result has `bytes` where a host gets attachments. The on_start hooks run once,
-        before the first call; to keep one from loading what a test can do without, patch what it calls. The
-        on_stop hooks never run here. Async commands run on a loop that this worker keeps for them, so no other may be
-        running on this thread. Tools of the host are given by skep.fake_tools().
-        What a command or hook raises comes through as it is. Raises skep.UnknownCommand and
-        skep.InvalidArguments where a host would get those errors, skep.UnserializableResult or
-        skep.ResultTooLarge for a result that a pool would not take by default, and TypeError or ValueError for
-        arguments that are no JSON.
+        Arguments and result are converted to JSON and back, as on their way from and to a host, so a tuple becomes a
+        list. The on_start hooks run once, before the first call; patch the functions that a hook calls to keep it from
+        loading data that a test does not need. The on_stop hooks never run here. Async commands run on a loop of this
+        worker, so no other loop may run on this thread. skep.fake_tools() provides tools of the host.
+
+        Args:
+            command: the name of the command.
+            attachments: binary data of the call.
+            args: the arguments of the command.
+        Returns:
+            The result, with `bytes` in the place of attachments.
+        Raises:
+            skep.UnknownCommand, skep.InvalidArguments: as a host would receive them.
+            skep.UnserializableResult, skep.ResultTooLarge: a pool with default limits would refuse the result.
+            TypeError, ValueError: the arguments are not JSON.
+            Any exception of a command or a hook, unchanged.
         """
         try:
             for hook in self._due_start_hooks():
@@ -165,15 +205,17 @@ class Worker:
     def run(self) -> None:
         """Serves calls until the pool asks the worker to stop, then exits the process.
 
-        Call it last, on the main thread, and under `if __name__ == "__main__":`: tests import the script, and so do
-        children that multiprocessing spawns. In such a child it returns at once, with a warning on stderr. Exit
-        status: 0 after an orderly stop, 1 if a start or stop hook failed, 64 if no pool has started the script,
-        70 if the host is gone, 76 if it broke the protocol, 78 if the script cannot do what its pool wants (stderr has
-        the reason). A child that a command or hook forks, and that comes back from it, ends there, without its atexit
-        handlers: with 0, with 1 after an error, or with what it has given to sys.exit().
-        Raises RuntimeError if a worker of this process serves already, as in a hook or a command.
-        A script that a pool has started, and that comes to its end without this call, is told so on stderr and
-        exits with 120.
+        Call it last, on the main thread, and under `if __name__ == "__main__":`, because tests and children spawned by
+        multiprocessing import the script. In such a child it returns at once, with a warning on stderr. A script
+        started by a pool that ends without this call gets a message on stderr and exits with 120.
+
+        Exit status: 0 after an orderly stop, 1 if a start or stop hook failed, 64 if no pool has started the script,
+        70 if the host is gone, 76 if the host broke the protocol, 78 if the script cannot serve as its pool requires
+        (stderr has the reason). A child forked by a command or a hook ends when it returns from there, without its
+        atexit handlers: with 0, with 1 after an error, or with the status passed to sys.exit().
+
+        Raises:
+            RuntimeError: a worker of this process serves already, for example in a hook or a command.
         """
         confirm_run()
         if is_multiprocessing_import():
@@ -221,7 +263,7 @@ class Worker:
         return Work(self._commands, self._health_check, self._event_loop, self._thread_safe, self._concurrency)
 
     def _due_start_hooks(self) -> List[Callable[[], Any]]:
-        """Returns the start hooks the first time, then none: they run once, and may use call()."""
+        """Returns the start hooks the first time, then an empty list: hooks run once, and may use call()."""
         hooks = [] if self._started else self._start_hooks
         self._started = True
         return hooks
@@ -239,7 +281,7 @@ class Worker:
         return target
 
     def _run_hook(self, hook: Callable[[], Any], conversation: Conversation) -> bool:
-        """Runs a hook. Returns false after an error, which it writes to stderr."""
+        """Runs a hook. Writes an error to stderr and returns false."""
         try:
             self._event_loop.run_hook(hook)
         except BaseException as error:

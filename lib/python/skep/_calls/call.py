@@ -85,7 +85,7 @@ class Call:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def cancelled(self) -> bool:
-        """Returns true if the caller has cancelled the call. For other threads, which are not interrupted."""
+        """Returns true if the caller has cancelled the call. For other threads, because they are not interrupted."""
         return self.window.is_cancelled(self.id)
 
 
@@ -134,7 +134,11 @@ def current_call(call: Call) -> Iterator[None]:
 
 
 def current() -> Call:
-    """Returns the running call. Raises RuntimeError outside of a call."""
+    """Returns the running call.
+
+    Raises:
+        RuntimeError: called outside of a call.
+    """
     call = _context_call.get() or _global_call
     if call is None:
         raise RuntimeError("no call is running: skep.current() and skep.attachments() work inside a command")
@@ -142,7 +146,11 @@ def current() -> Call:
 
 
 def attachments() -> List[memoryview]:
-    """Returns the binary data sent with the running call, in order, read-only."""
+    """Returns the binary data sent with the running call, in order, read-only.
+
+    Raises:
+        RuntimeError: called outside of a call.
+    """
     return current().attachments
 
 
@@ -183,14 +191,24 @@ def call_host(name: str, timeout: Optional[float] = None, /, **args: Any) -> Any
 
         user = skep.call_host("lookup_user", id=42)
 
-    Arguments are converted like the result of a command; `bytes` in them become attachments. Waits for at most
-    `timeout` seconds (more than 0; None: no limit), and never beyond the deadline of the call. If one call makes more
-    requests than the host accepts of it at a time (16 by default), later requests wait for the answers to earlier ones.
-    Returns the tool's result, with a read-only memoryview in the place of each attachment; a list of the attachments if
-    the result is null and has some.
-    Raises skep.HostError if the tool fails or the host has no such tool, TimeoutError, ValueError if the arguments
-    cannot be sent or are too large, skep.Cancelled if the call is cancelled, RuntimeError outside of a call, after its
-    end, in a forked child, and on an event loop that the SDK runs (use call_host_async() there).
+    If one call makes more concurrent requests than the host accepts (16 by default), later requests wait for the
+    answers to earlier ones.
+
+    Args:
+        name: the name of the tool.
+        timeout: limit of the wait in seconds, more than 0; None: no limit. The wait also ends at the call's deadline.
+        args: the arguments, converted like the result of a command; `bytes` become attachments.
+    Returns:
+        The tool's result, with a read-only memoryview in the place of each attachment; the list of the attachments if
+        the result is null and has some.
+    Raises:
+        skep.HostError: the tool has failed, or the host has no such tool.
+        TimeoutError: no answer in time.
+        ValueError: the arguments cannot be sent or are too large, or `timeout` is not positive.
+        skep.Cancelled: the call is cancelled.
+        RuntimeError: called outside of a call, after its end, in a forked child, or on an event loop that the SDK runs
+            (use call_host_async() there).
+
     Thread safety: for the thread that runs the command, and for threads that work for it.
     """
     call = current()
@@ -198,19 +216,27 @@ def call_host(name: str, timeout: Optional[float] = None, /, **args: Any) -> Any
 
 
 async def call_host_async(name: str, timeout: Optional[float] = None, /, **args: Any) -> Any:
-    """call_host() for `async def` commands: the loop runs on. Raises CancelledError if the call is cancelled."""
+    """Calls a tool of the host from an `async def` command. The loop continues to run.
+
+    Args, Returns and Raises: as for call_host(), but raises CancelledError if the call is cancelled.
+    """
     call = current()
     return await call.host.call_tool_async(call, name, timeout, args)
 
 
 def progress(fraction: float, text: str = "") -> None:
-    """Reports the progress of the command to the caller: a fraction, clamped to 0 ... 1, and an optional text.
+    """Reports the progress of the command to the caller.
 
     The newest report counts. The first report is sent at once, later ones at most every 20 ms, the last one before the
-    answer: a loop may report at any rate. The first 1024 characters of a text are sent. Returns at once, and does
-    nothing once the call is answered.
-    Raises ValueError for NaN, TypeError for a fraction that is no number and a text that is no str, RuntimeError
-    outside of a call. Thread-safe.
+    answer, so a loop may report at any rate. Returns at once. No effect after the answer of the call. Thread-safe.
+
+    Args:
+        fraction: the finished part, clamped to 0 ... 1.
+        text: a description for people; the first 1024 characters are sent.
+    Raises:
+        ValueError: `fraction` is NaN.
+        TypeError: `fraction` is not a number, or `text` is not a str.
+        RuntimeError: called outside of a call.
     """
     fraction = float(fraction)
     if fraction != fraction:

@@ -11,7 +11,7 @@ from .._wire.json_rules import per_type
 
 
 def unwrap_function(kind: str, target: Any) -> Callable[..., Any]:
-    """Returns the function to register, without its staticmethod(). Raises TypeError if it is no function."""
+    """Returns the function to register, without its staticmethod(). Raises TypeError if the target is not callable."""
     function = target.__func__ if isinstance(target, staticmethod) else target
     if not callable(function):
         raise TypeError(f"a {kind} is a function, not {function!r}")
@@ -46,12 +46,12 @@ def wrapped_functions(function: Callable[..., Any]) -> List[Callable[..., Any]]:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Returns true if a function declares that its result is to be awaited, or iterated by `async for`."""
+    """Returns true if a function declares that its result must be awaited, or iterated by `async for`."""
     return _declares(inspect.iscoroutinefunction, function) or _declares(inspect.isasyncgenfunction, function)
 
 
 def is_generator(function: Callable[..., Any]) -> bool:
-    """Returns true if a function declares that a call runs none of its code."""
+    """Returns true if a function declares that a call only creates a generator."""
     return _declares(inspect.isgeneratorfunction, function) or _declares(inspect.isasyncgenfunction, function)
 
 
@@ -117,7 +117,7 @@ def _type_kind(type_of_value: type) -> str:
 
 
 def refuse_generator(subject: str, value: Any) -> Any:
-    """Returns the value. Raises TypeError for a generator: none of its code has run, which would look like success."""
+    """Returns the value. Raises TypeError for a generator: its code has not run, but the call would look successful."""
     kind = value_kind(value)
     if kind in (GENERATOR, ASYNC_GENERATOR):
         article = "an" if kind == ASYNC_GENERATOR else "a"
@@ -240,7 +240,7 @@ class HealthCheck:
         name = getattr(function, "__name__", None) or repr(function)
         signature = find_signature("health check", name, function)
         if is_generator(function):
-            # A call would run none of its code, and look like success.
+            # The code of a generator would not run, but the check would look successful.
             raise TypeError(f"health check '{name}' is a generator; health checks return what they find")
         for parameter in signature.parameters.values():
             if parameter.default is parameter.empty and parameter.kind not in (
@@ -256,12 +256,12 @@ class HealthCheck:
         self._function = function
 
     def run(self, wait: Callable[[Any], Any]) -> Any:
-        """Returns the function's result, passed to `wait` if it is awaitable. Raises Unhealthy if it is False."""
+        """Returns the function's result, passed to `wait` if awaitable. Raises Unhealthy if the result is False."""
         value = self._function()
         return self._check_result(wait(value) if value_kind(value) == AWAITABLE else value)
 
     async def run_async(self) -> Any:
-        """Returns the function's result on an event loop. Raises Unhealthy if it is False."""
+        """Returns the function's result on an event loop. Raises Unhealthy if the result is False."""
         value = self._function()
         if value_kind(value) == AWAITABLE:
             value = await value

@@ -1,8 +1,8 @@
-"""Windows in which a call may be interrupted, and the interrupts of the main thread, for cancelled calls and SIGTERM.
+"""Windows that allow interrupts of a call, and the interrupts of the main thread, for cancelled calls and SIGTERM.
 
-A signal handler runs on the main thread between any two bytecodes. So it may raise only inside a window, which the main
-thread opens around user code and around waiting for the next call. Outside of a window the interrupt stays pending, and
-is raised when the next window opens.
+A signal handler runs on the main thread between any two bytecodes. So it may raise only inside a window. The main
+thread opens a window around user code and around waiting for the next call. Outside of a window the interrupt stays
+pending, and is raised when the next window opens.
 """
 
 import os
@@ -22,14 +22,14 @@ class Window:
     may_block = True  # if true, blocking the thread delays this call only
 
     # Callback for an interrupt, on any thread and in signal handlers. A thread that waits with the window closed sets
-    # it, and resets it afterwards.
+    # the callback, and resets it afterwards.
     on_interrupt: Optional[Callable[[], None]] = None
 
     def open(self, call_id: int) -> None:
         """Opens the window. Raises a pending interrupt: call close() in a try block that includes open()."""
 
     def close(self) -> bool:
-        """Closes the window. Returns true if it was open. In a call's thread, an interrupt may arrive here."""
+        """Closes the window. Returns true if it was open. In a call's thread, may raise an interrupt."""
         return False
 
     def is_cancelled(self, call_id: int) -> bool:
@@ -48,7 +48,7 @@ class Window:
 
 
 class CallWindow(Window):
-    """The window of one call among several. It is interrupted at most once."""
+    """The window of one call among several. The call is interrupted at most once."""
 
     def begin(self) -> None:
         """Binds the call to the calling thread or task. Raises a pending interrupt."""
@@ -93,7 +93,7 @@ class Interrupts(Window):
     def before_fork(self) -> None:
         """Blocks SIGTERM while a child still has the handler.
 
-        The child would lose the signal, and the wakeup descriptor, which both share, would report it to the worker.
+        The child would lose the signal, and the shared wakeup descriptor would report it to the worker.
         """
         self._fork_masks.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
@@ -103,7 +103,7 @@ class Interrupts(Window):
 
     def after_fork_in_child(self) -> None:
         """Resets the signal handling of the child to the defaults."""
-        if self._is_installed:  # false in a child of the child, which inherits the child's handling
+        if self._is_installed:  # false in a grandchild, because it inherits the reset handling
             self._is_installed = self._is_open = False
             signal.set_wakeup_fd(-1)
             os.close(self._wakeup)

@@ -67,7 +67,7 @@ class LoopWindow(CallWindow):
 
 
 async def call_async(tools: Tools, call: Call, name: str, timeout: Optional[float], args: Mapping[str, Any]) -> Any:
-    """Calls a tool and returns its result. The loop runs on meanwhile."""
+    """Calls a tool and returns its result. The loop continues to run."""
     answers = LoopMailbox()
     request = Request(call, name, timeout, answers)
     request.cancellation = asyncio.CancelledError

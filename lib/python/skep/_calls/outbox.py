@@ -18,7 +18,7 @@ _MAX_BATCH_BYTES = 4 * 1024
 class Batch:
     """A batch of frames for the host. Callers have their windows closed.
 
-    A frame that is added within a millisecond of the last write waits for the next write, which a thread does when the
+    A frame that is added within a millisecond of the last write waits for the next write. A thread writes when the
     millisecond is over, even while the generator waits or computes. A crash loses the chunks of one millisecond.
     """
 

@@ -15,7 +15,7 @@ from .streams import Credit
 from .telemetry import records
 from .tools import Tools
 
-_NO_LIMIT = sys.maxsize  # for an older host, which keeps to the capacity of the hello
+_NO_LIMIT = sys.maxsize  # for an older host: it respects the capacity of the hello
 
 
 class PoolHost(Host):
@@ -37,7 +37,7 @@ class PoolHost(Host):
         self.interrupt: Callable[[int], None]  # cancels a running or a future call
 
     def accept_welcome(self, message: Dict[str, Any]) -> None:
-        """Reads the host's welcome. Raises ProtocolError if it is malformed."""
+        """Reads the host's welcome. Raises ProtocolError if the welcome is malformed."""
         self.welcome_time = time.monotonic()
         try:
             if message["type"] != "welcome":

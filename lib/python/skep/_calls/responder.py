@@ -52,7 +52,7 @@ class Work:
 
     @property
     def plain_commands(self) -> List[str]:
-        """The names of the commands that are no async functions and wrap none."""
+        """The names of the commands that neither are async functions nor wrap one."""
         return [name for name, command in self.commands.items() if not (command.is_async or command.wraps_async)]
 
     def is_for_loop(self, command: Command) -> bool:
@@ -65,7 +65,7 @@ class Work:
     def execute(self, call: Call, answers: Answers, send_chunk: Optional[Callable[[Any], None]] = None) -> Answer:
         """Runs the command of a call, and returns the answer. Raises a CallError, or the error of user code.
 
-        Passes the values that a command yields to `send_chunk`; without `send_chunk` they are the answer.
+        Passes the values that a command yields to `send_chunk`; without `send_chunk`, a list of the values is the answer.
         """
         command = self.accept(call)
         if command is None:
@@ -85,7 +85,7 @@ class Work:
     def _resolve_value(
         self, value: Any, call: Call, command: Command, send_chunk: Optional[Callable[[Any], None]]
     ) -> Any:
-        """Returns the data of a command's value, which may have to be awaited, or iterated, or both."""
+        """Returns the data of a command's value. Awaits or iterates the value, or both, if necessary."""
         while value_kind(value) == AWAITABLE:
             value = self._wait_for(value, call)
         kind = value_kind(value)
@@ -118,7 +118,7 @@ def health_answer(call: Call, answers: Answers, value: Any) -> Answer:
     # The answer of a worker without a check is useful, too: it shows that the worker answers calls.
     try:
         return answers.result(call.id, HEALTH_CHECK, value)
-    except Exception:  # the worker is healthy, whatever the value is
+    except Exception:  # the worker is healthy with any value
         return answers.result(call.id, HEALTH_CHECK, None)
 
 

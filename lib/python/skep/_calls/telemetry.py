@@ -22,7 +22,7 @@ _BYTES_OF_TREE = 28  # the highest cost of a byte of JSON in the host's memory
 
 
 class Records:
-    """A bounded queue of records, which a thread sends. put() never blocks."""
+    """A bounded queue of records, sent by a thread. put() never blocks."""
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -31,7 +31,7 @@ class Records:
         self._thread: Optional[threading.Thread] = None
 
     def connect(self, send: Callable[[bytes], None], limits: Limits) -> None:
-        """Starts the thread, which sends queued and later records by `send`."""
+        """Starts the thread. It sends queued and later records by `send`."""
         limit = min(MAX_RECORD_BYTES, limits.json_bytes, limits.frame_bytes - 4, limits.tree_bytes // _BYTES_OF_TREE)
         thread = threading.Thread(target=self._send_all, args=(send, limit), name="skep-records", daemon=True)
         try:
@@ -77,14 +77,17 @@ _ANY_VERSION = re.compile("(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{
 
 
 def traceparent() -> Optional[str]:
-    """Returns the header "traceparent" for requests to other services, by which the trace of the call goes on there.
+    """Returns the header "traceparent" for requests to other services, so that the call's trace continues there.
 
-    The header names the current skep.span(), or the call if there is none. Returns None in a call without a trace and
-    outside of a call. The matching header "tracestate" is in skep.current().metadata.
+    The header names the current skep.span(), or the call outside of a span. The matching header "tracestate" is in
+    skep.current().metadata.
+
+    Returns:
+        The header; None in a call without a trace, and outside of a call.
     """
     try:
         call = current()
-    except RuntimeError:  # none is running
+    except RuntimeError:  # outside of a call
         return None
     block = current_span(call)
     return block.traceparent if block else _header(call.metadata.get("traceparent"))
@@ -116,7 +119,7 @@ def current_span(call: Any) -> Optional[TracedSpan]:
 
 @contextmanager
 def trace_block() -> Iterator[Optional[TracedSpan]]:
-    """Makes a span around a block, inside the current span or call. None if their trace is not recorded."""
+    """Makes a span around a block, inside the current span or call. Yields None if the trace is not recorded."""
     parent = _FORM.fullmatch(traceparent() or "")
     if parent is None or int(parent[3], 16) % 2 == 0:
         yield None
@@ -149,16 +152,21 @@ Number = Union[int, float]
 def emit(
     name: str, measurements: Optional[Mapping[str, Number]] = None, metadata: Optional[Mapping[str, Any]] = None
 ) -> None:
-    """Emits an event, which subscribers of the host's events get as `worker.emitted`.
+    """Emits an event. Subscribers of the host's events receive it as `worker.emitted`.
 
         skep.emit("model.loaded", {"duration_ms": 812, "bytes": 2_000_000}, {"model": "small"})
 
-    Measurements are finite numbers. Metadata are texts, numbers, bools and None; other values become their str(). The
-    event carries the correlation id of the running call, if there is one. May be called at any time, also before
-    worker.run(). Returns at once: at most 1024 events are queued; events beyond that, and events longer than 16 KiB,
-    are dropped and counted, and the host gets the count.
-    Raises ValueError or TypeError for a name that is no text of 1 to 256 bytes, for measurements that are no finite
-    numbers, and for more than 64 measurements or metadata. Thread-safe.
+    The event carries the correlation id of the running call, if any. Callable at any time, also before worker.run().
+    Returns at once: at most 1024 events are queued. Further events, and events longer than 16 KiB, are dropped and
+    counted, and the host receives the count. Thread-safe.
+
+    Args:
+        name: 1 to 256 bytes in UTF-8.
+        measurements: at most 64 finite numbers by name.
+        metadata: at most 64 texts, numbers, bools or None by name; other values become their str().
+    Raises:
+        ValueError: the name is not a text of this length, a measurement is not finite, or there are too many members.
+        TypeError: a measurement is not a number.
     """
     _emit(name, measurements, metadata, None)
 
@@ -193,8 +201,16 @@ def span(name: str, metadata: Optional[Mapping[str, Any]] = None) -> Iterator[No
         with skep.span("tokenize", {"model": "small"}):
             ...
 
-    The measurement is `duration_ms`. The metadata gets `outcome`: "ok", or the type of the exception, which propagates.
-    In a traced call the block is a span of the call's trace, inside the current span.
+    The measurement is `duration_ms`. The metadata contains `outcome`: "ok", or the type of an exception; the exception
+    propagates. In a traced call the block is a span of the call's trace, inside the current span.
+
+    Args:
+        name: 1 to 256 bytes in UTF-8.
+        metadata: as for emit(), at most 63 members.
+    Returns:
+        A context manager.
+    Raises:
+        ValueError: as emit(), at the end of the block.
     """
     start = time.monotonic()
     outcome = "ok"
@@ -214,7 +230,7 @@ def add_correlation_id(message: Dict[str, Any]) -> None:
     """Adds the correlation id of the running call, if there is one."""
     try:
         message["correlation_id"] = current().correlation_id
-    except RuntimeError:  # none is
+    except RuntimeError:  # outside of a call
         pass
 
 

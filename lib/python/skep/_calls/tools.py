@@ -26,7 +26,7 @@ _HIGHEST_NUMBER = 2**63 - 1
 class Request:
     """A tool call: its tool, arguments, timeout, and the mailbox of its thread or task.
 
-    The mailbox gets a Frame, the result; an exception to raise; or None when it is the request's turn to be sent.
+    The mailbox gets a Frame, the result; an exception to raise; or None when the request's turn to be sent has come.
     """
 
     def __init__(self, call: Call, name: str, timeout: Optional[float], mailbox: Mailbox) -> None:
@@ -46,7 +46,7 @@ class Request:
         self._deadline = time.monotonic() + min(waits) if waits else None
 
     def encode(self, args: Mapping[str, Any], limits: Limits) -> None:
-        """Encodes the arguments. Raises ValueError if they cannot be sent, or the host would refuse them."""
+        """Encodes the arguments. Raises ValueError if the host would refuse the message."""
         encoded_name = encode(self.name)
         if len(encoded_name) > _MAX_NAME_BYTES:
             raise ValueError(f"there is no tool '{self.name[:_MAX_NAME_BYTES]}...': names are shorter")
@@ -119,7 +119,7 @@ class _Account:
 class Tools:
     """Sends requests, and hands the answers to their mailboxes. Thread-safe.
 
-    The thread that listens to the host acquires only the lock of the accounts, which is never held while sending.
+    The thread that listens to the host acquires only the lock of the accounts. No thread holds this lock while sending.
     """
 
     def __init__(self, outbox: Outbox, progress: Progress, limits: Limits, cancel: Callable[[int], None]) -> None:
@@ -243,7 +243,7 @@ class Tools:
                 return
         if request.call.is_over:  # and finish() has missed an account that was opened later
             self.accounts.pop(request.call.id, None)
-        elif request.number == 0:  # it had a place
+        elif request.number == 0:  # the request had a place
             self._make_room(request)
 
     def _make_room(self, request: Request) -> None:

@@ -38,7 +38,7 @@ PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__))
 # Frames in these folders lead to user code: the SDK, and the JSON encoder, which calls to_dict() of a result.
 _OUTER_FOLDERS = tuple(path + os.sep for path in (PACKAGE_FOLDER, os.path.dirname(json.__file__)))
 
-# The attributes as type defines them, whatever a metaclass defines.
+# The attributes as type defines them, even if a metaclass redefines them.
 _MODULE: Callable[[type], object] = vars(type)["__module__"].__get__
 _QUALIFIED_NAME: Callable[[type], object] = vars(type)["__qualname__"].__get__
 

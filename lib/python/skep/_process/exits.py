@@ -43,7 +43,7 @@ def exit_forked_child(error: Optional[BaseException] = None) -> NoReturn:
     """Ends a forked child that returns from user code, or leaves it by an error, with the status that Python would use.
 
     Ends the child at once: the rest of the conversation, of the script and atexit belong to the worker. The child must
-    not close an event loop, whose selector it shares with the worker: the worker's loop would hear nothing any more.
+    not close an event loop: it shares the selector with the worker, and the worker's loop would get no more events.
     """
     status = 1
     try:
@@ -71,7 +71,7 @@ def _status(code: object) -> int:
 
 
 def exit_for_protocol_error(error: Exception) -> NoReturn:
-    """Ends the worker from a thread beside the main thread, which user code may keep busy for any time."""
+    """Ends the worker from another thread: user code may keep the main thread busy for any time."""
     report_protocol_error(error)
     os._exit(EXIT_PROTOCOL_ERROR)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 
 def _unpatched(name: str) -> Dict[str, Any]:
-    """Returns the content of a module in C as it was before any library replaced a part of it."""
+    """Returns the original content of a module in C, without replacements by libraries."""
     module = importlib.import_module(name)
     patched = dict(vars(module))
     spec = importlib.util.find_spec(name)
@@ -21,7 +21,7 @@ def _unpatched(name: str) -> Dict[str, Any]:
     copy = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(copy)
     content = dict(vars(copy))
-    # Python 3.9 replaces the module by the copy, and for Python 3.8 they are one: what is patched stays so for others.
+    # Python 3.9 replaces the module by the copy, and in Python 3.8 both are one object: restore the patches for others.
     sys.modules[name] = module
     vars(module).update(patched)
     for removed in vars(module).keys() - patched.keys():
@@ -29,8 +29,8 @@ def _unpatched(name: str) -> Dict[str, Any]:
     return content
 
 
-# A thread of the SDK that waited in what gevent has put in place of these would get a hub of gevent's, with which Python
-# cannot end: it crashes, now and then.
+# gevent replaces these. A thread of the SDK that waits in a replacement gets a hub of gevent, and Python sometimes
+# crashes at its end because of the hub.
 if TYPE_CHECKING:
     from queue import SimpleQueue
     from select import poll
@@ -47,27 +47,28 @@ __all__ = ["SimpleQueue", "poll", "replacement_of_threads", "sleep", "socket", "
 _PATIENCE = 5.0  # seconds until a thread counts as not started
 
 
-# The SDK needs a thread that runs whatever the main thread does: it hears the host while a command runs, and interrupts
-# the command. gevent and eventlet replace threads by coroutines, which run only while the main thread waits.
+# The SDK needs a thread that runs independently of the main thread: it receives the host's messages while a command
+# runs, and interrupts the command. gevent and eventlet replace threads by coroutines, which run only while the main
+# thread waits.
 _REPLACED = "{} has replaced threads by something else, and the SDK needs threads to hear its pool while a command runs"
 _LIBRARIES = (
     ("gevent.monkey", "is_module_patched", "monkey.patch_all(thread=False)"),
     ("eventlet.patcher", "is_monkey_patched", "eventlet.monkey_patch(thread=False)"),
 )
 
-# How the threading module starts a thread, and the arguments besides the function: since Python 3.13 there are none.
+# How the threading module starts a thread, and the arguments besides the function: since Python 3.13 there are no others.
 _HAS_JOINABLE_THREADS = hasattr(threading, "_start_joinable_thread")
 _STARTER = "_start_joinable_thread" if _HAS_JOINABLE_THREADS else "_start_new_thread"
 _STARTER_ARGUMENTS: Tuple[Any, ...] = () if _HAS_JOINABLE_THREADS else ((),)
 
 
 def replacement_of_threads() -> Optional[str]:
-    """Returns why the SDK has no threads, and the remedy; None if threads are real."""
+    """Returns the reason why the SDK has no threads, with the remedy; None if threads are real."""
     for module, predicate, remedy in _LIBRARIES:
         is_replaced = getattr(sys.modules.get(module), predicate, None)
         if callable(is_replaced) and any(map(is_replaced, ("_thread", "thread", "threading"))):
             return _REPLACED.format(module.partition(".")[0]) + f": use {remedy}, or do not patch"
-    # Debuggers wrap these functions, and still start threads: trying them decides.
+    # Debuggers wrap these functions, and still start threads: a trial decides.
     starters = ((_thread.start_new_thread, ((),)), (getattr(threading, _STARTER), _STARTER_ARGUMENTS))
     if all(isinstance(start, BuiltinFunctionType) for start, _ in starters):
         return None

@@ -59,7 +59,7 @@ def confirm_run() -> None:
 
 
 def report_missing_run() -> bool:
-    """Writes to stderr, once, that the script has not called worker.run(). Returns true if it wrote that."""
+    """Writes to stderr, once, that the script has not called worker.run(). Returns true if the message was written."""
     if not _is_missing:
         return False
     confirm_run()
@@ -83,7 +83,7 @@ def _check_end(script: FrameType, process: int) -> None:
 
 
 def _has_returned(script: FrameType) -> bool:
-    """Returns true if a frame has ended with a return: an exception or sys.exit() is a reason of its own."""
+    """Returns true if a frame has ended with a return: an exception or sys.exit() is a sufficient reason."""
     last = script.f_code.co_code[script.f_lasti]
     return dis.opname[last].startswith("RETURN_")
 

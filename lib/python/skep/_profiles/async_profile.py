@@ -67,7 +67,7 @@ class AsyncProfile(ConcurrentProfile):
     def serve(self) -> None:
         self._responder = AsyncResponder(self.work, self.host)
         self._queue = CallQueue(self.capacity, self._begin)
-        # The context of each call. The task of another call may begin it, whose variables it must not inherit.
+        # The context of each call: the task of another call may begin it, and must not pass on its variables.
         self._context = contextvars.copy_context()
         self._interrupts.on_terminate = lambda: self._schedule(self._terminate)
         threading.Thread(target=self._receive_calls, name="skep-calls", daemon=True).start()
@@ -88,7 +88,7 @@ class AsyncProfile(ConcurrentProfile):
             self._schedule(self._finish_if_idle)
 
     def _join_threads(self, timeout: Optional[float] = None) -> None:
-        """Waits for the calls in threads. The loop runs on meanwhile: the calls may wait for its tasks."""
+        """Waits for the calls in threads. The loop continues to run, because the calls may wait for its tasks."""
         done: "asyncio.Future[None]" = self._loop.create_future()
 
         def join() -> None:

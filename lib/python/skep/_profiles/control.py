@@ -52,7 +52,7 @@ class Control:
             raise ProtocolError(f"a {kind} message is malformed: {error!r}") from error
 
     def start_listening(self) -> None:
-        """Starts the listening thread, which works while user code is busy."""
+        """Starts the listening thread. It works while user code is busy."""
         threading.Thread(target=self._listen, name="skep-control", daemon=True).start()
 
     def _listen(self) -> None:

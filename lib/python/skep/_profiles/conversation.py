@@ -48,11 +48,11 @@ def choose_profile(
                 "threads beside the event loop. If they may, create the worker by skep.Worker(thread_safe=True); "
                 "otherwise make them async, too"
             )
-        from .async_profile import AsyncProfile  # with asyncio, which is slow to import
+        from .async_profile import AsyncProfile  # with asyncio: slow to import
 
         return AsyncProfile(connection, work, interrupts, host, work.concurrency, event_loop=event_loop)
     if threads > 1:
-        from .thread_profile import ThreadProfile  # with ctypes, which is slow to import, too
+        from .thread_profile import ThreadProfile  # with ctypes: slow to import, too
 
         return ThreadProfile(connection, work, interrupts, host, threads)
     return ProcessProfile(connection, work, interrupts, host)
@@ -79,7 +79,7 @@ def _fitting_names(commands: Iterable[str]) -> List[str]:
 
 
 class Conversation:
-    """Serves the host at the other end of a connection. The constructor raises Unsuitable if the script cannot."""
+    """Serves the host at the other end of a connection. The constructor raises Unsuitable if that is impossible."""
 
     def __init__(self, connection: Connection, work: Work, event_loop: EventLoop) -> None:
         self.interrupts = Interrupts()

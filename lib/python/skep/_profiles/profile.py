@@ -1,4 +1,4 @@
-"""Profiles: the ways in which a worker runs its calls, one at a time or several at once."""
+"""Profiles: how a worker runs its calls, one at a time or several at once."""
 
 import threading
 from typing import Dict, List, Optional, Set, Tuple, Type
@@ -42,7 +42,7 @@ class Profile:
 
 
 class ProcessProfile(Profile):
-    """The profile of a worker with one call at a time, which runs on the main thread."""
+    """The profile of a worker with one call at a time, on the main thread."""
 
     def serve(self) -> None:
         interrupts, receive = self._interrupts, self._connection.receive
@@ -99,7 +99,7 @@ class RunningCalls:
             return is_cancelled
 
     def remove(self, call_id: int) -> None:
-        """Removes a call, which is about to be answered."""
+        """Removes a call directly before its answer."""
         with self._lock:
             del self._calls[call_id]
 

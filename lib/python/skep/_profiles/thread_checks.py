@@ -1,4 +1,4 @@
-"""Finds out whether two threads use one object at once: a guarded one, or any of a script as it is."""
+"""Checks for concurrent use of one object by two threads: of a guarded object, or of any object of a script."""
 
 import contextlib
 import functools
@@ -13,19 +13,24 @@ from .._process.diagnostics import write_to_stderr
 
 Guarded = TypeVar("Guarded")
 
-# What Python looks up in the class, and never through __getattr__.
+# Methods that Python looks up in the class, and never through __getattr__.
 SPECIAL = ("call", "len", "contains", "iter", "next", "getitem", "setitem", "delitem", "enter", "exit")
 
 
 def guard(thing: Guarded) -> Guarded:
-    """Wraps an object so that one thread at a time may use it.
+    """Wraps an object so that only one thread at a time may use it.
 
         model = skep.guard(load_model())
 
-    A use is a call of a method, a call of the object, or its use as a container. A use during another thread's use
-    raises RuntimeError with the stacks of both threads: the worker is less thread-safe than it says. A thread may use
-    the object from inside its own methods. Attributes that are no methods are unguarded, and operators are missing. For
-    tests, and for the first days: a use costs about a microsecond more.
+    A use is a call of a method, a call of the object, or its use as a container. A thread may use the object from
+    inside the object's own methods. Attributes that are not methods are unguarded, and operators are missing. For
+    tests, and for the first days: each use costs about a microsecond more.
+
+    Args:
+        thing: the object to guard.
+    Returns:
+        The wrapper. It raises RuntimeError, with the stacks of both threads, for a use during another thread's use:
+        the worker is less thread-safe than declared.
     """
     return cast(Guarded, _Guard(thing))
 
@@ -68,7 +73,7 @@ def _use(guard: _Guard, name: str, function: Callable[..., Any], /, *args: Any, 
 
 
 def both_stacks(subject: str, other_thread: Optional[threading.Thread]) -> str:
-    """Returns the report that this thread uses something during another thread's use, with both stacks."""
+    """Returns the report of a use by this thread during another thread's use, with both stacks."""
     this = threading.current_thread()
     lines = [f"{this.name} uses {subject}", *_stack(this)]
     if other_thread is not None:
@@ -96,39 +101,39 @@ for _name in SPECIAL:
     setattr(_Guard, f"__{_name}__", _special(f"__{_name}__"))
 
 
-# What is wrong with sharing the objects of these between threads.
+# Libraries whose objects threads must not share, and the reasons.
 UNSAFE_LIBRARIES = {
     "matplotlib": "pyplot has one current figure for all threads: give each call a Figure of its own",
     "pandas": "its objects change inside even where they are only read: give each thread a copy of its own",
     "sqlite3": "a connection belongs to the thread that has opened it: open one for each thread",
 }
 
-_MOST_REPORTS = 100  # of which each has two stacks
+_MOST_REPORTS = 100  # each has two stacks
 _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Condition, threading.Semaphore)
 
 
 class ThreadChecks:
-    """Says on stderr, once each, which unsafe libraries are loaded, and which methods meet in one object.
+    """Reports on stderr, once each, loaded unsafe libraries and methods that run concurrently in one object.
 
-    A strict one also raises an error in the method that comes second, each time.
+    In strict mode, also raises an error in the second method, each time.
     """
 
     def __init__(self, strict: bool = False) -> None:
         self._strict = strict
         self._named: Set[str] = set()
         self._met: Set[Tuple[type, str, str]] = set()
-        self._users: Dict[int, "_Use"] = {}  # by the id of an object that a thread is inside of
+        self._users: Dict[int, "_Use"] = {}  # by the id of an object whose method a thread runs
         self._lock = threading.Lock()
 
     def look_for_libraries(self) -> None:
-        """Looks at what has been imported by now."""
+        """Reports unsafe libraries among the modules imported so far."""
         for name, reason in UNSAFE_LIBRARIES.items():
             if name in sys.modules and name not in self._named:
                 self._named.add(name)
                 write_to_stderr(f"skep: thread_safety_checks: {name} is not safe in several threads: {reason}\n")
 
     def watch_classes(self, module: str = "__main__") -> None:
-        """Has the methods of the classes that a module defines watched; their objects stay what they are."""
+        """Watches the methods of the classes defined in a module. The objects keep their types."""
         for kind in list(vars(sys.modules[module]).values()):
             if isinstance(kind, type) and kind.__module__ == module and not issubclass(kind, BaseException):
                 self._watch(kind)
@@ -157,7 +162,7 @@ class ThreadChecks:
         this = threading.current_thread()
         with self._lock:
             use = self._users.get(id(thing))
-            if use is None or not _is_inside(use.thread, thing):  # an interrupt may have kept it from leaving
+            if use is None or not _is_inside(use.thread, thing):  # an interrupt may have prevented _leave()
                 use = self._users[id(thing)] = _Use(this, name)
             if use.thread is this:
                 use.depth += 1
@@ -192,7 +197,7 @@ class _Use:
 
 
 def _has_lock(thing: Any) -> bool:
-    """Whether an object takes care of its threads by itself."""
+    """Returns true if an object seems to protect itself: it has a lock."""
     try:
         slots = [getattr(thing, name, None) for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
         return any(isinstance(value, _LOCKS) for value in [*getattr(thing, "__dict__", {}).values(), *slots])
@@ -201,13 +206,13 @@ def _has_lock(thing: Any) -> bool:
 
 
 def _returns_at_once(function: Callable[..., Any]) -> bool:
-    """Whether what a function does comes after its call."""
+    """Returns true if a function does its work after the call returns."""
     kinds = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     return any(is_kind(function) for is_kind in kinds)
 
 
 def _is_inside(thread: threading.Thread, thing: Any) -> bool:
-    """Whether a thread is in a watched method of an object."""
+    """Returns true if a thread runs a watched method of an object."""
     frame = sys._current_frames().get(thread.ident or 0)
     while frame is not None:
         if frame.f_code.co_filename == __file__ and frame.f_locals.get("self_") is thing:

@@ -27,12 +27,12 @@ except (ImportError, AttributeError):  # interrupts arrive only in waits for the
 class ThreadWindow(CallWindow):
     """The window of a call on a thread. The call is interrupted at most once.
 
-    Python can raise an exception in another thread, between any two later bytecodes. The exception must hit neither the
-    SDK's own code nor the next call. So an open window has one right to raise: the interrupting thread acquires it, and
-    the closing thread removes it. A closing thread that comes too late waits for the exception, which is at hand then,
-    and discards it if it has not been raised.
+    Python can raise an exception in another thread, between any two later bytecodes. The exception must not hit
+    the SDK's own code or the next call. So an open window has one right to raise: the interrupting thread acquires it, and
+    the closing thread removes it. A closing thread that comes too late waits for the exception, already on its way, and
+    discards it if it has not been raised.
 
-    A thread in a blocking system call is interrupted when it comes back from there.
+    A thread in a blocking system call is interrupted when the system call returns.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class ThreadWindow(CallWindow):
 
 
 class CallThreads:
-    """A pool of threads for calls, which grows with the calls at once, up to the capacity."""
+    """A pool of threads for calls. It grows with the concurrent calls, up to the capacity."""
 
     def __init__(self, profile: ConcurrentProfile, exit: Callable[[SystemExit], None]) -> None:
         self._profile = profile
@@ -117,7 +117,7 @@ class CallThreads:
             self._calls.put(None)
 
     def join(self, timeout: Optional[float] = None) -> None:
-        """Waits until all threads have ended, for at most `timeout` seconds. They are daemons."""
+        """Waits until all threads have ended, for at most `timeout` seconds. The threads are daemons."""
         end = None if timeout is None else time.monotonic() + timeout
         try:
             while self._thread_count:

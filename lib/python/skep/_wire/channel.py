@@ -2,7 +2,7 @@
 
     u32be frame_length | u32be json_length | JSON object | attachment bytes
 
-`frame_length` counts what follows it; the key "attachments" of the object holds the attachments' lengths.
+`frame_length` counts the bytes after it; the key "attachments" of the object holds the attachments' lengths.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ _new_frame: Any = functools.partial(tuple.__new__, Frame)
 
 
 def frame_length(body: Sequence[bytes], attachments: Sequence[memoryview] = ()) -> int:
-    """Returns the length field of a frame with these parts, which frame limits apply to."""
+    """Returns the length field of a frame with these parts. Frame limits apply to this number."""
     length = _JSON_LENGTH_SIZE + sum(map(len, body))
     return length + sum(map(len, attachments)) if attachments else length
 
@@ -108,7 +108,7 @@ class Channel:
 
     @property
     def has_input(self) -> bool:
-        """True if the buffer holds received bytes, which poll() cannot see."""
+        """True if the buffer holds received bytes: poll() cannot see them."""
         return self._start != self._end
 
     def receive(self) -> Optional[Frame]:

@@ -27,7 +27,7 @@ _CONVERSIONS: Tuple[Tuple[Tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((pathlib.PurePath, uuid.UUID, decimal.Decimal), str),
 )
 _LEAVES = frozenset(("leaf",))
-# Roles in which two keys may become the same text: _asdict() and items() of a special dict may return anything.
+# Roles that allow two keys to become the same text: _asdict() and items() of a special dict may return anything.
 _KEY_REPEATING_ROLES = frozenset(("record", "special dict", "odd keys"))
 _ADVICE = "; return JSON types or give the type a to_dict()"
 
@@ -80,7 +80,7 @@ class ResultEncoder:
         return self._plain(converter(type(value))(value))
 
     def _plain(self, value: Any) -> Any:
-        """Returns the value with dicts for named tuples, which the encoder in C would make lists of."""
+        """Returns the value with dicts for named tuples: the encoder in C would make lists of them."""
         traits = _traits((value,))
         if not traits.isdisjoint(_KEY_REPEATING_ROLES):
             self._may_repeat_keys = True

@@ -13,11 +13,16 @@ class Error(Exception):
 
         raise skep.Error("bad_image", "not an image", data={"size": 3})
 
-    The caller gets the code, for programs to tell errors apart, the message, for people to read, and the data,
-    converted like a result but without attachments. Data that cannot be sent is left out, and the message says
-    so. No traceback travels. A subclass travels under its own name, and its code with it.
-    Raises TypeError for a code that is not text, ValueError for one that is empty or takes more than 128 bytes
-    in UTF-8.
+    Data that cannot be sent is left out, and the message says so. No traceback travels. A subclass travels under
+    its own name, together with its code.
+
+    Args:
+        code: distinguishes errors for programs; 1 to 128 bytes in UTF-8.
+        message: for people.
+        data: converted like a result, but without attachments.
+    Raises:
+        TypeError: the code is not text.
+        ValueError: the code is empty or too long.
     """
 
     __module__ = "skep"
@@ -72,7 +77,7 @@ class HostError(Exception):
 
 
 class CallError(Exception):
-    """Base of the errors by which the SDK itself answers a call. They travel without a traceback."""
+    """Base of the errors that the SDK itself answers a call with. Such errors travel without a traceback."""
 
 
 class UnknownCommand(CallError):

@@ -1,7 +1,6 @@
 """Rules of the host for results, beyond the rules of JSON. The host kills a worker that breaks them.
 
-A usual result costs a few passes in C over its types and over its text, which has no white space and no escapes but
-the necessary ones. Python code walks only through a result that breaks a rule, to name the place at fault.
+A usual result costs a few passes in C over its types and over its text, without white space and unnecessary escapes. Python code walks only through a result that breaks a rule, to name the place at fault.
 """
 
 import functools
@@ -89,7 +88,7 @@ _MEMBER_BYTES = 40
 MAX_MEMORY_PER_BYTE = _CONTAINER_BYTES // len("[]")  # [] has the highest cost per byte
 
 _DIGITS = bytes(ord("0") if code in b"-0123456789" else ord(" ") for code in range(256))
-_BIG = b"0" * 20  # digits, the first of which may be a minus
+_BIG = b"0" * 20  # digits; the first may be a minus
 _LONG = 4096
 _SAMPLING = 9  # any 19 characters hold two neighbours of a sample of each ninth
 _LONG_INTEGER = re.compile(rb"(?:^|[\[,:])(-?\d{19,})(?![\d.eE])")
@@ -194,7 +193,7 @@ _ATTACHMENT_BYTES = 24
 
 
 class Rules:
-    """The rules of a host with these limits, except for the length of the frame, which is known later.
+    """The rules of a host with these limits, except for the length of the frame, known later.
 
     `name` is the name of the value in objections.
     """
@@ -205,7 +204,7 @@ class Rules:
         self._depth = limits.json_depth - 1  # the message is a level above the result
         self._tree_bytes = limits.tree_bytes
         self._attachments = limits.attachments
-        # A text of this length fits into the host's memory whatever it holds.
+        # A text of this length fits into the host's memory with any content.
         self._safe_length = (limits.tree_bytes - _ENVELOPE_BYTES) // MAX_MEMORY_PER_BYTE
 
     def is_clear(self, text: bytes, depth: int, integers: bool) -> bool:

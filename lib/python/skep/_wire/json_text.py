@@ -94,7 +94,7 @@ class Encoder:
             data: bytes = orjson.dumps(value, option=_ONLY_JSON_TYPES)
         except TypeError:  # the value is not of JSON types alone
             return self.encode_any(value)
-        # orjson writes null for NaN, which the SDK refuses.
+        # orjson writes null for NaN; the SDK refuses NaN.
         return data if b"null" not in data else self.encode_any(value)
 
 
@@ -109,6 +109,6 @@ def _without_setup(encoder: json.JSONEncoder, convert: Callable[[Any], Any]) -> 
     make, escape = _encoding.c_make_encoder, _encoding.c_encode_basestring
     try:
         encode = make(None, convert, escape, None, ":", ",", False, False, False)
-    except TypeError:  # no CPython, which has these functions, or a changed one
+    except TypeError:  # only CPython has these functions, and may change them
         return encoder.encode
     return lambda value: "".join(encode(value, 0))

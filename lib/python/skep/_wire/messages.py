@@ -52,7 +52,7 @@ class Answers:
     def error(self, call_id: int, error: BaseException) -> Answer:
         """Returns the answer with an error, cut to the limits of the host.
 
-        Converting the data of an Error may run user code. Raises what that code raises unless it is an Exception.
+        Converting the data of an Error may run user code. Propagates exceptions of that code, except for an Exception.
         """
         description = self._cut_to_fit(call_id, describe(error))
         body = _error(call_id, description)
@@ -111,7 +111,7 @@ class Answers:
 
 def encode(message: Union[Dict[str, Any], str]) -> bytes:
     """Returns a message, or a part of one, as JSON text. It may hold any text."""
-    # "replace": exception messages and command names may hold lone surrogates, which JSON cannot hold.
+    # "replace": exception messages and command names may hold lone surrogates, but JSON cannot.
     return _encode(message).encode("utf-8", "replace")
 
 
