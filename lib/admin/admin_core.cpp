@@ -36,10 +36,10 @@ namespace {
 constexpr std::uint32_t longest_head = 8u << 10;
 constexpr std::uint64_t longest_body = 4u << 10;
 constexpr std::size_t most_buffered = longest_head + longest_body + (4u << 10);
-constexpr auto patience = 10s; // with who is silent, or reads slowly
+constexpr auto patience = 10s; // for silent clients and slow readers
 constexpr auto pause_after_failed_accept = 100ms;
 
-/// Where to listen; throws error(invalid_config) if that, or another option, breaks its rule.
+/// Returns the endpoint to listen on. Throws error(invalid_config) if an option breaks its rule.
 tcp::endpoint endpoint_of(const admin_options& options) {
     config_problems problems;
     boost::system::error_code ec;
@@ -68,7 +68,7 @@ tcp::acceptor listen(const strand& executor, const tcp::endpoint& address) {
     }
 }
 
-/// What is wrong with a request that cannot be read; none if its sender is not there any more.
+/// Returns an answer for a request that cannot be read; std::nullopt if the client is gone.
 std::optional<http_response> complaint(const boost::system::error_code& ec, bool has_head) {
     if (ec == http::error::header_limit || (ec == http::error::buffer_overflow && !has_head)) {
         return text_response(http::status::request_header_fields_too_large, "the head is too long\n");
@@ -86,8 +86,8 @@ std::optional<http_response> complaint(const boost::system::error_code& ec, bool
                         : std::nullopt;
 }
 
-/// To close a connection on which more has come would take the last answer back: reads on for a while, with an end.
-/// (Beast's async_teardown reads for as long as the client sends, and leaves nobody else a turn.)
+/// Reads on for a limited time and size, because closing a connection with unread data would discard the last answer.
+/// (Beast's async_teardown reads as long as the client sends, and does not yield.)
 asio::awaitable<void> end_politely(beast::tcp_stream& stream) {
     constexpr std::size_t most_ignored = 256u << 10;
     std::array<char, 4096> ignored;
@@ -114,7 +114,7 @@ admin_server::core::core(const asio::any_io_executor& executor, std::function<po
       news_(executor_, pools_, survey_, !options_.token.empty()),
       acceptor_(listen(executor_, endpoint_of(options_))),
       endpoint_(acceptor_.local_endpoint()),
-      tasks_(executor_, [](const std::exception_ptr&) {}), // a connection that is lost is no news
+      tasks_(executor_, [](const std::exception_ptr&) {}), // a lost connection needs no report
       room_(executor_) {}
 
 admin_server::core::connection::connection(tcp::socket socket)
@@ -140,7 +140,7 @@ void admin_server::core::close() {
     tasks_.cancel();
 }
 
-/// Goes on after what fails for lack of memory.
+/// Continues after failures for lack of memory.
 asio::awaitable<void> admin_server::core::accept_all() {
     while (acceptor_.is_open()) {
         bool has_failed = false;
@@ -159,7 +159,7 @@ asio::awaitable<void> admin_server::core::accept_one() {
     boost::system::error_code ec;
     auto token = redirect_error(use_awaitable, ec);
     tcp::socket socket = co_await acceptor_.async_accept(token);
-    if (ec) { // too many descriptors are open, as a rule
+    if (ec) { // usually too many open descriptors
         co_await pause_until(executor_, clock::now() + pause_after_failed_accept);
         co_return;
     }
@@ -169,14 +169,15 @@ asio::awaitable<void> admin_server::core::accept_one() {
     }
 }
 
-/// Answers are soon made: who comes while every connection is at work has to wait for one, not to be turned away.
+/// Waits until a connection gives way. While all connections are busy, a new client waits instead of being rejected,
+/// because answers are fast.
 asio::awaitable<void> admin_server::core::wait_for_room() {
     while (connections_.size() >= options_.connections && !make_room()) {
         co_await room_.wait();
     }
 }
 
-/// Closes the connection that has waited longest for its client; false if all are at work.
+/// Closes the connection that has been idle longest. Returns false if all are busy.
 bool admin_server::core::make_room() {
     auto* const idle = connections_.longest_idle();
     if (idle == nullptr) {
@@ -200,11 +201,11 @@ void admin_server::core::admit(tcp::socket socket) {
     }
 }
 
-/// One connection, until it ends in whatever way.
+/// Serves one connection until it ends for any reason.
 asio::awaitable<void> admin_server::core::converse(connection_ptr new_connection) {
     try {
         co_await serve_requests(*new_connection);
-    } catch (const std::exception&) {} // it was cancelled, or there is no memory for it
+    } catch (const std::exception&) {} // cancelled, or out of memory
     forget(*new_connection);
 }
 
@@ -222,7 +223,7 @@ asio::awaitable<void> admin_server::core::serve_requests(connection& peer) {
     co_await end_politely(peer.stream);
 }
 
-/// False if it is the last one.
+/// Serves one request. Returns false if it was the last one.
 asio::awaitable<bool> admin_server::core::serve_request(connection& peer) {
     request_parser parser;
     parser.header_limit(longest_head);
@@ -249,7 +250,7 @@ asio::awaitable<boost::system::error_code> admin_server::core::read(connection& 
     auto head = redirect_error(use_awaitable, ec);
     co_await http::async_read_header(source.stream, source.buffer, parser, head);
     if (!ec && parser.get().count(http::field::transfer_encoding) > 0) {
-        ec = http::error::bad_transfer_encoding; // Beast takes an unknown coding for no body at all
+        ec = http::error::bad_transfer_encoding; // Beast takes an unknown coding for an absent body
     }
     if (!ec) {
         auto body = redirect_error(use_awaitable, ec);
@@ -269,7 +270,7 @@ asio::awaitable<bool> admin_server::core::answer(connection& peer, const http_re
             co_return false;
         }
     } else {
-        peer.stream.expires_never(); // a change takes its time
+        peer.stream.expires_never(); // changes may take long
         auto made = co_await respond(resources, query);
         response = std::move(made);
     }
@@ -277,13 +278,13 @@ asio::awaitable<bool> admin_server::core::answer(connection& peer, const http_re
     response->keep_alive(query.keep_alive());
     response->prepare_payload();
     if (query.method() == http::verb::head) {
-        response->body().clear(); // but for its length
+        response->body().clear(); // keeps the length
     }
     bool more = co_await send(peer, std::move(*response));
     co_return more;
 }
 
-/// False if that was the last answer on this connection.
+/// Sends an answer. Returns false if it was the last one on this connection.
 asio::awaitable<bool> admin_server::core::send(connection& target, http_response response) {
     connections_.end_work(target);
     room_.notify_all();
@@ -294,7 +295,8 @@ asio::awaitable<bool> admin_server::core::send(connection& target, http_response
     co_return !ec && response.keep_alive();
 }
 
-/// Until the page is closed, or reads too slowly. Counted before it waits for anything: many may ask at the same moment.
+/// Sends events until the page is closed, or reads too slowly. Counts the page before its first wait: many clients may
+/// ask at the same moment.
 asio::awaitable<void> admin_server::core::send_events(connection& target) {
     const counted open_page(pages_);
     auto head = head_of_events();

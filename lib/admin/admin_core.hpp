@@ -22,8 +22,8 @@
 
 namespace skep {
 
-/// What is behind an admin_server: it takes connections and serves each. On its strand, but for the constructor, begin(),
-/// end(), executor() and endpoint().
+/// Implementation of admin_server: accepts and serves connections. Used on its strand, except for the constructor,
+/// begin(), end(), executor() and endpoint().
 class admin_server::core : public std::enable_shared_from_this<core> {
 public:
     core(const boost::asio::any_io_executor& executor, std::function<pool_access::listing()> pools,
@@ -31,16 +31,16 @@ public:
 
     void begin();
 
-    /// No pool is touched after this. What is left closes soon.
+    /// Ends all accesses to pools. The remaining connections close soon.
     void end();
 
     const strand& executor() const noexcept { return executor_; }
     const boost::asio::ip::tcp::endpoint& endpoint() const noexcept { return endpoint_; }
 
-    /// Closes everything.
+    /// Closes the acceptor and all connections.
     void close();
 
-    /// Returns when the last connection has ended, after close().
+    /// Returns when the last connection has ended. Preconditions: close() was called.
     asio::awaitable<void> join() { return tasks_.join(); }
 
 private:
@@ -48,8 +48,7 @@ private:
         explicit connection(boost::asio::ip::tcp::socket socket);
 
         boost::beast::tcp_stream stream;
-        boost::beast::flat_buffer
-            buffer; ///< bounded: what a parser's limits count is not all that waits in it
+        boost::beast::flat_buffer buffer; ///< bounded: the parser's limits do not cover all buffered bytes
     };
     using connection_ptr = std::shared_ptr<connection>;
     using request_parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
@@ -78,8 +77,8 @@ private:
     const boost::asio::ip::tcp::endpoint endpoint_;
     task_group tasks_;
     connection_list connections_;
-    condition_variable room_; ///< one of them is gone, or waits for its client
-    std::size_t pages_ = 0;   ///< connections that are told of events, or are about to be
+    condition_variable room_; ///< a connection has ended, or waits for its client
+    std::size_t pages_ = 0;   ///< connections with an event stream, open or requested
 };
 
 } // namespace skep

@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// Beside the listening socket and the connections: one that was accepted and waits for a place.
+/// Besides the connections: the listening socket, and one accepted connection that waits for room.
 std::size_t descriptors_needed(const admin_options& options) noexcept {
     return options.connections + 2;
 }

@@ -9,22 +9,23 @@
 
 namespace skep {
 
-/// What a connection_list knows of a connection, which may be destroyed while it is listed.
+/// The data of a connection in a connection_list. A listed connection may be destroyed at any time.
 class listed_connection
     : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 private:
     friend class connection_list;
 
-    bool is_at_work_ = false; ///< a whole request has come, and no byte of its answer was sent
+    bool is_at_work_ = false; ///< a whole request has arrived, and the answer is not sent
 };
 
-/// The connections of a server, of which those that wait for their clients give way to others: for a whole request, or for
-/// the client to take an answer. Decides who goes; closes nothing. Owns nothing.
+/// The connections of a server. An idle connection gives way to a new one; idle means that it waits for its client,
+/// either for a whole request or for the client to accept an answer. The list chooses the connection to close, but
+/// closes and owns no connection.
 class connection_list {
 public:
     std::size_t size() const noexcept { return size_; }
 
-    /// It waits for its client.
+    /// Adds a connection that waits for its client.
     void add(listed_connection& new_connection) noexcept {
         connections_.push_back(new_connection);
         ++size_;
@@ -37,10 +38,10 @@ public:
         }
     }
 
-    /// A whole request has come.
+    /// Marks a connection as busy: a whole request has arrived.
     void begin_work(listed_connection& busy) noexcept { busy.is_at_work_ = true; }
 
-    /// Its answer is made: from now on it waits for its client.
+    /// Marks a connection as idle: its answer is ready, and it waits for its client from now on.
     void end_work(listed_connection& idle) noexcept {
         idle.is_at_work_ = false;
         if (idle.is_linked()) {
@@ -48,7 +49,7 @@ public:
         }
     }
 
-    /// The one that has waited longest for its client; null if all are at work.
+    /// Returns the connection that has been idle longest; null if all are busy.
     listed_connection* longest_idle() noexcept {
         for (auto& each : connections_) {
             if (!each.is_at_work_) {
@@ -59,7 +60,7 @@ public:
     }
 
 private:
-    /// In the order in which they began to wait.
+    /// in the order of their idle times
     boost::intrusive::list<listed_connection, boost::intrusive::constant_time_size<false>> connections_;
     std::size_t size_ = 0;
 };

@@ -27,7 +27,7 @@ std::int64_t wall_clock_ms() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-/// JSON has no line ends of its own, which would end the message.
+/// Serialized JSON contains no line end, which would end the message.
 feed_text message(const char* kind, const json::object& object) {
     return std::make_shared<const std::string>("event: " + std::string(kind) +
                                                "\ndata: " + json::serialize(object) + "\n\n");
@@ -41,7 +41,7 @@ json::object shown(const events::worker_printed& line) {
 
 void feed_reader::put(const feed_text& text) {
     bytes_ += text->size();
-    if (bytes_ > most_waiting_bytes && !waiting_.empty()) { // one alone may be as long as it is
+    if (bytes_ > most_waiting_bytes && !waiting_.empty()) { // a single message may have any size
         is_given_up_ = true;
         waiting_.clear();
     }
@@ -72,7 +72,7 @@ asio::awaitable<void> feed::run(std::weak_ptr<void> owner) {
     }
 }
 
-/// Events cost the pools their making: only while somebody reads.
+/// Subscribes only while pages are open, because pools pay for making events.
 void feed::listen_while_read() {
     if (readers_.empty()) {
         listening_.reset();
@@ -103,7 +103,7 @@ void feed::publish(const findings& results) {
                         {"silent", std::move(silent)}});
 }
 
-/// The first of a pool has no past to be compared with, and tells of no calls.
+/// The first sample of a pool has no predecessor, and reports no calls.
 json::object feed::sample(const pool_metrics& metrics, std::int64_t at_ms) {
     auto totals = call_totals::of(metrics);
     const auto [known, is_new] = pasts_.try_emplace(metrics.status.name);

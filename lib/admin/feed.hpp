@@ -23,15 +23,15 @@ namespace skep {
 
 using feed_text = std::shared_ptr<const std::string>;
 
-/// What waits to be sent to one page.
+/// The queue of messages for one page.
 class feed_reader {
 public:
     explicit feed_reader(const strand& executor) : ready_(executor) {}
 
-    /// One that does not read fast enough is given up.
+    /// Enqueues a message. Abandons a page that reads too slowly.
     void put(const feed_text& text);
 
-    /// Everything there is; waits for it. Empty if the page was given up.
+    /// Waits for messages, and returns all of them. Empty if the page was abandoned.
     asio::awaitable<std::vector<feed_text>> take();
 
 private:
@@ -41,20 +41,20 @@ private:
     latch ready_;
 };
 
-/// Looks at the pools every second, remembers ten minutes of samples, and tells every page that is open of what it sees and
-/// what happens, as server-sent events. On the admin's strand.
+/// Samples the pools every second, keeps ten minutes of samples, and sends samples and pool events to every open page,
+/// as server-sent events. Used on the admin's strand.
 class feed {
 public:
     feed(const strand& executor, pool_access& pools, survey& looks, bool may_change)
         : executor_(executor), pools_(pools), survey_(looks), may_change_(may_change) {}
 
-    /// Until it is cancelled. This lives as long as `owner`.
+    /// Runs until cancelled. This object lives as long as `owner`.
     asio::awaitable<void> run(std::weak_ptr<void> owner);
 
-    /// Has nothing told to it any more. The pools are not to be touched by then.
+    /// Ends the subscription to events. Pools must not be accessed afterwards.
     void end() noexcept { listening_.reset(); }
 
-    /// A page more, which is told what has been so far first.
+    /// Adds a page, and sends it the past samples first.
     std::shared_ptr<feed_reader> open();
 
 private:
@@ -76,7 +76,7 @@ private:
     std::map<std::string, past> pasts_;
     std::vector<std::weak_ptr<feed_reader>> readers_;
     std::weak_ptr<void> owner_;
-    std::optional<subscription> listening_; ///< while there are readers
+    std::optional<subscription> listening_; ///< empty without readers
 };
 
 } // namespace skep

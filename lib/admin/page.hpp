@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// page.html, as it was when this was built.
+/// Returns page.html as of the build.
 std::string admin_page();
 
 } // namespace skep

@@ -15,22 +15,22 @@
 
 namespace skep {
 
-/// The pools that an admin_server shows, for as long as it may use them. From any thread.
+/// Access of an admin_server to its pools, until forget(). Thread safety: callable from any thread.
 class pool_access {
 public:
     using listing = std::vector<pool*>;
 
     pool_access(std::function<listing()> list, event_bus& events) : list_(std::move(list)), events_(events) {}
 
-    /// A coroutine of a pool that has not begun, and the executor that is to run it.
+    /// A coroutine of a pool that has not started, with the executor to run it.
     template <class T>
     struct task {
         boost::asio::any_io_executor where;
         boost::asio::awaitable<T> work;
     };
 
-    /// For each pool, in their order, its name and the question what it measures, but no question where `is_spared(name)`.
-    /// Empty once they are gone.
+    /// Returns for each pool, in order, its name and a query of its metrics, without a query where `is_spared(name)`.
+    /// Empty after forget().
     using questions = std::vector<std::pair<std::string, std::optional<task<pool_metrics>>>>;
     questions metrics(const std::function<bool(const std::string&)>& is_spared) {
         const std::lock_guard lock(mutex_);
@@ -44,14 +44,14 @@ public:
         return asked;
     }
 
-    /// Has all events of the pools told to `handler`, on `executor`. Returns an empty subscription once the pools are gone.
+    /// Calls `handler` with all events of the pools, on `executor`. Returns an empty subscription after forget().
     subscription listen(const boost::asio::any_io_executor& executor,
                         std::function<void(const event&)> handler) {
         const std::lock_guard lock(mutex_);
         return is_gone_ ? subscription() : events_.listen(executor, std::move(handler));
     }
 
-    /// `change(pool)`, a coroutine, of the one of that name; none if there is none.
+    /// Returns the coroutine `change(pool)` for the pool with the given name; std::nullopt if there is no such pool.
     template <class Change>
     std::optional<task<void>> change(const std::string& wanted_change, Change change) {
         const std::lock_guard lock(mutex_);
@@ -63,7 +63,7 @@ public:
         return {};
     }
 
-    /// No pool is touched after this.
+    /// Ends all accesses to the pools.
     void forget() noexcept {
         const std::lock_guard lock(mutex_);
         is_gone_ = true;

@@ -18,14 +18,16 @@
 
 namespace skep {
 
-/// Has other executors run coroutines, and takes their results on the admin's strand until it is closed. A coroutine is work
-/// of the executor that runs it: a pool whose executor stands still keeps nothing of the admin's alive. From any thread.
+/// Runs coroutines on other executors, and delivers their results on the admin's strand until close(). A coroutine
+/// counts as work of the executor that runs it: a stopped executor of a pool keeps no object of the admin alive. Thread
+/// safety: callable from any thread.
 class remote_runner : public std::enable_shared_from_this<remote_runner> {
 public:
     explicit remote_runner(const strand& executor) : executor_(executor) {}
 
-    /// Has `executor` run `work`, and calls `on_answer(std::optional<T>)` on the strand, or never if the runner is closed
-    /// first; an empty optional stands for an exception. Another thread may destroy `on_answer`: it must own nothing of the strand's.
+    /// Runs `work` on `executor`, and calls `on_answer(std::optional<T>)` on the strand; an empty optional stands for
+    /// an exception. Never calls it if the runner is closed first. Another thread may destroy `on_answer`, so
+    /// `on_answer` must not own objects of the strand.
     template <class T, class Handler>
     void ask(const asio::any_io_executor& executor, asio::awaitable<T> work, Handler on_answer) {
         auto deliver = [runner = shared_from_this(), on_answer = std::move(on_answer)](
@@ -38,7 +40,7 @@ public:
         asio::co_spawn(executor, std::move(work), std::move(deliver));
     }
 
-    /// Waits for the result. Cancelling ends the wait, and `work` goes on. On the strand.
+    /// Waits for the result, on the strand. A cancellation ends the wait; `work` continues.
     template <class T>
     static asio::awaitable<std::optional<T>> wait_for(std::shared_ptr<remote_runner> runner, strand executor,
                                                       asio::any_io_executor target, asio::awaitable<T> work) {
@@ -59,7 +61,7 @@ public:
         co_return std::move(mine->answer);
     }
 
-    /// No more answers are taken: the strand is not touched after this.
+    /// Discards all later answers: the strand is not used afterwards.
     void close() noexcept {
         const std::lock_guard lock(mutex_);
         executor_.reset();
@@ -78,7 +80,7 @@ private:
     }
 
     std::mutex mutex_;
-    std::optional<strand> executor_; ///< none once it is closed
+    std::optional<strand> executor_; ///< empty after close()
 };
 
 } // namespace skep

@@ -25,7 +25,7 @@ std::vector<std::string_view> parts_of(std::string_view path) {
     return parts;
 }
 
-/// SLOT.GENERATION
+/// Parses SLOT.GENERATION.
 std::optional<worker_id> worker_in(std::string_view text, const std::string& pool) {
     worker_id id;
     id.pool = pool;
@@ -37,13 +37,13 @@ std::optional<worker_id> worker_in(std::string_view text, const std::string& poo
     return id;
 }
 
-/// "" or ":PORT"
+/// Returns true for "" or ":PORT".
 bool is_port(std::string_view text) {
     unsigned short port = 0;
     return text.empty() || (text.starts_with(':') && (text.size() == 1 || read_number(text.substr(1), port)));
 }
 
-/// Without the port; empty if it is malformed.
+/// Returns the host without the port; empty if malformed.
 std::string_view name_in(std::string_view host) {
     const bool is_v6 = host.starts_with('[');
     const auto end = std::min(host.find(is_v6 ? ']' : ':'), host.size());

@@ -63,7 +63,7 @@ bool is_for_readiness(std::string_view path) {
     return path == "/readyz" || path == "/healthz";
 }
 
-/// Answers that need a look at the pools.
+/// Answers that need the metrics of the pools.
 asio::awaitable<http_response> show(const admin_resources& resources, std::string_view path) {
     const auto looked = co_await resources.looks.collect();
     const auto& seen = *looked;
@@ -90,10 +90,10 @@ size_limits limits_in(const std::string& body) {
         const auto number = found == nullptr ? std::size_t(0) : found->to_number<std::size_t>(problem);
         return problem ? std::size_t(0) : number;
     };
-    return {read("min"), read("max")}; // what is missing or wrong breaks resize()'s own rule, which says so
+    return {read("min"), read("max")}; // resize() reports missing and wrong numbers by its own rule
 }
 
-/// The change that a request asks for; none if there is no such pool or action.
+/// Returns the requested change; std::nullopt if there is no such pool or action.
 std::optional<pool_access::task<void>> change_of(pool_access& pools, const admin_change& change,
                                                  const std::string& body) {
     const auto& action = change.action;
@@ -124,7 +124,7 @@ http::status status_of(errc code) {
     }
 }
 
-/// None of a change that is made.
+/// Returns std::nullopt if the change succeeds.
 asio::awaitable<std::optional<error>> failure_of(asio::awaitable<void> operation) {
     try {
         co_await std::move(operation);
@@ -139,7 +139,7 @@ http_response outcome(const std::optional<error>& problem) {
                    : text_response(http::status::ok, "done\n");
 }
 
-/// The pool's executor makes the change, which goes on when nobody waits for it any more.
+/// Runs the change on the pool's executor. The change continues even if the client no longer waits.
 asio::awaitable<http_response> change(const admin_resources& resources, const http_request& query,
                                       const admin_change& order) {
     if (!is_authorised(view_of(query[http::field::authorization]), resources.options.token)) {
@@ -159,7 +159,7 @@ asio::awaitable<http_response> change(const admin_resources& resources, const ht
                    : text_response(http::status::internal_server_error, "there is no memory for this\n");
 }
 
-/// Why a request is not for this server, if it is not.
+/// Returns the refusal of a request for another server, if it is one.
 std::optional<http_response> refusal_of_host(const admin_resources& resources, const http_request& query) {
     const auto hosts = query.count(http::field::host);
     if (hosts > 1 || (hosts == 0 && query.version() > 10)) {
@@ -193,7 +193,7 @@ http_response head_of_events() {
     return head;
 }
 
-/// A quarter of the connections, and at least one, is left for requests that are over soon, such as those of probes.
+/// Reserves a quarter of the connections, and at least one, for short requests such as probes.
 std::optional<http_response> refusal_of_events(const admin_resources& resources, const http_request& query,
                                                std::size_t open) {
     if (auto refusal = refusal_of_host(resources, query)) {

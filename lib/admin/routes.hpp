@@ -21,7 +21,7 @@ namespace skep {
 using http_request = boost::beast::http::request<boost::beast::http::string_body>;
 using http_response = boost::beast::http::response<boost::beast::http::string_body>;
 
-/// What requests are answered from.
+/// The inputs of answers.
 struct admin_resources {
     const admin_options& options;
     bool is_on_loopback;
@@ -31,20 +31,20 @@ struct admin_resources {
     const strand& executor;
 };
 
-/// Whether it is for what is answered by a stream.
+/// Returns true if a request is for the event stream.
 bool is_for_events(const http_request& query);
 
-/// Why that stream is refused, if it is; `open` of them are open.
+/// Returns the refusal of an event stream, if it must be refused; `open` is the number of open streams.
 std::optional<http_response> refusal_of_events(const admin_resources& resources, const http_request& query,
                                                std::size_t open);
 
-/// What an answer by that stream begins with.
+/// Returns the head of an event stream.
 http_response head_of_events();
 
-/// Answers every other request.
+/// Answers every request except for the event stream.
 asio::awaitable<http_response> respond(const admin_resources& resources, const http_request& query);
 
-/// An answer of text, with what every answer has.
+/// Returns a text answer with the common headers.
 http_response text_response(boost::beast::http::status status, std::string text,
                             std::string_view type = "text/plain; charset=utf-8");
 

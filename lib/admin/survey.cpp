@@ -19,7 +19,7 @@ namespace {
 constexpr auto longest_wait = 1s;
 constexpr auto fresh_enough = 200ms;
 
-/// While it lives, others wait.
+/// While a turn lives, other coroutines wait.
 class turn {
 public:
     turn(bool& is_taken, condition_variable& end_signal) noexcept
@@ -40,7 +40,7 @@ private:
 
 } // namespace
 
-/// One question to each pool.
+/// A query to each pool.
 struct survey::inquiry {
     explicit inquiry(const strand& executor) : all_answered(executor) {}
 
@@ -74,7 +74,7 @@ struct survey::inquiry {
 };
 
 asio::awaitable<findings_ptr> survey::collect() {
-    while (is_looking_) { // for another one, who is given the same
+    while (is_looking_) { // another coroutine is asking; its result is shared
         co_await has_looked_.wait();
     }
     if (newest_ && clock::now() - seen_at_ < fresh_enough) {
@@ -101,7 +101,7 @@ std::shared_ptr<survey::inquiry> survey::ask_all() {
     for (auto& [name, question] : questions) {
         const auto place = mine->answers.size();
         mine->answers.push_back({name, {}});
-        if (!question) { // it has not answered the last one
+        if (!question) { // its last query is open
             continue;
         }
         ++mine->open;

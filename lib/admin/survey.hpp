@@ -18,24 +18,24 @@
 
 namespace skep {
 
-/// What was seen of the pools at one look.
+/// The result of one look at the pools.
 struct findings {
     std::vector<pool_metrics> pools;
-    std::vector<std::string> silent; ///< the names of those that have not answered
+    std::vector<std::string> silent; ///< names of pools without an answer
 };
 using findings_ptr = std::shared_ptr<const findings>;
 
-/// Looks at pools. One whose executor is busy for longer than a second is left out, and not asked again before it has
-/// answered, so that it holds up nobody who looks at the others. On the admin's strand.
+/// Collects the metrics of all pools. A pool whose executor is busy for longer than a second is left out, and is not
+/// asked again before it has answered, so that it does not delay the answers of the others. Used on the admin's strand.
 class survey {
 public:
     survey(const strand& executor, pool_access& pools, std::shared_ptr<remote_runner> answers)
         : executor_(executor), pools_(pools), answers_(std::move(answers)), has_looked_(executor) {}
 
-    /// What each pool measures, or did a moment ago: whoever asks often is to be no burden to the pools.
+    /// Returns the metrics of each pool, at most a moment old, so that frequent requests are no burden to the pools.
     asio::awaitable<findings_ptr> collect();
 
-    /// Something was changed: the next look is a fresh one.
+    /// Makes the next collect() ask the pools again, after a change.
     void expire() noexcept {
         ++changes_;
         newest_.reset();
@@ -50,7 +50,7 @@ private:
     pool_access& pools_;
     std::shared_ptr<remote_runner> answers_;
     std::map<std::string, std::weak_ptr<const void>>
-        asked_; ///< by pool, what lives until its question is answered
+        asked_; ///< by pool: a token that lives until its query is answered
     bool is_looking_ = false;
     condition_variable has_looked_;
     std::uint64_t changes_ = 0;

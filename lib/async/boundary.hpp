@@ -9,21 +9,21 @@
 
 namespace skep {
 
-/// Where an exception ends that leaves the work of a pool on its strand: it ends the pool. On the strand nothing else
-/// catches the lack of memory for what is small and of fixed size, and goes on. Such work begins in a function that was
-/// posted, which guard() runs, or in a task, whose group is given cross().
+/// Outermost handler for exceptions that leave the work of a pool on its strand: ends the pool. Other code on the
+/// strand does not catch failed allocations that are small and of fixed size. Such work begins in a posted function,
+/// run by guard(), or in a task, whose group reports errors to cross().
 class boundary {
 public:
     explicit boundary(std::function<void(const std::exception_ptr&)> on_crossed)
         : on_crossed_(std::move(on_crossed)) {}
 
-    /// `on_crossed` must not throw.
+    /// Reports `problem` to `on_crossed`, which must not throw.
     void cross(const std::exception_ptr& problem) noexcept {
         crossed_ = true;
         on_crossed_(problem);
     }
 
-    /// The pool's work is of no use any more, until the boundary is mended.
+    /// Returns true after an exception, until mend(): the pool's work is unusable.
     bool is_crossed() const noexcept { return crossed_; }
     void mend() noexcept { crossed_ = false; }
 

@@ -17,14 +17,14 @@ namespace asio = boost::asio;
 
 struct tool_tie;
 
-/// The executor of a tool: another one, that knows for which call the tool runs. A coroutine hands its executor down to
-/// what it awaits, so that a call which the tool makes can be told from others.
+/// The executor of a tool: wraps another executor, and knows the call that the tool runs for. Awaited coroutines
+/// inherit the executor, so that a call made by the tool is distinguishable from other calls.
 class calling_executor {
 public:
     calling_executor(asio::any_io_executor inner, std::shared_ptr<const tool_tie> tie) noexcept
         : inner_(std::move(inner)), tie_(std::move(tie)) {}
 
-    /// Null if `executor` is none of a tool.
+    /// Returns the tie of a tool's executor, and null for any other `executor`.
     static std::shared_ptr<const tool_tie> tie_of(const asio::any_io_executor& executor) noexcept {
         const auto* const mine = executor.target<calling_executor>();
         return mine == nullptr ? nullptr : mine->tie_;

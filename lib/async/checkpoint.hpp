@@ -18,8 +18,8 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// Throws operation_aborted if the coroutine that awaits this has been cancelled. Asio does so at the next co_await after
-/// a wait; but what the coroutine does in between is then not to be done any more.
+/// Throws operation_aborted if the awaiting coroutine was cancelled. Asio throws only at the next co_await after a
+/// wait; this function prevents the work in between.
 inline asio::awaitable<void> end_if_cancelled() {
     const auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none) {
@@ -27,14 +27,14 @@ inline asio::awaitable<void> end_if_cancelled() {
     }
 }
 
-/// Throws error(errc::cancelled) if that is the coroutine's state.
+/// Throws error(errc::cancelled) if `state` is cancelled.
 inline void heed(const asio::cancellation_state& state) {
     if (state.cancelled() != asio::cancellation_type::none) {
         throw error(errc::cancelled, {});
     }
 }
 
-/// Leaves the executor to others for a turn.
+/// Yields the executor to other handlers once.
 inline asio::awaitable<void> end_turn() {
     const auto executor = co_await asio::this_coro::executor;
     co_await asio::post(executor, asio::use_awaitable);

@@ -14,16 +14,16 @@
 
 namespace skep {
 
-/// Lets coroutines wait until something has changed, and then look at the facts themselves. On one strand.
+/// Lets coroutines wait for a change and then check the facts themselves. Used on one strand.
 class condition_variable {
 public:
     explicit condition_variable(const strand& executor) : executor_(executor) {}
 
-    /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. There is none in
-    /// between if the facts are looked at right before.
+    /// Returns after the next notify_all(), or throws operation_aborted if the coroutine is cancelled. A caller that
+    /// checks the facts directly before misses no notification.
     asio::awaitable<void> wait() { return wait_until(time_point::max()); }
 
-    /// The same, or when the deadline has passed.
+    /// Like wait(), but also returns when `deadline` has passed.
     asio::awaitable<void> wait_until(time_point deadline) {
         waiter self(executor_, deadline);
         waiters_.push_back(self);
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// Lies in the frame of its coroutine, and leaves the list with it.
+    /// Lies in the frame of the waiting coroutine, and leaves the list with that frame.
     struct waiter
         : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
         waiter(const strand& executor, time_point deadline) : alarm(executor, deadline) {}

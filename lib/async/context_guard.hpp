@@ -14,24 +14,24 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// What has to be ended when its execution context is destroyed.
+/// An object that must end when its execution context is destroyed.
 class context_bound {
 public:
-    /// No coroutine of that context will ever run again.
+    /// Ends the object. The coroutines of `context` no longer run.
     virtual void end_now(const asio::execution_context& context) noexcept = 0;
 
 protected:
     ~context_bound() = default;
 };
 
-/// Ends the processes and threads of pools that are alive when their execution context is destroyed, and the waits of
-/// which no service of the context knows. Destroying a context destroys suspended coroutines without running them, in an
-/// order of its own and not always all of them, so their destructors cannot be relied upon.
+/// Ends the processes and threads of pools that are alive when their execution context is destroyed, and the waits
+/// unknown to the services of the context. An execution context destroys suspended coroutines without running them, in
+/// its own order and not always all of them, so their destructors are not reliable.
 class context_guard : public asio::execution_context::service {
 public:
     explicit context_guard(asio::execution_context& owner) : service(owner) {}
 
-    /// Watches over `new_member` for as long as it lives.
+    /// Guards `new_member` as long as it lives.
     static void enroll(const asio::any_io_executor& executor,
                        const std::shared_ptr<context_bound>& new_member);
 

@@ -21,7 +21,7 @@ asio::awaitable<guest_outcome> guest_group::run(body guest_body, patient_deadlin
     auto task = tasks_.spawn(mine, live(mine));
     try {
         co_await mine->end_signal.wait_until(deadline);
-    } catch (...) { // who waits is cancelled, and so is what he waits for
+    } catch (...) { // the waiter is cancelled, and so is the guest
         mine->unlink();
         task.cancel();
         throw;

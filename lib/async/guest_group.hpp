@@ -13,30 +13,31 @@
 
 namespace skep {
 
-/// How a guest ended, if it did.
+/// The outcome of a guest.
 struct guest_outcome {
     bool has_ended;
-    std::exception_ptr problem; ///< what it threw
+    std::exception_ptr problem; ///< exception of the guest
 
-    /// Why it did not do its part; empty if it did.
+    /// Returns the reason for which the guest failed its part; empty if it succeeded.
     std::string complaint() const;
 };
 
-/// Coroutines of the user's. One that nobody waits for any more is cancelled, and then left to itself: it may go on as
-/// long as it likes, as it refers to nothing of ours but what it was given. Used on one strand.
+/// User coroutines. A guest without a waiter is cancelled, and then left alone: it may continue to run, because it
+/// refers only to its arguments and to no object of the library. Used on one strand.
 class guest_group {
 public:
     using body = std::function<asio::awaitable<void>()>;
 
     explicit guest_group(const strand& executor);
 
-    /// Runs `guest_body()`, which is kept until that has ended, and waits for it until `deadline` or cancel().
+    /// Runs `guest_body()`, and keeps the body until its coroutine has ended. Waits for the end until `deadline` or
+    /// cancel().
     asio::awaitable<guest_outcome> run(body guest_body, patient_deadline deadline);
 
-    /// Nobody waits for those there are any more.
+    /// Ends all waits for guests.
     void cancel();
 
-    /// Waits for all, or until `deadline`.
+    /// Waits until all guests have ended, or until `deadline`.
     asio::awaitable<void> join(time_point deadline) { return tasks_.join(deadline); }
 
 private:
@@ -45,7 +46,7 @@ private:
         guest(const strand& executor, body guest_body) : run(std::move(guest_body)), end_signal(executor) {}
 
         body run;
-        latch end_signal; ///< it has ended, or is given up
+        latch end_signal; ///< the guest has ended or was abandoned
         bool has_ended = false;
         std::exception_ptr problem;
     };

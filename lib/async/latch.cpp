@@ -18,7 +18,7 @@ void latch::open() {
 asio::awaitable<bool> latch::wait_until(time_point deadline) {
     while (!open_ && clock::now() < deadline) {
         timer_.expires_at(deadline);
-        boost::system::error_code ec; // either way the loop looks at the facts
+        boost::system::error_code ec; // in either case the loop checks the facts
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await timer_.async_wait(std::move(token));
     }

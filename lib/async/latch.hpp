@@ -10,9 +10,9 @@
 
 namespace skep {
 
-/// Lets one coroutine wait until another opens the latch or a deadline passes. Level-triggered: a latch opened
-/// before the wait lets it through at once. A wait of a coroutine that is cancelled throws operation_aborted, open or not.
-/// Used on one strand only, by one waiter at a time.
+/// Lets one coroutine wait until another coroutine opens the latch, or until a deadline. Level-triggered: a wait on an
+/// open latch returns at once. A wait throws operation_aborted if its coroutine is cancelled, even if the latch is
+/// open. Used on one strand, by one waiter at a time.
 class latch {
 public:
     explicit latch(const strand& executor) : timer_(executor) {}
@@ -23,11 +23,11 @@ public:
 
     bool is_open() const noexcept { return open_; }
 
-    /// True if the latch is open, false if `deadline` passed first.
+    /// Both return true if the latch is open, false if `deadline` passed first.
     asio::awaitable<bool> wait_until(time_point deadline);
     asio::awaitable<bool> wait();
 
-    /// The same for what others are to do before `deadline`, which must outlive the wait.
+    /// Like wait_until(time_point), for work that others must complete before `deadline`, which must outlive the wait.
     asio::awaitable<bool> wait_until(patient_deadline& deadline);
 
 private:

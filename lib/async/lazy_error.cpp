@@ -14,7 +14,7 @@ namespace skep {
 lazy_error::lazy_error(skep::errc code, error_info&& info)
     : code_(code), story_(std::make_shared<error::story>(std::move(info))) {}
 
-/// The text is there: nothing is changed in what they share.
+/// An error already has its text, so the shared story stays unchanged.
 lazy_error::lazy_error(const error& cause) noexcept
     : code_(cause.errc()), story_(std::const_pointer_cast<error::story>(cause.story_)) {}
 

@@ -14,7 +14,7 @@
 
 namespace skep {
 
-/// Runs `work` on `executor`, and waits for its end: it is not cancelled with who waits.
+/// Runs `work` on `executor`, and waits for its end. A cancellation of the caller does not cancel `work`.
 inline asio::awaitable<void> run_to_end(strand executor, asio::awaitable<void> work) {
     auto token = asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable);
     auto running = asio::co_spawn(executor, std::move(work), std::move(token));

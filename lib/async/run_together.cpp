@@ -24,7 +24,7 @@ namespace skep {
 
 namespace {
 
-/// The parts, on a strand of their own.
+/// The parts, on their own strand.
 class joined_parts : public std::enable_shared_from_this<joined_parts> {
 public:
     joined_parts(const asio::any_io_executor& executor, std::vector<asio::awaitable<void>> parts,
@@ -35,7 +35,7 @@ public:
           left_(parts_.size()),
           policy_(policy) {}
 
-    /// Off the strand.
+    /// Called off the strand.
     void begin(suspended_caller&& caller) noexcept {
         caller_ = std::move(caller);
         try {
@@ -95,7 +95,7 @@ private:
     }
 
     void cancel(asio::cancellation_type type) {
-        for (auto& each : signals_) { // no part ends at once: that is posted
+        for (auto& each : signals_) { // posted: each part ends later
             each.emit(type);
         }
     }

@@ -11,11 +11,12 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// What the failure of one part does to the others.
+/// Reaction to the failure of one part.
 enum class on_part_failure { go_on, cancel_others };
 
-/// Runs the parts at the same time, and returns when all have ended. Throws what the first part that failed has thrown.
-/// A cancellation of the caller cancels each part. Unlike a parallel group of Asio, it ends without taking memory.
+/// Runs the parts concurrently, and returns when all have ended. Throws the exception of the first part that failed. A
+/// cancellation of the caller cancels each part. Unlike a parallel group of Asio, it completes without allocating
+/// memory.
 asio::awaitable<void> run_together(std::vector<asio::awaitable<void>> parts, on_part_failure policy);
 
 } // namespace skep

@@ -13,10 +13,10 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// A caller who waits for its turn.
+/// A suspended coroutine that waits for its turn.
 using suspended_caller = completion<void>;
 
-/// Suspends the calling coroutine, and hands it, suspended, to `begin`, which must not throw.
+/// Suspends the calling coroutine, and passes it to `begin`, which must not throw.
 template <class Begin>
 asio::awaitable<void> suspend(Begin begin) {
     return detail::initiate<void>(asio::use_awaitable, detail::no_executor, std::move(begin));

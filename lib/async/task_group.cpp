@@ -22,15 +22,15 @@ struct task_group::task
     bool cancelled = false;
 };
 
-/// Who waits for the tasks.
+/// A coroutine that waits for the tasks.
 struct task_group::waiter
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
     explicit waiter(const strand& executor) : ended(executor) {}
 
-    latch ended; ///< one has
+    latch ended; ///< a task has ended
 };
 
-/// Shared with the tasks and the waiters, as the execution context may end them in any order.
+/// Shared with the tasks and the waiters, because the execution context may destroy them in any order.
 struct task_group::state {
     std::size_t running = 0;
     boost::intrusive::list<task, boost::intrusive::constant_time_size<false>> tasks;
@@ -48,7 +48,7 @@ task_group::task_handle task_group::spawn(std::shared_ptr<void> owner, asio::awa
     auto on_end = [group = state_, mine, owner = std::move(owner)](const std::exception_ptr& problem) {
         end(*group, *mine, problem);
     };
-    state_->tasks.push_back(*mine); // before: it may run at once, and end
+    state_->tasks.push_back(*mine); // first: the task may run and end at once
     ++state_->running;
     try {
         asio::co_spawn(executor_, std::move(task_to_run),
@@ -92,7 +92,7 @@ std::size_t task_group::running() const noexcept {
 }
 
 void task_group::cancel() {
-    for (auto& each : state_->tasks) { // none ends at once: that is posted
+    for (auto& each : state_->tasks) { // posted: each task ends later
         each.cancel();
     }
 }

@@ -12,10 +12,10 @@
 
 namespace skep {
 
-/// Owns the coroutines of one object: each task started in it has ended when join() returns. cancel() ends every wait
-/// in it, and with that the tasks; that is no error. An exception that leaves a task otherwise goes to `on_error`, which
-/// must not throw. What a task refers to is to outlive it: it is the group's owner who joins it before he goes.
-/// Used on one strand.
+/// Owns the coroutines of one object: each task has ended when join() returns. cancel() ends every wait of the tasks,
+/// and thereby the tasks; an end by cancellation is not an error. Any other exception of a task goes to `on_error`,
+/// which must not throw. Objects that a task refers to must outlive the task: the owner must join() before it is
+/// destroyed. Used on one strand.
 class task_group {
     struct task;
     struct waiter;
@@ -24,13 +24,13 @@ class task_group {
 public:
     using error_handler = std::function<void(std::exception_ptr)>;
 
-    /// One task of a group.
+    /// Refers to one task of a group.
     class task_handle {
     public:
         task_handle() = default;
         explicit task_handle(std::weak_ptr<task> new_task) noexcept : task_(std::move(new_task)) {}
 
-        /// Ends every wait of the task, if it has not ended.
+        /// Ends every wait of the task if the task is running.
         void cancel();
 
     private:
@@ -39,13 +39,13 @@ public:
 
     task_group(const strand& executor, error_handler on_error);
 
-    /// Starts `task` on the strand, perhaps at once. `owner` stays alive until it has ended.
+    /// Starts `task` on the strand, perhaps at once. `owner` stays alive until the task has ended.
     task_handle spawn(std::shared_ptr<void> owner, asio::awaitable<void> task);
 
-    /// Ends every wait of the tasks there are, of this one and those to come.
+    /// Ends the current and all later waits of the running tasks.
     void cancel();
 
-    /// Waits for every task, or until `deadline`. Several may.
+    /// Waits for every task, or until `deadline`. Several coroutines may wait.
     asio::awaitable<void> join(time_point deadline = time_point::max());
 
     std::size_t running() const noexcept;

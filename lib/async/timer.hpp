@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 /// The executor that serialises a pool.
 using strand = asio::strand<asio::any_io_executor>;
 
-/// The one timer type of the library.
+/// The only timer type of the library.
 using timer = asio::basic_waitable_timer<clock, asio::wait_traits<clock>, strand>;
 
 } // namespace skep

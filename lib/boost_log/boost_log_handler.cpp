@@ -27,7 +27,7 @@ logger& logger_of(log_source source) {
     return source == log_source::pool ? pools : workers;
 }
 
-/// Attributes of the records that this thread makes while they live; those without a value are left out.
+/// Sets attributes of the records of this thread during its lifetime. Leaves out empty values.
 class record_attributes {
 public:
     record_attributes() = default;
@@ -47,7 +47,7 @@ public:
         places_.reserve(places_.size() + 1);
         const auto attribute = logging::attributes::make_constant(value);
         const auto added = logging::core::get()->add_thread_attribute(name, attribute);
-        if (added.second) { // else the program has one of that name
+        if (added.second) { // otherwise the program uses that name
             places_.push_back(added.first);
         }
     }

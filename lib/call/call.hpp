@@ -24,46 +24,46 @@
 
 namespace skep {
 
-/// Where a call is on its way.
+/// State of a call.
 enum class call_state : std::uint8_t {
     fresh,     ///< not yet seen by the pool
     queued,    ///< waits for a worker
-    delayed,   ///< was lost with a worker, and waits to be sent again
-    running,   ///< a worker has it
-    abandoned, ///< its caller has been answered (timeout, cancel), but the worker is still at it
+    delayed,   ///< lost with its worker; waits to be sent again
+    running,   ///< a worker has the call
+    abandoned, ///< the caller has been answered (timeout, cancel); the worker still has the call
     done
 };
 
-/// What only a stream has.
+/// State that only streams have.
 struct stream_flow {
     stream_window window;
-    duration idle_timeout{}; ///< longest wait for a chunk that the worker may send; 0 = none
-    time_point heard;        ///< since when it may send one
+    duration idle_timeout{}; ///< longest wait for a chunk while the worker may send one; 0 = no limit
+    time_point heard;        ///< start of that wait
     bool has_begun = false;  ///< a chunk has arrived
 };
 
-/// That a call is made by a tool, and for which call that runs.
+/// Links a call made by a tool to the call that the tool serves.
 struct tool_tie;
 
-/// What few calls have.
+/// Parts that few calls have.
 struct call_ties {
-    std::shared_ptr<const tool_tie> parent_tie; ///< null if it is not made by a tool
-    std::shared_ptr<progress_relay> progress;   ///< null if nobody asks for it
-    claim_ptr lease;                            ///< that it is made with; null for most
-    std::unique_ptr<call_trace> trace;          ///< null if it is in none
+    std::shared_ptr<const tool_tie> parent_tie; ///< null unless a tool made the call
+    std::shared_ptr<progress_relay> progress;   ///< null unless the caller asked for progress
+    claim_ptr lease;                            ///< the lease of the call; null for most
+    std::unique_ptr<call_trace> trace;          ///< null if the call is not traced
 };
 
-/// One call from execute() to its end: a request, and where its answer goes.
+/// One call from execute() to its end: a request and the sink for its answer.
 struct call : claim {
     call(request&& new_request, call_sink* answer_sink) : req(std::move(new_request)), sink(answer_sink) {}
 
-    /// Makes its body and lets go of the arguments. Throws error(frame_too_large) or error(invalid_request).
+    /// Encodes the body and drops the arguments. Throws error(frame_too_large) or error(invalid_request).
     void encode(const limit_options& limits) {
         body = encode_call(req, limits, stream != nullptr ? &stream->window.size() : nullptr);
         req.args_ = nullptr;
     }
 
-    /// Cuts the names of a request that is refused to what a name may have: they go into errors, events and figures.
+    /// Truncates the names of a refused request to `longest_name`: errors, events and figures carry the names.
     void cut_names() {
         const auto cut = [](std::string& name) {
             if (name.size() > longest_name) {
@@ -77,7 +77,7 @@ struct call : claim {
         }
     }
 
-    /// Says in its metadata where it stands in a trace; what was said of another one goes.
+    /// Writes the call's place in a trace into the metadata. A new trace drops the tracestate of another trace.
     void place_in_trace(std::string traceparent, bool is_new) {
         auto& metadata = req.extras_.own().metadata;
         metadata[traceparent_key] = std::move(traceparent);
@@ -86,12 +86,12 @@ struct call : claim {
         }
     }
 
-    /// Null if it has none.
+    /// Returns null if the request has none.
     const request_extras* extras() const noexcept { return req.extras_.get(); }
 
     bool has_session() const noexcept { return !req.session().empty(); }
 
-    /// It takes a place that a lease holds.
+    /// Returns true if the call takes a place of a lease.
     bool is_leased() const noexcept { return ties && ties->lease; }
 
     call* as_call() noexcept override { return this; }
@@ -101,16 +101,16 @@ struct call : claim {
     request req;
     call_sink* sink;
     std::string body;           ///< encoded; see append_call
-    std::exception_ptr refusal; ///< why it cannot be encoded
+    std::exception_ptr refusal; ///< why the call cannot be sent
     time_point dispatched;
     time_point deadline = time_point::max();
-    patient_deadline overdue;        ///< once abandoned: when the worker is to be done with it
-    stream_flow* stream = nullptr;   ///< null if it has one answer
-    std::unique_ptr<call_ties> ties; ///< null for most
-    std::uint64_t id = 0;            ///< on the connection of `assigned_worker`
+    patient_deadline overdue;        ///< once abandoned: when the worker must have ended the call
+    stream_flow* stream = nullptr;   ///< null for a call with one answer
+    std::unique_ptr<call_ties> ties; ///< null for most calls
+    std::uint64_t id = 0;            ///< number on the connection of `assigned_worker`; 0 = none yet
     int attempts = 0;
     call_state state = call_state::fresh;
-    bool is_private = false; ///< a probe, or a part of a warm-up: the pool does not know of it
+    bool is_private = false; ///< a probe or part of a warm-up: unknown to the pool
 };
 
 using call_ptr = boost::intrusive_ptr<call>;
@@ -119,7 +119,7 @@ struct tool_tie {
     call_ptr outer; ///< the call that the tool serves
     std::string tool;
     std::string correlation_id;
-    boost::json::object trace; ///< what the metadata of the calls that it makes begin with
+    boost::json::object trace; ///< initial trace metadata of the calls that the tool makes
 };
 
 } // namespace skep

@@ -11,23 +11,22 @@
 
 namespace skep {
 
-/// Where what comes of a call goes; used on the strand. The last that its caller has of it is one answer or one failure, with
-/// which he goes on.
+/// Receives the outcome of a call, on the strand. One answer or one failure comes last and resumes the caller.
 class call_sink {
 public:
     virtual void put_answer(reply&& answer) = 0;
     virtual void put_failure(lazy_error&& failure) = 0;
 
-    /// The same of a private call whose worker is lost.
+    /// Ends a private call whose worker is lost, in place of an answer or failure.
     virtual void put_loss() noexcept {}
 
     /// A worker has the call.
     virtual void on_sent() {}
 
-    /// A piece of a stream, before its answer or failure.
+    /// A chunk of a stream, before the answer or failure.
     virtual void put_chunk(chunk, std::size_t /* bytes */) {}
 
-    /// Destroys what would let the caller go on. For when no coroutine will ever run again.
+    /// Destroys the continuation of the caller. Called when no coroutine will ever run again.
     virtual void forget() noexcept = 0;
 
 protected:

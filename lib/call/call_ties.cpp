@@ -12,7 +12,7 @@ namespace skep {
 
 namespace {
 
-/// A tool's call has no more time than the call that it is made for, and shares its correlation id and its trace.
+/// Limits the deadline of a tool's call to the deadline of its outer call. Shares correlation id and trace.
 void inherit(request& inner, const tool_tie& tie) {
     const auto outer_deadline = tie.outer->deadline;
     inner.deadline(std::min(inner.deadline().value_or(time_point::max()), outer_deadline));

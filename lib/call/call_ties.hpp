@@ -12,22 +12,22 @@
 
 namespace skep {
 
-/// What ties a call to others, before it is submitted: if `caller`, its caller's executor, is that of a tool, it belongs to
-/// the call which that tool serves; and there its progress goes.
+/// Ties a call to its caller, before the call is submitted. `caller`: the caller's executor. On a tool's executor, the
+/// call belongs to the call that the tool serves. Progress is delivered on `caller`.
 void tie(call& new_call, const boost::asio::any_io_executor& caller);
 
-/// Whether its caller is told of its progress.
+/// Returns true if the caller receives progress.
 bool is_watched(const call& subject) noexcept;
 
-/// Ends the progress of a call with its caller's interest in it.
+/// Ends the progress of a call when the caller loses interest in the call.
 class progress_scope {
 public:
     explicit progress_scope(call_ptr subject) noexcept : subject_(std::move(subject)) {}
     ~progress_scope() { close(); }
-    progress_scope(progress_scope&&) noexcept = default; // the other one has nothing to end
+    progress_scope(progress_scope&&) noexcept = default; // the moved-from scope has nothing to end
     progress_scope& operator=(progress_scope&&) = delete;
 
-    /// It is called no more.
+    /// Ends the progress: its handler is not called again.
     void close() noexcept {
         if (subject_ && subject_->ties && subject_->ties->progress) {
             subject_->ties->progress->close();

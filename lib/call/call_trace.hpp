@@ -7,12 +7,12 @@
 
 namespace skep {
 
-/// The spans of one call; see events::span.
+/// The span ids of one call; see events::span.
 struct call_trace {
     std::string trace_id;
     std::string parent_id; ///< empty if the trace begins with the call
-    std::string call_id;   ///< the call, as its caller sees it
-    std::string run_id;    ///< a worker at work on it
+    std::string call_id;   ///< the call, as seen by its caller
+    std::string run_id;    ///< the run of the call at a worker
 };
 
 } // namespace skep

@@ -23,55 +23,56 @@ class worker;
 struct claim;
 struct call;
 
-/// The pool's workers, as far as they matter to claims that wait.
+/// The state of the pool's workers, as far as it matters to waiting claims.
 struct supply_outlook {
-    std::string shortage;  ///< why there are fewer than there should be; empty if there are not
-    bool may_grow = false; ///< there will be more soon, or may be for the sake of calls that wait
+    std::string shortage;  ///< why workers are missing; empty if the pool is complete
+    bool may_grow = false; ///< more workers are coming, or may be added for waiting calls
 };
 
-/// Whose claim it is: learns what becomes of it.
+/// The owner of a claim: notified of its grant, its deadline and its failure, and of changes at its worker.
 class claim_holder {
 public:
-    /// It waits no more: `place` has room for it, or, if that is null, its way to a worker is to be looked for anew.
+    /// The claim has left the queue. `place`: a worker with room for the claim; null: the claim must be routed again.
     virtual void on_granted(claim& granted_claim, worker* place, time_point now) = 0;
 
-    /// The time it was last entered for in the deadlines has come.
+    /// The deadline last set for the claim has come.
     virtual void on_due(claim& due_claim, const supply_outlook& supply) = 0;
 
-    /// The pool has failed, and the claim with it; `broken_claim` is in no list any more that counts.
+    /// The pool has failed, and the claim with it. Lists that still contain `broken_claim` are cleared afterwards.
     virtual void on_breakdown(claim& broken_claim, const error& cause) noexcept = 0;
 
-    /// The worker that it keeps places of has changed, or takes no calls any more.
+    /// The worker with the claim's places has changed. `has_left`: the worker takes no more calls.
     virtual void on_changed(claim&, bool /* has_left */) {}
 
 protected:
     ~claim_holder() = default;
 };
 
-/// What waits for a place at a worker. Its hooks tie it into the wait queue and the deadlines without allocation.
+/// A call, stream or lease that waits for a place at a worker. Its hooks link the claim into the wait queue and the
+/// deadlines without allocation.
 struct claim : boost::intrusive_ref_counter<claim>, boost::intrusive::list_base_hook<>, deadline_node {
     virtual ~claim() = default;
 
-    /// What a scheduler sees of it.
+    /// Returns the scheduler's view of the claim.
     virtual claim_view view() const noexcept = 0;
 
-    /// Null if it is something else, and is not served like one.
+    /// Returns null if the claim is not a call.
     virtual call* as_call() noexcept { return nullptr; }
 
-    /// Destroys what would resume those who wait for it. For when no coroutine will ever run again.
+    /// Destroys the continuations of the waiting callers. Called when no coroutine will ever run again.
     virtual void forget() noexcept = 0;
 
-    /// Among all that the pool has not completed. Links nothing else.
+    /// Hook for the pool's list of open claims. No other list uses the hook.
     boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> open;
     claim_holder* holder = nullptr;
-    worker* assigned_worker = nullptr; ///< that it has a place of; null for a private call
+    worker* assigned_worker = nullptr; ///< worker with the claim's place; null for a private call
     time_point submitted;
-    std::optional<std::uint32_t> slot; ///< the only one that will do; any does if empty
+    std::optional<std::uint32_t> slot; ///< the only suitable slot; empty = any slot
     std::int64_t order =
-        std::numeric_limits<std::int64_t>::max(); ///< its place in the wait queue; at first after all
-    bool is_pipelinable = true;                   ///< false: what it would lie behind may wait for it
-    bool uses_session = false;                    ///< the pool counts it as a use of its session
-    bool wants_whole_worker = false;              ///< all places of one worker
+        std::numeric_limits<std::int64_t>::max(); ///< position in the wait queue; initially after all others
+    bool is_pipelinable = true;      ///< false: the call ahead at a worker may wait for this claim
+    bool uses_session = false;       ///< counted by the pool as a use of its session
+    bool wants_whole_worker = false; ///< needs all places of one worker
 };
 
 using claim_ptr = boost::intrusive_ptr<claim>;

@@ -11,8 +11,8 @@
 
 namespace skep {
 
-/// Claims of one kind in order. The claims themselves are the links, so that adding, taking and removing any of them is
-/// O(1) and allocates nothing. Holds a reference to each.
+/// An ordered list of claims of one kind, linked through the claims themselves. No operation allocates. Adding at an
+/// end, taking and removing are O(1); insert() is linear. Holds a reference to each claim.
 template <class Claim>
 class claim_list {
 public:
@@ -31,7 +31,7 @@ public:
     }
     std::size_t size() const noexcept { return list_.size(); }
 
-    /// `function` may take the claim that it is given out of the list, and no other.
+    /// `function` may remove its argument from the list, but no other claim.
     template <class Function>
     void for_each(Function&& function) {
         for (auto at = list_.begin(); at != list_.end();) {
@@ -47,7 +47,7 @@ public:
     void push_front(pointer new_claim) noexcept { list_.push_front(*new_claim.detach()); }
     pointer pop_front() noexcept { return remove(front()); }
 
-    /// Before those of a higher order.
+    /// Inserts before the claims of a higher order.
     void insert(pointer new_claim) noexcept {
         auto next = list_.empty() || list_.back().order < new_claim->order ? list_.end() : list_.begin();
         while (next != list_.end() && next->order < new_claim->order) {

@@ -43,13 +43,13 @@ void progress_relay::deliver() {
         runner_ = std::this_thread::get_id();
         try {
             handler_(*report);
-        } catch (...) { // what it throws is of no concern to the call
+        } catch (...) { // exceptions of the handler do not affect the call
         }
         runner_ = std::thread::id();
     }
     const std::lock_guard lock(guard_);
     is_scheduled_ = false;
-    if (newest_) { // it has come meanwhile
+    if (newest_) { // a report has arrived meanwhile
         deliver_soon();
     }
 }

@@ -15,7 +15,7 @@
 
 namespace skep {
 
-/// Brings the progress of one call to who waits for it: the newest report, one at a time, on his executor.
+/// Delivers the progress of one call to the caller: the newest report, one at a time, on the caller's executor.
 class progress_relay : public std::enable_shared_from_this<progress_relay> {
 public:
     progress_relay(boost::asio::any_io_executor executor, progress_handler handler);
@@ -23,7 +23,7 @@ public:
     /// Never waits for the handler. Without memory, the report is lost.
     void put(progress newest) noexcept;
 
-    /// From now on the handler is called no more; returns when it is not running on another thread.
+    /// Ends the delivery: the handler is not called again. Waits for a handler that runs on another thread.
     void close() noexcept;
 
 private:
@@ -34,9 +34,9 @@ private:
     const boost::asio::any_io_executor executor_;
     progress_handler handler_;
     std::mutex running_;                    ///< held while the handler runs
-    std::atomic<std::thread::id> runner_{}; ///< the thread that it runs on, where it may close this
+    std::atomic<std::thread::id> runner_{}; ///< the handler's thread, so that the handler may call close()
     std::atomic<bool> is_closed_ = false;
-    std::mutex guard_; ///< of what follows
+    std::mutex guard_; ///< guards the members below
     std::optional<progress> newest_;
     bool is_scheduled_ = false;
 };

@@ -18,22 +18,22 @@
 
 namespace skep {
 
-/// A chunk, and what it takes off the credit.
+/// A chunk, and the credit that the chunk consumes.
 struct arrival {
     chunk piece;
     std::int64_t bytes;
 };
 
-/// What a stream's consumer has been given, and is alone with until it waits again.
+/// The portion given to a stream's consumer, for its exclusive use until its next wait.
 struct delivery {
     std::list<arrival> chunks;
-    stream_credit size;         ///< of the chunks, those included that were taken out
-    bool is_last = false;       ///< nothing comes after them
-    bool was_cancelled = false; ///< the consumer's wait
+    stream_credit size;         ///< of all chunks, including chunks already taken out
+    bool is_last = false;       ///< no chunk follows
+    bool was_cancelled = false; ///< the consumer's wait was cancelled
 };
 
-/// A call whose answer comes in chunks. They are handed to the consumer in portions, each of half a window's
-/// chunks at most: while it is at one, the worker goes on. On the strand, but for what the consumer has been given.
+/// A call that is answered in chunks. The consumer receives the chunks in portions of at most half a window's chunks;
+/// the worker continues while the consumer uses a portion. On the strand, except the consumer's portion.
 class stream_call final : public call, private call_sink {
 public:
     stream_call(request&& new_request, strand executor, stream_credit window, duration idle_timeout)
@@ -45,20 +45,21 @@ public:
 
     const strand& executor() const noexcept { return executor_; }
 
-    /// Who waits until a worker has the call, or it has failed, and is given `new_stream` then. Before anything else.
+    /// Attaches the caller that opens the stream. `opener` completes with `new_stream` once a worker has the call, or
+    /// fails with the call. To be called first.
     void attach(completion<reply_stream>&& opener, reply_stream&& new_stream) noexcept {
         opener_ = std::move(opener);
         opened_ = std::move(new_stream);
     }
 
-    /// The consumer is through with its portion: it waits for the next one.
+    /// Drops the consumer's finished portion and waits for the next portion.
     void wait(completion<void>&& reader) {
         reader_ = std::move(reader);
         given_ = {};
         deliver();
     }
 
-    /// It waits no more.
+    /// Cancels the consumer's wait.
     void cancel_wait() {
         if (reader_) {
             given_.was_cancelled = true;
@@ -66,13 +67,13 @@ public:
         }
     }
 
-    /// The pool has ended without a word, with its execution context.
+    /// Returns true if the pool ended with its execution context, without completing the call.
     bool is_forgotten() const noexcept { return is_forgotten_; }
 
     /// The consumer's portion.
     delivery& given() noexcept { return given_; }
 
-    /// For the consumer, once it has been given all.
+    /// For the consumer, after the last portion.
     const reply& answer() const noexcept { return answer_; }
     bool has_failed() const noexcept { return bool(failure_); }
     [[noreturn]] void throw_failure() const { throw failure_.to_error(); }
@@ -108,7 +109,7 @@ private:
         reader_ = {};
     }
 
-    /// At the end of this turn of the strand, so that chunks which came together wake the consumer once.
+    /// Delivers at the end of this turn of the strand, so that chunks that arrived together wake the consumer once.
     void schedule_delivery() {
         if (!reader_ || is_scheduled_) {
             return;
@@ -129,7 +130,7 @@ private:
         while (!arrived_.empty() && given_.size.chunks < most) {
             ++given_.size.chunks;
             given_.size.bytes += arrived_.front().bytes;
-            given_.chunks.splice(given_.chunks.end(), arrived_, arrived_.begin()); // takes no memory
+            given_.chunks.splice(given_.chunks.end(), arrived_, arrived_.begin()); // allocates nothing
         }
         given_.is_last = is_over_ && arrived_.empty();
         reader_.complete();
@@ -138,7 +139,7 @@ private:
     strand executor_;
     stream_flow flow_;
     completion<reply_stream> opener_;
-    reply_stream opened_; ///< for the opener; keeps this alive until then
+    reply_stream opened_; ///< for the opener; keeps this call alive until then
     completion<void> reader_;
     std::list<arrival> arrived_;
     delivery given_;

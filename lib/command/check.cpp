@@ -35,7 +35,7 @@ std::string read(const std::string& path) {
 std::string place_in(std::string_view text, std::size_t offset) {
     const auto before = text.substr(0, offset);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto column = offset - (before.rfind('\n') + 1); // of no line end: npos + 1 is 0
+    const auto column = offset - (before.rfind('\n') + 1); // without a line end: npos + 1 is 0
     return "line " + std::to_string(line) + ", column " + std::to_string(column + 1);
 }
 
@@ -64,7 +64,7 @@ pool_config with_one_worker(pool_config config) {
     config.workers = 1;
     config.min_ready = 1;
     config.scaling = {};
-    config.log_level = log_level::off; // what a worker prints is in the error that it causes
+    config.log_level = log_level::off; // errors contain the output of the worker
     return config;
 }
 

@@ -8,8 +8,8 @@
 
 namespace skep {
 
-/// Reads a configuration of one pool, or of several, and tries each with one worker: starts it, probes it, ends it. Says of
-/// each what came of it, with what is wrong and how to mend it; true if all is well.
+/// Checks a configuration of one pool or several pools: starts one worker of each pool, probes it and ends it. Writes
+/// the result of each pool to `out`, with problems and remedies. Returns true if all pools are well.
 bool check_configuration(const std::string& path, std::ostream& out);
 
 } // namespace skep

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The program `skep`, for what is done with pools from a shell.
+// The program `skep`, for tasks with pools in a shell.
 
 #include "command/check.hpp"
 

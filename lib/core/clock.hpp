@@ -9,14 +9,13 @@
 
 namespace skep {
 
-/// One moment by both clocks: the one that decides, and the one for people.
+/// One moment on both clocks: the monotonic clock for decisions, the wall clock for people.
 struct moment {
     time_point now;
     std::chrono::system_clock::time_point wall;
 };
 
-/// The one clock under every timer of the library: the monotonic clock, unless a test has taken time into its
-/// own hands with manual_time.
+/// The clock of every timer of the library: the monotonic clock, or the manual time of a test.
 struct clock {
     using duration = skep::duration;
     using rep = duration::rep;
@@ -26,11 +25,11 @@ struct clock {
 
     static time_point now() noexcept;
 
-    /// True while a manual_time is alive.
+    /// Returns true while a manual_time is alive.
     static bool is_manual() noexcept;
 };
 
-/// While alive, time stands still except for advance(). For tests; not to be nested.
+/// Stops the time; only advance() moves it. For tests. At most one at a time.
 class manual_time {
 public:
     manual_time();
@@ -41,7 +40,7 @@ public:
     void advance(duration step) noexcept;
 };
 
-/// `start` plus `limit`, where a limit of 0 means for ever.
+/// Returns `start` plus `limit`; a limit of 0 means for ever.
 inline time_point after_limit(time_point start, duration limit) noexcept {
     if (limit == duration::zero() || limit > time_point::max() - start) {
         return time_point::max();

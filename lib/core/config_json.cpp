@@ -18,7 +18,7 @@ pool_config read_config(const json::object& document, config_problems& problems,
     auto config = std::move(defaults);
     config_reader reader(document, problems);
     read_fields(config, reader);
-    reader.skip("$schema"); // by which editors find the schema of the document
+    reader.skip("$schema"); // refers editors to the schema
     reader.reject_unknown_keys();
     return config;
 }

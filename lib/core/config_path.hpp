@@ -12,7 +12,7 @@
 
 namespace skep {
 
-/// Where in a configuration a visitor is, for messages such as "queue.limit = -1: must be 0..10000000".
+/// The path of a visitor in a configuration, for messages such as "queue.limit = -1: must be 0..10000000".
 class config_path {
 public:
     explicit config_path(config_problems& problems) : problems_(problems) {}
@@ -36,7 +36,7 @@ private:
     std::string prefix_;
 };
 
-/// The JSON key of a time in whole milliseconds; as text with a unit, its key is `field`.
+/// Returns the JSON key of a time in whole milliseconds. The key of a time as text with a unit is `field` itself.
 inline std::string milliseconds_key(std::string_view field) {
     return std::string(field) + "_ms";
 }
@@ -48,7 +48,7 @@ inline std::string in_quotes(std::string_view text) {
     return quoted;
 }
 
-/// The shortest text that means the same number.
+/// Returns the shortest text that parses to the same number.
 inline std::string in_decimals(double number) {
     std::array<char, 32> text;
     const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;

@@ -11,7 +11,8 @@ namespace skep {
 
 namespace {
 
-/// Whether `outer` holds `inner`, as "launch" does "launch.args", and that "launch.args[1]".
+/// Returns true if `outer` contains `inner`, as "launch" contains "launch.args", and "launch.args" contains
+/// "launch.args[1]".
 bool holds(std::string_view outer, std::string_view inner) {
     return inner.size() > outer.size() && inner.starts_with(outer) &&
            (inner[outer.size()] == '.' || inner[outer.size()] == '[');

@@ -11,25 +11,26 @@
 
 namespace skep {
 
-/// What is wrong with a configuration, collected, so that its author mends all of it at once. A place is the path of a
-/// field, such as "queue.limit". What is known to be wrong there makes it doubtful: a rule between fields, or that a
-/// field is missing, is not held against doubtful ones, as it would only repeat what is said already.
+/// Collects the problems of a configuration, so that its author can fix all of them at once. A place is the path of a
+/// field, such as "queue.limit". A problem makes its place doubtful. Rules between fields and missing fields are not
+/// reported for doubtful places, because they would repeat the first problem.
 class config_problems {
 public:
-    /// One line: "queue.limit = -1: must be 0..10000000". Without a value: "launch.args: must be an array of strings".
+    /// Adds one line: "queue.limit = -1: must be 0..10000000", or without a value: "launch.args: must be an array of
+    /// strings".
     void add(const std::string& place, const std::string& value, const std::string& rule);
 
-    /// Adds a problem at the first of `places` unless the rule is kept, or one of them is doubtful.
+    /// Adds a problem at the first of `places`, unless the rule is kept or a place is doubtful.
     void expect(bool is_kept, std::initializer_list<std::string> places, const std::string& value,
                 const std::string& rule);
 
-    /// The same place by its key in milliseconds, "queue.timeout_ms", is "queue.timeout".
+    /// Makes a place doubtful. The key in milliseconds, "queue.timeout_ms", names the same place as "queue.timeout".
     void doubt(std::string_view place);
 
-    /// Adds those of a part of the configuration.
+    /// Adds the problems of a part of the configuration, with their places below `place`.
     void add_below(const std::string& place, const config_problems& part);
 
-    /// Throws error(errc::invalid_config) that lists all problems, if there are any.
+    /// Throws error(errc::invalid_config) with all problems, if any.
     void raise() const;
 
 private:

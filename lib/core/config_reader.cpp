@@ -26,7 +26,7 @@ std::string shown(const json::value& value) {
 
 } // namespace
 
-/// Converts all items, so that each that is wrong is rejected.
+/// Converts all items, so that each invalid item is reported.
 template <class Item, class Convert>
 config_reader::maybe<std::vector<Item>> config_reader::to_array(const node& position, const char* rule,
                                                                 Convert convert) const {

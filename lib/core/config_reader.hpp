@@ -23,8 +23,8 @@
 
 namespace skep {
 
-/// A visitor of fields that fills them from a JSON object. A field that is not there, or wrong, stays as it is; what is
-/// wrong is added to the problems by its JSON path.
+/// A visitor that reads fields from a JSON object. Missing or invalid fields keep their values. Adds each problem with
+/// its JSON path.
 class config_reader {
 public:
     config_reader(const boost::json::object& object, config_problems& problems)
@@ -62,7 +62,7 @@ public:
         });
     }
 
-    /// The value of a key that stands for other fields; nothing if it is not there, or wrong.
+    /// Returns the value of a key that stands for other fields; std::nullopt if the key is missing or invalid.
     template <class Enum>
     std::optional<Enum> preset(std::string_view key, std::span<const std::string_view> names) {
         const auto* const value = take(key);
@@ -76,7 +76,7 @@ public:
         range_.where().reject(key, value, rule);
     }
 
-    /// One group for each name in an object; `visit(item, *this)` reads its fields.
+    /// Reads one group for each name in an object; `visit(item, *this)` reads the fields of the group.
     template <class Item, class Visit>
     void groups(std::string_view field, std::map<std::string, Item, std::less<>>& target, Visit&& visit) {
         const auto* const value = object_->if_contains(field);
@@ -101,19 +101,19 @@ public:
     void variables(std::string_view field, std::map<std::string, std::optional<std::string>>& target);
     void lists_by_name(std::string_view field, std::map<std::string, std::vector<std::string>>& target);
 
-    /// A key that is known, and says nothing to a visitor.
+    /// Accepts a key without reading its value.
     void skip(std::string_view key) { take(key); }
 
-    /// To be called after the last field of the whole object; groups do it by themselves.
+    /// Reports unknown keys. Called after the last field of the whole object; groups call it themselves.
     void reject_unknown_keys();
 
 private:
     struct node {
-        std::string place; ///< inside the group
+        std::string place; ///< path inside the group
         const boost::json::value& value;
     };
 
-    /// What is read, or nothing if that was wrong.
+    /// The converted value, or std::nullopt if it was invalid.
     template <class Item>
     using maybe = std::optional<Item>;
 
@@ -155,8 +155,8 @@ private:
     config_problems& problems_;
     range_check range_;
     const boost::json::object* object_;
-    std::set<std::string, std::less<>> known_keys_; ///< of that object, as far as it was visited
-    bool is_secret_ = false;                        ///< values are not to be shown
+    std::set<std::string, std::less<>> known_keys_; ///< keys of the current object visited so far
+    bool is_secret_ = false;                        ///< values must not be shown
 };
 
 } // namespace skep

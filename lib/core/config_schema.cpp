@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// What the list of fields does not tell.
+/// Adds the rules that the list of fields does not contain.
 void add_rules_of_texts(json::object& schema) {
     auto& properties = schema["properties"].as_object();
     properties["name"].as_object()["pattern"] = name_pattern;

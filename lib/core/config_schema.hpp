@@ -9,10 +9,10 @@
 
 namespace skep {
 
-/// What a JSON object may be that gives fields of a pool, all of them or some.
+/// Returns the schema of a JSON object with some or all fields of a pool.
 boost::json::object schema_of_pool_fields();
 
-/// A file for editors: `body`, which describes an object.
+/// Returns a schema file for editors with `body`, the description of an object.
 boost::json::object schema_document(std::string_view title, const boost::json::object& body);
 
 } // namespace skep

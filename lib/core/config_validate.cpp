@@ -17,7 +17,7 @@ namespace skep {
 
 namespace {
 
-constexpr std::size_t longest_command = 256; // as of request
+constexpr std::size_t longest_command = 256; // as for a request
 
 /// Checks each field of a configuration against its own range.
 class field_check : public range_check {
@@ -42,7 +42,7 @@ public:
         }
     }
 
-    // Their rules are not ranges: see the functions below.
+    // The rules of these types are not ranges: see the functions below.
     void text(std::string_view, const std::string&) {}
     void strings(std::string_view, const std::vector<std::string>&) {}
     void variables(std::string_view, const std::map<std::string, std::optional<std::string>>&) {}
@@ -87,7 +87,7 @@ void check_slot_args(const std::vector<std::vector<std::string>>& lists, config_
     }
 }
 
-/// All of an environment's variables have the place of the environment.
+/// All variables of an environment share its place.
 void check_variable(const std::string& place, const std::string& name, const std::string& value,
                     config_problems& problems) {
     if (name.empty() || name.find('=') != std::string::npos || holds_nul(name) || holds_nul(value)) {

@@ -26,7 +26,7 @@
 
 namespace skep {
 
-/// In milliseconds, of which each is a whole number.
+/// Returns the values in milliseconds. Preconditions: each value is a whole number of milliseconds.
 inline boost::json::array counts_of(const std::vector<duration>& values) {
     boost::json::array counts;
     for (const auto value : values) {
@@ -43,7 +43,7 @@ inline boost::json::array texts_of(const std::vector<duration>& values) {
     return texts;
 }
 
-/// A variable that is to be removed is null.
+/// Returns the variables; null means that a variable is removed.
 inline boost::json::object object_of(const std::map<std::string, std::optional<std::string>>& variables) {
     boost::json::object object;
     for (const auto& [name, value] : variables) {
@@ -52,7 +52,7 @@ inline boost::json::object object_of(const std::map<std::string, std::optional<s
     return object;
 }
 
-/// A visitor of fields that makes a JSON object of them, for config_reader to read.
+/// A visitor that writes fields to a JSON object, in the format of config_reader.
 class config_writer {
 public:
     boost::json::object result() && { return std::move(object_); }
@@ -70,7 +70,7 @@ public:
         object_[field] = value;
     }
 
-    /// What is no value of the enumeration is written as its number, which is refused when it is read.
+    /// Writes a value outside the enumeration as its number; reading that number fails.
     template <class Enum>
     void choice(std::string_view field, Enum value, std::initializer_list<std::string_view> names) {
         const auto index = static_cast<std::size_t>(value);

@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// Counts as one for as long as it lives.
+/// Increments a count for its lifetime.
 class counted {
 public:
     explicit counted(std::size_t& count) noexcept : count_(count) { ++count_; }

@@ -29,7 +29,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Neither ".5" nor "inf", which std::from_chars takes as well.
+/// Excludes ".5" and "inf", accepted by std::from_chars.
 bool is_plain(std::string_view number) {
     number.remove_prefix(number.starts_with('-') ? 1 : 0);
     return !number.empty() && is_digit(number.front()) && is_digit(number.back());

@@ -23,7 +23,7 @@ BOOST_DESCRIBE_ENUM(errc, invalid_config, not_started, already_started, shutting
 
 namespace {
 
-/// A short, neutral phrase, and what the caller can do about it, if anything.
+/// A short, neutral phrase, with advice for the caller if there is any.
 struct explanation {
     const char* what;
     const char* advice = "";
@@ -87,7 +87,7 @@ explanation explain(errc code) noexcept {
     return {"unknown error"};
 }
 
-/// The id makes two copies of the category equal: a program may link two shared libraries that have one each.
+/// The id makes two copies of the category equal: a program may link two shared libraries with a copy each.
 class skep_category final : public boost::system::error_category {
 public:
     constexpr skep_category() noexcept : boost::system::error_category(0x6d1f'50c3'a94e'7b26u) {}
@@ -110,7 +110,7 @@ public:
     }
 };
 
-/// Lines after the first cannot be taken for the story's own.
+/// Indents lines after the first, to distinguish them from the lines of the error's own text.
 std::string with_indented_lines(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -167,7 +167,7 @@ void append_facts(std::string& text, const error_info& info) {
     text += before == ", " ? "]" : "";
 }
 
-/// The type says what the code does not.
+/// Includes the type where it adds information to the code.
 std::string remote_story(errc code, const error_info& info) {
     std::string story;
     if (!info.remote_type.empty() && code == errc::remote_error) {
@@ -211,7 +211,7 @@ std::string compose(errc code, const error_info& info) {
     if (!info.stacks.empty()) {
         text += "\n  stacks of the worker before it was ended:\n" + indented(info.stacks);
     }
-    if (!info.output_tail.empty() && info.stacks.empty()) { // which were printed last
+    if (!info.output_tail.empty() && info.stacks.empty()) { // the stacks were printed last
 
         text += "\n  last output of the worker:\n" + indented(info.output_tail);
     }

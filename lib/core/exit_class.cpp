@@ -18,9 +18,9 @@ constexpr std::array<std::string_view, 9> names{"unknown",  "clean",        "err
                                                 "segfault", "abort",        "out_of_memory",
                                                 "gpu",      "killed_by_us", "killed_by_someone"};
 
-// --- Its status --------------------------------------------------------------------------------------------------
+// --- Exit status -------------------------------------------------------------------------------------------------
 
-/// The signal that ended it, also where a shell or launcher between reports it as exit code 128+n; 0 if none.
+/// Returns the signal that ended the process, including exit code 128+n of a shell or launcher; 0 if none.
 int signal_of(const exit_status& status) {
     const int reported = status.code() - 128;
     return reported >= 1 && reported <= 31 ? reported : status.signal();
@@ -50,7 +50,7 @@ std::string describe(const exit_status& status) {
     return to_string(status) + ", by which a shell reports " + to_string(exit_status::signalled(signal));
 }
 
-// --- Its last words ----------------------------------------------------------------------------------------------
+// --- Last output -------------------------------------------------------------------------------------------------
 
 std::vector<std::string> lines_of(std::string_view text) {
     std::vector<std::string> lines;
@@ -65,18 +65,19 @@ std::vector<std::string> lines_of(std::string_view text) {
     return lines;
 }
 
-/// Empty, or a line of source or of a stack, which may name anything.
+/// Returns true for an empty line, and for a line of source or of a stack: such lines may contain any word.
 bool is_stack(const std::string& line) {
     return line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with("    ") ||
            line.starts_with("  file \"") || line.starts_with("frame #");
 }
 
-/// Where the account of a fatal error begins, which speaks of nothing else.
+/// Returns true if the line begins the account of a fatal error; the whole account is about that error.
 bool begins_account(const std::string& line) {
     return line.starts_with("traceback (most recent") || line.starts_with("terminate called");
 }
 
-/// The lines, in lower case, that tell why it ended: the last account of a fatal error, or else the last few.
+/// Returns the lines, in lower case, that explain the end: the last account of a fatal error, or else the last few
+/// lines.
 std::vector<std::string> cause_in(std::string_view last_words) {
     constexpr std::ptrdiff_t longest_account = 10;
     constexpr std::ptrdiff_t few = 4;
@@ -94,8 +95,8 @@ bool is_word(char each) {
     return std::isalnum(static_cast<unsigned char>(each)) != 0 || each == '_';
 }
 
-/// Whether the characters around a word leave it one: "hip" is not in "ship". Nor is it in a path, an option, a
-/// quoted or dotted name or a device like cuda:0, which name a thing rather than tell of it.
+/// Returns true if the word stands alone: "hip" is not a word in "ship". A path, an option, a quoted or dotted name, or
+/// a device like cuda:0 does not count either: it names a thing and reports no error.
 bool stands_alone(const std::string& line, std::size_t begin, std::size_t end, bool only_begin) {
     const auto at = [&](std::size_t place) { return place < line.size() ? line[place] : ' '; };
     const auto is_one_of = [](char each, std::string_view set) { return set.find(each) != set.npos; };
@@ -124,7 +125,8 @@ std::string_view first_of(const std::string& line, std::initializer_list<std::st
     return {};
 }
 
-/// Without the type of a Python exception in front, so that a ValueError about GPUs is no error of the GPU.
+/// Removes the type of a Python exception in front, so that a ValueError about GPUs does not count as an error of the
+/// GPU.
 std::string message_of(const std::string& line) {
     const std::string_view first = std::string_view(line).substr(0, line.find(": "));
     const bool is_type =
@@ -133,12 +135,12 @@ std::string message_of(const std::string& line) {
     return is_type ? line.substr(first.size() + 2) : line;
 }
 
-/// The word by which the line blames the GPU; empty if it does not.
+/// Returns the word that blames the GPU in a line; empty if the line does not blame it.
 std::string_view gpu_word(const std::string& line) {
     struct word {
         std::string_view text;
         std::string_view name;
-        bool only_begin; ///< cudaErrorLaunchFailure, CUDA_ERROR_UNKNOWN
+        bool only_begin; ///< for cudaErrorLaunchFailure, CUDA_ERROR_UNKNOWN
     };
     static constexpr std::array<word, 8> words{{{"cuda", "CUDA", true},
                                                 {"cudnn", "cuDNN", true},
@@ -159,7 +161,7 @@ std::string_view gpu_word(const std::string& line) {
     return is_bad && found != words.end() ? found->name : std::string_view();
 }
 
-/// Whether the line says the phrase by itself and not in the middle of a sentence: "cannot run out of memory".
+/// Returns true if the phrase stands alone and not within a sentence such as "cannot run out of memory".
 bool says(const std::string& line, std::string_view phrase) {
     const auto at = line.find(phrase);
     if (at == line.npos) {
@@ -170,7 +172,7 @@ bool says(const std::string& line, std::string_view phrase) {
     return begins || !first_of(message_of(line), {"error", "fatal", "fail", "exception"}).empty();
 }
 
-/// The words by which the line blames the lack of memory, the host's and not the GPU's; empty if it does not.
+/// Returns the words by which the line blames a lack of memory of the host, not of the GPU; empty if it does not.
 std::string_view memory_word(const std::string& line) {
     if (!gpu_word(line).empty()) {
         return {};
@@ -201,15 +203,16 @@ std::string saying(const exit_status& status, std::string_view word) {
     return describe(status) + "; its last words are of \"" + std::string(word) + "\"";
 }
 
-// --- Both ----------------------------------------------------------------------------------------------------------
+// --- Combination -------------------------------------------------------------------------------------------------
 
-/// An end that follows from our signal. A crash meanwhile is one all the same, and exit code 0 means that it complied.
+/// Returns true for an end caused by the pool's signal. A simultaneous crash counts as a crash; exit code 0 means that
+/// the worker complied.
 bool is_our_doing(const exit_evidence& evidence, exit_class by_status) {
     return evidence.killed_by_pool && !evidence.status.success() && by_status != exit_class::segfault &&
            by_status != exit_class::abort;
 }
 
-/// The kernel kills by SIGKILL; after another end it was another process.
+/// The kernel kills by SIGKILL; after another kind of end, the victim was another process.
 bool is_oom_kill(const exit_evidence& evidence) {
     return evidence.oom_kill && (signal_of(evidence.status) == SIGKILL || !evidence.status.known());
 }

@@ -17,7 +17,7 @@ std::uint64_t whole_word(const char* bytes) noexcept {
     return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
 }
 
-/// Of fewer than eight, the first one lowest.
+/// Combines up to eight bytes, the first one lowest.
 std::uint64_t word_of(const char* bytes, std::size_t count) noexcept {
     std::uint64_t word = 0;
     for (std::size_t i = 0; i < count; ++i) {

@@ -10,25 +10,25 @@
 
 namespace skep {
 
-/// A digest of 128 bits under a secret key: SipHash-2-4 (Aumasson and Bernstein), long output. Whoever does not know the
-/// key cannot choose two inputs of one digest with a better chance than by guessing: about 2^-128 for each pair. So the
-/// digests stand for their inputs in full, whatever the inputs' size.
+/// A digest of 128 bits with a secret key: SipHash-2-4 (Aumasson and Bernstein), long output. Without the key, two
+/// inputs with the same digest can only be guessed, with a probability of about 2^-128 for each pair. So digests fully
+/// represent their inputs, of any size.
 class keyed_digest {
 public:
     using key = std::array<std::uint64_t, 2>;
     using value = std::array<std::uint64_t, 2>;
 
-    /// A key from a text that nobody can guess.
+    /// Returns a key for a text that must be unguessable.
     static key key_from(std::string_view secret) noexcept;
 
     explicit keyed_digest(const key& secret) noexcept;
 
     void add(std::string_view bytes) noexcept;
 
-    /// Adds a text with its size in front, so that texts which follow each other cannot be parted otherwise.
+    /// Adds a text with its size in front, so that adjacent texts have unambiguous boundaries.
     void add_field(std::string_view text) noexcept;
 
-    /// The digest of what was added. Ends the use of this object.
+    /// Returns the digest of the added bytes. The object cannot be used afterwards.
     value finish() noexcept;
 
 private:
@@ -39,7 +39,7 @@ private:
     std::uint64_t squeeze() noexcept;
 
     std::array<std::uint64_t, 4> state_;
-    std::uint64_t rest_ = 0;  ///< bytes that fill no word yet, the first one lowest
+    std::uint64_t rest_ = 0;  ///< bytes of the incomplete word, the first one lowest
     std::uint64_t count_ = 0; ///< bytes added
 };
 

@@ -11,17 +11,18 @@
 
 namespace skep {
 
-/// Whether the worker is behind a program that may pass on no more than stdin and stdout, to another machine perhaps.
+/// Returns true if a prefix program forwards the worker's stdin and stdout, and perhaps only these, possibly to another
+/// machine.
 inline bool is_forwarded(const launch_options& launch) noexcept {
     return launch.transport == transport::stdio && !launch.prefix.empty();
 }
 
-/// All words that start a worker: prefix, program, arguments. If it is forwarded, `environment` ("NAME=value" each)
-/// goes along with them.
+/// Returns all words of a worker's command line: prefix, program, arguments. For a forwarded worker, includes
+/// `environment` ("NAME=value" each).
 std::vector<std::string> launch_command(const launch_options& launch,
                                         const std::vector<std::string>& environment);
 
-/// What a POSIX shell reads as `word`.
+/// Quotes `word` for a POSIX shell.
 std::string quoted_for_shell(std::string_view word);
 
 } // namespace skep

@@ -11,7 +11,8 @@ namespace skep {
 
 namespace {
 
-/// The distance of Damerau and Levenshtein between all prefixes of both (restricted: nothing is edited twice).
+/// Returns the Damerau-Levenshtein distance, computed for all prefixes of both (restricted: each character is edited at
+/// most once).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector distance(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -41,7 +42,7 @@ std::string_view nearest_key(std::string_view unknown_key,
     for (const auto& key : known_keys) {
         const auto most = std::max<std::size_t>(1, key.size() / 3);
         const auto [shorter, longer] = std::minmax({key.size(), unknown_key.size()});
-        if (longer - shorter > most) { // the distance is at least that; and the other one may be huge
+        if (longer - shorter > most) { // lower bound of the distance; the unknown key may be huge
             continue;
         }
         const auto distance = edit_distance(unknown_key, key);

@@ -10,8 +10,9 @@
 
 namespace skep {
 
-/// Which of the known keys a misspelt one was meant to be: the one that fewest edits (a character more, less, another,
-/// or two swapped) lead to, if these are no more than one, or a third of its length. Empty if there is none.
+/// Returns the known key with the smallest edit distance from a misspelt key. Edits are insertions, deletions,
+/// substitutions and swaps of two characters. Considers distances up to a third of the known key's length, but at least
+/// one. Empty if no key qualifies.
 std::string_view nearest_key(std::string_view unknown_key,
                              const std::set<std::string, std::less<>>& known_keys);
 

@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// Reads a text that is a number as a whole. Returns false for any other.
+/// Parses a text that consists of one number. Returns false for any other text.
 template <class Number>
 bool read_number(std::string_view text, Number& number) noexcept {
     const auto* const end = text.data() + text.size();

@@ -10,13 +10,13 @@
 
 namespace skep {
 
-/// The numbers of workers that a configuration means, its zeros filled in.
+/// The worker counts of a configuration, with its zeros replaced by defaults.
 struct pool_size {
     std::size_t initial;
     size_limits limits;
 };
 
-/// `size` is what pool_config::workers says or, by 0, means.
+/// `size` is pool_config::workers, or the default that 0 stands for.
 inline pool_size size_of(const scaling_options& scaling, std::size_t size) {
     const auto fewest = scaling.min != 0   ? scaling.min
                         : scaling.max != 0 ? std::min(size, scaling.max)
@@ -27,7 +27,8 @@ inline pool_size size_of(const scaling_options& scaling, std::size_t size) {
     return {initial, size_limits(fewest, most)};
 }
 
-/// How many workers a pool has to be able to have, whatever others have: its least number, or what its start needs.
+/// Returns the number of workers reserved for a pool, independent of other pools: the larger of its minimum and the
+/// number that its start needs.
 inline std::size_t reserved_size(const pool_size& size, std::size_t min_ready) {
     return std::max(size.limits.min, min_ready);
 }

@@ -130,7 +130,7 @@ json::object to_json(const pool_counters& counters) {
             {"output_lines_dropped", counters.output_lines_dropped}};
 }
 
-/// Without what the worker has printed: that may hold anything.
+/// Leaves out the output of the worker, which may contain anything.
 json::object to_json(const error_info& failure) {
     json::object result{{"detail", failure.detail}, {"pid", failure.pid}};
     if (failure.worker) {

@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// Uniform in [0, 1): what policies take to vary their waits by.
+/// Returns a uniformly distributed number in [0, 1), with which policies vary their waits.
 inline double random_share() {
     thread_local std::minstd_rand source(std::random_device{}());
     return std::uniform_real_distribution<double>()(source);

@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// Checks values against inclusive ranges. Each check tells whether the value keeps its rule, and adds to the problems
-/// if it does not: field, value and rule.
+/// Checks values against inclusive ranges. Each check returns true if the value keeps its rule; otherwise adds field,
+/// value and rule to the problems.
 class range_check {
 public:
     explicit range_check(config_problems& problems) : path_(problems) {}
@@ -32,7 +32,7 @@ public:
     }
 
     bool real(std::string_view field, double value, double low, double high) const {
-        const bool is_kept = value >= low && value <= high; // NaN keeps no rule
+        const bool is_kept = value >= low && value <= high; // NaN violates every range
         return verdict(is_kept, field, in_decimals(value), in_decimals(low), in_decimals(high));
     }
 
@@ -57,7 +57,7 @@ private:
     config_path path_;
 };
 
-/// Throws error(errc::invalid_config) that lists what `check`, called with a range_check, has found wrong.
+/// Calls `check` with a range_check. Throws error(errc::invalid_config) with the problems found.
 template <class Check>
 void check_ranges(Check check) {
     config_problems problems;

@@ -18,7 +18,7 @@ void check_args(const std::string& command, const boost::json::value& args) {
     }
 }
 
-/// What one has that has none.
+/// Returns empty extras for a request without extras.
 const request_extras& extras_of(const request_extras* own_extras) noexcept {
     static const request_extras none;
     return own_extras != nullptr ? *own_extras : none;
@@ -40,7 +40,7 @@ void request::extras_ptr::destroy() noexcept {
     delete held_;
 }
 
-// The memory that the caller has the arguments in may be gone before this.
+// Copies the arguments: the caller's memory resource may be destroyed before the request.
 request::request(std::string command, boost::json::value args)
     : command_(std::move(command)), args_(std::move(args), boost::json::storage_ptr()) {
     check_args(command_, args_);
@@ -117,7 +117,7 @@ request& request::idempotent(bool value) & {
 request& request::tool(std::string name, tool_handler handler) & {
     check_tool(errc::invalid_request, name, handler);
     auto added = std::make_shared<const tool_handler>(std::move(handler));
-    auto& tools = extras_.own().tools; // which copies of the request share
+    auto& tools = extras_.own().tools; // shared by copies of the request
     auto mine = tools ? std::make_shared<tool_map>(*tools) : std::make_shared<tool_map>();
     mine->insert_or_assign(std::move(name), std::move(added));
     tools = std::move(mine);

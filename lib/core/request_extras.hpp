@@ -16,7 +16,7 @@
 
 namespace skep {
 
-/// What few requests have: apart, as most are moved about without it.
+/// Rarely used members of a request. Allocated separately, because most requests are moved without them.
 struct request_extras {
     std::string session;
     std::optional<affinity_mode> affinity;
@@ -24,7 +24,7 @@ struct request_extras {
     std::optional<duration> idle_timeout;
     std::string correlation_id;
     boost::json::object metadata;
-    std::shared_ptr<const tool_map> tools; ///< null if there are none
+    std::shared_ptr<const tool_map> tools; ///< null: no tools
     std::shared_ptr<const progress_handler> on_progress;
 };
 

@@ -24,7 +24,7 @@
 
 namespace skep {
 
-/// A visitor of fields that describes them; the values it finds are the defaults.
+/// A visitor that describes fields. The visited values become the defaults.
 class schema_writer {
 public:
     boost::json::object result() && {
@@ -139,7 +139,7 @@ private:
         return range_of("integer", low / std::chrono::milliseconds(1), high / std::chrono::milliseconds(1));
     }
 
-    /// A pattern cannot tell times in a range from others: that is left to who reads.
+    /// A pattern cannot express a range of times; config_reader checks the range.
     static boost::json::object duration_between(duration low, duration high) {
         return {{"type", "string"},
                 {"pattern", duration_pattern},
@@ -156,7 +156,7 @@ private:
         properties_[key] = std::move(schema);
     }
 
-    /// Of the two keys of a time, a document has one at most.
+    /// Excludes the second key of a time: a document has at most one of the two keys.
     void exclude(std::string_view field) {
         excluded_[field] = {{"properties", {{milliseconds_key(field), false}}}};
     }

@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// What the worker in `slot` is started with: what is the slot's own has become part of what is everybody's.
+/// Returns the launch options of the worker in `slot`: the common options, merged with the options of the slot.
 launch_options for_slot(launch_options common, std::uint32_t slot);
 
 } // namespace skep

@@ -7,7 +7,8 @@
 
 namespace skep {
 
-/// So much may a stream's worker send. Of bytes it may send a chunk too many: it has credit as long as any is left.
+/// Remaining credit of a stream's worker. The worker may exceed the bytes by one chunk: it may send as long as any
+/// credit remains.
 struct stream_credit {
     std::int64_t chunks = 0;
     std::int64_t bytes = 0;

@@ -18,13 +18,13 @@ namespace skep {
 using tool_ptr = std::shared_ptr<const tool_handler>;
 using tool_map = std::map<std::string, tool_ptr, std::less<>>;
 
-/// The tools of a pool. From any thread.
+/// The tools of a pool. Thread safety: callable from any thread.
 class tool_table {
 public:
-    /// Throws error(invalid_config) for a name that breaks its rule or is taken, and for an empty handler.
+    /// Throws error(invalid_config) if the name violates its rule or is taken, or if the handler is empty.
     void add(std::string name, tool_handler handler);
 
-    /// Null if there is none.
+    /// Returns null if not found.
     tool_ptr find(std::string_view name) const;
 
 private:
@@ -32,7 +32,7 @@ private:
     tool_map tools_;
 };
 
-/// Throws error(code) unless that can be a tool.
+/// Throws error(code) unless name and handler are valid for a tool.
 void check_tool(errc code, std::string_view name, const tool_handler& handler);
 
 } // namespace skep

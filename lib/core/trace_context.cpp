@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-// version, trace, span and flags, with "-" between them
+// version, trace, span and flags, separated by "-"
 constexpr std::size_t trace_at = 3;
 constexpr std::size_t span_at = 36;
 constexpr std::size_t flags_at = 53;
@@ -25,7 +25,7 @@ bool is_id(std::string_view text, std::size_t size) noexcept {
     return text.size() == size && is_hex(text) && text.find_first_not_of('0') != std::string_view::npos;
 }
 
-/// A later version may have more behind the flags.
+/// Accepts later versions with more data after the flags.
 bool has_known_form(std::string_view header) noexcept {
     if (header.size() < length || header[trace_at - 1] != '-' || header[span_at - 1] != '-' ||
         header[flags_at - 1] != '-') {

@@ -7,7 +7,7 @@ namespace skep::detail {
 
 namespace {
 
-/// As RFC 6901 writes a key.
+/// Escapes a key as in RFC 6901.
 std::string escaped(std::string_view key) {
     std::string text;
     for (const char c : key) {

@@ -12,7 +12,7 @@ namespace skep {
 
 namespace {
 
-/// The code point of a well-formed sequence.
+/// Returns the code point of a well-formed sequence.
 unsigned code_point(std::string_view sequence) noexcept {
     const auto lead = static_cast<unsigned char>(sequence[0]);
     if (sequence.size() == 1) {
@@ -39,8 +39,8 @@ void append_formatted(std::string& out, const char* format, unsigned code) {
     out += escape.data();
 }
 
-/// Copies `text`, and has `escape(code point, or byte of ill-formed text, whether it is the former)` append what stands
-/// for the rest.
+/// Copies `text`, with every other part replaced by `escape(code, is_character)`: a code point, or a byte of ill-formed
+/// text.
 template <class Escape>
 std::string with_escapes(std::string_view text, Escape escape) {
     std::string result;

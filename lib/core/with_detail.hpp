@@ -10,7 +10,7 @@
 
 namespace skep {
 
-/// For an error of which only one sentence is known beyond its code.
+/// Returns the info of an error with one sentence beyond its code.
 inline error_info with_detail(std::string detail) {
     error_info info;
     info.detail = std::move(detail);

@@ -48,7 +48,7 @@ bool is_flip(const transition& entry) {
     return entry.code == transition_reason::checkout || entry.code == transition_reason::checkin;
 }
 
-/// An entry of set_busy() goes with the entry before it, and pushes no other out.
+/// Appends an entry. An entry of set_busy() is removed together with the entry before it, and displaces no other entry.
 void remember(std::vector<transition>& history, transition entry) {
     constexpr auto limit = worker_state_machine::history_limit;
     history.push_back(std::move(entry));
@@ -150,7 +150,7 @@ worker_state terminal_state(const worker_outcome& outcome) noexcept {
     if (outcome.forced && (status.signal() == SIGKILL || !status.known())) {
         return worker_state::killed;
     }
-    // The SIGTERM that we send to a worker whose channel is lost is no interruption from outside.
+    // A SIGTERM from the pool to a worker with a lost channel is no interruption from outside.
     if ((interrupted && !outcome.channel_lost) || (outcome.stop_requested && status.success())) {
         return worker_state::stopped;
     }
@@ -177,7 +177,7 @@ boost::system::error_code worker_state_machine::move_to(worker_state new_state, 
         remember(history_,
                  {state_, new_state, std::move(reason), now - entered_at_, wall, std::move(metadata), code});
         ++transitions_;
-    } catch (const std::bad_alloc&) {} // it is in the new state all the same
+    } catch (const std::bad_alloc&) {} // the state changes without a history entry
     flips_ = {};
     if (new_state == worker_state::ready && !started_at_) {
         started_at_ = wall;

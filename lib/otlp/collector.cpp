@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t longest_problem = 1024;
 constexpr std::uint64_t longest_answer = 64u << 10;
 
-/// As seconds; a date is not worth its parser, and is taken for none.
+/// Parses a time in seconds. Ignores dates, which are not worth a parser.
 std::optional<duration> retry_after(std::string_view header) {
     int seconds = 0;
     const auto end = header.data() + header.size();
@@ -38,7 +38,7 @@ std::optional<duration> retry_after(std::string_view header) {
     return is_time ? std::optional<duration>(std::chrono::seconds(seconds)) : std::nullopt;
 }
 
-/// A number, or, as 64 bits are written, a text.
+/// Returns a number, also from text, the form of 64-bit numbers.
 std::uint64_t count_in(const json::value& value) {
     std::uint64_t count = 0;
     if (const auto* const text = value.if_string()) {
@@ -51,7 +51,7 @@ std::uint64_t count_in(const json::value& value) {
     return count;
 }
 
-/// {"partialSuccess": {"rejectedSpans": "2", "errorMessage": "..."}}, or none of that.
+/// Reads {"partialSuccess": {"rejectedSpans": "2", "errorMessage": "..."}}. Each part is optional.
 void read_partial_success(const std::string& body, collector_answer& target) {
     boost::system::error_code ec;
     const auto parsed = json::parse(body, ec);
@@ -74,7 +74,7 @@ bool may_be_repeated(http::status status) {
            status == http::status::service_unavailable || status == http::status::gateway_timeout;
 }
 
-/// The other side has closed a connection that was kept.
+/// Returns true if the server has closed a kept connection.
 bool is_stale(const boost::system::error_code& problem) {
     return problem == http::error::end_of_stream || problem == asio::error::eof ||
            problem == asio::error::connection_reset || problem == asio::error::broken_pipe;
@@ -109,9 +109,10 @@ asio::awaitable<collector_answer> collector::post(std::string body, duration tim
     co_return answer;
 }
 
-/// What is not the one answer to the one request puts all later ones out of step: the connection is closed.
+/// Converts a response. Anything besides one answer to one request puts later answers out of step, so the connection is
+/// closed.
 collector_answer collector::to_answer(const response& http_reply) {
-    const auto kind = http::to_status_class(http_reply.result_int()); // there are numbers without a name
+    const auto kind = http::to_status_class(http_reply.result_int()); // some numbers have no name
     const bool is_informational = kind == http::status_class::informational;
     if (!http_reply.keep_alive() || is_informational || buffer_.size() > 0) {
         stream_.close();
@@ -144,7 +145,7 @@ collector::request collector::request_of(std::string body) const {
 
 asio::awaitable<void> collector::connect(duration timeout) {
     const tcp::resolver::results_type places = co_await find();
-    stream_.expires_after(timeout); // to look a name up has its own time
+    stream_.expires_after(timeout); // the look-up has its own time
     co_await stream_.async_connect(places, use_awaitable);
     buffer_.clear();
 }

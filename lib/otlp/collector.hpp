@@ -19,22 +19,22 @@
 
 namespace skep {
 
-/// What a collector has answered, or why it has not.
+/// A collector's answer, or the reason of its absence.
 struct collector_answer {
     bool is_taken = false;
     bool may_be_repeated = false;
-    std::uint64_t rejected = 0; ///< spans, of a body that is taken
+    std::uint64_t rejected = 0; ///< rejected spans of an accepted body
     std::string problem;
     std::optional<duration> retry_after;
 };
 
-/// The way to a collector: one connection, kept as long as the collector keeps it. On its strand.
+/// The connection to a collector, kept open as long as the collector allows. Used on its strand.
 class collector {
 public:
     collector(const strand& executor, const otlp_options& options) : options_(options), stream_(executor) {}
 
-    /// Sends a body, at most for `timeout`, and the time that it takes to look the collector's name up. Throws if it is
-    /// cancelled, or there is no memory.
+    /// Sends a body. `timeout` limits the exchange, not the look-up of the collector's name. Throws if cancelled or out
+    /// of memory.
     asio::awaitable<collector_answer> post(std::string body, duration timeout);
 
 private:

@@ -23,7 +23,7 @@ otlp_exporter::core::core(const boost::asio::any_io_executor& executor, otlp_opt
     : executor_(executor),
       options_(checked(std::move(options))),
       collector_(executor_, options_),
-      tasks_(executor_, [](const std::exception_ptr&) {}), // it was cancelled, or there is no memory for it
+      tasks_(executor_, [](const std::exception_ptr&) {}), // cancelled, or out of memory
       changed_(executor_) {}
 
 void otlp_exporter::core::begin(event_bus& bus) {
@@ -47,7 +47,7 @@ otlp_counts otlp_exporter::core::counts() const noexcept {
 }
 
 asio::awaitable<void> otlp_exporter::core::receive() {
-    constexpr std::size_t taken_per_turn = 64; // so that what is sent has its turn, too
+    constexpr std::size_t taken_per_turn = 64; // leaves turns for sending
     std::size_t taken = 0;
     while (!has_all_) {
         co_await end_if_cancelled();
@@ -154,7 +154,7 @@ asio::awaitable<void> otlp_exporter::core::deliver(std::string body) {
     }
 }
 
-/// Unless it is hurried.
+/// Returns early if hurried.
 asio::awaitable<void> otlp_exporter::core::wait_a_moment(time_point limit) {
     bool in_time = true;
     while (in_time && !is_hurried_) {
@@ -179,7 +179,7 @@ void otlp_exporter::core::lose(std::size_t count, const std::string& reason) {
 }
 
 asio::awaitable<void> otlp_exporter::core::finish() {
-    constexpr auto time_to_end = 1s; // beyond that it is looking up a name, which cannot be cancelled
+    constexpr auto time_to_end = 1s; // for a look-up, which cannot be cancelled
     is_hurried_ = true;
     changed_.open();
     co_await tasks_.join(clock::now() + options_.timeout);

@@ -17,24 +17,24 @@
 
 namespace skep {
 
-/// What is behind an otlp_exporter: it collects spans, and sends them in batches. On its strand, but for the constructor,
-/// begin(), end(), executor() and counts().
+/// Implementation of otlp_exporter: collects spans, and sends them in batches. Used on its strand, except for the
+/// constructor, begin(), end(), executor() and counts().
 class otlp_exporter::core : public std::enable_shared_from_this<core> {
 public:
     core(const boost::asio::any_io_executor& executor, otlp_options options);
 
     void begin(event_bus& bus);
 
-    /// Takes no more.
+    /// Ends the collection of spans.
     void end();
 
-    /// Nobody is told of what is lost any more.
+    /// Disables reports of lost spans.
     void abort() noexcept { is_aborted_ = true; }
 
     const strand& executor() const noexcept { return executor_; }
     otlp_counts counts() const noexcept;
 
-    /// Sends what has come and ends, after end().
+    /// Sends the collected spans, and ends. Preconditions: end() was called.
     asio::awaitable<void> finish();
 
     /// Ends at once.
@@ -57,12 +57,12 @@ private:
     const otlp_options options_;
     collector collector_;
     task_group tasks_;
-    latch changed_; ///< a batch is full, the first span has come, there will be no more, or no time to wait
+    latch changed_; ///< a full batch, the first span, the last span, or the end of all delays
     event_stream<events::span> spans_;
-    std::deque<events::span> waiting_; ///< the oldest first
-    std::size_t sending_ = 0;          ///< spans that are on their way
-    bool has_all_ = false;             ///< no more spans will come
-    bool is_hurried_ = false;          ///< nothing is asked for twice
+    std::deque<events::span> waiting_; ///< oldest first
+    std::size_t sending_ = 0;          ///< number of spans in transit
+    bool has_all_ = false;             ///< no more spans will arrive
+    bool is_hurried_ = false;          ///< no retries
     std::atomic<bool> is_aborted_ = false;
     std::atomic<std::uint64_t> sent_ = 0;
     std::atomic<std::uint64_t> lost_ = 0;

@@ -21,7 +21,7 @@ otlp_exporter::~otlp_exporter() {
     core_->end();
     try {
         asio::post(core_->executor(), [core = core_] { core->cancel(); });
-    } catch (const std::exception&) {} // out of memory: it ends once it has sent what it has
+    } catch (const std::exception&) {} // out of memory: the exporter ends after sending its spans
 }
 
 otlp_counts otlp_exporter::counts() const noexcept {

@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// The options, if none breaks its rule; throws error(invalid_config) with all that do.
+/// Returns the options if all are valid; throws error(invalid_config) with all violations.
 otlp_options checked(otlp_options options);
 
 } // namespace skep

@@ -20,7 +20,7 @@ constexpr int kind_server = 2;
 constexpr int kind_client = 3;
 constexpr int status_error = 2;
 
-/// Integers of 64 bits are texts in OTLP's JSON; those beyond its range are no integers there.
+/// OTLP's JSON writes 64-bit integers as text. Integers beyond its range become strings.
 json::object any_value(const json::value& value) {
     switch (value.kind()) {
     case json::kind::bool_: return {{"boolValue", value}};
@@ -51,7 +51,7 @@ json::array attributes_of(const events::span& span) {
     for (const auto& [key, value] : span.attributes) {
         if (span.kind != "internal") {
             add(attributes, "skep." + std::string(key), value);
-        } else if (!is_reserved(key)) { // the worker's code names its own
+        } else if (!is_reserved(key)) { // the worker's code chooses its own names
             add(attributes, key, value);
         }
     }

@@ -11,7 +11,7 @@
 
 namespace skep {
 
-/// The body of a request: an ExportTraceServiceRequest of OTLP, as JSON.
+/// Returns a request body: an ExportTraceServiceRequest of OTLP as JSON.
 std::string to_otlp(const std::vector<events::span>& spans, const otlp_options& about);
 
 } // namespace skep

@@ -11,18 +11,19 @@
 
 namespace skep {
 
-/// What decides whether a pool takes a call on.
+/// The facts that decide if a pool accepts a call.
 struct admission_facts {
     pool_phase phase = pool_phase::running;
-    errc failure = errc::out_of_memory; ///< of a pool that has failed
+    errc failure = errc::out_of_memory; ///< the failure of a failed pool
     bool has_start_failed = false;      ///< too few workers came up, and no other start has begun
-    bool is_unavailable = false;        ///< too many workers failed of late and none is left
-    bool is_expired = false;            ///< its deadline lies in the past
+    bool is_unavailable = false;        ///< too many workers failed recently and no worker is left
+    bool is_expired = false;            ///< the deadline lies in the past
     bool is_poisonous = false;
-    bool is_part_of_another = false; ///< of a call that a worker has: it is drained with that one
+    bool is_part_of_another = false; ///< part of a running call, and drained with that call
 };
 
-/// Why the call is refused; nothing if it is taken on. It may still find the queue full.
+/// Returns the reason to refuse the call, or nullopt if the pool accepts the call. An accepted call may still find the
+/// queue full.
 constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept {
     switch (facts.phase) {
     case pool_phase::created: return facts.has_start_failed ? errc::start_failed : errc::not_started;
@@ -53,7 +54,7 @@ constexpr std::optional<errc> refusal_of(const admission_facts& facts) noexcept 
     return std::nullopt;
 }
 
-/// What becomes of a call that is taken on.
+/// The next step of an accepted call.
 enum class admission { dispatch, queue, saturated };
 
 constexpr admission admit(bool has_place, std::size_t queue_length, std::size_t queue_limit) noexcept {

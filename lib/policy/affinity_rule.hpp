@@ -7,24 +7,24 @@
 
 namespace skep {
 
-/// The worker that serves a session.
+/// The state of the worker that serves a session.
 enum class session_home {
-    none,     ///< there is none yet, or not any more
-    free,     ///< has room for the call
-    busy,     ///< has none
-    lost,     ///< is gone, and what it knew of the session with it
-    elsewhere ///< is another one than the only worker that the call may go to
+    none,     ///< the session has no worker yet, or no longer
+    free,     ///< the worker has room for the call
+    busy,     ///< the worker has no room
+    lost,     ///< the worker ended, and its knowledge of the session is lost
+    elsewhere ///< the call may only go to one worker, and the session has another
 };
 
-/// Where a call of a session goes.
+/// The destination of a call with a session.
 enum class affinity_step {
     anywhere,
     go_home,
     wait_for_home,
     refuse_as_busy,
     refuse_as_lost,
-    refuse_as_elsewhere, ///< it may only go to another worker
-    refuse_as_too_many   ///< there are as many sessions as may be
+    refuse_as_elsewhere, ///< the call may only go to another worker
+    refuse_as_too_many   ///< the number of sessions is at its limit
 };
 
 constexpr bool is_refusal(affinity_step step) noexcept {

@@ -10,31 +10,31 @@
 
 namespace skep {
 
-/// Something with a deadline. It knows its place in the heap, so that it can be taken out without a search.
+/// An object with a deadline. The node stores its place in the heap, so that removal needs no search.
 struct deadline_node {
     std::size_t heap_place = outside;
 
     static constexpr std::size_t outside = static_cast<std::size_t>(-1);
 };
 
-/// All deadlines of a pool, so that one timer serves them: cheaper than a timer per call, which must be armed
-/// and cancelled through the event loop though it hardly ever fires. An entry with the latest deadline, the
-/// usual case for a new call, is added and removed in O(1); any other in O(log n). The times are in the heap itself:
-/// comparing them does not touch the nodes, which lie anywhere in memory.
+/// All deadlines of a pool, served by one timer. A timer per call costs more: the event loop would arm and cancel each
+/// timer, though few fire. Adding or removing an entry with the latest deadline, the usual case for a new call, is
+/// O(1); any other entry costs O(log n). The heap stores the times: comparisons do not touch the nodes, which lie
+/// scattered in memory.
 class deadline_heap {
 public:
-    /// Adds `node`, or moves it if it is in the heap. The node must stay alive until removed.
+    /// Adds `node`, or moves the node within the heap. The node must stay alive until removed.
     void set(deadline_node& node, time_point due_time);
 
-    /// Does nothing if the node is not in the heap.
+    /// Removes `node`. Does nothing if the node is not in the heap.
     void remove(deadline_node& node) noexcept;
 
     void clear() noexcept;
 
-    /// The earliest deadline, or time_point::max().
+    /// Returns the earliest deadline, or time_point::max() if the heap is empty.
     time_point earliest() const noexcept;
 
-    /// Takes out and returns an entry whose deadline is not after `now`; nullptr if there is none.
+    /// Removes and returns an entry whose deadline is not after `now`, or nullptr if no entry is due.
     deadline_node* pop_due(time_point now) noexcept;
 
     std::size_t size() const noexcept { return entries_.size(); }

@@ -9,21 +9,22 @@ namespace skep {
 
 namespace {
 
-// Names of commands come from callers. With more windows, all is begun anew.
+// The most windows, one per command and slot. Callers choose the names of commands: beyond the limit, all tallies are
+// cleared.
 constexpr std::size_t most_windows = 1'000'000;
 
-// The last calls that a worker is judged by, in multiples of the limit, but not too few.
+// The calls in a window that judges a worker: a multiple of the limit, and a least number.
 constexpr std::uint64_t limits_in_window = 16;
 constexpr std::uint64_t shortest_window = 128;
 
-// So many times the limit has to be answered well until a suspicion, and a conviction, is forgotten.
+// The successes, in multiples of the limit, that clear a suspicion and a conviction.
 constexpr std::uint64_t to_clear = 10;
 constexpr std::uint64_t to_rehabilitate = 50;
 
-// Chance explains what is within so many standard deviations.
+// Chance explains a difference within this many standard deviations.
 constexpr double deviations = 4;
 
-// So many times as many failures as siblings would have had are many more.
+// This multiple of the failures that siblings would have had counts as many more.
 constexpr double many_more = 1.5;
 
 } // namespace
@@ -112,8 +113,9 @@ streak_verdict error_streaks::failed(std::uint32_t slot, const std::string& comm
     return is_first ? streak_verdict::suspect : streak_verdict::convict;
 }
 
-/// Whether the worker fails many more calls than its siblings would fail of the same commands, and more than chance
-/// explains. The siblings are taken to have made two more calls and failed one of them, so that few calls prove little.
+/// Returns true if the worker fails many more calls than its siblings would fail of the same commands, and more than
+/// chance explains. The estimate grants the siblings two more calls, one of them failed, so that few calls prove
+/// little.
 bool error_streaks::does_much_worse(std::uint32_t slot) const noexcept {
     double failures = 0;
     double expected = 0;

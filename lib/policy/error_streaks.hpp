@@ -11,26 +11,26 @@
 
 namespace skep {
 
-/// The verdict on a worker after one more of its calls has failed.
+/// The verdict on a worker after one more failed call.
 enum class streak_verdict {
     none,
-    streak,  ///< so many of its calls of the command in a row have failed
-    suspect, ///< it fails much more often than its siblings at the same commands
-    convict  ///< it does so once more, after it was suspected
+    streak,  ///< `limit` calls of the command in a row have failed
+    suspect, ///< the worker fails much more often than its siblings at the same commands
+    convict  ///< the worker does so again after the suspicion
 };
 
-/// Finds the worker that fails its calls though it answers pings and probes, whatever its errors are called. Failures
-/// alone are no verdict, for bad input makes them as well: what tells the worker from its callers is a probe, or that its
-/// siblings do much better at the same commands at the same time.
+/// Finds a worker that fails its calls though the worker answers pings and probes, regardless of the names of its
+/// errors. Failures alone are no verdict, because bad input causes failures too. Either a probe or a comparison tells
+/// the worker's fault from the callers': the siblings do much better at the same commands at the same time.
 ///
-/// Of workers of one slot, one after the other, it convicts once: a fresh one that does no better shows that it is the
-/// callers. One that does better for long makes up for that.
+/// Convicts a slot once: a fresh worker that does no better shows that the callers are at fault. A long run of
+/// successes clears the conviction.
 class error_streaks {
 public:
-    /// So many failures are looked into; 0 = none ever is.
+    /// `limit`: the number of failures that starts an examination; 0 = never.
     explicit error_streaks(std::size_t limit) noexcept;
 
-    /// A fresh worker is in the slot.
+    /// A fresh worker occupies the slot.
     void started(std::uint32_t slot);
 
     void succeeded(std::uint32_t slot, const std::string& command);
@@ -41,7 +41,7 @@ private:
         std::uint64_t calls = 0;
         std::uint64_t failures = 0;
     };
-    /// The last calls of one command in a slot, and the calls of all slots before them.
+    /// The last calls of one command in a slot, and the calls of all slots before the window.
     struct window {
         count own;
         count total_before;
@@ -53,8 +53,8 @@ private:
     };
     enum class mark : std::uint8_t { none, suspected, convicted };
     struct slot_record {
-        std::uint64_t failures = 0;  ///< since it was marked
-        std::uint64_t successes = 0; ///< since it was marked
+        std::uint64_t failures = 0;  ///< since the last mark
+        std::uint64_t successes = 0; ///< since the last mark
         mark marked = mark::none;
     };
 
@@ -66,7 +66,7 @@ private:
     void begin_windows(std::uint32_t slot) noexcept;
 
     std::size_t limit_;
-    std::uint64_t span_;                             ///< calls of a window
+    std::uint64_t span_;                             ///< calls in a window
     std::unordered_map<std::string, tally> tallies_; ///< by command
     std::vector<slot_record> slots_;
 };

@@ -9,14 +9,14 @@
 
 namespace skep {
 
-/// Slows a reader down that is sent more than it can be expected to take, so that it leaves time for others: after a
-/// burst it is to pause for as long as what it has taken is worth.
+/// Slows a reader down that receives more than its share, to leave time for others. After a burst, the reader pauses in
+/// proportion to the cost of the data taken.
 class flood_brake {
 public:
     flood_brake(std::size_t burst, std::size_t per_second) noexcept
         : burst_(static_cast<double>(burst)), per_second_(static_cast<double>(per_second)) {}
 
-    /// So much was taken at `now`. Returns when to take more.
+    /// Charges `cost` at `now`. Returns the time to take more.
     time_point charge(std::size_t cost, time_point now) noexcept {
         const std::chrono::duration<double> passed = now - last_;
         last_ = now;

@@ -11,11 +11,12 @@
 
 namespace skep {
 
-/// Tells a call that takes too much memory from the calls before it, which have left a worker little: fed with every look
-/// at the worker's memory.
+/// Tells if a worker's oldest call takes too much memory, or if earlier calls left the worker little. Every sample of
+/// the worker's memory goes through sample().
 class growth_watch {
 public:
-    /// The worker holds `resident` bytes. `start_time` is when it was sent the oldest call that it has, if it has any.
+    /// Records that the worker holds `resident` bytes. `start_time`: the time at which the oldest unanswered call was
+    /// sent, if any.
     void sample(std::uint64_t resident, time_point now, std::optional<time_point> start_time) noexcept {
         if (!last_) {
             fresh_ = resident;
@@ -27,7 +28,8 @@ public:
         looked_ = now;
     }
 
-    /// Whether the worker has grown by half of the room that it had when fresh, or more, since it has that call.
+    /// Returns true if the worker has grown, since its oldest call was sent, by at least half of the room of the fresh
+    /// worker.
     bool is_of_oldest_call(std::uint64_t limit) const noexcept {
         const auto room = limit - std::min(limit, fresh_);
         const auto grown = last_.value_or(0) - std::min(last_.value_or(0), previous_);
@@ -36,7 +38,7 @@ public:
 
 private:
     std::uint64_t fresh_ = 0;
-    std::uint64_t previous_ = 0; ///< at the last look before it was sent its oldest call
+    std::uint64_t previous_ = 0; ///< at the last sample before the oldest call was sent
     std::optional<std::uint64_t> last_;
     time_point looked_;
 };

@@ -23,7 +23,7 @@ health_verdict health_monitor::passed_probe(time_point now) noexcept {
 
 void health_monitor::answered(time_point now) noexcept {
     failures_ = 0;
-    if (!degraded_ && !has_own_check_) { // else the probe that may restore it must not wait
+    if (!degraded_ && !has_own_check_) { // otherwise the probe that may restore the worker must not wait
         next_probe_ = now + interval_;
     }
 }

@@ -11,33 +11,33 @@
 
 namespace skep {
 
-/// What follows from a sign of health or sickness.
+/// The consequence of a sign of health or sickness.
 enum class health_verdict { none, degrade, restore, remove };
 
-/// Whether a routine probe may begin now, so that calls find another worker as long as one could be had: probes of a
-/// pool take turns, and no more than a quarter of its workers is at one.
+/// Returns true if a routine probe may begin now. The first probe always may. Further probes need another worker with
+/// room, and at most a quarter of the workers run probes. So calls find another worker wherever possible.
 constexpr bool may_begin_probe(std::size_t workers, std::size_t at_probe, bool another_has_room) noexcept {
     return at_probe == 0 || (another_has_room && at_probe < workers / 4);
 }
 
-/// Judges one worker by its probes and its calls. A failure degrades it, a success restores it, so many failures in
-/// a row remove it. Says when the next probe is due. A result puts that off where a probe would show no more than that the
-/// worker answers; an error never does. A tick that comes late, because the host itself stood still, finds a probe due and
-/// no more.
+/// Judges one worker by its probes and its calls. A failure degrades the worker, a passed probe restores the worker,
+/// and a number of failures in a row removes the worker. Schedules the next probe. A result postpones the probe if the
+/// probe would only show that the worker answers; an error never postpones the probe. A tick that is late because the
+/// host stood still finds one probe due.
 class health_monitor {
 public:
-    /// `has_own_check`: a probe looks at more than that the worker answers.
+    /// `has_own_check`: a probe checks more than whether the worker answers.
     health_monitor(const health_check_options& options, bool has_own_check, time_point now) noexcept;
 
-    /// It passed a probe or answered a call with a result. Restores a degraded worker only after a probe: an answer that
-    /// was on its way when it failed proves nothing, but it does forgive failures.
+    /// The worker passed a probe or answered a call with a result. Both reset the failures. Only a passed probe
+    /// restores a degraded worker: an answer that was in flight when the worker failed proves nothing.
     health_verdict passed_probe(time_point now) noexcept;
     void answered(time_point now) noexcept;
 
-    /// It failed a probe or, in a way that counts, a call.
+    /// The worker failed a probe, or a call in a way that counts.
     health_verdict failed(time_point now) noexcept;
 
-    /// The next probe is not to wait longer than until `moment`.
+    /// Moves the next probe forward to `moment`, unless the probe is due earlier.
     void probe_at(time_point moment) noexcept { next_probe_ = std::min(next_probe_, moment); }
 
     bool is_degraded() const noexcept { return degraded_; }

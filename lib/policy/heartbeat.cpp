@@ -20,7 +20,7 @@ heartbeat_verdict heartbeat_monitor::tick(time_point now) noexcept {
         heard();
     }
     if (silent_since_ && now - *silent_since_ >= options_.timeout) {
-        // Pings go out one per tick, so at most one becomes overdue in each, however late the tick is.
+        // Each tick sends one ping, so at most one ping becomes overdue per tick, however late the tick is.
         verdict.new_misses = 1;
         ++misses_;
         verdict.lost = misses_ >= options_.misses;

@@ -10,11 +10,11 @@
 
 namespace skep {
 
-/// What nobody sleeps through without noticing: the host's loop was blocked, or the machine suspended.
+/// A longer stall counts as a blocked loop or a suspended machine.
 inline constexpr duration long_stall = std::chrono::seconds(1);
 
-/// A deadline that the host sets to others, who have `limit` until then. If the host itself has slept through it, so
-/// that it looks much too late, what they did meanwhile may not have been seen yet: they get their time anew, once.
+/// A deadline that the host sets to others, after `limit`. A check that is much too late shows that the host itself
+/// stood still, and may not have seen recent progress: the deadline is then extended by the whole limit, once.
 class patient_deadline {
 public:
     patient_deadline() = default;
@@ -22,7 +22,7 @@ public:
 
     time_point due() const noexcept { return due_; }
 
-    /// Whether it has passed. To be asked as soon as it may have.
+    /// Returns true if the deadline has passed. The caller checks as soon as the deadline may have passed.
     bool has_passed(time_point now) noexcept {
         constexpr duration short_stall = std::chrono::milliseconds(100);
         if (now < due_) {

@@ -13,16 +13,17 @@
 
 namespace skep {
 
-/// Remembers which inputs workers crashed on, to refuse those that crashed too many. Bounded in number and time; the
-/// oldest go first. An input is known by a digest under a secret key, which stands for the input in full: see keyed_digest.
-/// That takes 48 bytes whatever the input's size, and no caller can make an input that is taken for another one's.
+/// Remembers the inputs that crashed workers, and refuses an input after too many crashes. Bounded in number and time;
+/// the oldest entries are dropped first. A digest under a secret key stands for the whole input: see keyed_digest. The
+/// digest takes 48 bytes regardless of the input's size, and no caller can forge an input that matches another
+/// caller's.
 class poison_list {
 public:
     static constexpr std::size_t most = 256;
 
-    /// What a worker saw of a call.
+    /// The part of a call that a worker sees.
     struct input {
-        std::uint64_t outline; ///< the same for inputs of one digest; cheap to tell
+        std::uint64_t outline; ///< equal for inputs of one digest; cheap to compute
         keyed_digest::value digest;
         bool operator==(const input&) const = default;
     };
@@ -30,16 +31,17 @@ public:
     explicit poison_list(const crash_barrier_options& options) noexcept
         : limit_(options.poison_crashes), memory_(options.poison_ttl) {}
 
-    /// A worker crashed while it had this input; returns how many have by now, or 0 if any number may.
+    /// Records that a worker crashed while it had this input. Returns the number of crashes so far, or 0 if the limit
+    /// is off.
     int blame(const input& call_input, time_point now);
 
-    /// Whether the input is to be refused.
+    /// Returns true if the pool refuses the input.
     bool is_poison(const input& call_input, time_point now) noexcept;
 
-    /// False if nothing is to be refused: the usual case.
+    /// Returns false if the pool refuses no input: the usual case.
     bool refuses_any() const noexcept;
 
-    /// False if no input of that outline is to be refused, so that no digest need be taken.
+    /// Returns false if the pool refuses no input of that outline, so that no digest is needed.
     bool may_refuse(std::uint64_t outline) const noexcept;
 
 private:

@@ -7,13 +7,13 @@ namespace skep {
 
 namespace {
 
-/// Whether there is a worker yet, or still, that could be sick.
+/// Returns true if the worker has started and is not yet leaving: only such a worker can be sick.
 bool is_in_life(worker_state state) {
     using enum worker_state;
     return state != created && state != pending && state != stopping && !is_terminal(state);
 }
 
-/// Only what is in rotation, or was taken out of it by a probe, can be taken out.
+/// Only a worker in rotation, or taken out by a probe, can be taken out.
 recovery_action recover_from_probe(const failure& new_failure, worker_state state) {
     if (new_failure.count >= new_failure.limit) {
         return recovery_action::replace;

@@ -11,46 +11,46 @@
 
 namespace skep {
 
-/// One thing that went wrong with a worker.
+/// One failure of a worker.
 struct failure {
     departure_cause cause;
     std::string detail;
-    errc code = errc::worker_lost; ///< for who waits for the worker itself
-    int count = 1;                 ///< of the cause in a row, this one included
-    int limit = 1;                 ///< so many of a cause are too many
+    errc code = errc::worker_lost; ///< for callers that wait for the worker itself
+    int count = 1;                 ///< failures of this cause in a row, including this failure
+    int limit = 1;                 ///< the count at which the failures are too many
 };
 
-/// What is to be done about it.
+/// The reaction to a failure.
 enum class recovery_action {
     none,
-    degrade,   ///< out of rotation; a probe decides
-    probe,     ///< at once; what it finds decides
-    recycle,   ///< another takes its place as soon as that is ready
-    replace,   ///< no more calls; it ends when those it has are done, and another takes its place
-    terminate, ///< likewise, but it ends at once, with its calls
-    abandon    ///< nothing is to be expected of it any more: likewise, and its calls are lost now
+    degrade,   ///< takes the worker out of rotation; a probe decides
+    probe,     ///< probes the worker at once; the result decides
+    recycle,   ///< replaces the worker as soon as its replacement is ready
+    replace,   ///< sends no more calls, ends the worker after its running calls, and replaces the worker
+    terminate, ///< ends the worker and its calls at once, and replaces the worker
+    abandon    ///< likewise; the worker is lost, and its calls end now
 };
 
-/// What is done with a worker in `state`: the one place where that is decided, whatever went wrong.
+/// Returns the reaction for a worker in `state`. The only place that decides, for every kind of failure.
 recovery_action recover_worker(const failure& new_failure, worker_state state) noexcept;
 
-/// What becomes of a call that was lost with its worker.
+/// The next step for a call that was lost with its worker.
 enum class call_fate {
-    resend, ///< at once, elsewhere: it was never begun
-    retry,  ///< after a wait, elsewhere
+    resend, ///< at once, to another worker: the call never began
+    retry,  ///< after a wait, to another worker
     fail,
-    refuse ///< it is poison
+    refuse ///< the call is poison
 };
 
 struct lost_call {
     bool may_have_begun = true;
     bool idempotent = false;
     bool poisonous = false;
-    bool within_attempts = true; ///< the retry policy allows another
-    bool within_budget = true;   ///< so does the retry budget
+    bool within_attempts = true; ///< the retry policy allows another attempt
+    bool within_budget = true;   ///< the retry budget allows another attempt
 };
 
-/// Promise 2, and what keeps retries from doing harm.
+/// Keeps promise 2, and keeps retries from doing harm.
 call_fate recover_call(const lost_call& call) noexcept;
 
 } // namespace skep

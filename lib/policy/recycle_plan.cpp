@@ -13,7 +13,7 @@ namespace skep {
 
 namespace {
 
-// A worker that is too large so soon after it is ready, and the next look at its memory, has not become so by leaks.
+// Leaks do not explain a worker that is too large within this time, plus one memory interval, after it became ready.
 constexpr duration at_first = std::chrono::seconds(10);
 
 std::uint64_t calls_limit(const recycle_options& options, double random) {

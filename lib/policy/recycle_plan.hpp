@@ -13,8 +13,8 @@
 
 namespace skep {
 
-/// When one worker is to make room for a fresh one. Its limits are drawn once, so that workers which started together
-/// do not leave together.
+/// Decides when a fresh worker replaces one worker. The limits are drawn at random once, so that workers started
+/// together do not leave together.
 class recycle_plan {
 public:
     enum class urgency { none, drain, now };
@@ -22,24 +22,24 @@ public:
     struct verdict {
         urgency how = urgency::none;
         std::string reason;      ///< "it is 61000 ms old", "it has answered 20 calls", ...
-        bool is_in_vain = false; ///< for its size, which a fresh one would soon have as well
+        bool is_in_vain = false; ///< for its size: a fresh worker would soon be as large
     };
 
-    /// `random_age` and `random_calls` are uniform in [0, 1). `fresh_bytes` is what it holds when it is ready; 0 if not
-    /// known.
+    /// `random_age` and `random_calls` are uniform in [0, 1). `fresh_bytes`: the memory of the worker when ready; 0 =
+    /// unknown.
     recycle_plan(const recycle_options& options, time_point ready_at, double random_age, double random_calls,
                  std::uint64_t fresh_bytes = 0);
 
-    /// `resident` bytes; 0 if not known. `has_worked`: it has been sent a call.
+    /// `resident`: bytes; 0 = unknown. `has_worked`: the worker has been sent a call.
     verdict judge(time_point now, std::uint64_t calls, std::uint64_t resident, bool has_worked = true);
 
-    /// It is too large, and a fresh one would be so as soon: that is not due to its calls.
+    /// Returns true if the worker is too large and a fresh worker would be too large as soon: calls are not the cause.
     bool is_in_vain() const noexcept { return is_in_vain_.value_or(false); }
 
-    /// Whether so many calls make it due: for the hot path.
+    /// Returns true if `calls` answered calls make the worker due. For the hot path.
     bool is_used_up(std::uint64_t calls) const noexcept { return calls >= calls_; }
 
-    /// When its age makes it due; time_point::max() if never.
+    /// Returns the time at which age makes the worker due; time_point::max() = never.
     time_point due() const noexcept { return due_; }
 
 private:
@@ -52,7 +52,7 @@ private:
     std::uint64_t calls_;
     std::uint64_t fresh_bytes_;
     duration soon_;
-    std::optional<bool> is_in_vain_; ///< as it was found when it reached its first limit of memory
+    std::optional<bool> is_in_vain_; ///< as found at the first memory limit that the worker reached
 };
 
 } // namespace skep

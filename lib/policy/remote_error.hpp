@@ -9,8 +9,7 @@
 
 namespace skep {
 
-/// The code of an error that a worker has answered a call with: some of what a worker SDK itself refuses has one of
-/// its own.
+/// Returns the code for the type of a worker's error. Some refusals of the worker SDK have a code of their own.
 constexpr errc code_of_remote_error(std::string_view type) noexcept {
     return type == "skep.UnknownCommand"     ? errc::unknown_command
            : type == "skep.InvalidArguments" ? errc::invalid_arguments
@@ -18,16 +17,16 @@ constexpr errc code_of_remote_error(std::string_view type) noexcept {
                                              : errc::remote_error;
 }
 
-/// Likewise of one that has come when the call's time was over, perhaps before the pool had noticed that. A command that
-/// waits for as long as its call has left gives up in that moment, whatever it says then. What the worker's code calls
-/// the caller's fault, by a `code`, it still is.
+/// Returns the code for an error that arrived after the call's deadline, perhaps before the pool noticed the expiry. A
+/// command that waits for the rest of its call's time gives up at that moment, with any error: the code is `timeout`.
+/// An error with a `code` blames the caller, and keeps its usual code.
 constexpr errc code_of_late_error(std::string_view type, std::string_view code) noexcept {
     const auto usual = code_of_remote_error(type);
     return usual == errc::remote_error && code.empty() ? errc::timeout : usual;
 }
 
-/// Whether it says something about the worker: neither does what the SDK refuses, whoever sends it (types named
-/// `skep.`), nor what the worker's code calls the caller's fault by giving it a `code`.
+/// Returns true if the error says something about the worker. Two kinds do not: refusals of the SDK (types that begin
+/// with `skep.`, from any sender), and errors with a `code`, because these blame the caller.
 constexpr bool may_be_workers_fault(std::string_view type, std::string_view code) noexcept {
     return !type.starts_with("skep.") && code.empty();
 }

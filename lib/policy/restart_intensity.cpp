@@ -32,7 +32,7 @@ void restart_intensity::ended(time_point now) {
     if (ends_.size() <= most_) {
         return;
     }
-    while (ends_.size() > most_ + 1) { // the latest decide
+    while (ends_.size() > most_ + 1) { // the latest ends decide
         ends_.pop_front();
     }
     if (breaker_.state(now) == circuit_state::closed) {
@@ -49,7 +49,7 @@ void restart_intensity::came_up(const circuit_breaker::attempt& start, time_poin
 }
 
 void restart_intensity::failed(const circuit_breaker::attempt& start, time_point now) {
-    if (breaker_.state(now) == circuit_state::half_open) { // while closed only ends count
+    if (breaker_.state(now) == circuit_state::half_open) { // while closed, only ends count
         breaker_.failed(start, now);
     }
 }

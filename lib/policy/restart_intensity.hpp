@@ -14,37 +14,37 @@
 
 namespace skep {
 
-/// Restart intensity: more than so many unplanned ends of workers within a sliding window, and the pool may start no
-/// more but for trials, one at a time. The first trial that comes up lets the pool start workers again; one that
-/// fails makes it wait anew. A trial that neither comes up nor fails is given up in time.
+/// Restart intensity: after more than `most` unplanned ends of workers within a sliding window, the pool may only start
+/// trials, one at a time. The first trial that comes up lets the pool start workers again. A trial that fails starts a
+/// new wait. A trial that neither comes up nor fails is abandoned after a limit.
 class restart_intensity {
 public:
-    /// `most` ends in the window are tolerated; 0 = any number. A trial is given up after options.open_time, or after
-    /// `start_limit` if that is longer: it must not be shorter than a start may take, for what a trial reports after
-    /// it was given up is ignored.
+    /// `most`: the ends tolerated in the window; 0 = any number. A trial is abandoned after options.open_time, or after
+    /// `start_limit` if longer. The limit must not be shorter than a start may take: the result of an abandoned trial
+    /// is ignored.
     restart_intensity(std::size_t most, const restart_options& options,
                       duration start_limit = std::chrono::minutes(1));
 
-    /// A worker ended that the pool had not asked to. Opens the circuit if it is closed; does not prolong an opening.
+    /// Records an unplanned end of a worker. Opens a closed circuit; does not prolong an opening.
     void ended(time_point now);
 
-    /// Permission to start one worker; nothing if none may be started now.
+    /// Returns the permission to start one worker, or nullopt if no worker may be started now.
     std::optional<circuit_breaker::attempt> admit(time_point now);
 
-    /// What became of a start that was admitted.
+    /// Record the outcome of an admitted start.
     void came_up(const circuit_breaker::attempt& start, time_point now);
     void failed(const circuit_breaker::attempt& start, time_point now);
     void abandoned(const circuit_breaker::attempt& start, time_point now) { breaker_.abandoned(start, now); }
 
     circuit_state state(time_point now) { return breaker_.state(now); }
 
-    /// The earliest moment at which admit() may admit.
+    /// Returns the earliest time at which admit() may admit.
     time_point next_admission(time_point now) { return breaker_.next_admission(now); }
 
-    /// How many more ends the window tolerates; SIZE_MAX if any number.
+    /// Returns the number of ends that the window still tolerates; SIZE_MAX if unlimited.
     std::size_t left(time_point now) noexcept;
 
-    /// A new beginning, after start(). Starts admitted before must have ended.
+    /// Begins anew, after start(). Starts admitted before must have ended.
     void reset();
 
 private:
@@ -52,9 +52,9 @@ private:
 
     std::size_t most_;
     duration window_;
-    circuit_breaker fresh_; ///< to begin anew with
+    circuit_breaker fresh_; ///< initial state, for reset()
     circuit_breaker breaker_;
-    std::deque<time_point> ends_; ///< in the window, at most most_ + 1, the oldest first
+    std::deque<time_point> ends_; ///< in the window, at most most_ + 1, oldest first
 };
 
 } // namespace skep

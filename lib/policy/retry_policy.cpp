@@ -85,7 +85,7 @@ std::optional<duration> retry_policy::wait_after(int attempt_count, const error&
     return std::min(longest_, with_jitter(planned_wait(attempt_count), jitter_, random));
 }
 
-/// Without jitter. No longer than the longest wait, so that it cannot overflow.
+/// Returns the wait without jitter. Capped at the longest wait, so that the product cannot overflow.
 duration retry_policy::planned_wait(int attempt_count) const noexcept {
     const auto last = waits_.size() - 1;
     const auto steps = static_cast<std::size_t>(std::max(attempt_count, 1) - 1);

@@ -26,7 +26,7 @@ std::size_t within(const size_limits& limits, std::size_t target_count) {
     return std::min(std::max(target_count, limits.min), limits.max);
 }
 
-/// How many workers have work for `busy` of them if each is busy for `share` of its time.
+/// Returns the number of workers that have work for `busy` workers, if each is busy for `share` of its time.
 std::size_t workers_for(double busy, double share, const size_limits& limits) {
     const double rounding_error = 1e-9;
     const double most = static_cast<double>(limits.max);
@@ -34,7 +34,7 @@ std::size_t workers_for(double busy, double share, const size_limits& limits) {
                                               : most);
 }
 
-/// How many workers the calls at hand keep busy.
+/// Returns the number of workers that the present calls keep busy.
 std::size_t workers_for_calls(const load_picture& load) {
     const auto capacity = std::max<std::size_t>(1, load.capacity);
     return (load.running + load.queued + capacity - 1) / capacity;
@@ -90,7 +90,7 @@ void scaler::forgive(time_point now) noexcept {
     }
 }
 
-/// Its own limits, and no further up than there is room for.
+/// Returns the scaler's own limits, with the upper limit reduced to the room left by other pools.
 size_limits scaler::bounds(const load_picture& load) const noexcept {
     return {limits_.min, std::max(limits_.min, std::min(limits_.max, load.most))};
 }

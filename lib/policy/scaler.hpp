@@ -13,14 +13,14 @@
 
 namespace skep {
 
-/// What a scaler decides upon.
+/// The input of a scaling decision.
 struct load_picture {
-    std::size_t desired = 0;    ///< workers that there are to be now: ready, starting, or about to start
-    std::size_t in_service = 0; ///< of these, those that can take calls; 0 = all
-    std::size_t running = 0;    ///< calls that workers have
-    std::size_t queued = 0;     ///< calls that wait
-    std::size_t capacity = 1;   ///< calls at a time of one worker
-    duration oldest_wait{};     ///< of the call at the head of the queue
+    std::size_t desired = 0;    ///< wanted workers: ready, starting, or about to start
+    std::size_t in_service = 0; ///< wanted workers that can take calls; 0 = all
+    std::size_t running = 0;    ///< calls in flight
+    std::size_t queued = 0;     ///< calls in the queue
+    std::size_t capacity = 1;   ///< concurrent calls per worker
+    duration oldest_wait{};     ///< wait of the call at the head of the queue
     double utilisation = 0;     ///< busy share of the capacity in service since the last decision, 0..1
     std::size_t most = std::numeric_limits<std::size_t>::max(); ///< workers that other pools leave room for
 };
@@ -30,14 +30,18 @@ struct scaling_decision {
     std::string reason; ///< empty if nothing changes
 };
 
-/// Decides how many workers a pool is to have. It may be asked at any time, besides once per interval.
+/// Decides the number of workers of a pool. decide() runs once per interval, and may run at any other time.
 ///
-/// It grows, at once, when callers have waited for the target delay, to as many workers as the calls at hand need; and
-/// when the utilisation, averaged over an interval, is above `up`, to as many as bring it to the middle between `down`
-/// and `up`. Workers that are already starting count in both, so that one burst never overshoots. It shrinks step by
-/// step, by half of what is superfluous, when for a whole cool-down neither the utilisation nor a caller's wait has
-/// called for the workers it has. Growing again soon after shrinking was flapping: the cool-down doubles, up to 16
-/// times, and recovers after quiet times.
+/// The scaler grows at once in two cases:
+/// - Callers have waited for the target delay. Grows to as many workers as the present calls need.
+/// - The utilisation, averaged over an interval, is above `up`. Grows to as many workers as bring the utilisation to
+///   the middle between `down` and `up`.
+///
+/// Workers already starting count in both cases, so that one burst never overshoots.
+///
+/// The scaler shrinks step by step, by half of the surplus, if for a whole cool-down neither the utilisation nor a
+/// caller's wait needed the present workers. Growing again soon after shrinking is flapping: the cool-down then
+/// doubles, up to 16-fold, and recovers after quiet times.
 class scaler {
 public:
     scaler(const scaling_options& options, size_limits limits, time_point now) noexcept;
@@ -48,7 +52,7 @@ public:
 
     scaling_decision decide(const load_picture& load, time_point now);
 
-    /// The cool-down in force, penalty included.
+    /// Returns the cool-down in force, including the penalty.
     duration cool_down() const noexcept;
 
 private:
@@ -65,14 +69,14 @@ private:
 
     scaling_options options_;
     size_limits limits_;
-    time_point window_began_; ///< the utilisation is averaged since then
+    time_point window_began_; ///< begin of the interval over which the utilisation is averaged
     time_point last_look_;
     double busy_ = 0;                       ///< in the window, in worker-seconds
-    time_point quiet_since_;                ///< since when there have been more workers than needed
-    double peak_ = 0;                       ///< the most workers that were busy in a window since then
-    std::optional<time_point> last_shrink_; ///< unless it has grown since
-    time_point calm_since_;                 ///< the last change, or when a doubling was taken back
-    int penalty_ = 0;                       ///< doublings of the cool-down
+    time_point quiet_since_;                ///< begin of the surplus of workers
+    double peak_ = 0;                       ///< the most busy workers in a window since quiet_since_
+    std::optional<time_point> last_shrink_; ///< empty if the pool has grown since
+    time_point calm_since_; ///< time of the last change, or of the last halving of the cool-down
+    int penalty_ = 0;       ///< doublings of the cool-down
 };
 
 } // namespace skep

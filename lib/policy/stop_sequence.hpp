@@ -11,19 +11,19 @@
 
 namespace skep {
 
-/// The way down for one worker: which stage it is at, until when, and which comes next. Draining lies before
-/// it.
+/// The stop stages of one worker: the current stage, its deadline and the next stage. Draining comes before the
+/// sequence.
 class stop_sequence {
 public:
     stop_sequence(const stop_options& options, stop_stage first, time_point now);
 
     stop_stage stage() const noexcept { return taken_.back().stage; }
 
-    /// When this stage has had its time.
+    /// Returns the deadline of the current stage.
     patient_deadline& deadline() noexcept { return deadline_; }
     const patient_deadline& deadline() const noexcept { return deadline_; }
 
-    /// This stage was in vain: moves to the next. Stays at `lost`.
+    /// Moves to the next stage, after the current stage had no effect. Stays at `lost`.
     void advance(time_point now);
 
     const auto& taken() const noexcept { return taken_; }

@@ -11,15 +11,15 @@
 
 namespace skep {
 
-/// How far a worker may be ahead of a stream's consumer: it begins with a window of credit, and gets back what the
-/// consumer has taken, in portions that are worth a message.
+/// Limits how far a worker may run ahead of a stream's consumer. The worker starts with a window of credit. Consumed
+/// credit returns to the worker in portions worth a message.
 class stream_window {
 public:
     explicit stream_window(stream_credit size) noexcept : size_(size), open_(size) {}
 
     const stream_credit& size() const noexcept { return size_; }
 
-    /// A chunk has arrived. False if the worker had no credit for it.
+    /// Records the arrival of a chunk. Returns false if the worker had no credit for the chunk.
     bool receive(std::int64_t bytes) noexcept {
         if (is_exhausted()) {
             return false;
@@ -29,13 +29,13 @@ public:
         return true;
     }
 
-    /// The consumer has taken that.
+    /// Records that the consumer has taken `taken_credit`.
     void consume(stream_credit taken_credit) noexcept {
         taken_.chunks += taken_credit.chunks;
         taken_.bytes += taken_credit.bytes;
     }
 
-    /// Grants the worker what has been taken, if that is half of a window.
+    /// Grants the worker the credit of consumed chunks, once that is half of a window.
     std::optional<stream_credit> grant() noexcept {
         if (2 * taken_.chunks < size_.chunks && 2 * taken_.bytes < size_.bytes) {
             return std::nullopt;
@@ -45,13 +45,13 @@ public:
         return std::exchange(taken_, {});
     }
 
-    /// It is up to the consumer now.
+    /// Returns true if the worker must wait for the consumer.
     bool is_exhausted() const noexcept { return open_.chunks <= 0 || open_.bytes <= 0; }
 
 private:
     stream_credit size_;
-    stream_credit open_;  ///< what the worker may still send
-    stream_credit taken_; ///< and has not got back
+    stream_credit open_;  ///< credit that the worker may still use
+    stream_credit taken_; ///< consumed credit, not yet granted
 };
 
 } // namespace skep

@@ -12,22 +12,22 @@
 
 namespace skep {
 
-/// How long a slot is held back after crashes of the configured kinds: the taint time, doubling with each crash in a
-/// row up to the longest. A worker that did its job for as long as the last taint ends the row.
+/// Holds a slot back after crashes of the configured kinds: for the taint time, doubled with each crash in a row up to
+/// the longest. A worker that served for as long as the last taint ends the row.
 class taint {
 public:
-    /// A worker of the slot has ended as `kind`, with `status`, at `now`, `service_time` after it became ready. True if
-    /// that taints the slot anew.
+    /// Records the end of a worker as `kind`, with `status`, at `now`, `service_time` after the worker became ready.
+    /// Returns true if the end taints the slot anew.
     bool ended(exit_class kind, const exit_status& status, duration service_time,
                const crash_barrier_options& options, time_point now);
 
-    /// Until when the slot is held back; in the past if it is not.
+    /// Returns the end of the taint; in the past if the slot is not held back.
     time_point until() const noexcept { return end_time_; }
 
     bool is_tainted(time_point now) const noexcept { return now < end_time_; }
 
-    /// When the slot may start a worker. A pool that has no other in service or on its way is not held back: better
-    /// one that may crash than none.
+    /// Returns the earliest start of a worker. A pool with no other worker in service or starting is not held back: a
+    /// worker that may crash is better than no worker.
     time_point earliest_start(std::size_t others_alive) const noexcept {
         return others_alive == 0 ? time_point::min() : end_time_;
     }

@@ -9,15 +9,15 @@
 
 namespace skep {
 
-/// The number of workers that several pools may have together. Thread-safe; no lock.
+/// The number of workers that several pools may have together. Thread-safe and lock-free.
 class worker_budget {
 public:
     explicit worker_budget(std::size_t most) noexcept : left_(most) {}
 
-    /// Takes at most `wanted_count` places; returns how many it has taken.
+    /// Takes at most `wanted_count` places. Returns the number of places taken.
     std::size_t acquire_up_to(std::size_t wanted_count) noexcept;
 
-    /// Takes `wanted_count` places, or none and returns false.
+    /// Takes `wanted_count` places and returns true, or takes no place and returns false.
     bool acquire_all(std::size_t wanted_count) noexcept;
 
     void release(std::size_t count) noexcept { left_.fetch_add(count, std::memory_order_relaxed); }
@@ -28,9 +28,9 @@ private:
     std::atomic<std::size_t> left_;
 };
 
-/// One pool's part of a budget. The pool's least number of workers is reserved, whether it has them or not, so that no
-/// other pool grows into their places. Default-constructed: without a limit. Gives everything back on destruction. On the
-/// strand of its pool.
+/// One pool's part of a budget. The least number of workers is reserved, whether the pool has the workers or not, so
+/// that no other pool grows into their places. Default-constructed: unlimited. Returns everything on destruction. Used
+/// on the strand of its pool.
 class worker_share {
 public:
     worker_share() = default;
@@ -42,19 +42,19 @@ public:
     worker_share& operator=(worker_share&& other) noexcept;
     ~worker_share() { release(); }
 
-    /// Makes `least` the number that is reserved. Returns false, and changes nothing, if that many are not left.
+    /// Sets the reservation to `least`. Returns false, and changes nothing, if the budget has too few places left.
     bool reserve(std::size_t least) noexcept;
 
-    /// How many workers, at most `wanted_count`, the pool may have; they are taken.
+    /// Takes places for up to `wanted_count` workers. Returns the number of workers that the pool may have.
     std::size_t grow_to(std::size_t wanted_count) noexcept;
 
-    /// The pool has `count` workers now: gives back what it holds beyond that and its reservation.
+    /// Returns the places beyond both `count`, the pool's number of workers, and the reservation.
     void shrink_to(std::size_t count) noexcept;
 
-    /// Gives back all of it, the reservation too.
+    /// Returns all places, including the reservation.
     void release() noexcept;
 
-    /// The most workers that the pool could have at the moment.
+    /// Returns the most workers that the pool could have at present.
     std::size_t most() const noexcept;
 
 private:

@@ -9,12 +9,12 @@ namespace skep {
 
 namespace {
 
-// How long the end of the process and the end of its channels may lie apart.
+// The longest time between the end of the process and the end of its channels.
 constexpr duration aftermath_time = std::chrono::milliseconds(250);
 
 } // namespace
 
-/// Where a channel has ended by itself, the process follows within moments as a rule.
+/// After a channel ended by itself, the process usually ends within moments.
 void worker_ending::begin(const departure& reason, time_point now) noexcept {
     enter(stage::aftermath, reason.cause == departure_cause::lost_channel ? now + aftermath_time : now);
 }
@@ -41,7 +41,7 @@ bool worker_ending::advance(const departure& reason, const process_facts& proces
     if (stage_ == stage::stacks) {
         steps.push_back(life_step::keep_stacks);
     }
-    if (process.has_ended) { // what it sent before is still to be read
+    if (process.has_ended) { // data sent before is still to be read
         steps.push_back(life_step::hear_out);
         enter(stage::last_reading, now + aftermath_time);
     } else if (stage_ == stage::aftermath && wants_stacks(reason.cause, process)) {
@@ -55,9 +55,9 @@ bool worker_ending::advance(const departure& reason, const process_facts& proces
 
 void worker_ending::begin_stopping(const departure& reason, bool was_up, life_steps& steps, time_point now) {
     if (kind_of(reason.cause) == departure_kind::loss) {
-        steps.push_back(life_step::release_calls); // its callers need not wait for its end
+        steps.push_back(life_step::release_calls); // the callers need not wait for the worker's end
     }
-    const auto least = was_up ? stop_stage::ask : stop_stage::terminate; // it can be asked once it is up
+    const auto least = was_up ? stop_stage::ask : stop_stage::terminate; // can be asked only once up
     sequence_.emplace(options_, std::max(reason.urgency, least), now);
     enter(stage::stopping);
     begin_stop_stage(steps);
@@ -92,7 +92,8 @@ void worker_ending::enter(stage next, time_point deadline) noexcept {
     deadline_ = deadline;
 }
 
-/// Only of one that is frozen or fails for no visible reason is it worth the time; and not of one that would go on growing.
+/// Returns true for a worker that is frozen or fails for no visible reason. A worker over its memory limit would go on
+/// growing.
 bool worker_ending::wants_stacks(departure_cause cause, const process_facts& process) const noexcept {
     const bool is_health_fault =
         kind_of(cause) == departure_kind::fault && cause != departure_cause::memory_limit;

@@ -15,51 +15,51 @@
 
 namespace skep {
 
-/// What a worker is to do next, so that its life goes on.
+/// The next step in a worker's life.
 enum class life_step {
-    wait,          ///< until something happens, or deadline()
-    cancel_launch, ///< have the start return soon
-    take_stacks,   ///< have it print where it is
-    keep_stacks,   ///< what it has printed by now
-    release_calls, ///< give back those it has
+    wait,          ///< until an event, or deadline()
+    cancel_launch, ///< makes the start return soon
+    take_stacks,   ///< makes the process print its stacks
+    keep_stacks,   ///< keeps the output so far
+    release_calls, ///< releases the worker's calls
     ask,           ///< the stop stages
     terminate,
     kill,
-    hear_out, ///< what it has sent is all that its channels bring
-    reap,     ///< collect its status, and tell reaped()
-    give_up,  ///< it cannot be ended
-    close,    ///< its channels, its group and its output
+    hear_out, ///< reads the rest of the sent data from the channels
+    reap,     ///< collects the exit status, and calls reaped()
+    give_up,  ///< the process cannot be ended
+    close,    ///< closes the channels, the process group and the output
     done
 };
 
-/// Those decided upon and not yet taken.
+/// Steps decided but not yet taken.
 using life_steps = boost::container::static_vector<life_step, 4>;
 
-/// What is known of a worker's process and its channels.
+/// The known facts about a worker's process and its channels.
 struct process_facts {
     bool exists() const noexcept { return pid != 0; }
 
     int pid = 0;
-    int stack_signal = 0; ///< has it print where it is, if it is up; 0: none does
+    int stack_signal = 0; ///< makes the process print its stacks, once up; 0: no signal does
     bool has_greeted = false;
-    std::optional<time_point> up_since; ///< the process has served, or serves
+    std::optional<time_point> up_since; ///< set once the process has served
     bool has_ended = false;
-    bool is_heard_out = false; ///< all that it has sent is known
-    std::string stray;         ///< of that: what was no message
+    bool is_heard_out = false; ///< all data sent by the process is known
+    std::string stray;         ///< data that was no message
     exit_status status;
     exit_verdict verdict;
 };
 
-/// The end of a worker that is over, from its departure to reaping. The process may end by itself for a moment, if its
-/// channel did; then it prints its stacks, if these tell anything, and is taken through the stop sequence. As soon as it
-/// has ended, what it has sent is read, and it is reaped.
+/// The end of a worker that is over, from its departure to reaping. If a channel ended, the process has a moment to end
+/// by itself. Then the process prints its stacks, if the stacks are useful, and goes through the stop sequence. As soon
+/// as the process has ended, the rest of its data is read and the process is reaped.
 class worker_ending {
 public:
     explicit worker_ending(const stop_options& options) noexcept : options_(options) {}
 
     void begin(const departure& reason, time_point now) noexcept;
 
-    /// Appends the next steps, or goes on to the next stage. Returns false if there is nothing to be done yet.
+    /// Appends the next steps, or enters the next stage. Returns false if nothing is to be done yet.
     bool advance(const departure& reason, const process_facts& process, life_steps& steps, time_point now);
 
     void finish() noexcept { enter(stage::over); }
@@ -70,7 +70,7 @@ public:
     bool has_begun() const noexcept { return stage_ != stage::none; }
     bool is_finished() const noexcept { return stage_ == stage::over; }
 
-    /// Whether the stop sequence has begun.
+    /// Returns true if the stop sequence has begun.
     bool was_stopped() const noexcept { return sequence_.has_value(); }
     stop_stage last_stage() const noexcept { return sequence_ ? sequence_->stage() : stop_stage::none; }
     std::vector<stage_reached> stages() const {
@@ -89,7 +89,7 @@ private:
 
     const stop_options& options_;
     stage stage_ = stage::none;
-    time_point deadline_ = time_point::max(); ///< of a stage that has a simple one
+    time_point deadline_ = time_point::max(); ///< of a stage with a fixed deadline
     std::optional<stop_sequence> sequence_;
 };
 

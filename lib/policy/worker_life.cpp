@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// Python says that the package is missing, but not what to do about it.
+/// Returns advice on a missing package. Python names the package, but not the remedy.
 std::string advice_in(std::string_view last_words) {
     return last_words.find("No module named 'skep'") == std::string_view::npos
                ? ""
@@ -25,7 +25,7 @@ std::string advice_in(std::string_view last_words) {
                  "SKEP_PYTHON_SDK, or install it for this interpreter";
 }
 
-/// Returns the result of `make`, or an empty one without memory: an event counts more than its words.
+/// Returns the result of `make`, or an empty result if memory is lacking: an event counts more than its text.
 template <class Make>
 std::invoke_result_t<Make> made_if_possible(Make&& make) noexcept {
     try {
@@ -66,7 +66,7 @@ void worker_life::came_up(moment now) {
     }
     process_.up_since = now.now;
     readiness_.set(obstacle::not_up, false);
-    readiness_.set_full(false); // it is ready, before it is busy
+    readiness_.set_full(false); // ready comes before busy
     machine_.set_health(worker_health::healthy, now.wall);
     record(transition_reason::init_complete, "handshake complete", now);
 }
@@ -79,7 +79,7 @@ void worker_life::data_ended(std::string stray) noexcept {
 void worker_life::process_ended(moment now) {
     process_.has_ended = true;
     machine_.set_health(worker_health::unhealthy, now.wall);
-    if (!ending_.was_stopped()) { // else it has ended as it was told to
+    if (!ending_.was_stopped()) { // else the process has ended as ordered
         auto detail = made_if_possible([] { return std::string("its process ended"); });
         const auto code = was_up() ? errc::worker_lost : errc::handshake_failed;
         depart(skep::departure(departure_cause::process_exit, std::move(detail), code), now);
@@ -96,7 +96,7 @@ void worker_life::reaped(exit_evidence evidence, moment now) {
             departure_->detail += process_.stray.empty() ? "" : "; " + process_.stray;
         }
         process_.verdict = classify_exit(evidence);
-    } catch (const std::bad_alloc&) {} // that it has ended counts more than why
+    } catch (const std::bad_alloc&) {} // the end counts more than its reason
     steps_.push_back(life_step::release_calls);
     steps_.push_back(life_step::close);
     end(now);
@@ -121,7 +121,7 @@ recovery_action worker_life::fail(failure new_failure, moment now) {
         return is_news ? action : recovery_action::none;
     }
     if (departure_) {
-        return recovery_action::none; // a worker that leaves is past recovery
+        return recovery_action::none; // a leaving worker is past recovery
     }
     if (action == recovery_action::degrade) {
         degrade(new_failure, now);
@@ -212,7 +212,7 @@ time_point worker_life::deadline() const noexcept {
     return was_up() || ending_.has_begun() ? ending_.deadline() : start_.deadline();
 }
 
-/// Goes on to the next step or stage; false if there is nothing to be done yet.
+/// Advances to the next step or stage. Returns false if nothing is to be done yet.
 bool worker_life::advance(moment now) {
     if (ending_.has_begun()) {
         return advance_ending(now);
@@ -276,8 +276,8 @@ void worker_life::end(moment now) noexcept {
     record(code_of(*departure_), how, now, std::move(facts));
 }
 
-/// The one place where a state changes: moves to the state that follows from what is known, if that is another; whether
-/// or not there is memory to note why.
+/// Moves to the state that follows from the known facts, if different. The only place that changes a state. Succeeds
+/// even if memory is lacking to note the reason.
 void worker_life::record(transition_reason code, std::string_view reason, moment now,
                          json::object metadata) noexcept {
     const auto state = ending_.is_finished()   ? end_state()
@@ -294,7 +294,7 @@ void worker_life::record(transition_reason code, std::string_view reason, moment
 
 worker_state worker_life::end_state() const noexcept {
     if (!process_.exists() && !is_lost()) {
-        return worker_state::stopped; // before it came to life
+        return worker_state::stopped; // the process never existed
     }
     const bool broke = is_lost() && !(was_up() && leaves_for(departure_cause::process_exit));
     const bool forced = ending_.last_stage() >= stop_stage::kill;

@@ -19,66 +19,67 @@
 
 namespace skep {
 
-/// The life of one worker, from launch to reaping, as a state machine without clock, process or channel: it is told what
-/// happens, and says what is to be done. Every failure that is reported passes through fail(); the end of its process and
-/// the lack of memory are departures by themselves. Why and how the worker leaves is one departure, which is only raised;
-/// its end is one, too. Its stages are those of its start, its service, which its readiness tells of, and its ending.
+/// The life of one worker, from launch to reaping: a state machine without clock, process or channel. The owner reports
+/// events and carries out the resulting steps. Every reported failure goes through fail(); the end of the process and
+/// the lack of memory are departures by themselves. One departure, which is only raised, says why and how the worker
+/// leaves or ends. The stages are the start, the service (see worker_readiness) and the ending.
 class worker_life {
 public:
-    /// `initial_state`: its life while its slot was vacant, if there was one.
+    /// `initial_state`: the states of the vacant slot before, if any.
     worker_life(const pool_config& config, moment now,
                 std::optional<worker_state_machine> initial_state = {});
 
-    // What happens to it.
+    // Events.
     worker_start& start() noexcept { return start_; }
     void launched(int pid) noexcept;
     void launch_failed(errc code, std::string reason, moment now);
     void greeted(int stack_signal) noexcept;
     void came_up(moment now);
-    /// All that it has sent is known. `stray` tells of what was no message of its own, for whoever asks why it ended.
+    /// All data sent by the worker is known. `stray` describes data that was no message, to explain the worker's end.
     void data_ended(std::string stray = {}) noexcept;
     void process_ended(moment now);
     void reaped(exit_evidence evidence, moment now);
 
-    /// Its life cannot go on, for lack of memory: it is over at once.
+    /// Ends the life at once, for lack of memory.
     void break_off(std::string reason, moment now);
 
-    /// Something went wrong with it. Returns what is done about it.
+    /// The worker failed. Returns the reaction.
     recovery_action fail(failure new_failure, moment now);
 
-    /// A probe has found it well: it is no longer degraded.
+    /// A probe passed: the worker is no longer degraded.
     void restore(moment now);
 
-    /// It has been probed, whatever that has found.
+    /// The worker has been probed, with any result.
     void dispel_doubt() noexcept { readiness_.set(obstacle::doubted, false); }
 
-    /// A probe is due, or no longer.
+    /// Sets whether a probe is due.
     void expect_probe(bool is_due) noexcept { readiness_.set(obstacle::due, is_due); }
 
     // Orders of the pool.
 
-    /// Takes the worker out of service for good; it ends once it is stopped. Does nothing if the worker leaves already.
+    /// Takes the worker out of service for good. The worker ends once stopped. Does nothing if the worker leaves
+    /// already.
     void retire(departure_cause cause, std::string detail, moment now);
     void suspend() noexcept;
     void resume(bool is_well, moment now);
 
-    /// Suspended, it has no calls any more. True if that is news.
+    /// The suspended worker has no more calls. Returns true if this is new.
     bool drained(moment now);
 
-    /// Whether every place is taken by a call or kept by a lease. Returns true if its state has changed with it.
+    /// Sets whether calls or leases take every place. Returns true if the state changed.
     bool set_full(bool is_full, time_point now) noexcept {
         readiness_.set_full(is_full);
         return machine_.set_busy(is_full, now);
     }
 
-    /// Takes it through the stop sequence, beginning at `first`. A later call may begin further on.
+    /// Starts the stop sequence at `first`. A later call may begin at a later stage.
     void stop(stop_stage first);
 
-    /// The next thing to do, to be asked again and again; and, when that is to wait, until when.
+    /// Returns the next step. Called repeatedly; after `wait`, deadline() limits the wait.
     life_step next(moment now);
     time_point deadline() const noexcept;
 
-    // Its parts, and what follows from several of them.
+    // Parts, and facts derived from several parts.
     const worker_state_machine& machine() const noexcept { return machine_; }
     const worker_readiness& readiness() const noexcept { return readiness_; }
     const worker_ending& ending() const noexcept { return ending_; }
@@ -87,27 +88,27 @@ public:
     worker_state state() const noexcept { return machine_.state(); }
     bool takes_calls() const noexcept { return readiness_.has_none() && !departure_; }
 
-    /// It has served, or serves.
+    /// Returns true if the worker serves or has served.
     bool was_up() const noexcept { return process_.up_since.has_value(); }
     duration uptime(time_point now) const noexcept {
         return was_up() ? now - *process_.up_since : duration::zero();
     }
     bool is_in_service() const noexcept { return was_up() && !departure_; }
 
-    /// Nothing before it leaves, and always something once it has ended.
+    /// Empty until the worker leaves; never empty after its end.
     const std::optional<skep::departure>& departure() const noexcept { return departure_; }
     bool leaves_for(departure_cause cause) const noexcept { return departure_ && departure_->cause == cause; }
 
-    /// Its calls may end first.
+    /// Returns true if the worker leaves and its calls may end first.
     bool is_draining() const noexcept { return departure_ && departure_->urgency == stop_stage::none; }
 
-    /// Nothing is to be expected of it but its end.
+    /// Returns true once the worker has ended, failed or been told to stop.
     bool is_over() const noexcept { return departure_ && departure_->urgency != stop_stage::none; }
 
-    /// Likewise, and its calls are lost at once.
+    /// Returns true if the worker is over and its calls end at once.
     bool is_lost() const noexcept { return departure_ && kind_of(departure_->cause) == departure_kind::loss; }
 
-    /// It is told to stop, and can do so in good order.
+    /// Returns true if the worker was told to stop and can stop gracefully.
     bool is_stopping() const noexcept { return is_over() && !is_lost(); }
 
 private:
@@ -121,7 +122,7 @@ private:
     void end(moment now) noexcept;
     worker_state end_state() const noexcept;
 
-    worker_state_machine machine_; ///< the record of its states
+    worker_state_machine machine_; ///< the history of the states
     worker_start start_;
     worker_readiness readiness_;
     std::optional<skep::departure> departure_;

@@ -7,16 +7,16 @@
 
 namespace skep {
 
-/// Why a worker that stays takes no calls. It takes some only where no reason is left.
+/// The obstacles that keep a worker in service from taking calls. The worker takes calls only without any obstacle.
 enum class obstacle : unsigned {
-    not_up = 1,    ///< its handshake is not complete
-    degraded = 2,  ///< it failed a probe
-    doubted = 4,   ///< it is to be probed first
-    suspended = 8, ///< somebody asked for that
-    due = 16       ///< its next place that becomes free is for a probe
+    not_up = 1,    ///< the handshake is not complete
+    degraded = 2,  ///< the worker failed a probe
+    doubted = 4,   ///< the worker must be probed first
+    suspended = 8, ///< suspended on request
+    due = 16       ///< the next free place is for a probe
 };
 
-/// What keeps a worker that stays from calls, and the state that follows from that.
+/// The obstacles of a worker in service, and the resulting state.
 class worker_readiness {
 public:
     void set(obstacle reason, bool holds) noexcept {
@@ -27,13 +27,13 @@ public:
     bool has(obstacle reason) const noexcept { return (obstacles_ & static_cast<unsigned>(reason)) != 0; }
     bool has_none() const noexcept { return obstacles_ == 0; }
 
-    /// The worker gets no calls until a probe has found it well.
+    /// Returns true if the worker gets no calls until a probe passes.
     bool awaits_probe() const noexcept { return has(obstacle::doubted) || has(obstacle::degraded); }
 
-    /// Suspended, it has no calls any more.
+    /// The suspended worker has no more calls.
     void set_drained() noexcept { is_drained_ = true; }
 
-    /// Whether every place is taken by a call or kept by a lease.
+    /// Sets whether calls or leases take every place.
     void set_full(bool is_full) noexcept { is_full_ = is_full; }
     bool is_full() const noexcept { return is_full_; }
 

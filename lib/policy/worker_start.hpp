@@ -12,26 +12,26 @@
 
 namespace skep {
 
-/// The start of a worker: its launch and its handshake, which share one limit of time.
+/// The start of a worker: launch and handshake, under one time limit.
 class worker_start {
 public:
     worker_start(duration limit, time_point now) noexcept : deadline_(after_limit(now, limit), limit) {}
 
-    /// The worker waits for a function of the user's initialization_delegate meanwhile; `name` lives for ever.
+    /// The worker waits for a function of the user's initialization_delegate. `name` must live forever.
     void begin_hook(std::string_view name) noexcept { hook_ = name; }
     void end_hook() noexcept { hook_ = {}; }
 
     bool is_launching() const noexcept { return is_launching_; }
     void end_launch() noexcept { is_launching_ = false; }
 
-    /// Returns true if the launch was not cancelled before.
+    /// Cancels the launch. Returns true on the first call.
     bool cancel_launch() noexcept { return !std::exchange(is_cancelled_, true); }
 
     time_point deadline() const noexcept {
         return is_launching_ && is_cancelled_ ? time_point::max() : deadline_.due();
     }
 
-    /// Returns what takes too long, or nothing before the deadline.
+    /// Returns the reason for the delay, or an empty text before the deadline.
     std::string complaint(time_point now, bool has_greeted) {
         constexpr auto advice = "; raise start.timeout if loading takes that long";
         return !deadline_.has_passed(now) ? std::string()

@@ -10,25 +10,25 @@
 
 namespace skep {
 
-/// What a worker says, for its price.
+/// The kinds of a worker's messages, by price.
 enum class talk {
-    answer,    ///< to a call, or a piece of it: a caller has asked for that
-    tool_call, ///< the service has offered that
+    answer,    ///< answers a call, in whole or in part, at a caller's request
+    tool_call, ///< requested from a tool that the service offers
     unasked    ///< progress, events, log records, pongs
 };
 
-/// What one channel of a worker may cost the host: a tenth of a thread's time for tool calls and for bytes that trickle in, a
-/// fiftieth for what nobody has asked for, nothing for answers, of which callers decide. After a burst of 40 ms, or 8 ms,
-/// the channel is to pause for as long as what was taken is worth. Costs are nanoseconds, estimated from sizes: so every
-/// run decides the same.
+/// Limits the cost of one channel of a worker for the host: a tenth of a thread's time for tool calls and for bytes
+/// that trickle in, a fiftieth for unasked messages. Answers are free, because callers decide their number. After a
+/// burst of 40 ms, or 8 ms, the channel pauses in proportion to the cost. Costs are in nanoseconds, estimated from
+/// sizes, so that every run decides the same.
 class worker_talk {
 public:
-    /// So many bytes have come. The messages that they complete are taken next.
+    /// `bytes` bytes have arrived. The messages that the bytes complete are recorded next.
     void begin_turn(std::size_t bytes) noexcept {
         piece_ = bytes < small_piece ? handling_of_small_piece : 0;
     }
 
-    /// A message was taken, reading which has cost so much.
+    /// A message was taken. `reading`: the cost of reading the message.
     void record(talk kind, std::size_t reading) noexcept {
         piece_ = 0;
         switch (kind) {
@@ -38,20 +38,20 @@ public:
         }
     }
 
-    /// Whether charge() would change anything.
+    /// Returns true if charge() would have an effect.
     bool is_to_be_charged() const noexcept {
         return owed_ + piece_ > 0 || (has_answered_ && most_ != any_amount);
     }
 
-    /// What was taken is charged at `now`. Returns when to read on.
+    /// Charges the recorded cost at `now`. Returns the time to read on.
     time_point charge(time_point now) noexcept {
         most_ = owed_ > 0 ? at_a_time : has_answered_ ? any_amount : most_;
         has_answered_ = false;
         return brake_.charge(std::exchange(owed_, 0) + std::exchange(piece_, 0), now);
     }
 
-    /// How many bytes to read at a time: few since something came that is charged for, until answers alone come, so that
-    /// others get their turns in between.
+    /// Returns the number of bytes to read at a time. Small from the first charged message until only answers arrive,
+    /// so that others get their turns in between.
     std::size_t most_to_read() const noexcept { return most_; }
 
 private:
@@ -67,7 +67,7 @@ private:
 
     flood_brake brake_{burst, per_second};
     std::size_t owed_ = 0;
-    std::size_t piece_ = 0; ///< for the bytes of this turn, unless they complete a message
+    std::size_t piece_ = 0; ///< for the bytes of this turn, unless the bytes complete a message
     std::size_t most_ = any_amount;
     bool has_answered_ = false; ///< since the last charge
 };

@@ -11,13 +11,13 @@ namespace skep {
 
 namespace {
 
-// Between looks while callers wait for longer than they should.
+// Between checks while callers wait longer than the target delay.
 constexpr duration shortest_pause = std::chrono::milliseconds(10);
 
-// A cool-down is looked at so many times.
+// Checks per cool-down.
 constexpr int looks_per_cool_down = 4;
 
-// Between looks while callers wait and other pools have the workers.
+// Between checks while callers wait and other pools have the workers.
 constexpr duration pause_without_room = std::chrono::milliseconds(250);
 
 } // namespace
@@ -39,7 +39,7 @@ autoscaler::autoscaler(const worker_surroundings& surroundings, open_calls& call
 }
 
 asio::awaitable<void> autoscaler::run() {
-    const auto began = surroundings_.context.now(); // the time that the start took says nothing
+    const auto began = surroundings_.context.now(); // ignores the time that the start took
     scaler_ = scaler(config_.scaling, scaler_.limits(), began);
     last_look_ = began;
     work_then_ = calls_.work_done(began);
@@ -55,20 +55,20 @@ asio::awaitable<void> autoscaler::run() {
     }
 }
 
-/// Not for every call that has to wait a moment is it woken.
+/// Wakes the loop only if the next check is due earlier than planned.
 void autoscaler::on_waiting() {
     if (calls_.next_for_any() != nullptr && is_on() && wants_more() && next_check() < armed_) {
         wake_.open();
     }
 }
 
-/// Surplus workers keep their places until they have ended.
+/// Surplus workers keep their places until the workers have ended.
 std::size_t autoscaler::most_workers() const noexcept {
     const auto most = share_.most();
     return std::max(roster_.desired(), most - std::min(most, roster_.surplus()));
 }
 
-/// How many of so many workers the pool may have, and has the places for.
+/// Returns the number of workers, at most `target_size`, that the pool may have and has places for.
 std::size_t autoscaler::grow_to(std::size_t target_size) noexcept {
     const auto surplus = roster_.surplus();
     const auto held = share_.grow_to(target_size + surplus);
@@ -77,7 +77,7 @@ std::size_t autoscaler::grow_to(std::size_t target_size) noexcept {
 
 void autoscaler::adjust_share() noexcept {
     const auto places = roster_.desired() + roster_.surplus();
-    share_.grow_to(places); // takes the pool's least number again, which others may have had meanwhile
+    share_.grow_to(places); // takes back the pool's minimum, in use by other pools perhaps
     share_.shrink_to(places);
 }
 
@@ -89,7 +89,7 @@ void autoscaler::evaluate(time_point now) {
     const auto* const next = calls_.next_for_any();
     load.queued = calls_.queued_for_any();
     load.oldest_wait = next == nullptr ? duration::zero() : duration(now - next->submitted);
-    if (roster_.starting() == 0) { // then those that take no calls cannot serve the ones that wait
+    if (roster_.starting() == 0) { // workers out of rotation cannot serve the waiting calls
         load.queued += next == nullptr ? 0 : roster_.out_of_rotation() * load.capacity;
     }
     load.in_service = roster_.ready();
@@ -125,7 +125,7 @@ void autoscaler::publish_scaled(std::size_t old_size, std::size_t new_size, cons
     }
 }
 
-/// Since the last look.
+/// Returns the busy share of the capacity in service since the last check, 0..1.
 double autoscaler::utilisation(time_point now) {
     const auto work = calls_.work_done(now);
     const auto offered = static_cast<double>((now - last_look_).count()) *

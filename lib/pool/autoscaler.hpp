@@ -13,30 +13,30 @@
 
 namespace skep {
 
-/// Looks at the load, every now and then and when callers wait, and has the supervisor add or remove workers. On the
-/// pool's strand.
+/// Checks the load at intervals and when callers wait, and adds or removes workers. On the pool's strand.
 class autoscaler {
 public:
     autoscaler(const worker_surroundings& surroundings, open_calls& calls, roster& workers,
                const suspension& suspended, const pool_log& log, worker_share share);
 
-    /// Until it is cancelled. A pool of fixed size costs nothing.
+    /// Runs until cancelled. A pool of fixed size costs nothing.
     asio::awaitable<void> run();
 
-    /// To be called after whatever may have callers wait.
+    /// To be called after any step that may leave callers waiting.
     void on_waiting();
 
-    /// What it may do has changed.
+    /// Lets run() check at once: the conditions for scaling have changed.
     void wake() { wake_.open(); }
 
     bool may_grow() const noexcept { return wants_more() && roster_.desired() < most_workers(); }
 
     asio::awaitable<void> resize(size_limits limits);
 
-    /// A worker is gone: if it was one too many, others may have its place.
+    /// A worker has ended. If the worker was surplus, other pools may take its place.
     void on_ended() noexcept { adjust_share(); }
 
-    /// The pool has ended: others may have its workers. It takes none of their places any more, though its own end later.
+    /// The pool has ended: releases its places to other pools, and takes no place any more when its own workers end
+    /// later.
     void release_share() noexcept { share_ = worker_share(); }
 
     void count(pool_counters& counters) const noexcept;
@@ -63,7 +63,7 @@ private:
     scaler scaler_;
     latch wake_;
     time_point last_look_;
-    time_point armed_ = time_point::max(); ///< when it will look next
+    time_point armed_ = time_point::max(); ///< time of the next check
     duration work_then_{};
     std::uint64_t ups_ = 0;
     std::uint64_t downs_ = 0;

@@ -13,8 +13,8 @@ namespace skep {
 
 namespace {
 
-/// Off the strand, so that callers on several threads do it side by side, and a request that cannot be sent is refused at
-/// once, however long the queue.
+/// Off the strand: callers on several threads prepare in parallel, and an unsendable request is refused at once,
+/// regardless of the queue's length.
 void prepare(call& new_call, const pool_core& core, const asio::any_io_executor& caller,
              call_kind kind) noexcept {
     try {
@@ -22,13 +22,13 @@ void prepare(call& new_call, const pool_core& core, const asio::any_io_executor&
         core.begin_trace(new_call);
         refuse_options_without_effect(new_call.req, core.config().name, kind);
         new_call.encode(core.config().limits);
-    } catch (...) { // a handler of the user's may throw as it is copied
+    } catch (...) { // a user's handler may throw when copied
         new_call.refusal = std::current_exception();
         new_call.cut_names();
     }
 }
 
-/// Makes it a call of a lease.
+/// Makes the call a call of the lease.
 void tie_to(call& new_call, claim_ptr&& lease) {
     if (lease) {
         new_call.ties = std::make_unique<call_ties>();
@@ -36,7 +36,7 @@ void tie_to(call& new_call, claim_ptr&& lease) {
     }
 }
 
-/// The caller of a call whose progress it is told of: none comes after the answer.
+/// The caller of a call with progress. No progress follows the answer.
 struct watching_caller : detail::inner_caller<reply> {
     void operator()(lazy_error&& failure, reply&& answer) {
         progress.close();
@@ -46,7 +46,8 @@ struct watching_caller : detail::inner_caller<reply> {
     progress_scope progress;
 };
 
-/// Empty without memory for that: the caller is told.
+/// Wraps `caller` so that no progress follows the answer. Without memory, fails the caller and returns an empty
+/// completion.
 completion<reply> watch(completion<reply>&& caller, const call_ptr& watched_call, const pool_core& core) {
     const auto executor = caller.get_executor();
     watching_caller watching{{std::move(caller)}, progress_scope(watched_call)};
@@ -80,7 +81,7 @@ stream_ptr make_stream(const pool_core& core, request&& new_request) {
     return stream_ptr(new stream_call(std::move(new_request), core.executor(), window, idle_timeout));
 }
 
-/// Nothing runs, and nothing is thrown, before its caller is told.
+/// Runs nothing and throws nothing before begin() has received the caller.
 class pool_call final : public unary_call, public call_operation::body {
 public:
     pool_call(core_ptr&& core, request&& new_request)
@@ -105,14 +106,14 @@ private:
 
     void discard() noexcept override { const boost::intrusive_ptr<pool_call> last(this, false); }
 
-    core_ptr core_; ///< null once it has begun
+    core_ptr core_; ///< null after begin()
 };
 
-/// Begins a stream, which is handed to the caller once a worker has the call.
+/// Begins a stream. The caller receives the stream once a worker has the call.
 void open_stream(const core_ptr& core, completion<reply_stream>&& caller, request&& new_request,
                  claim_ptr&& lease) {
     stream_ptr stream;
-    reply_stream opened; // first: a stream that nobody can read must not begin
+    reply_stream opened; // first: a stream without a reader must not begin
     const auto make = [&] {
         stream = make_stream(*core, std::move(new_request));
         tie_to(*stream, std::move(lease));

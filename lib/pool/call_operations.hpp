@@ -9,10 +9,10 @@
 
 namespace skep {
 
-/// A call of a pool, to be begun. `lease`: null for most.
+/// Makes a call of a pool; the caller begins the call. `lease`: null for most calls.
 call_operation make_call(core_ptr core, request&& new_request, claim_ptr lease = nullptr);
 
-/// Prepares a call of a pool whose answer comes in chunks. `lease`: null for most.
+/// Makes a call of a pool whose answer comes in chunks; the caller begins the call. `lease`: null for most calls.
 stream_operation make_stream_call(core_ptr core, request&& new_request, claim_ptr lease = nullptr);
 
 } // namespace skep

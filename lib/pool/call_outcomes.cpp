@@ -57,7 +57,7 @@ void call_outcomes::record_failed_call(worker& call_worker, const call& failed_c
     }
 }
 
-/// Why a call that waits has no worker.
+/// Returns why a waiting call has no worker.
 std::string call_outcomes::shortage() const {
     if (parts_.suspensions.is_on()) {
         return "the pool is suspended";

@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// Takes the answers and deadlines of calls at workers: judges the worker by them, and passes them on to the dispatcher. On
-/// the pool's strand.
+/// Handles the answers and deadlines of running calls: judges the worker by the outcome, and passes the outcome on to
+/// the dispatcher. On the pool's strand.
 class call_outcomes final : public answer_handler {
 public:
     call_outcomes(pool_parts& parts, std::size_t error_streak)
@@ -21,10 +21,10 @@ public:
 
     const output_relay& output() const noexcept { return output_; }
 
-    /// A fresh worker is up.
+    /// A new worker is up.
     void on_up(const worker& new_worker) { streaks_.started(new_worker.id().slot); }
 
-    /// Acts on deadlines until it is cancelled. All that has happened before comes first.
+    /// Acts on deadlines until cancelled. Pending events are applied first.
     asio::awaitable<void> watch_deadlines();
 
 private:

@@ -12,13 +12,13 @@ namespace skep {
 
 struct manager_config;
 
-/// Adds all that is wrong with a configuration, for the machine that this is.
+/// Adds every problem of a configuration, as checked on this machine.
 void check(const pool_config& config, config_problems& problems);
 
-/// The number of workers that the pool has to be able to have, whatever others have.
+/// Returns the number of workers that the pool must be able to have, regardless of other pools.
 std::size_t least_workers(const pool_config& config);
 
-/// Adds a problem if the pools cannot have the least numbers of their workers.
+/// Adds a problem if max_workers is below the sum of the pools' minimum sizes.
 void check_max_workers(const manager_config& config, config_problems& problems);
 
 } // namespace skep

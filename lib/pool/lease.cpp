@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Tells a lease how its reset command ends.
+/// The reset command of a lease. Reports its failure to the lease.
 class reset_call final : public call, private call_sink {
 public:
     explicit reset_call(request&& new_request) : call(std::move(new_request), static_cast<call_sink*>(this)) {
@@ -115,7 +115,7 @@ void lease_handle::give_back() noexcept {
     try {
         asio::post(core->executor(),
                    [core, mine = lease_] { core->guard([&] { core->parts().leases.close(*mine); }); });
-    } catch (const std::bad_alloc&) { // it is seen to when its worker is looked at next
+    } catch (const std::bad_alloc&) { // the lease is closed when its worker is checked next
     }
 }
 

@@ -11,10 +11,10 @@
 
 namespace skep {
 
-/// What is behind a lease that somebody holds: gives it back at the latest as it is destroyed.
+/// The handle behind a user's lease. Gives the lease back on destruction at the latest.
 class lease_handle {
 public:
-    /// A lease of a worker that is still to be had.
+    /// Makes a lease that has no worker yet.
     static lease make(const core_ptr& core, const lease_ptr& claim) {
         return lease(std::make_shared<lease_handle>(core, claim));
     }
@@ -25,14 +25,14 @@ public:
     lease_handle(const lease_handle&) = delete;
     lease_handle& operator=(const lease_handle&) = delete;
 
-    /// Null if it is gone.
+    /// Returns null after the pool's end.
     core_ptr pool() const noexcept { return pool_.lock(); }
     const lease_ptr& claim() const noexcept { return lease_; }
 
-    /// Does nothing if it was given back already, or was never had.
+    /// Does nothing if the lease was given back before or never granted.
     void give_back() noexcept;
 
-    /// The same for a caller that waits.
+    /// The same, for a waiting caller.
     void give_back(completion<void>&& caller);
 
 private:

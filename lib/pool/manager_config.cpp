@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// All but the pools and what they have in common.
+/// All fields except the pools and their defaults.
 template <class Config, class Visitor>
 void visit_manager_fields(Config& config, Visitor& visitor) {
     visitor.text("default_pool", config.default_pool);
@@ -131,7 +131,7 @@ json::object manager_config::json_schema() {
     const json::object pool{{"$ref", "#/$defs/pool"}};
     properties["defaults"] = pool;
     properties["pools"] = {{"type", "array"}, {"minItems", 1}, {"items", pool}};
-    body["$defs"] = {{"pool", schema_of_pool_fields()}}; // which need no program: it may come from `defaults`
+    body["$defs"] = {{"pool", schema_of_pool_fields()}}; // no program required: `defaults` may contain it
     body["required"] = json::array{"pools"};
     return schema_document("Configuration of several pools of workers", body);
 }

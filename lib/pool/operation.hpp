@@ -19,7 +19,8 @@ namespace skep {
 
 using core_ptr = std::shared_ptr<pool_core>;
 
-/// Fails an operation that is not to begin: in a forked process, and where `check()` throws. Off the strand.
+/// Fails an operation that must not begin: in a forked process, or if `check()` throws. Returns true if so. Off the
+/// strand.
 template <class T, class Check>
 bool is_refused(completion<T>& caller, const pool_core& core, Check check) noexcept {
     try {
@@ -38,8 +39,8 @@ bool is_refused(completion<T>& caller, const pool_core& core) noexcept {
     return is_refused(caller, core, [] {});
 }
 
-/// Lets the caller of an operation cancel it: its slot is emitted on its own executor, the cancelling is done
-/// on the strand. Without memory for that he cannot.
+/// Lets the caller cancel an operation. The caller's slot is emitted on its own executor; `cancel` runs on the strand.
+/// Without memory, the caller cannot cancel.
 template <class T, class Cancel>
 void forward_cancellation(completion<T>& caller, const core_ptr& core, Cancel cancel) {
     auto slot = caller.get_cancellation_slot();
@@ -48,7 +49,7 @@ void forward_cancellation(completion<T>& caller, const core_ptr& core, Cancel ca
     }
     try {
         const auto canceller = std::make_shared<Cancel>(std::move(cancel));
-        // Weak: the caller's signal may outlive the execution context, which neither the core nor a call must.
+        // Weak: the caller's signal may outlive the execution context; the core and a call must not.
         slot.assign(
             [core = std::weak_ptr(core), canceller = std::weak_ptr(canceller)](asio::cancellation_type type) {
                 auto pool = core.lock();
@@ -65,9 +66,9 @@ void forward_cancellation(completion<T>& caller, const core_ptr& core, Cancel ca
     } catch (const std::bad_alloc&) {}
 }
 
-/// Takes a caller to the strand, where `enter(core, caller)` begins what it waits for, and `cancel(core, type)`
-/// ends it. The strand owns the caller from there on, not before: there the pool knows what waits, and can part the two
-/// if the strand never runs again.
+/// Moves a caller to the strand. There `enter(core, caller)` begins the operation, and `cancel(core, type)` ends it.
+/// The strand owns the caller from then on, not earlier: there the pool knows its waiting callers, and can drop the
+/// caller if the strand never runs again.
 template <class T, class Cancel, class Enter>
 void enter_strand(const core_ptr& core, completion<T>&& caller, Cancel cancel, Enter enter) {
     forward_cancellation(caller, core, std::move(cancel));
@@ -77,11 +78,11 @@ void enter_strand(const core_ptr& core, completion<T>&& caller, Cancel cancel, E
     execute_with_retry(core->executor(), std::move(arrive));
 }
 
-/// What a user waits for, done by a coroutine on the pool's strand.
+/// An operation of a user, run by a coroutine on the pool's strand.
 template <class T>
 class operation final : public waiting_caller {
 public:
-    /// Begins it: `body(core)` is the coroutine. On the strand.
+    /// Begins the operation: `body(core)` is its coroutine. On the strand.
     template <class Body>
     void begin(const std::shared_ptr<operation>& self, const core_ptr& core, task_group& tasks, Body body,
                completion<T>&& caller) {
@@ -126,10 +127,10 @@ private:
         self->end(std::move(failure), std::move(result));
     }
 
-    /// Out of the core's list first: what the caller destroys, he destroys on his own thread.
+    /// Leaves the core's list first: the caller destroys its own objects on its own thread.
     void end(lazy_error&& failure, outcome&& result) {
         unlink();
-        caller_.end(std::move(failure), std::move(result)); // empty, if what came after the end has failed
+        caller_.end(std::move(failure), std::move(result)); // empty if a failure follows the end
     }
 
     completion<T> caller_;
@@ -137,8 +138,8 @@ private:
     bool cancelled_ = false;
 };
 
-/// Waits for `body(core)`, a coroutine that runs on the strand in the group that `tasks(core)` is. Cancelling (all
-/// types) ends the wait with errc::cancelled.
+/// Waits for `body(core)`, a coroutine that runs on the strand in the group `tasks(core)`. Cancellation (all types)
+/// ends the wait with errc::cancelled.
 template <class T, class Tasks, class Body>
 void wait_on_strand(const core_ptr& core, completion<T>&& caller, Tasks tasks, Body body) {
     std::shared_ptr<operation<T>> mine;

@@ -2,7 +2,7 @@
 // Distributed under the Boost Software License, Version 1.0.
 
 /// @file
-/// The operations that are awaited, compiled here once and not in each file that awaits them.
+/// The operations that are awaited, compiled once here instead of in each file that awaits one.
 
 #include <skep/lease.hpp>
 #include <skep/pool.hpp>

@@ -29,9 +29,9 @@ void pool_core::enroll() {
     context_guard::enroll(executor().get_inner_executor(), shared_from_this());
 }
 
-/// Ends the pool, as something has failed that the pool cannot go on without: every open call and checkout is completed, every
-/// worker killed with its group. What that needs was made while there was memory. What is open is completed each time: to
-/// refuse a call may fail as well.
+/// Ends the pool after a failure that the pool cannot survive: completes every open call and checkout, and kills every
+/// worker with its group. Uses only memory allocated before. Completes open claims each time, because refusing a call
+/// may fail as well.
 void pool_core::break_down(const std::exception_ptr& problem) noexcept {
     auto& state = parts_.state;
     const bool is_first = state.phase != pool_phase::failed && state.phase != pool_phase::stopped;
@@ -65,7 +65,7 @@ void pool_core::end_broken(bool was_stopping) noexcept {
     parts_.supervision.end_launch();
     parts_.supervision.kill_all();
     start_.break_off();
-    if (was_stopping) { // whoever waits for the shutdown is not kept waiting
+    if (was_stopping) { // ends the waits for the shutdown
         parts_.supervision.end_now();
         parts_.starter->close();
         shutdown_.end();
@@ -73,7 +73,7 @@ void pool_core::end_broken(bool was_stopping) noexcept {
     while (!parts_.events.empty()) {
         try {
             events_.apply_all();
-        } catch (...) {} // that one was taken
+        } catch (...) {} // the failed event is already taken
     }
     parts_.changed.notify_all();
     if (!was_stopping) {
@@ -89,7 +89,7 @@ error pool_core::failure_of(const std::exception_ptr& problem, bool was_cancelle
             if (const auto* const stated = dynamic_cast<const error*>(&failure)) {
                 return *stated;
             }
-            // Its task was cancelled.
+            // The operation's task was cancelled.
             const auto& broken = parts_.state.broken;
             return was_cancelled || !broken
                        ? parts_.failure(was_cancelled ? errc::cancelled : errc::shutting_down)
@@ -150,7 +150,7 @@ void pool_core::take_chunks(call& streaming_call, stream_credit taken_credit) {
     parts_.calls.answers().take_chunks(streaming_call, taken_credit);
 }
 
-/// What has brought the pool into a state in which it refuses calls.
+/// Returns the cause of the pool's refusal of calls.
 error_info pool_core::cause_of_refusal() const {
     if (const auto* const failed = parts_.state.problem()) {
         return failed->info();
@@ -160,7 +160,7 @@ error_info pool_core::cause_of_refusal() const {
 
 void pool_core::end_now(const asio::execution_context&) noexcept {
     parts_.supervision.end_now();
-    parts_.starter->close(); // ends what the workers have left of their groups, and a launch under way
+    parts_.starter->close(); // ends a launch under way, and the rest of the workers' groups
     parts_.waits.drop_callers();
     parts_.calls.open_calls().drop_callers();
 }

@@ -20,20 +20,21 @@
 
 namespace skep {
 
-/// What a pool_manager gives to a pool of its own.
+/// Given by a pool_manager to each of its pools.
 struct pool_membership {
     worker_share share;
-    bool starts_again = false; ///< a start that has failed is tried again, with the backoff of restarts
+    bool starts_again = false; ///< a failed start is retried, with the backoff of restarts
 };
 
-/// What is behind a pool: its parts and its phases, who is taken on, and how it breaks down. Everything but the constructor,
-/// executor(), config(), begin_trace(), tools(), events(), is_forked() and refuse_if_forked() runs on the strand.
+/// The implementation of a pool: its parts and phases, the admission of calls, and the breakdown. All functions run on
+/// the strand, except the constructor, enroll(), executor(), config(), begin_trace(), tools(), events(), is_forked(),
+/// refuse_if_forked() and exhausted().
 class pool_core final : public std::enable_shared_from_this<pool_core>, public context_bound {
 public:
     pool_core(pool_context context, pool_config config, const runtime_factory& make_runtime,
               pool_membership of_manager = {});
 
-    /// To be called once it has an owner.
+    /// To be called once a shared_ptr owns the core.
     void enroll();
 
     const strand& executor() const noexcept { return parts_.context.executor; }
@@ -44,32 +45,33 @@ public:
     event_bus& events() const noexcept { return *parts_.context.events; }
     tool_table& tools() noexcept { return parts_.tools; }
 
-    /// Whether this process is a forked copy of the one that started the pool. The threads of that process are not in it,
-    /// which may have held the strand: it is asked before the strand is entered.
+    /// Returns true if this process is a forked copy of the process that started the pool. The copy lacks the other
+    /// threads, and one of these may have held the strand: check before entering the strand.
     bool is_forked() const noexcept {
         return is_copy_of(parts_.state.started_in.load(std::memory_order_relaxed));
     }
-    /// Throws error(forked).
+    /// Throws error(forked) in a forked copy.
     void refuse_if_forked() const;
 
-    /// Runs what has been posted to the strand: what it throws ends the pool.
+    /// Runs a function that was posted to the strand. An exception ends the pool.
     template <class Function>
     void guard(Function&& function) noexcept {
         parts_.limit.guard(function);
     }
 
-    /// What an operation ends with whose coroutine has thrown `problem`. The pool ends with it, unless that is the caller's.
+    /// Returns the error of an operation whose coroutine has thrown `problem`. Exceptions other than
+    /// boost::system::system_error end the pool.
     error failure_of(const std::exception_ptr& problem, bool was_cancelled) noexcept;
 
-    /// There is no memory for one operation.
+    /// Returns the error of an operation without memory.
     const error& exhausted() const noexcept { return exhausted_; }
 
-    // Calls. submit() takes one on, or refuses it: because it could not be encoded, or for the state of the pool.
+    // Calls. submit() admits a call. Fails a call that could not be encoded, or that the pool's state forbids.
     void submit(call& new_call);
     void take_chunks(call& streaming_call, stream_credit taken_credit);
     void check_out(lease_claim& new_lease);
 
-    // What users' operations are about. For changes the pool has to be running: see require_running().
+    // Parts that the users' operations use. A change requires a running pool: see require_running().
     pool_parts& parts() noexcept { return parts_; }
     inspection& inspecting() noexcept { return inspection_; }
     pool_sessions& sessions() noexcept { return sessions_; }
@@ -96,10 +98,10 @@ private:
     const error exhausted_; ///< made while there was memory
 };
 
-/// A pool on a runtime of the caller's choice, such as a fake, watched over by its execution context.
+/// Makes a pool on a runtime of the caller's choice, such as a fake. The pool is enrolled with its execution context.
 pool make_pool(std::shared_ptr<pool_core> core);
 
-/// A pool of processes on this machine.
+/// Makes a pool of processes on this machine.
 pool make_process_pool(asio::any_io_executor executor, pool_config config, pool_membership of_manager);
 
 } // namespace skep

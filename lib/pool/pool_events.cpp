@@ -38,7 +38,7 @@ void pool_events::apply_all() {
     parts_.changed.notify_all();
 }
 
-/// If that has changed.
+/// Publishes the availability if it has changed.
 void pool_events::publish_availability() {
     if (parts_.state.phase != pool_phase::running) {
         return;
@@ -61,7 +61,7 @@ void pool_events::publish_availability() {
 }
 
 void pool_events::apply(worker& subject, const came_up&) {
-    parts_.supervision.on_up(subject); // first, as the rest may lack memory
+    parts_.supervision.on_up(subject); // first: the rest may lack memory
     parts_.log(
         log_level::info,
         [&] {
@@ -134,7 +134,7 @@ void pool_events::apply(worker& subject, const calls_lost&) {
     parts_.calls.room().serve_all();
     parts_.refuse_cycles();
     parts_.scaling.on_waiting();
-    shutdown_.fail_queue_if_hopeless(); // they may have come back to a queue that nobody serves any more
+    shutdown_.fail_queue_if_hopeless(); // the lost calls may be back in a queue that no worker serves
 }
 
 void pool_events::apply(worker& subject, const ended&) {
@@ -175,7 +175,7 @@ void pool_events::publish_end(const worker& ended_worker) const {
 
 void pool_events::log_end(const worker& ended_worker) const {
     const auto& life = ended_worker.life();
-    const bool is_held = life.ending().last_stage() == stop_stage::lost; // by the kernel
+    const bool is_held = life.ending().last_stage() == stop_stage::lost; // held by the kernel
     const auto level = is_held ? log_level::error : life.is_lost() ? log_level::warning : log_level::info;
     const auto describe = [&] {
         std::string text = to_string(ended_worker.id()) + " " + std::string(to_string(life.state()));

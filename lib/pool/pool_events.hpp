@@ -10,17 +10,16 @@
 
 namespace skep {
 
-/// What a pool does about what its workers tell: the hand-over between those who have workers and those who need them. On
-/// the pool's strand.
+/// Applies the events of workers: to the supervisor, the calls, the sizing and the shutdown. On the pool's strand.
 class pool_events {
 public:
     pool_events(pool_parts& parts, call_outcomes& outcomes, inspection& ends, pool_shutdown& shutdown)
         : parts_(parts), outcomes_(outcomes), inspection_(ends), shutdown_(shutdown) {}
 
-    /// Has apply_all() called soon.
+    /// Schedules apply_all().
     void wake();
 
-    /// Acts on all that has happened, and tells who waits for it.
+    /// Applies all pending events, and notifies waiting coroutines.
     void apply_all();
 
 private:

@@ -13,22 +13,22 @@
 
 namespace skep {
 
-/// What the user's initialization_delegate does for the pool: before its first worker, and after the end of each. Does
-/// nothing where there is none. On the pool's strand.
+/// Calls the user's initialization_delegate: before the first worker, and after the end of each worker. Does nothing
+/// without a delegate. On the pool's strand.
 class pool_hooks {
 public:
     pool_hooks(const pool_context& context, const pool_config& config, const pool_log& log);
 
-    /// Why no worker is to be started; empty if they are to be.
+    /// Returns why no worker may be started; empty if workers may start.
     asio::awaitable<std::string> before_first_worker();
 
-    /// The start is not wanted any more: before_first_worker() returns soon.
+    /// Cancels the start: before_first_worker() returns soon.
     void cancel_start() { starters_.cancel(); }
 
-    /// `owner` stays alive until it has ended.
+    /// Begins the delegate's after_end(). `owner` stays alive until its end.
     void after_end(const std::shared_ptr<void>& owner, worker_exit end);
 
-    /// Returns when every after_end() has ended, or has had its time.
+    /// Waits until every after_end() has ended or timed out.
     asio::awaitable<void> join() { return farewells_.join(); }
 
 private:

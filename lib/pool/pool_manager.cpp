@@ -42,7 +42,7 @@ std::shared_ptr<worker_budget> budget_of(const manager_config& config) {
 
 using pools_by_name = std::map<std::string, pool, std::less<>>;
 
-/// What became of one pool's part of an operation on all.
+/// The outcome of one pool in an operation on all pools.
 template <class Result>
 struct outcome {
     std::optional<Result> result;
@@ -58,13 +58,13 @@ asio::awaitable<void> record_outcome(asio::awaitable<Result> operation, outcome<
     }
 }
 
-/// So that its outcome has a value.
+/// Returns true, because an outcome needs a value.
 asio::awaitable<bool> start_one(pool& target) {
     co_await target.start();
     co_return true;
 }
 
-/// One after the other. The manager may be destroyed meanwhile.
+/// In sequence. The manager may be destroyed meanwhile.
 asio::awaitable<std::vector<pool_status>> status_of_all(std::vector<asio::awaitable<pool_status>> looks) {
     std::vector<pool_status> all;
     for (auto& each : looks) {
@@ -74,7 +74,7 @@ asio::awaitable<std::vector<pool_status>> status_of_all(std::vector<asio::awaita
     co_return all;
 }
 
-/// A pool may lose workers while the others come up.
+/// Repeats the wait, because a pool may lose workers while the others come up.
 asio::awaitable<void> wait_for_workers(std::weak_ptr<pools_by_name> pools, std::size_t count) {
     for (bool have_all = false; !have_all;) {
         std::vector<asio::awaitable<void>> parts;
@@ -106,7 +106,7 @@ bool manager_report::clean() const noexcept {
     return std::all_of(pools.begin(), pools.end(), [](const auto& each) { return each.second.clean(); });
 }
 
-/// Sweeps a store until it is told to end.
+/// Sweeps a store until end().
 class session_cleaner : public std::enable_shared_from_this<session_cleaner> {
 public:
     session_cleaner(const asio::any_io_executor& executor, std::shared_ptr<session_store> store)
@@ -126,7 +126,7 @@ private:
             co_await pause_until(strand_, clock::now() + store_->options().cleanup_interval);
             try {
                 co_await store_->cleanup_expired();
-            } catch (const error&) {} // the backend is out of reach: it is swept the next time
+            } catch (const error&) {} // the backend is out of reach: the next sweep tries again
         }
     }
 
@@ -163,7 +163,7 @@ pool_manager::pool_manager(asio::any_io_executor executor, manager_config config
       restarts_failed_pools_(config.restart_failed_pools),
       log_handler_(std::move(config.log_handler)) {
     std::vector<worker_share> shares;
-    for (const auto& each : config.pools) { // before the first pool takes more than its least number
+    for (const auto& each : config.pools) { // before the first pool takes more than its minimum
         shares.emplace_back(budget_).reserve(least_workers(each));
     }
     for (std::size_t i = 0; i < config.pools.size(); ++i) {
@@ -277,7 +277,7 @@ asio::awaitable<manager_report> pool_manager::shutdown() {
     const auto cleaner = cleaner_; // the manager may be destroyed meanwhile
     const auto events = events_;
     co_await run_together(std::move(parts), on_part_failure::go_on);
-    cleaner->end();      // or the context would never run out of work
+    cleaner->end();      // otherwise the context would never run out of work
     events->end_waits(); // likewise
     manager_report report;
     for (auto& [name, each] : outcomes) {
@@ -300,7 +300,7 @@ asio::awaitable<std::vector<pool_status>> pool_manager::status() {
 call_operation pool_manager::prepare(request call) {
     try {
         return get(call.pool()).prepare(std::move(call));
-    } catch (const error&) { // there is no such pool
+    } catch (const error&) { // no such pool
         return call_operation::failing(std::current_exception());
     }
 }

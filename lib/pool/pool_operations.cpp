@@ -23,7 +23,7 @@ task_group& others_of(pool_core& core) {
     return core.parts().waits.others();
 }
 
-/// Runs the coroutine `body(core)` on the strand of a pool that is running, and returns its result.
+/// Runs the coroutine `body(core)` on the strand of a running pool, and completes the caller with its result.
 template <class T, class Body>
 void run_in_running(const core_ptr& core, completion<T>&& caller, Body body) {
     if (is_refused(caller, *core)) {
@@ -36,13 +36,13 @@ void run_in_running(const core_ptr& core, completion<T>&& caller, Body body) {
     wait_on_strand(core, std::move(caller), changes_of, std::move(checked));
 }
 
-/// Something that can be waited for in every phase.
+/// Runs the coroutine `body(core)` in any phase of the pool.
 template <class T, class Body>
 void wait_for(const core_ptr& core, completion<T>&& caller, Body body) {
     wait_on_strand(core, std::move(caller), others_of, std::move(body));
 }
 
-/// What `act` returns of the pool, on its strand.
+/// Completes the caller with the result of `act(core)`, called on the strand.
 template <class T, class Act>
 void hop(const core_ptr& core, completion<T>&& caller, Act act) {
     auto enter = [core, act = std::move(act), caller = std::move(caller)]() mutable {
@@ -62,7 +62,8 @@ void hop(const core_ptr& core, completion<T>&& caller, Act act) {
     execute_with_retry(core->executor(), std::move(enter));
 }
 
-/// How large it is depends on the pool, and on who asks: without memory for it, that fails alone.
+/// Returns a picture of the pool. Its size depends on the pool and on the request: without memory, only this operation
+/// fails.
 template <class Picture>
 Picture picture_of(pool_core& pool, Picture (pool_parts::*look)()) {
     pool.parts().events.catch_up();

@@ -71,7 +71,7 @@ void pool_parts::refuse_cycles() {
 }
 
 std::size_t pool_parts::fail_queue(errc code, const error_info& info) {
-    leases.refuse_checkouts(code, info); // calls are left
+    leases.refuse_checkouts(code, info); // only calls remain
     return calls.open_calls().fail_queue(code, info);
 }
 
@@ -91,7 +91,7 @@ asio::awaitable<void> pool_parts::stop_workers(stop_stage first) {
     co_await tasks.supply.join();
     co_await tasks.demand.join();
     co_await hooks.join();
-    workers.for_each([this](worker& each) { // whose end was lost, with the memory for it
+    workers.for_each([this](worker& each) { // workers whose end was lost for lack of memory
         calls.remove(each);
         supervision.count_end(each);
     });

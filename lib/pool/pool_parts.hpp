@@ -28,38 +28,38 @@
 
 namespace skep {
 
-/// Makes the runtime of a pool. `sink` takes the workers' output.
+/// Makes the runtime of a pool. `sink` receives the workers' output.
 using runtime_factory =
     std::function<std::unique_ptr<runtime>(const pool_context&, const pool_config&, output_handler sink)>;
 
-/// How far a pool is.
+/// The phase of a pool, and its failures.
 struct pool_state {
     pool_phase phase = pool_phase::created;
-    std::atomic<unsigned> started_in = 0; ///< the process_generation(); 0 unless started
-    bool was_available = true;            ///< when last told
-    std::optional<error> broken;          ///< what the pool has failed with
-    std::optional<error> failed_start;    ///< of the last start, from its undoing until the next one
-    std::unique_ptr<std::byte[]> spare;   ///< given back before callers are told that the pool has failed
+    std::atomic<unsigned> started_in = 0; ///< the process_generation() of the start; 0 unless started
+    bool was_available = true;            ///< as last published
+    std::optional<error> broken;          ///< the pool's failure
+    std::optional<error> failed_start;    ///< error of the last start, from its undoing until the next start
+    std::unique_ptr<std::byte[]> spare;   ///< reserve, freed before callers learn of the pool's failure
 
     bool is_ending() const noexcept { return phase == pool_phase::stopping || phase == pool_phase::stopped; }
 
-    /// Why there are no workers, if that is what the pool has come to.
+    /// Returns why there are no workers: the pool or its last start has failed. Null otherwise.
     const error* problem() const noexcept {
         return phase == pool_phase::failed ? &*broken : failed_start ? &*failed_start : nullptr;
     }
 };
 
-/// What runs in a pool, beside its workers and its users' waits.
+/// The tasks of a pool, besides its workers and its users' waits.
 struct pool_tasks {
-    task_group supply;     ///< what has workers started and replaced, until the shutdown begins
-    task_group demand;     ///< the deadlines, until it ends
+    task_group supply;     ///< supervision and scaling, until the shutdown begins
+    task_group demand;     ///< deadlines and the expiry of sessions, until the workers have ended
     task_group phases;     ///< start and shutdown
-    task_group retries;    ///< the next try of a start that has failed, until the shutdown begins
-    task_group stragglers; ///< what names those that a shutdown waits for, until nobody is left
+    task_group retries;    ///< next attempt after a failed start, until the shutdown begins
+    task_group stragglers; ///< log of a shutdown's stragglers, until all have ended
 };
 
-/// What a pool is made of, but for its phases; and what concerns its calls and leases, or its workers and its calls, alike.
-/// On the strand.
+/// The parts of a pool, except its phases, and the operations on several parts at once: on calls and leases, or on
+/// workers and calls. On the strand.
 class pool_parts {
 public:
     pool_parts(pool_context context_of_pool, pool_config config_of_pool, const runtime_factory& make_runtime,
@@ -68,22 +68,22 @@ public:
 
     error failure(errc code, error_info info = {}) const;
 
-    /// Runs `body` in one of the groups. The pool stays alive meanwhile.
+    /// Runs `body` in `group`. The pool stays alive until the end of `body`.
     void run_in(task_group& group, asio::awaitable<void> body) {
         group.spawn(surroundings.owner.lock(), std::move(body));
     }
 
-    /// Whether calls that wait may hope for a worker more.
+    /// Returns true if a further worker may come for waiting calls.
     bool may_get_more_workers() const noexcept;
 
-    /// Workers that were to come may not: tools' calls that have waited for them may wait for each other alone.
+    /// If no more workers are coming, fails the calls of tools that wait only for each other.
     void refuse_cycles();
 
-    // Ends every claim that waits, or every one that is open, with `code`; returns how many calls there were.
+    // End every waiting call and checkout, or in addition every running call, with `code`. Return the number of calls.
     std::size_t fail_queue(errc code, const error_info& info);
     std::size_t abort_all(errc code);
 
-    /// Stops every worker, ends the loops, and gives back the thread.
+    /// Stops every worker, ends the loops, and gives back the runtime's thread.
     asio::awaitable<void> stop_workers(stop_stage first);
 
     pool_status status();
@@ -97,7 +97,7 @@ public:
     event_queue events;
     tool_table tools;
     worker_surroundings surroundings;
-    condition_variable changed; ///< the phase, or something about a worker
+    condition_variable changed; ///< notified when the phase or a worker changes
     pool_state state;
     dispatcher calls;
     lease_manager leases;

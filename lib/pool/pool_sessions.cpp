@@ -22,12 +22,12 @@ void pool_sessions::on_session_removed(const std::string& id) noexcept {
     forget_soon(id, std::nullopt);
 }
 
-/// What has used it since has begun anew.
+/// Keeps a session that was used after `expiry_time`: it has begun anew.
 void pool_sessions::on_session_expired(const std::string& id, time_point expiry_time) noexcept {
     forget_soon(id, expiry_time);
 }
 
-/// Without memory for it the session expires here by its time.
+/// Without memory, the session expires here by its own ttl.
 void pool_sessions::forget_soon(const std::string& id, std::optional<time_point> expiry_time) noexcept {
     try {
         asio::post(parts_.context.executor, [this, weak = parts_.surroundings.owner, id, expiry_time] {

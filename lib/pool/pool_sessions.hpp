@@ -11,13 +11,13 @@
 
 namespace skep {
 
-/// What users ask of sessions and their workers; and follows what becomes of them in the pool's store, if it has one. On the
-/// pool's strand, but for the observer's functions.
+/// The users' operations on sessions and their workers. Follows changes in the pool's session store, if there is one.
+/// On the pool's strand, except the observer functions.
 class pool_sessions final : public session_observer {
 public:
     explicit pool_sessions(pool_parts& parts) noexcept : parts_(parts) {}
 
-    /// Begins to follow the store. Once the pool has an owner.
+    /// Begins to follow the store. To be called once the pool has an owner.
     void watch();
 
     std::optional<session_binding> binding_of(const std::string& id);

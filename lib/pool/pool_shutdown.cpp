@@ -13,7 +13,7 @@ namespace skep {
 
 namespace {
 
-// When a shutdown first says who keeps it waiting, and how often from then on.
+// Delay before a shutdown first logs its stragglers, and the interval from then on.
 constexpr duration first_straggler_report = std::chrono::seconds(1);
 constexpr duration straggler_report_interval = std::chrono::seconds(5);
 
@@ -47,9 +47,9 @@ void pool_shutdown::begin() {
     }
     state_.phase = pool_phase::stopping;
     kills_at_once_ =
-        kills_at_once_ || is_copy_of(state_.started_in); // nothing may be sent to workers of another process
+        kills_at_once_ || is_copy_of(state_.started_in); // workers of another process get no messages
     parts_.hooks.cancel_start();
-    parts_.supervision.progress().open(); // a start that is under way looks up
+    parts_.supervision.progress().open(); // wakes a start under way
     parts_.changed.notify_all();
     parts_.run_in(parts_.tasks.phases, run());
 }
@@ -65,7 +65,7 @@ asio::awaitable<void> pool_shutdown::run() {
     co_await parts_.tasks.retries.join();
     parts_.tasks.supply.cancel();
     parts_.supervision.end_launch();
-    parts_.leases.refuse_checkouts(errc::shutting_down); // they would have no calls
+    parts_.leases.refuse_checkouts(errc::shutting_down); // new leases could make no calls
     parts_.calls.room().serve_all();
     const auto before = parts_.calls.open_calls().queued() + parts_.calls.open_calls().in_flight();
     fail_queue_if_hopeless();
@@ -85,7 +85,7 @@ asio::awaitable<void> pool_shutdown::run() {
 
 void pool_shutdown::end() noexcept {
     if (!parts_.config.events) {
-        parts_.context.events->end_waits(); // a subscriber would keep its context at work
+        parts_.context.events->end_waits(); // a waiting subscriber would keep its context at work
     }
     state_.started_in = 0;
     parts_.scaling.release_share();
@@ -98,14 +98,15 @@ void pool_shutdown::on_ended(const worker_exit& end) {
     }
 }
 
-/// A pool that shuts down starts no workers and ends no suspension: what those it has will not take, nobody will.
+/// A pool that shuts down starts no workers and ends no suspension: only its current workers can still take queued
+/// calls.
 void pool_shutdown::fail_queue_if_hopeless() {
     if (state_.phase == pool_phase::stopping && !parts_.suspensions.will_serve()) {
         report_.calls_aborted += parts_.fail_queue(errc::shutting_down, {});
     }
 }
 
-/// Says at intervals who keeps a shutdown waiting.
+/// Logs at intervals the workers that delay a shutdown.
 asio::awaitable<void> pool_shutdown::name_stragglers(time_point start_time) {
     auto next = start_time + first_straggler_report;
     for (;;) {

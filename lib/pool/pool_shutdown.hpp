@@ -12,25 +12,25 @@
 
 namespace skep {
 
-/// How a pool shuts down: in a drain, with a limit, or in a hurry. On the pool's strand.
+/// Shuts a pool down: drains calls up to a time limit, or kills at once. On the pool's strand.
 class pool_shutdown {
 public:
     pool_shutdown(pool_parts& parts, pool_start& start) noexcept : parts_(parts), start_(start) {}
 
-    /// For users; cancelling ends the wait only.
+    /// Operation of users. Cancelling ends the wait only.
     asio::awaitable<shutdown_report> shutdown();
 
-    /// The pool object is gone: ends everything, without waiting for calls.
+    /// The pool object was destroyed: ends everything without waiting for calls.
     void abandon();
 
-    /// Gives up what waits for workers that a pool which shuts down will not have.
+    /// Fails queued calls and checkouts that the workers of a stopping pool will not serve.
     void fail_queue_if_hopeless();
 
     // For the report.
     void on_ended(const worker_exit& end);
     void count_aborted(std::size_t calls) noexcept { report_.calls_aborted += calls; }
 
-    /// The pool has stopped: nobody is kept waiting.
+    /// The pool has stopped: ends all waits.
     void end() noexcept;
 
 private:

@@ -14,7 +14,7 @@ namespace skep {
 
 namespace {
 
-// For resuming the callers of a pool that has failed: about 300 of them, before they give back what they hold.
+// Memory for resuming the callers of a failed pool: about 300 callers, before these free their own memory.
 constexpr std::size_t spare_bytes = 64u << 10;
 
 constexpr bool may_start(pool_phase phase) noexcept {
@@ -52,7 +52,7 @@ asio::awaitable<void> pool_start::run() {
     parts_.context.publish<events::pool_init_started>([&] {
         return events::pool_init_started{parts_.config.name, parts_.workers.desired()};
     });
-    if (state_.broken) { // what is left of it
+    if (state_.broken) { // stops the rest of the failed pool
         co_await parts_.stop_workers(stop_stage::kill);
         state_.broken.reset();
         parts_.limit.mend();
@@ -81,7 +81,7 @@ asio::awaitable<void> pool_start::bring_up() {
     }
 }
 
-/// What the user has to do before there are workers. False if that has failed.
+/// Runs the user's before_first_worker(). Returns false if that has failed.
 asio::awaitable<bool> pool_start::prepare() {
     const auto complaint = co_await parts_.hooks.before_first_worker();
     if (!complaint.empty()) {
@@ -90,14 +90,14 @@ asio::awaitable<bool> pool_start::prepare() {
     co_return complaint.empty();
 }
 
-/// Batch after batch, until enough workers are up or the first attempt of every slot has ended. The rest of a launch
-/// is up to the supervisor.
+/// Launches batch after batch, until enough workers are up or the first attempt of every slot has ended. The supervisor
+/// does the rest of a launch.
 asio::awaitable<void> pool_start::launch_until_ready() {
     parts_.supervision.begin_launch();
     while (state_.phase == pool_phase::starting && parts_.workers.ready() < parts_.config.min_ready) {
-        parts_.supervision.progress().close(); // before looking: a start may fail at once
+        parts_.supervision.progress().close(); // before the check: a start may fail at once
         if (parts_.workers.ready() == 0 && parts_.supervision.last_failure_code() == errc::spawn_failed) {
-            parts_.supervision.end_launch(); // the others would fail as well
+            parts_.supervision.end_launch(); // further launches would fail as well
         }
         const auto next_batch = parts_.supervision.launch_due(parts_.context.now());
         if (!parts_.supervision.is_launching() && parts_.workers.starting() == 0) {
@@ -107,7 +107,7 @@ asio::awaitable<void> pool_start::launch_until_ready() {
     }
 }
 
-/// Too few workers came up: everything is stopped again, and what waited for a worker fails.
+/// Too few workers came up: stops everything again, and fails the calls and checkouts that waited for a worker.
 asio::awaitable<void> pool_start::undo() {
     const auto came_up = parts_.workers.ready();
     parts_.supervision.record_failure_under_way();
@@ -115,7 +115,7 @@ asio::awaitable<void> pool_start::undo() {
     parts_.calls.open_calls().abort_running(errc::start_failed, cause);
     parts_.fail_queue(errc::start_failed, cause);
     co_await parts_.stop_workers(stop_stage::ask);
-    const auto problem = start_failure(came_up); // only now is known how all of them ended
+    const auto problem = start_failure(came_up); // again: all workers have ended by now, with known causes
     state_.failed_start.reset();
     if (state_.phase == pool_phase::starting) {
         state_.phase = pool_phase::created;
@@ -148,11 +148,11 @@ void pool_start::plan_another() {
     parts_.log(log_level::warning, [&] {
         return "the start is tried again in " + in_milliseconds(wait) + ": " + state_.problem()->what();
     });
-    parts_.tasks.retries.cancel(); // a start by the user has come before the last plan
+    parts_.tasks.retries.cancel(); // drops a plan overtaken by a start of the user
     parts_.run_in(parts_.tasks.retries, start_again(parts_.context.now() + wait, process_generation()));
 }
 
-/// `planned_by`: the process_generation() of the time; a forked copy of the process has not asked for workers.
+/// `planned_by`: the process_generation() at planning. A forked copy of the process starts no workers.
 asio::awaitable<void> pool_start::start_again(time_point start_time, unsigned planned_by) {
     co_await pause_until(parts_.context.executor, start_time);
     if (may_start(state_.phase) && planned_by == process_generation()) { // no start by the user is under way
@@ -171,7 +171,7 @@ void pool_start::retry() noexcept {
     if (starts_again_ && last_) {
         try {
             plan_another();
-        } catch (...) {} // it stays failed
+        } catch (...) {} // the pool stays failed
     }
 }
 

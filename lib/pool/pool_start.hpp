@@ -12,29 +12,30 @@
 
 namespace skep {
 
-/// How a pool starts: the launch, who waits for it, and what is done when too few workers come up. On the pool's strand.
+/// Starts a pool: the launch, the callers that wait for the start, and the undoing if too few workers come up. On the
+/// pool's strand.
 class pool_start {
 public:
-    /// `starts_again`: a start that has failed is tried again, with the backoff of restarts.
+    /// `starts_again`: a failed start is retried, with the backoff of restarts.
     pool_start(pool_parts& parts, call_outcomes& outcomes, bool starts_again) noexcept
         : parts_(parts), outcomes_(outcomes), starts_again_(starts_again) {}
 
-    // What users wait for; cancelling ends the wait only.
+    // Operations of users. Cancelling ends the wait only.
     asio::awaitable<void> start();
     asio::awaitable<void> ready(std::size_t count);
 
     bool is_under_way() const noexcept { return last_ && !last_->is_over; }
     bool has_succeeded() const noexcept { return last_ && last_->is_over && !last_->problem; }
 
-    /// How many wait for it, or in ready().
+    /// Returns the number of callers in ready(), plus one while a start is under way.
     std::size_t waiting() const noexcept { return waiting_ + (is_under_way() ? 1 : 0); }
 
-    // The pool has failed: so does the start that is under way. Another one may be planned.
+    // The pool has failed: the start under way fails as well, and another start may be planned.
     void break_off() noexcept;
     void retry() noexcept;
 
 private:
-    /// One call of start().
+    /// One attempt to start, by start() or by a retry.
     struct attempt {
         time_point began;
         bool is_over = false;
@@ -58,8 +59,8 @@ private:
     call_outcomes& outcomes_;
     std::shared_ptr<attempt> last_;
     const bool starts_again_;
-    int failures_ = 0;        ///< in a row
-    std::size_t waiting_ = 0; ///< in ready()
+    int failures_ = 0;        ///< consecutive
+    std::size_t waiting_ = 0; ///< callers in ready()
 };
 
 } // namespace skep

@@ -14,7 +14,7 @@ namespace skep {
 
 namespace {
 
-/// The caller of next(), while the stream is waited for.
+/// The caller of next(), completed with the next chunk or the end of the stream.
 struct chunk_caller : detail::inner_caller<std::optional<chunk>> {
     void operator()(lazy_error&& failure, std::monostate&&) {
         std::optional<chunk> taken;
@@ -51,7 +51,7 @@ void stream_reader::leave() noexcept {
         asio::post(core->executor(), [core, mine = stream_] {
             core->guard([&] { core->parts().calls.cancel(*mine, asio::cancellation_type::terminal); });
         });
-    } catch (const std::bad_alloc&) { // it ends by its timeouts
+    } catch (const std::bad_alloc&) { // the stream ends by its timeouts
     }
 }
 
@@ -60,7 +60,7 @@ bool stream_reader::has_to_wait() const noexcept {
     return !has_left_ && given.chunks.empty() && !given.is_last;
 }
 
-/// The consumer's side of the strand: what it has taken is granted to the worker, and it waits.
+/// Enters the strand: grants the consumed credit to the worker, then waits.
 void stream_reader::wait(completion<void>&& caller) {
     const auto core = pool_.lock();
     if (core) {

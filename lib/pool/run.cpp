@@ -29,12 +29,12 @@ using pool_main = std::function<asio::awaitable<void>(pool&)>;
 
 constexpr std::chrono::seconds for_last_answers(1);
 
-// Signals that come together are one: timeout(1) sends one to its child, and then to the child's whole group.
+// Signals within this time count as one: timeout(1) signals its child, and then the child's whole group.
 constexpr std::chrono::milliseconds for_the_same_signal(200);
 
 constexpr int exit_status_after_interrupt = 130;
 
-/// A pool, the coroutine that it is there for, and what a signal does to both. All on one thread.
+/// A pool, its main coroutine, and the effect of signals on both. All on one thread.
 class program {
 public:
     program(pool_config config, pool_main main)
@@ -58,7 +58,7 @@ public:
         auto on_end = [this](const std::exception_ptr& problem) { on_main_ended(problem); };
         asio::co_spawn(context_, start_and_run_main(),
                        asio::bind_cancellation_slot(stop_main_.slot(), on_end));
-        context_.run(); // until the pool is down
+        context_.run(); // until the pool has stopped
         context_.restart();
         context_.run_for(for_last_answers);
         stop_main_.emit(asio::cancellation_type::terminal);
@@ -114,14 +114,14 @@ private:
         old_dispositions_.restore();
     }
 
-    // In this order: the frames of what main has left behind go with the context, and may refer to what main was made of.
+    // The order matters: coroutine frames left behind by main end with the context, and may refer to captures of main.
     signal_dispositions old_dispositions_;
     pool_main main_;
     asio::cancellation_signal stop_main_;
     asio::io_context context_{1};
     pool pool_;
     asio::signal_set signals_;
-    asio::steady_timer repeats_; ///< of the first signal
+    asio::steady_timer repeats_; ///< timer for repeats of the first signal
     bool shutting_down_ = false;
     int signal_ = 0;
     std::exception_ptr problem_;

@@ -16,7 +16,7 @@ class pool_core;
 
 using stream_ptr = boost::intrusive_ptr<stream_call>;
 
-/// A consumer's end of a stream, on its own executor. The pool may be gone before it.
+/// The consumer's end of a stream, on the consumer's executor. May outlive the pool.
 class stream_reader {
 public:
     static reply_stream open(const std::shared_ptr<pool_core>& pool, stream_ptr stream);
@@ -26,32 +26,32 @@ public:
     stream_reader(const stream_reader&) = delete;
     stream_reader& operator=(const stream_reader&) = delete;
 
-    /// Null if it is gone.
+    /// Returns null after the pool's end.
     std::shared_ptr<pool_core> pool() const noexcept { return pool_.lock(); }
 
-    /// Whether take_next() has nothing to take yet.
+    /// Returns true if take_next() has nothing to take yet.
     bool has_to_wait() const noexcept;
 
-    /// Completes when there is something to take.
+    /// Completes `caller` when there is something to take.
     void wait(completion<void>&& caller);
 
-    /// Whoever has cancelled a wait does not look at what it returns: the chunk is for the next time.
+    /// Marks the wait as cancelled: its caller ignores the result, and the chunk stays for the next call.
     void cancel_next() noexcept { stream_->given().was_cancelled = true; }
     std::optional<chunk> take_next();
 
     const reply& result() const;
 
-    /// Leaves the stream: its producer is told.
+    /// Leaves the stream and cancels its call.
     void leave() noexcept;
 
-    /// The same, and no progress is told of any more.
+    /// The same, and ends the delivery of progress.
     void close() noexcept;
 
 private:
     std::weak_ptr<pool_core> pool_;
     stream_ptr stream_;
     progress_scope progress_;
-    bool is_over_ = false; ///< there is nothing more to take
+    bool is_over_ = false; ///< nothing is left to take
     bool has_left_ = false;
 };
 

@@ -9,32 +9,33 @@
 
 namespace skep {
 
-/// Somebody who waits for something that a coroutine of the pool does.
+/// A caller that waits for a coroutine of the pool.
 class waiting_caller
     : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
-    /// Destroys what would resume him. For when no coroutine will ever run again.
+    /// Destroys the caller's continuation. Called when no coroutine will ever run again.
     virtual void forget() noexcept = 0;
 
 protected:
     ~waiting_caller() = default;
 };
 
-/// What users have a pool do and wait for, and who waits. On the pool's strand.
+/// The users' operations, and the callers that wait for them. On the pool's strand.
 class user_waits {
 public:
     explicit user_waits(const strand& executor)
         : changes_(executor, [](std::exception_ptr) {}), others_(executor, [](std::exception_ptr) {}) {}
 
-    /// Changes of a running pool, which end with it.
+    /// Changes of a running pool; end with the pool.
     task_group& changes() noexcept { return changes_; }
 
-    /// What ends by itself.
+    /// Operations that end by themselves.
     task_group& others() noexcept { return others_; }
 
     void add(waiting_caller& caller) noexcept { callers_.push_back(caller); }
 
-    /// A caller's coroutine may own the pool: they would keep each other alive. For when no coroutine will ever run again.
+    /// Called when no coroutine will ever run again. A caller's coroutine may own the pool: both would keep each other
+    /// alive.
     void drop_callers() noexcept {
         while (!callers_.empty()) {
             auto& next = callers_.front();

@@ -18,7 +18,7 @@ namespace skep {
 
 namespace {
 
-constexpr std::size_t most_pieces = 256; // of one system call
+constexpr std::size_t most_pieces = 256; // per system call
 
 bool would_block(int problem) noexcept {
     return problem == EAGAIN || problem == EWOULDBLOCK || problem == EINTR;
@@ -61,7 +61,7 @@ void blocking_input::interrupt() noexcept {
 
 bool shared_output::write(std::span<const std::string_view> pieces) noexcept {
     const std::lock_guard lock(mutex_);
-    std::size_t done = 0; // of the first piece
+    std::size_t done = 0; // bytes written of the first piece
     while (!pieces.empty()) {
         std::array<iovec, most_pieces> parts;
         const auto count = std::min(pieces.size(), most_pieces);

@@ -13,41 +13,42 @@
 
 namespace skep {
 
-/// What a thread of its own reads, blocking, whatever the rest of the process is doing.
+/// Blocking input of a dedicated thread. interrupt() unblocks the thread.
 class blocking_input {
 public:
-    /// Reads `input_fd`, and watches the end of the stream `watched_fd` meanwhile, unless that is -1. Throws std::system_error.
+    /// Reads `input_fd`, and watches the stream `watched_fd` for its end meanwhile; -1: watches no stream.
+    /// Throws std::system_error.
     blocking_input(int input_fd, int watched_fd);
 
-    /// Blocks until bytes have come, and puts them at the beginning of `room`; returns how many: 0 at the end of either
-    /// stream, nothing after interrupt().
+    /// Blocks until bytes arrive, and stores them at the beginning of `room`. Returns the number of bytes: 0 at the end
+    /// of either stream, std::nullopt after interrupt().
     std::optional<std::size_t> read(std::span<char> room) noexcept;
 
-    /// Ends read() for good, on another thread.
+    /// Ends the current read() and all later ones. Callable from any thread.
     void interrupt() noexcept;
 
 private:
     int input_fd_;
     int watched_;
-    unique_fd interrupted_; ///< readable from then on
+    unique_fd interrupted_; ///< readable after interrupt()
 };
 
-/// A stream that several threads write to.
+/// An output stream shared by several threads.
 class shared_output {
 public:
     explicit shared_output(unique_fd output_fd) noexcept : fd_(std::move(output_fd)) {}
 
-    /// Writes all pieces, one behind the other, with nothing of other threads in between. Blocks. False if nobody reads
-    /// any more.
+    /// Writes all pieces contiguously, without bytes of other threads in between. Blocks. Returns false if the reader
+    /// has closed the stream.
     bool write(std::span<const std::string_view> pieces) noexcept;
 
-    /// Whether some bytes would go without blocking.
+    /// Returns true if a write of some bytes would not block.
     bool has_room() noexcept;
 
 private:
     std::mutex mutex_;
     unique_fd fd_;
-    bool is_socket_ = true; ///< until it turns out that it is not
+    bool is_socket_ = true; ///< cleared by the first ENOTSOCK
 };
 
 } // namespace skep

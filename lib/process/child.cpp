@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds for_group(moment_for_group);
 
 child::child(const strand& executor, launched_child new_child, leash group)
     : pid_(new_child.pid()), host_(::getpid()), pidfd_(executor), pause_(executor), group_(std::move(group)) {
-    pidfd_.assign(new_child.pidfd()); // may throw; the process is the launcher's until it has not
+    pidfd_.assign(new_child.pidfd()); // may throw; until then the launcher owns the process
     new_child.release();
 }
 
@@ -55,14 +55,14 @@ void child::end_now() noexcept {
     group_ = {};
 }
 
-/// False if it has not ended in its time.
+/// Returns false if the process has not ended in time.
 bool child::collect_now() noexcept {
     const bool was_over = has_ended();
-    const auto patience = abandoned_ ? std::chrono::seconds(0) : to_die; // it has had its time
+    const auto patience = abandoned_ ? std::chrono::seconds(0) : to_die; // abandoned: its time is over
     reaped_ = true;
     const bool is_collected = collect_killed(unique_fd(pidfd_.release()), patience);
     if (!was_over) {
-        killed_ = clock::now(); // its end is the beginning of the moment for its group
+        killed_ = clock::now(); // the group's time starts at the end of the leader
     }
     return is_collected;
 }
@@ -72,7 +72,7 @@ asio::awaitable<void> child::ended() {
     while (!abandoned_ && !has_ended()) {
         auto token = asio::redirect_error(asio::use_awaitable, ec);
         co_await pidfd_.async_wait(descriptor::wait_read, std::move(token));
-        if (!ec && !abandoned_ && !has_ended()) { // for as long as somebody traces it
+        if (!ec && !abandoned_ && !has_ended()) { // not collectable while a tracer is attached
             pause_.expires_after(before_next_look);
             auto pause_token = asio::redirect_error(asio::use_awaitable, ec);
             co_await pause_.async_wait(std::move(pause_token));
@@ -95,7 +95,7 @@ void child::terminate() noexcept {
     const bool has_left = ::getpgid(pid_) != pid_;
     for (const int number : {SIGTERM, SIGCONT}) {
         ::kill(-pid_, number);
-        if (has_left) { // else it would get two
+        if (has_left) { // otherwise the process would receive the signal twice
             signal(number);
         }
     }
@@ -138,7 +138,7 @@ asio::awaitable<void> child::end_group() {
 
 bool child::holds(pid_t pid) noexcept {
     const bool is_whole =
-        !reaped_ && pidfd_send_signal(pidfd_.native_handle(), 0) == 0; // else its number may be another's
+        !reaped_ && pidfd_send_signal(pidfd_.native_handle(), 0) == 0; // else the number may be reused
     return is_whole && (pid == pid_ || ::getpgid(pid) == pid_ || ::getsid(pid) == pid_);
 }
 

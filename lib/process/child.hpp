@@ -17,12 +17,12 @@ namespace skep {
 
 using descriptor = asio::posix::basic_stream_descriptor<strand>;
 
-/// A child process and its process group: the one place that signals and reaps it. Never waits blockingly,
-/// except in end_now() and the destructor, and there for two seconds at most.
+/// A child process and its process group. Only this class signals and reaps the child. Blocks only in end_now() and in
+/// the destructor, each for two seconds at most.
 ///
-/// The leader ends first, by itself or by a SIGKILL of its own. What it has started is not to die with it: Python's
-/// resource_tracker, for one, removes what the leader has left in /dev/shm. The rest of the group has a moment to end by
-/// itself, and is killed then.
+/// Order of termination: the leader ends first, of its own accord or by a SIGKILL sent to the leader alone. Its
+/// descendants have a moment (moment_for_group) to end as well: Python's resource_tracker, for example, removes the
+/// files that the leader has left in /dev/shm. Then the group is killed.
 class child {
 public:
     child(const strand& executor, launched_child new_child, leash group);
@@ -35,30 +35,33 @@ public:
     /// Returns when the process has ended, or after abandon().
     asio::awaitable<void> ended();
 
-    /// SIGTERM to the group and to the process, whatever group it is in, and SIGCONT, without which one that is stopped
-    /// would not see it. Nothing if the process is gone: its number may be another's.
+    /// Sends SIGTERM to the group and to the process, even if the process has left the group, then SIGCONT, so that a
+    /// stopped process receives the SIGTERM. Does nothing after the end of the process: the kernel may have reused its
+    /// pid.
     void terminate() noexcept;
 
-    /// SIGKILL to the process itself, whatever group it is in.
+    /// Sends SIGKILL to the process itself, even if the process has left the group.
     void kill() noexcept;
 
-    /// Sends `number` to the process itself.
+    /// Sends signal `number` to the process itself.
     void signal(int number) noexcept;
 
-    /// Collects the status of the process, which must have ended; taken() if somebody else has collected it.
+    /// Collects the status of the process. Returns exit_status::taken() if other code has collected the status.
+    /// Preconditions: the process has ended.
     exit_status reap() noexcept;
 
-    /// To be called after reap(): returns when the group is empty, or kills what is left of it when the moment is over.
+    /// Returns when the group is empty; kills the rest of the group when the moment is over. Preconditions: reap() was
+    /// called.
     asio::awaitable<void> end_group();
 
-    /// Whether `pid` names the process itself, or another one that belongs to its group or session.
+    /// Returns true if `pid` is the process itself or another member of its group or session.
     bool holds(pid_t pid) noexcept;
 
     /// Kills the group, and makes ended() and end_group() return.
     void abandon() noexcept;
 
-    /// Does at once what is left to be done: SIGKILL to the process, which is collected, see collect_killed(); the moment
-    /// for the group, which begins with the first SIGKILL; SIGKILL to the group.
+    /// Completes the termination at once: kills the process and collects its status (see collect_killed()), waits for
+    /// the rest of the group until the moment is over, counted from the first SIGKILL, then kills the group.
     void end_now() noexcept;
 
 private:
@@ -68,11 +71,11 @@ private:
     bool collect_now() noexcept;
 
     pid_t pid_;
-    pid_t host_; ///< a forked copy of the host must not touch its children
+    pid_t host_; ///< forked copies of the host must leave its children alone
     descriptor pidfd_;
     timer pause_;
     leash group_;
-    std::optional<time_point> killed_; ///< when it got its first SIGKILL, or ended of it
+    std::optional<time_point> killed_; ///< time of the first SIGKILL, or of the end caused by one
     bool reaped_ = false;
     bool group_ended_ = false;
     bool abandoned_ = false;

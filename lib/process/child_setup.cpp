@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The code that runs in the child until its exec. It shares the host's memory, whose other threads may hold any lock:
-// only async-signal-safe calls, no allocation, nothing that must be destroyed. Sanitizers do not know its stack.
+// Code that runs in the child until its exec. The child shares the host's memory, and the host's other threads may hold
+// any lock: only async-signal-safe calls, no allocation, no object with a destructor. Sanitizers do not know the
+// child's stack.
 
 #include "process/child_setup.hpp"
 
@@ -41,23 +42,23 @@ void reset_signals() noexcept {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
     for (int number = 1; number < NSIG; ++number) {
-        ::sigaction(number, &standard, nullptr); // fails for SIGKILL and SIGSTOP, rightly
+        ::sigaction(number, &standard, nullptr); // fails for SIGKILL and SIGSTOP, as intended
     }
 }
 
-/// Leads its own session and group: for group signals, and out of the reach of a terminal, whose Ctrl-C would end it, and
-/// which stops whoever reads it from the background. No process of one session can join a group of another. Should somebody
-/// have stopped a guard, it goes on when its host ends.
+/// Makes the child the leader of its own session and group: for group signals, and out of reach of the terminal, whose
+/// Ctrl-C would end the child, and which stops background processes that read from it. A process cannot join a group of
+/// another session. A stopped guard continues when its host ends.
 bool leave_hosts_session(const child_plan& plan) noexcept {
     const bool left = ::setsid() >= 0 && (!plan.is_guard || ::prctl(PR_SET_PDEATHSIG, SIGCONT) == 0);
-    return left && ::getppid() == plan.parent; // it may have died before prctl took effect
+    return left && ::getppid() == plan.parent; // the parent may have died before prctl took effect
 }
 
 bool arm(const leash_ends& leash) noexcept {
     return leash.host < 0 || (arm_leash(leash.host) && arm_leash(leash.guard));
 }
 
-/// A limit at or below the number asked for is a lack of descriptors as well, though the kernel calls it EINVAL.
+/// A limit at or below the requested number is also a lack of descriptors, but the kernel reports EINVAL.
 int duplicate_out_of_the_way(int fd) noexcept {
     const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, first_spare_descriptor);
     if (copy < 0 && errno == EINVAL) {
@@ -66,8 +67,8 @@ int duplicate_out_of_the_way(int fd) noexcept {
     return copy;
 }
 
-/// Moves the descriptors to 0, 1, 2 ... All go up first, so that none is overwritten before it is moved; dup2 then
-/// clears close-on-exec.
+/// Moves the descriptors to 0, 1, 2 ... First moves all of them up, so that each is moved before its number is
+/// overwritten. dup2 then clears close-on-exec.
 bool place_descriptors(const child_descriptors& descriptors) noexcept {
     child_descriptors spare{};
     for (std::size_t i = 0; i < spare.size(); ++i) {
@@ -86,15 +87,16 @@ bool place_descriptors(const child_descriptors& descriptors) noexcept {
     return ::close_range(spare.size(), ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-/// Stays where it is already: there may be no permission to get there again. The C library's own getcwd may allocate.
+/// Skips chdir if this is already the current directory: the permission to enter it again may be missing. The C
+/// library's getcwd may allocate, hence the system call.
 bool enter(const char* directory) noexcept {
     std::array<char, PATH_MAX> here;
     const bool is_known = ::syscall(SYS_getcwd, here.data(), here.size()) > 0;
     return (is_known && std::strcmp(here.data(), directory) == 0) || ::chdir(directory) == 0;
 }
 
-/// A limit that may not be raised stays. Makes no call that would change nothing: a filter of system calls may end the
-/// process for it.
+/// Keeps limits that must not be raised. Makes only system calls that change a setting: a system call filter may end
+/// the process for any other.
 void assume(const process_state& state) noexcept {
     if (state.umask) {
         ::umask(*state.umask);
@@ -112,7 +114,7 @@ void assume(const process_state& state) noexcept {
 
 int run_child(void* argument) noexcept {
     auto plan = *static_cast<const child_plan*>(argument);
-    if (plan.abort->is_requested()) { // either this is seen, or the pid is, and gets a SIGKILL
+    if (plan.abort->is_requested()) { // either this sees the request, or the request kills the child
         errno = ECANCELED;
         fail(plan, launch_step::vfork);
     }
@@ -138,7 +140,7 @@ int run_child(void* argument) noexcept {
     fail(plan, launch_step::exec);
 }
 
-// As vfork, but the kernel stores the pid before the child runs: whoever stops the child then can be answered.
+// Like vfork, but the kernel stores the pid before the child runs, so that a child stopped at this point can be killed.
 constexpr int like_vfork =
     CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD; // lint: allow process because it is a flag
 

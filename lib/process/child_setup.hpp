@@ -9,29 +9,29 @@
 
 namespace skep {
 
-/// All that a child needs between its creation and exec, prepared beforehand.
+/// The input of a child between its creation and exec, prepared by the host.
 struct child_plan {
     const char* executable;
     char* const* arguments;
     char* const* environment;
-    const char* directory;      ///< nullptr: stay
-    const process_state* state; ///< nullptr: keep what the host has
+    const char* directory;      ///< nullptr: the host's
+    const process_state* state; ///< nullptr: the host's
     child_descriptors descriptors;
-    leash_ends leash; ///< to be armed
+    leash_ends leash; ///< the child arms both ends
     bool is_guard;    ///< see launch_spec
-    int report;       ///< where a failure is written to
+    int report;       ///< the child writes a child_failure here
     pid_t parent;
-    launch_abort* abort; ///< told the child's pid, and asked before exec
+    launch_abort* abort; ///< receives the child's pid; checked before exec
 };
 
-/// What a child writes when a step fails.
+/// The report of a failed step.
 struct child_failure {
     launch_step step = launch_step::setup;
     int error = 0;
 };
 
-/// Creates the child, which borrows the host's memory, and sets it up. Returns its pid once it is past its exec or
-/// has failed, or -1 with errno set.
+/// Creates a child that borrows the host's memory, and sets the child up. Returns the pid after the child's exec or
+/// failure, or -1 with errno set.
 pid_t start_child(const child_plan& plan);
 
 } // namespace skep

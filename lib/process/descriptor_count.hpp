@@ -7,17 +7,17 @@
 
 namespace skep {
 
-/// What a worker takes in the host: data, control, stdout, stderr, its pidfd and our end of its leash.
+/// Descriptors per worker in the host: data, control, stdout, stderr, pidfd and the host's end of the leash.
 inline constexpr std::size_t descriptors_of_worker = 6;
 
-/// What a launch takes besides, while it lasts: the far ends of the former, /dev/null, and a pipe for its report. There is
-/// one launch at a time.
+/// Additional descriptors during a launch: the far ends of the worker's descriptors, /dev/null and a pipe for the
+/// report. Launches run one at a time.
 inline constexpr std::size_t descriptors_of_launch = 8;
 
-/// The guard: its line and its pidfd.
+/// The guard's descriptors: its socket and its pidfd.
 inline constexpr std::size_t descriptors_of_guard = 2;
 
-/// Of a pool of so many workers, each of which may still be ending while another takes its place.
+/// Descriptors of a pool with `workers` workers. Each worker may still be ending while its replacement starts.
 constexpr std::size_t descriptors_of_pool(std::size_t workers) noexcept {
     return 2 * workers * descriptors_of_worker + descriptors_of_launch + descriptors_of_guard;
 }

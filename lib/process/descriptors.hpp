@@ -37,17 +37,17 @@ private:
     int fd_ = -1;
 };
 
-/// Two connected descriptors, one of which goes to another process.
+/// Two connected descriptors, one for this process and one for another process.
 struct fd_pair {
     unique_fd here;
     unique_fd there;
 };
 
-/// Throws error(spawn_failed).
+/// Both return two connected ends: of a socket pair, or of a pipe to this process. Throw error(spawn_failed).
 fd_pair make_socket_pair(const launcher& launch);
 fd_pair make_pipe_to_here(const launcher& launch);
 
-// By system call, because the header of glibc 2.36 declares these functions in a way that C++ cannot link.
+// These functions are system calls, because the header of glibc 2.36 declares them in a form that C++ cannot link.
 
 inline int pidfd_open(pid_t pid) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));

@@ -19,15 +19,15 @@ namespace skep {
 
 namespace {
 
-// Of Process v2 what is header-only in every version: from 1.86 on the rest is a library, which not everybody has.
+// Only the header-only part of Process v2: from 1.86 on the rest is a library, and some systems lack it.
 namespace environment = boost::process::v2::environment;
 
 bool is_essential(const std::string& name) {
     return name == "PATH" || name == "HOME" || name == "LANG";
 }
 
-/// A worker of a host that is a worker itself must not take its host's channels for its own, nor the socket by which
-/// systemd is told that the host is up for one that it may use.
+/// A worker of a host that is a worker itself must ignore the channels of its host, and must not use the socket for the
+/// host's readiness reports to systemd.
 bool is_hosts_own(const std::string& name) {
     constexpr std::array<std::string_view, 8> of_systemd{"NOTIFY_SOCKET", "FDSTORE",       "WATCHDOG_PID",
                                                          "WATCHDOG_USEC", "LISTEN_PID",    "LISTEN_PIDFDID",
@@ -41,8 +41,8 @@ variables inherited(const host_state& host, bool everything) {
     return result;
 }
 
-/// Each of these libraries starts a thread per core by default, which starves a pool of processes. `options` has what the
-/// user says of them.
+/// By default, each of these libraries starts a thread per core, which starves a pool of processes. `options` has the
+/// user's settings for them.
 void limit_library_threads(variables& target, std::size_t threads, const launch_options& options) {
     for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
                              "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"}) {
@@ -67,7 +67,7 @@ bool is_executable_file(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, ec) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Empty if there is none. As a shell does it: an empty entry of PATH is the current directory.
+/// Returns an empty string if not found. Like a shell, takes an empty entry of PATH as the current directory.
 std::string find_in_path(const std::string& name, const host_state& host) {
     const auto path = host.environment.find("PATH");
     std::istringstream folders(path == host.environment.end() ? "/usr/bin:/bin" : path->second);
@@ -129,7 +129,7 @@ std::vector<std::string> forwarded_environment(const launch_options& launch, std
         }
     }
     limit_library_threads(chosen, threads, launch);
-    append(result, protocol); // before `chosen`: a name of the user's might look like an option of env
+    append(result, protocol); // before `chosen`: a name given by the user might look like an option of env
     append(result, chosen);
     return result;
 }

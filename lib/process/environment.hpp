@@ -12,28 +12,32 @@
 
 namespace skep {
 
-/// The variables of this process that its children may have: without those that speak to this process alone, which are
-/// skep's own and those by which systemd watches a service and hands it sockets.
+/// Returns the variables of this process that children may inherit. Excludes skep's own variables, and the variables by
+/// which systemd watches a service and passes sockets.
 variables inherited_environment();
 
-/// The environment of a worker as "NAME=value" strings: the host's, then the library's defaults (one thread for each
-/// numeric library, the Python SDK on PYTHONPATH), then the user's own for the worker, then `protocol`.
+/// Returns a worker's environment as "NAME=value" strings: the host's environment, overridden by the user's variables
+/// for the worker, then by `protocol`. The library adds its defaults: `threads` threads for each numeric library unless
+/// the host or the user sets the variable, and the Python SDK at the front of PYTHONPATH.
 std::vector<std::string> worker_environment(const launch_options& launch, std::size_t threads,
                                             const variables& protocol, const host_state& host);
 
-/// The words for `env` that give a worker, wherever it is, the part of it that is to reach it: `protocol`, the limits of
-/// threads, and the user's own.
+/// Returns the arguments of `env` for a worker behind a prefix, local or remote: `protocol`, the limits of threads, and
+/// the user's variables.
 std::vector<std::string> forwarded_environment(const launch_options& launch, std::size_t threads,
                                                const variables& protocol);
 
-/// What is started here: the first word of the prefix, or else the program.
+/// Returns the program to start on this machine: the first word of the prefix, or the worker's program if there is no
+/// prefix.
 const std::string& started_program(const launch_options& launch) noexcept;
 
-/// Its absolute path, with its symbolic links: of a virtual environment's interpreter, the link tells which it is. Relative
-/// paths, and PATH, are those of `host`. Throws error(spawn_failed) saying where it was looked for.
+/// Returns the absolute path of the started program, with its symbolic links unresolved: the link identifies the
+/// interpreter of a virtual environment. Relative paths and PATH are taken from `host`. Throws error(spawn_failed) with
+/// the searched places.
 std::string find_program(const launch_options& launch, const host_state& host);
 
-/// The directory that a worker starts in, absolute; empty if it is the host's, which was deleted.
+/// Returns the absolute start directory of a worker. Empty if the worker inherits the host's directory and that
+/// directory was deleted.
 std::string starting_directory(const launch_options& launch, const host_state& host);
 
 } // namespace skep

@@ -25,11 +25,11 @@ namespace skep {
 
 namespace {
 
-/// A pulse in shared memory, which beats while the thread lives that made it.
+/// A pulse in shared memory; beats as long as the thread that created it lives.
 class pulse {
 public:
     pulse() : memory_(::memfd_create("skep-pulse", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-        const held_signal held(SIGXFSZ); // of a host that may write no files
+        const held_signal held(SIGXFSZ); // the host may be forbidden to write files
         if (memory_.get() < 0 || ::ftruncate(memory_.get(), sizeof(host_pulse)) != 0 ||
             ::fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
             launcher::fail(launch_step::guard, errno);
@@ -57,8 +57,8 @@ public:
 
     int memory() const noexcept { return memory_.get(); }
 
-    /// The guard has it: nobody else is to find it. The C library keeps a list of the mutexes that a thread holds, partly
-    /// in there.
+    /// Closes the memory after the guard has inherited it, to keep it from other processes: the C library keeps part of
+    /// a thread's list of mutexes in there.
     void hide() noexcept { memory_.reset(); }
 
 private:
@@ -66,7 +66,7 @@ private:
     host_pulse* pulse_ = nullptr;
 };
 
-/// Passes copies of descriptors on to the guard, at most two. False if there is no guard any more. Throws
+/// Passes copies of at most two descriptors to the guard. Returns false if the guard has ended. Throws
 /// error(spawn_failed).
 bool send_descriptors(int line, char kind, std::span<const int> descriptors) {
     iovec data{&kind, 1};
@@ -86,12 +86,12 @@ bool send_descriptors(int line, char kind, std::span<const int> descriptors) {
         sent = ::sendmsg(line, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (sent < 0 && errno == EINTR);
     if (sent < 0 && errno != EPIPE && errno != ECONNRESET) {
-        launcher::fail(launch_step::guard, errno); // EAGAIN: somebody has stopped it
+        launcher::fail(launch_step::guard, errno); // EAGAIN: the guard is stopped
     }
     return sent == 1;
 }
 
-/// Returns once the guard is up. Throws error(spawn_failed).
+/// Returns when the guard is ready. Throws error(spawn_failed).
 void await_report(int line, const std::string& program, const launch_abort& abort) {
     constexpr int between_looks = 20; // milliseconds
     constexpr int looks = 500;
@@ -100,7 +100,7 @@ void await_report(int line, const std::string& program, const launch_abort& abor
     for (int i = 0; i < looks && ready <= 0 && !abort.is_requested(); ++i) {
         ready = ::poll(&report, 1, between_looks);
     }
-    unsigned char problem = ready > 0 ? EPIPE : ETIMEDOUT; // it is gone, or says nothing
+    unsigned char problem = ready > 0 ? EPIPE : ETIMEDOUT; // the guard has ended, or does not answer
     if (ready > 0) {
         ::recv(line, &problem, 1, MSG_DONTWAIT);
     }
@@ -109,7 +109,7 @@ void await_report(int line, const std::string& program, const launch_abort& abor
     }
 }
 
-/// It keeps no file system from being unmounted.
+/// The guard starts in "/", so that file systems can be unmounted.
 launch_spec guard_spec(std::string program, int line, int memory) {
     launch_spec spec;
     spec.executable = std::move(program);
@@ -121,8 +121,7 @@ launch_spec guard_spec(std::string program, int line, int memory) {
             "its host, was not found; install it with the library, or name it in SKEP_GUARD";
         throw error(errc::spawn_failed, std::move(info));
     }
-    spec.arguments = {"skep-guard", "host",
-                      std::to_string(::getpid())}; // for who looks at a list of processes
+    spec.arguments = {"skep-guard", "host", std::to_string(::getpid())}; // for readers of a list of processes
     spec.descriptors = {-1, -1, -1, line, memory};
     spec.is_guard = true;
     return spec;
@@ -142,7 +141,7 @@ struct guard::running {
 
     pulse alive;
     unique_fd line;
-    launched_child process; ///< ends it when it goes
+    launched_child process; ///< ends the guard on destruction
 };
 
 guard::guard(const launcher& launch, const host_state& host) : launch_(launch), host_(host) {}
@@ -152,7 +151,7 @@ leash guard::tie(launch_abort& abort) {
     auto ends = make_socket_pair(launch_);
     const std::array<int, 2> both{ends.there.get(), ends.here.get()};
     const auto pass = [&] { return running_ && send_descriptors(running_->line.get(), leash_message, both); };
-    if (!pass()) { // it is the first, or somebody has killed the guard
+    if (!pass()) { // the first leash, or the guard was killed
         running_.reset();
         running_ = std::make_unique<running>(launch_, guard_program(host_.shipped), abort);
         if (!pass()) {
@@ -164,7 +163,7 @@ leash guard::tie(launch_abort& abort) {
 
 void guard::entrust(const launched_child& leader) {
     const std::array<int, 1> process{leader.pidfd()};
-    if (!send_descriptors(running_->line.get(), process_message, process)) { // its end has ended the group
+    if (!send_descriptors(running_->line.get(), process_message, process)) { // the group ended with the guard
         launcher::fail(launch_step::guard, EPIPE);
     }
 }

@@ -10,11 +10,12 @@
 
 namespace skep {
 
-/// The host's side of a process beside it that holds the leashes. When the thread ends that the guard was started on,
-/// the guard kills each leader, and a moment later pulls each leash: also if the host is killed, has forked copies of
-/// itself, or has so much memory that its own end takes the kernel seconds. The guard is in a session of its own and
-/// blocks every signal. Should somebody kill it all the same, the groups die with it, and the next leash starts another.
-/// To be used on one permanent thread.
+/// The host's side of the guard, a process beside the host that holds the leashes. When the thread that started the
+/// guard ends, the guard kills each leader, and a moment later pulls each leash. The guard also does so if the host is
+/// killed, has forked copies of itself, or has so much memory that its end takes the kernel seconds. The guard runs in
+/// a session of its own and blocks every signal. If the guard is killed nevertheless, the groups die with it, and the
+/// next leash starts a new guard.
+/// Thread safety: only for use on one permanent thread.
 class guard {
 public:
     guard(const launcher& launch, const host_state& host);
@@ -22,11 +23,11 @@ public:
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
 
-    /// A leash for a child that is about to be started. Starts the guard if there is none, unless `abort` is requested.
-    /// Throws error(spawn_failed).
+    /// Returns a leash for the next child. Starts the guard if it is not running, unless `abort` is requested. Throws
+    /// error(spawn_failed).
     leash tie(launch_abort& abort);
 
-    /// The child of the last leash runs: tells the guard which process that is. Throws error(spawn_failed).
+    /// Tells the guard the leader of the last leash's group. Throws error(spawn_failed). Preconditions: the child runs.
     void entrust(const launched_child& leader);
 
 private:

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The program skep-guard: holds every leash of its host. When the host ends, in whatever way, it kills the leader of each
-// group, and a moment later pulls the leashes. It needs no more of the C++ library than this.
+// The program skep-guard: holds every leash of its host. When the host ends, for any reason, the guard kills the leader
+// of each group, and a moment later pulls the leashes. Of the C++ library, it needs only the headers below.
 
 #include "process/descriptors.hpp"
 #include "process/guard_protocol.hpp"
@@ -26,21 +26,21 @@ namespace {
 constexpr int trouble = 1;
 constexpr int none = -1;
 
-/// A group that is to end with the host.
+/// A group that must end with the host.
 struct held_group {
-    int guard_end = none; ///< of its leash
-    int host_end = none;  ///< likewise
-    int leader = none;    ///< a pidfd, once it is known
+    int guard_end = none; ///< guard's end of the leash
+    int host_end = none;  ///< host's end of the leash
+    int leader = none;    ///< a pidfd, once known
 };
 
-/// Nobody but the kernel ends it: a SIGTERM to all of a user's processes must not come before the host's own.
+/// Only SIGKILL can end the guard: a SIGTERM to all processes of a user must not end the guard before the host.
 void ignore_signals() {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
 }
 
-/// Then the line ends, too, which a forked copy of the host may hold open.
+/// Ends the socket as well, which a forked copy of the host may hold open.
 void* await_end_of_host(void* pulse) {
     pthread_mutex_lock(&static_cast<skep::host_pulse*>(pulse)->held);
     shutdown(skep::guard_line, SHUT_RDWR);
@@ -50,7 +50,7 @@ void* await_end_of_host(void* pulse) {
 bool watch_host() {
     void* const pulse =
         mmap(nullptr, sizeof(skep::host_pulse), PROT_READ | PROT_WRITE, MAP_SHARED, skep::guard_memory, 0);
-    close(skep::guard_memory); // what is in it must be out of reach: the host's C library relies on it
+    close(skep::guard_memory); // the mutex must be out of reach: the host's C library relies on it
     pthread_t watcher{};
     if (pulse == MAP_FAILED) {
         return false;
@@ -59,7 +59,7 @@ bool watch_host() {
     return errno == 0;
 }
 
-/// It has three descriptors for each worker of its host.
+/// The guard has three descriptors for each worker of its host.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -68,13 +68,13 @@ void raise_descriptor_limit() {
     }
 }
 
-/// Tells the host that the guard is up: 0, or what went wrong.
+/// Reports to the host: 0 if the guard is ready, or an errno.
 bool report(int problem) {
     const auto byte = static_cast<char>(problem);
     return send(skep::guard_line, &byte, 1, MSG_NOSIGNAL) == 1 && problem == 0;
 }
 
-/// The host may still have copies of the descriptors: closing them is not enough for epoll.
+/// Removes the descriptors from epoll before closing them: the host may have copies, so a close alone is not enough.
 void let_go(int poll, const held_group& group) {
     epoll_ctl(poll, EPOLL_CTL_DEL, group.guard_end, nullptr);
     for (const int each : {group.guard_end, group.host_end, group.leader}) {
@@ -84,13 +84,13 @@ void let_go(int poll, const held_group& group) {
     }
 }
 
-/// The groups that are held.
+/// The groups held.
 class held_groups {
 public:
     const held_group* begin() const { return groups_; }
     const held_group* end() const { return groups_ + count_; }
 
-    /// False if there is no memory for it.
+    /// Returns false if there is no memory.
     bool add(const held_group& new_group) {
         if (count_ == room_) {
             const auto room = room_ == 0 ? 16 : 2 * room_;
@@ -105,7 +105,7 @@ public:
         return true;
     }
 
-    /// The group whose leash has that end; nullptr if it is held no more.
+    /// Returns the group whose leash has `guard_end`; nullptr if the group was released.
     held_group* find(int guard_end) {
         for (std::size_t i = 0; i < count_; ++i) {
             if (groups_[i].guard_end == guard_end) {
@@ -123,13 +123,13 @@ private:
     std::size_t room_ = 0;
 };
 
-/// A message from the host, and the descriptors that came with it.
+/// A message from the host with its descriptors.
 struct message {
     char kind = 0;
     int descriptors[2] = {none, none};
 };
 
-/// False at the end of the line. Descriptors for which there was no room are missing.
+/// Returns false at the end of the stream. Descriptors that exceeded the limit are missing.
 bool receive(message& next) {
     iovec data{&next.kind, 1};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof next.descriptors)> space{};
@@ -153,8 +153,8 @@ bool watch(int poll, int fd) {
     return epoll_ctl(poll, EPOLL_CTL_ADD, fd, &what) == 0;
 }
 
-/// What the host says, and to which leash `latest` a process belongs that it names next. A leash that cannot be held is
-/// let go of, and its group dies. False at the end of the line.
+/// Handles one message of the host. `latest` identifies the leash of the next process named. A leash that cannot be
+/// held is released, so its group dies. Returns false at the end of the stream.
 bool take_message(int poll, held_groups& groups, int& latest) {
     message next;
     const bool more = receive(next);
@@ -173,7 +173,7 @@ bool take_message(int poll, held_groups& groups, int& latest) {
     return more;
 }
 
-/// Serves until the host ends.
+/// Runs until the host ends.
 void hold_leashes(int poll, held_groups& groups) {
     int latest = none;
     epoll_event event{};
@@ -189,8 +189,8 @@ void hold_leashes(int poll, held_groups& groups) {
     }
 }
 
-/// Leaders at once, whatever group they are in; the rest of their groups has a moment to end by itself. A child that is
-/// being launched, and has told nobody its pid, may still arm its leash: the leashes are pulled for a second.
+/// Kills the leaders at once, in any group; the rest of their groups has a moment to end by itself. A child in its
+/// launch, whose pid is still unknown, may arm its leash late: the leashes are pulled for another second.
 void end_groups(const held_groups& groups) {
     constexpr int step = 10; // milliseconds
     constexpr int last = skep::moment_for_group + 1000;
@@ -213,7 +213,7 @@ void end_groups(const held_groups& groups) {
 } // namespace
 
 int main() {
-    prctl(PR_SET_DUMPABLE, 0); // nor may a worker reach into it
+    prctl(PR_SET_DUMPABLE, 0); // keeps workers from reaching into the guard
     ignore_signals();
     raise_descriptor_limit();
     const int poll = epoll_create1(EPOLL_CLOEXEC);

@@ -7,26 +7,26 @@
 
 namespace skep {
 
-// Between a host and its guard, a program of its own. The guard has these descriptors:
+// Protocol between a host and its guard, a separate program. The guard inherits these descriptors:
 
-/// A socket over which messages of one byte and descriptors come.
+/// A socket for messages of one byte with descriptors.
 inline constexpr int guard_line = 3;
 
-/// Memory shared with the host, which holds a heartbeat.
+/// Memory shared with the host: the host_pulse.
 inline constexpr int guard_memory = 4;
 
-/// Both ends of a leash to hold, the guard's first. A byte at the guard's end says that the host has pulled the leash,
-/// and needs it no more.
+/// Carries both ends of a leash for the guard to hold, the guard's end first. A byte received at the guard's end means
+/// that the host has pulled the leash, and the guard releases it.
 inline constexpr char leash_message = 'l';
 
-/// A pidfd of the process that leads the group of the leash before.
+/// Carries a pidfd of the leader of the previous leash's group.
 inline constexpr char process_message = 'p';
 
-/// What the rest of a group gets to end by itself, once its leader has.
-inline constexpr int moment_for_group = 200; // milliseconds
+/// Time that the rest of a group has after the end of its leader, in milliseconds.
+inline constexpr int moment_for_group = 200;
 
-/// Whether the host lives: a thread of the host holds the mutex, which the kernel takes from it when it dies. That is
-/// before the kernel begins to free the host's memory, which may take seconds.
+/// Sign of life of the host. A thread of the host holds the mutex; the kernel releases the mutex when the thread dies,
+/// before it begins to free the host's memory, which may take seconds.
 struct host_pulse {
     pthread_mutex_t held;
 };

@@ -8,7 +8,8 @@
 
 namespace skep {
 
-/// Keeps a signal that one's own system call may cause, for this thread, from ending the program: SIGPIPE, SIGXFSZ.
+/// Blocks a signal for this thread, and discards it on destruction if it was raised meanwhile. For SIGPIPE and SIGXFSZ:
+/// a system call of this thread may raise them, and they would end the program.
 class held_signal {
 public:
     explicit held_signal(int number) noexcept {

@@ -57,7 +57,7 @@ unique_fd take_socket(const char* name) {
     int type = 0;
     socklen_t size = sizeof type;
     if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
-        ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) { // not ours to close: it may be anything
+        ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) { // keep it open: it may be any file
         fail(name);
     }
     return unique_fd(fd);
@@ -94,7 +94,7 @@ host_connection take_host_connection() {
     }
     const bool over_stdio = variable("SKEP_TRANSPORT") == "stdio";
     host_connection connection;
-    if (over_stdio) { // first: what is printed from here on must not get among the frames
+    if (over_stdio) { // first: prints from here on must not get among the frames
         take_stdio(connection);
     }
     if (spoken != protocol) {
@@ -124,8 +124,8 @@ void leave(int status) noexcept {
     ::_exit(status);
 }
 
-/// Over stdio, which may come from another machine, what was started is taken along; over sockets the host's guard ends
-/// that a moment later.
+/// Over stdio, the host may be on another machine, so the worker kills its own group. Over sockets, the host's guard
+/// ends the group a moment later.
 void leave_as_host_is_gone() noexcept {
     if (!has_guard && ::getpgrp() == ::getpid()) {
         ::killpg(0, SIGKILL);

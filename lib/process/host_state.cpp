@@ -20,10 +20,10 @@ namespace skep {
 
 namespace {
 
-constexpr unsigned long only_asked = 0xffffffff; // personality() changes nothing then
-constexpr int whose_process = 1;                 // IOPRIO_WHO_PROCESS, which no header of the C library has
+constexpr unsigned long only_asked = 0xffffffff; // makes personality() change nothing
+constexpr int whose_process = 1;                 // IOPRIO_WHO_PROCESS; the C library's headers lack it
 
-/// The number that a file of /proc begins with, or that follows `key` in it.
+/// Returns the number at the beginning of a file of /proc, or after `key` in it.
 std::optional<unsigned long> number_in(const char* path, int base, std::string_view key = {}) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -54,7 +54,7 @@ process_state state_of_process() {
 }
 
 std::optional<int> niceness_of(pid_t thread) noexcept {
-    errno = 0; // for -1 is a niceness, too
+    errno = 0; // -1 is a valid niceness
     const int niceness = ::getpriority(PRIO_PROCESS, static_cast<id_t>(thread));
     return errno == 0 ? std::optional(niceness) : std::nullopt;
 }
@@ -81,15 +81,15 @@ std::optional<int> policy_of(pid_t thread) noexcept {
     return policy >= 0 ? std::optional(policy & ~SCHED_RESET_ON_FORK) : std::nullopt;
 }
 
-/// Real-time scheduling is for the thread that asked for it.
+/// Real-time scheduling stays limited to the thread that requested it.
 std::optional<int> policy_of_process() noexcept {
     const auto policy = policy_of(::getpid());
     const bool is_handed_on = !policy || *policy == SCHED_BATCH || *policy == SCHED_IDLE;
     return is_handed_on ? policy : SCHED_OTHER;
 }
 
-/// That of the first thread stands for the process, as tools such as renice, ionice and taskset have it. What only the
-/// thread itself can read is the caller's.
+/// The first thread stands for the process, as in renice, ionice and taskset. Attributes that only the thread itself
+/// can read come from the caller's thread.
 thread_state state_of_threads() {
     thread_state state;
     state.cpus = cpus_of_process();

@@ -18,15 +18,15 @@ namespace skep {
 
 using variables = std::map<std::string, std::string>;
 
-/// What a process has once, for all of its threads, and hands on to its children. A limit that cannot be read is empty.
+/// Attributes of a process, shared by its threads and inherited by its children. A limit that cannot be read is empty.
 struct process_state {
     std::optional<mode_t> umask;
     std::array<std::optional<rlimit>, RLIM_NLIMITS> limits;
 };
 
-/// What each thread has of its own, and hands on to the processes that it creates. A member that cannot be read is empty.
+/// Attributes of a thread, inherited by the processes that the thread creates. A member that cannot be read is empty.
 struct thread_state {
-    /// As the system call has it. The nodes are MAX_NUMNODES bits of the largest kernel.
+    /// In the format of the system call. `nodes` has MAX_NUMNODES bits, the maximum of the kernel.
     struct memory_policy {
         int mode = 0;
         std::array<unsigned long, 1024 / (8 * sizeof(unsigned long))> nodes{};
@@ -35,7 +35,7 @@ struct thread_state {
     };
 
     std::optional<cpu_mask> cpus;
-    std::optional<int> policy; ///< of scheduling; never a real-time policy
+    std::optional<int> policy; ///< scheduling policy; never a real-time policy
     std::optional<int> niceness;
     std::optional<int> io_priority;
     std::optional<int> timer_slack; ///< in ns
@@ -43,8 +43,8 @@ struct thread_state {
     std::optional<unsigned long> personality;
 };
 
-/// The part of the host that its workers start with. Directory, environment and limits may change at any time, and a
-/// launch happens later, on another thread: so all of it is taken once.
+/// The part of the host's state that workers inherit. Directory, environment and limits may change at any time, and
+/// launches happen later on another thread, so the state is captured once.
 struct host_state {
     std::filesystem::path directory; ///< absolute; empty if it was deleted
     variables environment;           ///< without the variables that are for the host alone
@@ -53,11 +53,11 @@ struct host_state {
     thread_state thread;
 };
 
-/// Reads the state of this process. For the thread that makes a pool.
+/// Captures the state of this process. Called on the thread that creates a pool.
 host_state take_host_state();
 
-/// Gives the calling thread `state`, for the processes that it will create; what is not permitted stays as it is. Makes no
-/// call that would change nothing: a filter of system calls may end the process for it.
+/// Applies `state` to the calling thread, for the processes that the thread will create. Skips settings without
+/// permission. Makes only system calls that change a setting: a system call filter may end the process for any other.
 void assume(const thread_state& state) noexcept;
 
 } // namespace skep

@@ -20,8 +20,7 @@ namespace skep {
 
 namespace {
 
-/// Keeps signals away from this thread, so that none is handled in the child before it has reset the
-/// handlers.
+/// Blocks all signals for this thread, so that the child handles none before it has reset the handlers.
 class signals_blocked {
 public:
     signals_blocked() noexcept {
@@ -69,7 +68,7 @@ std::string_view remedy(launch_step step, int number) noexcept {
     }
 }
 
-/// What the child reported before it gave up; empty if it is on its way.
+/// Returns the child's report of a failure; error 0 if the child has reached its exec.
 child_failure read_failure(int report) {
     child_failure failure;
     if (::read(report, &failure, sizeof failure) != static_cast<ssize_t>(sizeof failure)) {
@@ -84,7 +83,7 @@ launched_child::~launched_child() {
     if (pid_ <= 0) {
         return;
     }
-    ::kill(pid_, SIGKILL); // it is our child and not reaped, so the pid is still its own
+    ::kill(pid_, SIGKILL); // an unreaped child: the pid is still its own
     if (pidfd_.get() < 0) {
         pidfd_.reset(pidfd_open(pid_));
     }
@@ -94,7 +93,7 @@ launched_child::~launched_child() {
     }
     siginfo_t info{};
     int result = 0;
-    do {                                                // no descriptor is to be had
+    do {                                                // no descriptor is available
         result = ::waitid(P_PID, pid_, &info, WEXITED); // lint: allow process because it may have no pidfd
     } while (result != 0 && errno == EINTR);
 }
@@ -153,7 +152,7 @@ launched_child create(const child_plan& plan) {
     return launched_child(pid);
 }
 
-/// Starts the child and returns once it is past its exec. Throws, leaving nothing behind, if it does not get there.
+/// Starts the child, and returns after its exec. Throws if the child fails before; no process is left behind then.
 launched_child start(const child_plan& plan, const launch_spec& spec, int report, unique_fd report_there) {
     struct exposure {
         ~exposure() { abort.withdraw(); }
@@ -169,7 +168,7 @@ launched_child start(const child_plan& plan, const launch_spec& spec, int report
             launcher::fail(failure.step, failure.error, subject_of(failure.step, spec));
         }
     }
-    if (plan.abort->is_requested()) { // and the child killed, perhaps before it could report anything
+    if (plan.abort->is_requested()) { // the child was killed, perhaps before its report
         launcher::fail(launch_step::exec, ECANCELED, spec.executable);
     }
     return child;

@@ -18,18 +18,19 @@
 
 namespace skep {
 
-/// The steps of a launch, each of which can fail.
+/// The steps of a launch. Each step can fail.
 enum class launch_step { guard, pipe, socketpair, vfork, setup, chdir, exec, pidfd_open };
 
 std::string_view to_string(launch_step step) noexcept;
 
-/// For tests: asked before each step; a result other than 0 is the errno with which the step fails.
+/// For tests: called before each step. A result other than 0 is the errno with which the step fails.
 using launch_fault = std::function<int(launch_step)>;
 
-/// The child's descriptors, in the order of their numbers there. -1: of 0 to 2, the null device; of others, none.
+/// The child's descriptors, indexed by their numbers in the child. -1 means /dev/null for 0 to 2, and closed for the
+/// others.
 using child_descriptors = std::array<int, 5>;
 
-/// The two ends of a leash, to be armed by the child; -1: it goes without.
+/// The two ends of a leash; the child arms both. -1: no leash.
 struct leash_ends {
     int host = -1;
     int guard = -1;
@@ -37,17 +38,17 @@ struct leash_ends {
 
 struct launch_spec {
     std::string executable;             ///< absolute path
-    std::vector<std::string> arguments; ///< the first is that path, too: programs look for their files by it
+    std::vector<std::string> arguments; ///< the first is the path, too: programs locate their files by it
     std::vector<std::string> environment;
-    std::string directory;                ///< absolute; empty: that of the host at this moment
-    const process_state* state = nullptr; ///< what it starts with; null: what the host has at this moment
+    std::string directory;                ///< absolute; empty: the host's current directory
+    const process_state* state = nullptr; ///< attributes of the child; null: the host's current ones
     child_descriptors descriptors{-1, -1, -1, -1, -1};
     leash_ends leash;
-    bool is_guard = false; ///< let run when the thread ends that launches it
+    bool is_guard = false; ///< survives the thread that launches it
 };
 
-/// A child that was just started: its pid, and a descriptor that names it even after its end. Kills and reaps
-/// it if nobody takes it over.
+/// A newly started child: its pid, and a pidfd that stays valid after the child's end. Unless released, kills and reaps
+/// the child on destruction.
 class launched_child {
 public:
     launched_child() = default;
@@ -66,7 +67,7 @@ public:
 
     int pidfd() const noexcept { return pidfd_.get(); }
 
-    /// The caller now answers for the process and owns its pidfd.
+    /// Passes the responsibility for the process and the ownership of its pidfd to the caller.
     void release() noexcept {
         pid_ = 0;
         pidfd_.release();
@@ -77,22 +78,22 @@ private:
     unique_fd pidfd_;
 };
 
-/// Lets another thread end a launch that hangs, as one does when the program lies on a dead file system, or when
-/// somebody stops the child before its exec. May be requested over and over.
+/// Ends a hanging launch from another thread. A launch hangs if the program is on a dead file system, or if the child
+/// is stopped before its exec. Requests may be repeated.
 class launch_abort {
 public:
-    /// A launch that has not come to its child fails; a child that is not past its exec gets a SIGKILL.
+    /// Fails a launch that has not created its child; sends SIGKILL to a child that has not reached its exec.
     void request() noexcept;
 
     bool is_requested() const noexcept { return requested_; }
 
-    /// Where the kernel stores the child's pid before the child runs.
+    /// Address where the kernel stores the child's pid before the child runs.
     pid_t* pid_place() noexcept {
         static_assert(sizeof child_ == sizeof(pid_t) && std::atomic<pid_t>::is_always_lock_free);
         return reinterpret_cast<pid_t*>(&child_);
     }
 
-    /// The launch is over; the child's pid may soon be another's.
+    /// Clears the child's pid at the end of the launch: the kernel may reuse the pid.
     void withdraw() noexcept;
 
 private:
@@ -101,24 +102,23 @@ private:
     std::mutex killing_;
 };
 
-/// Starts a process. In the shape of Boost.Process v2's launchers (an object called with what to set up), but safe in
-/// a host with other threads: those fork, run handlers of the execution context in the child, and can hang or
-/// multiply it.
+/// Starts a process. Has the shape of Boost.Process v2's launchers, a function object called with the setup, but is
+/// safe in a host with other threads. Boost's launchers fork, run handlers of the execution context in the child, and
+/// can hang or multiply the host.
 ///
-/// The child leads a session and a process group of its own, without a controlling terminal, has default signal handling
-/// and an empty signal mask, and no descriptor but those of `launch_spec`. What a thread hands on, such as its CPU mask, it
-/// has of the thread that launches it. Throws error(spawn_failed) naming step and cause; then no process is
-/// left.
+/// The child leads its own session and process group, without a controlling terminal. It has default signal handling,
+/// an empty signal mask, and only the descriptors of `launch_spec`. It inherits attributes such as the CPU mask from
+/// the launching thread. Throws error(spawn_failed) with step and cause; no process is left behind then.
 class launcher {
 public:
     explicit launcher(launch_fault fault = {}) : fault_(std::move(fault)) {}
 
     launched_child operator()(const launch_spec& spec, launch_abort& abort) const;
 
-    /// Throws error(spawn_failed) if a test wants `step` to fail.
+    /// Throws error(spawn_failed) if a test requests that `step` fails.
     void before(launch_step step) const;
 
-    /// Throws error(spawn_failed) for `step` with the meaning of `number` (an errno).
+    /// Throws error(spawn_failed) for `step`, with the text of `number` (an errno).
     [[noreturn]] static void fail(launch_step step, int number, std::string_view subject = {});
 
 private:

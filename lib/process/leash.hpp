@@ -10,11 +10,11 @@
 
 namespace skep {
 
-/// Kills a process group, leader or not, which it knows by identity and not by a number that may be another's by
-/// now. It is a socket pair whose ends the child arms before its exec: when one of them is written to, or closed for
-/// good, while the other is open, the kernel itself sends SIGKILL to the group. The guard holds both ends, the host
-/// one of them. So the group ends when the host pulls the leash, and when the guard ends or pulls it; the end of the
-/// host alone does nothing, which leaves it to the guard when the group ends.
+/// Kills a process group, with or without its leader. A leash identifies the group itself, not its number, which the
+/// kernel may reuse. A leash is a socket pair; the child arms both ends before its exec. When one end is written to, or
+/// closed for good, while the other end is open, the kernel itself sends SIGKILL to the group. The guard holds both
+/// ends, the host one of them. So the group ends when the host pulls the leash, and when the guard pulls it or ends.
+/// The end of the host alone has no effect: then the guard decides when the group ends.
 class leash {
 public:
     leash() = default;
@@ -27,16 +27,16 @@ public:
         return *this;
     }
 
-    /// Pulls it, which tells the guard to let go of it. A forked copy of the host only closes its end.
+    /// Pulls the leash, so that the guard releases it. A forked copy of the host only closes its end.
     ~leash() { pull(); }
 
     int host_end() const noexcept { return host_end_.get(); }
     int guard_end() const noexcept { return guard_end_.get(); }
 
-    /// The guard has both ends, and the child has armed them.
+    /// Closes the local copy of the guard's end. Preconditions: the guard has both ends, and the child has armed them.
     void disarm() noexcept { guard_end_.reset(); }
 
-    /// Kills the group. Of no effect once the group is empty, and in a forked copy of the host.
+    /// Kills the group. No effect on an empty group, or in a forked copy of the host.
     void pull() const noexcept;
 
 private:

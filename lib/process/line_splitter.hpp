@@ -10,17 +10,18 @@
 
 namespace skep {
 
-/// What ended a line. A progress bar ends each of its states with a carriage return and draws the next one over it.
+/// The end of a line. A progress bar ends each of its states with a carriage return, and draws the next state over it.
 enum class line_end { newline, carriage_return };
 
-/// Cuts a stream of text into lines, which end with "\n", "\r\n" or "\r". A line longer than the limit comes in pieces.
+/// Splits a text stream into lines that end with "\n", "\r\n" or "\r". A line longer than the limit is passed in
+/// pieces.
 class line_splitter {
 public:
     explicit line_splitter(std::size_t limit) : limit_(limit) {}
 
-    /// Calls `sink(std::string_view, line_end)` for each line that `text` completes; the view is valid during the call.
-    /// The sink returns whether it takes the line. A line that ends with a carriage return may be refused: it comes
-    /// again, as a line that ends with a newline, if no other text is drawn over it.
+    /// Calls `sink(std::string_view, line_end)` for each line that `text` completes. The view is valid during the call.
+    /// The sink returns true if it accepts the line. The sink may refuse a line that ends with a carriage return: the
+    /// line is offered again, with a newline as its end, if no other text is drawn over it.
     template <class Sink>
     void feed(std::string_view text, Sink&& sink) {
         const bool has_returns = text.find('\r') != text.npos;
@@ -48,7 +49,7 @@ public:
         offer(sink);
     }
 
-    /// Hands out the text after the last line end, and a line that was refused.
+    /// Passes on the text after the last line end, or the refused line.
     template <class Sink>
     void finish(Sink&& sink) {
         if (!partial_.empty()) {
@@ -57,7 +58,7 @@ public:
     }
 
 private:
-    /// Whether the text before was a carriage return, and the state of its line.
+    /// The state of a line that ended with a carriage return directly before the current text.
     enum class returned { no, just_now, refused, taken };
 
     static std::size_t find_end(std::string_view text, bool has_returns) {
@@ -69,7 +70,7 @@ private:
         return found == text.end() ? text.npos : static_cast<std::size_t>(found - text.begin());
     }
 
-    /// Returns how many characters that takes.
+    /// Returns the number of characters consumed.
     template <class Sink>
     std::size_t follow_return(char next, Sink& sink) {
         if (next == '\r') {

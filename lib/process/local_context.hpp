@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// The context of a pool that runs on this machine, for real.
+/// Returns the context of a pool on this machine, with real clocks and randomness.
 pool_context make_local_context(asio::any_io_executor executor);
 
 } // namespace skep

@@ -16,7 +16,7 @@ namespace skep {
 
 namespace {
 
-/// The beginning of a file of /proc, which never blocks; empty if it cannot be read.
+/// Returns the beginning of a file of /proc, which never blocks; empty if it cannot be read.
 template <std::size_t Size>
 std::string_view read_file(const char* path, std::array<char, Size>& buffer) noexcept {
     const unique_fd file(::open(path, O_RDONLY | O_CLOEXEC));

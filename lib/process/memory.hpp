@@ -8,11 +8,11 @@
 
 namespace skep {
 
-/// Resident memory of one process, without its children, in bytes; 0 if it cannot be told.
+/// Returns the resident memory of one process in bytes, without its children; 0 if unknown.
 std::uint64_t process_resident_bytes(pid_t pid) noexcept;
 
-/// How often the kernel has killed a process for lack of memory, its own or a cgroup's, since the machine was
-/// started; 0 if it does not tell.
+/// Returns the number of processes that the kernel has killed since boot for lack of memory, the machine's or a
+/// cgroup's; 0 if unknown.
 std::uint64_t oom_kills() noexcept;
 
 } // namespace skep

@@ -18,15 +18,15 @@ namespace skep {
 
 namespace {
 
-// A worker that prints without pause is slowed down, so that it cannot keep the pool's strand busy. A line costs time
-// of its own, however short it is.
+// Limits for a worker that prints without pause, so that it cannot keep the pool's strand busy. Each line has a fixed
+// cost besides its length.
 constexpr std::size_t burst = 256u << 10;
 constexpr std::size_t bytes_per_second = 64u << 20;
 constexpr std::size_t cost_of_line = 64;
 constexpr std::size_t read_size = 64u << 10;
 constexpr std::size_t redraws_per_second = 10;
 
-// Of one stream at once, as much as a pipe holds at most, unless root has filled it.
+// Limit per stream and drain: the maximum size of a pipe, unless root has raised it.
 constexpr std::size_t most_drained = 1u << 20;
 
 } // namespace
@@ -34,10 +34,10 @@ constexpr std::size_t most_drained = 1u << 20;
 output_capture::stream::stream(const strand& executor, unique_fd& source, std::size_t line_bytes,
                                bool is_errors)
     : source(executor), pause(executor), lines(line_bytes), is_stderr(is_errors) {
-    if (source.get() >= 0) { // else reading ends at once
+    if (source.get() >= 0) { // otherwise reading ends at once
         this->source.assign(source.get());
         this->source.native_non_blocking(true);
-        source.release(); // not before: the other may throw
+        source.release(); // last: the statements above may throw
     }
 }
 
@@ -61,7 +61,7 @@ asio::awaitable<void> output_capture::read_errors() {
 }
 
 asio::awaitable<void> output_capture::read(stream& source) {
-    std::vector<char> piece(4096); // most workers print little; one that floods gets a larger one
+    std::vector<char> piece(4096); // most workers print little; a flood gets a larger buffer
     bool more = source.source.is_open();
     while (more && !closed_) {
         boost::system::error_code ec;
@@ -83,7 +83,7 @@ asio::awaitable<void> output_capture::read(stream& source) {
     });
 }
 
-/// Returns how many bytes it was, 0 at the end, and less if there is nothing now.
+/// Returns the number of bytes; 0 at the end, negative if no bytes are available now.
 ssize_t output_capture::read_some(stream& source, std::span<char> room) noexcept {
     const auto count = ::read(source.source.native_handle(), room.data(), room.size());
     return count < 0 && errno != EAGAIN && errno != EINTR ? 0 : count;
@@ -94,7 +94,7 @@ void output_capture::drain() noexcept {
         std::vector<char> piece(read_size);
         drain(output_, piece);
         drain(errors_, piece);
-    } catch (const std::exception&) {} // out of memory: these words are left out
+    } catch (const std::exception&) {} // out of memory: this output is lost
 }
 
 void output_capture::drain(stream& source, std::span<char> room) {
@@ -109,7 +109,7 @@ void output_capture::drain(stream& source, std::span<char> room) {
     }
 }
 
-/// Returns how many lines it was.
+/// Returns the number of lines.
 std::size_t output_capture::consume(stream& source, std::string_view text) {
     std::size_t count = 0;
     const auto now = clock::now();
@@ -147,7 +147,7 @@ void output_capture::break_off() {
                       "skep: the host is out of memory and reads no more of this worker's output"});
 }
 
-/// A line that is drawn over is no longer part of the tail. "\r\n" is kept as "\n".
+/// Removes lines that are drawn over from the tail. Keeps "\r\n" as "\n".
 void output_capture::keep_tail(std::string_view text) {
     while (!text.empty()) {
         const auto end = text.find('\r');
@@ -178,7 +178,7 @@ void output_capture::add_to_tail(std::string_view text) noexcept {
     } catch (const std::exception&) {} // out of memory
 }
 
-/// Returns whether the line is taken.
+/// Returns true if the line is accepted.
 bool output_capture::offer(std::string_view line, line_end end, bool is_stderr, time_point now) {
     if (end == line_end::carriage_return && !redraws_.admit(now)) {
         return false;

@@ -16,35 +16,35 @@
 
 namespace skep {
 
-/// What one worker prints: read all the time, so that it never blocks on a full pipe, handed on line by line
-/// within a rate, and its end kept for error messages. Of a line that is redrawn by carriage returns, as a progress bar
-/// is, at most 10 states a second are handed on.
+/// Reads the output of one worker all the time, so that the worker never blocks on a full pipe. Forwards it line by
+/// line within a rate, and keeps its end for error messages. Of a line redrawn by carriage returns, such as a progress
+/// bar, forwards at most 10 states per second.
 class output_capture {
 public:
-    /// Without an `output`, there are errors only. Leaves the descriptors to the caller if it throws.
+    /// If `output` is closed, reads only `errors`. On an exception, the caller keeps the descriptors.
     output_capture(const strand& executor, worker_id worker, const output_options& options,
                    output_handler sink, unique_fd& output, unique_fd& errors);
 
-    /// Read one stream until its end, or until close().
+    /// Both read one stream until its end, or until close().
     asio::awaitable<void> read_output();
     asio::awaitable<void> read_errors();
 
-    /// Takes what has been printed by now, up to a limit, however long others hold the streams open.
+    /// Reads the output printed so far, up to a limit, even if other processes hold the streams open.
     void drain() noexcept;
 
     void close() noexcept;
 
-    /// Reading has failed, for lack of memory: says so where the output goes, and closes.
+    /// Handles a read that failed for lack of memory: reports the failure as a line of output, and closes.
     void break_off();
 
     const std::string& tail() const noexcept { return tail_; }
 
-    /// As if it had been printed, but handed on to nobody.
+    /// Appends `text` to the tail as if the worker had printed it, without forwarding it.
     void add_to_tail(std::string_view text) noexcept;
     std::uint64_t lines_dropped() const noexcept { return dropped_; }
 
 private:
-    /// One of the two streams. Each pauses by itself, but what they may take is for both.
+    /// One of the two streams. Each stream pauses independently; both share the rate limits.
     struct stream {
         stream(const strand& executor, unique_fd& source, std::size_t line_bytes, bool is_errors);
 

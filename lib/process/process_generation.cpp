@@ -11,7 +11,7 @@ std::atomic<unsigned> detail::process_generation = 1;
 
 namespace {
 
-/// Without memory for it, a copy is taken for the process itself.
+/// If registration fails for lack of memory, a copy is taken for the process itself.
 [[maybe_unused]] const int registration = ::pthread_atfork(
     nullptr, nullptr, [] { detail::process_generation.fetch_add(1, std::memory_order_relaxed); });
 

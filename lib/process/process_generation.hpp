@@ -13,12 +13,13 @@ extern std::atomic<unsigned> process_generation;
 
 } // namespace detail
 
-/// Differs between a process and the copies that fork() makes of it, and theirs; never 0. Costs no system call.
+/// Returns a number, never 0, that differs between a process, the copies that fork() makes of it, and their copies.
+/// Makes no system call.
 inline unsigned process_generation() noexcept {
     return detail::process_generation.load(std::memory_order_relaxed);
 }
 
-/// Whether this process is a forked copy of the one that had `generation`. No process has 0.
+/// Returns true if this process is a forked copy of the process with `generation`. 0 matches no process.
 inline bool is_copy_of(unsigned generation) noexcept {
     return generation != 0 && generation != process_generation();
 }

@@ -27,11 +27,11 @@ namespace skep {
 
 namespace {
 
-// What close() waits for a launch that hangs, and what a start that has been cancelled gets to notice.
+// Limits for close() with a hanging launch, and for a cancelled start to notice its cancellation.
 constexpr duration patience = std::chrono::seconds(1);
 constexpr duration between_aborts = std::chrono::milliseconds(20);
 
-/// Everything that a new worker is connected by. Over stdio its stdin and stdout are the data channel.
+/// The connections of a new worker. Over stdio, stdin and stdout are the data channel.
 struct connections {
     connections(const launcher& launch, transport transport_kind)
         : kind(transport_kind), data(make_socket_pair(launch)), errors(make_pipe_to_here(launch)) {
@@ -58,10 +58,10 @@ struct connections {
     fd_pair data;
     fd_pair errors;
     fd_pair control; ///< with sockets only
-    fd_pair output;  ///< likewise
+    fd_pair output;  ///< with sockets only
 };
 
-/// What skep tells a worker in its environment. The secret is for sockets, and need not be seen elsewhere.
+/// Returns the environment variables of the protocol. The token is set for sockets only, to limit its exposure.
 variables protocol_variables(const launch_order& order, transport kind, std::size_t threads,
                              thread_checks checks) {
     variables result{{"SKEP_PROTOCOL", "1"},
@@ -78,14 +78,14 @@ variables protocol_variables(const launch_order& order, transport kind, std::siz
     return result;
 }
 
-/// A worker to be started, but for its descriptors.
+/// A worker to start, without its descriptors.
 struct launch_plan {
     launch_spec spec;
     transport kind;
 };
 
-/// What the workers of a pool are started with. Made on the thread that makes the pool, which takes all that there is to
-/// take of the host. Used on the spawner: looking for files takes as long as their file system does.
+/// The inputs of all launches of a pool. Created on the thread that creates the pool, and captures the host's state
+/// there. Used on the spawner: a search for files takes as long as the file system needs.
 class launch_recipe {
 public:
     launch_recipe(const pool_config& config, std::shared_ptr<const host_state> host)
@@ -110,7 +110,7 @@ public:
     }
 
 private:
-    /// Looked for once. A spawner that was given up may be at it, too.
+    /// Searched once. An abandoned spawner may search at the same time.
     std::string usual_executable() {
         std::unique_lock lock(mutex_);
         if (executable_.empty()) {
@@ -130,14 +130,14 @@ private:
     std::string executable_;
 };
 
-/// One launch. Shared by the strand and the spawner, as either may be the last to need it; it refers to nothing else.
-/// Descriptors are taken when its turn has come, so that many at a time need no more than one.
+/// One launch. The strand and the spawner share the job, because either may need it last; it has no other references.
+/// Descriptors are acquired at the start of the launch, so that concurrent launches need only one set.
 class launch_job {
 public:
     launch_job(launcher launch_prefix, std::shared_ptr<launch_recipe> recipe, launch_order new_order)
         : order(std::move(new_order)), launch_(std::move(launch_prefix)), recipe_(std::move(recipe)) {}
 
-    /// On the spawner. An exception ends on the thread that it began on: whoever releases it last frees it.
+    /// Runs on the spawner. Exceptions stay on this thread, because the last owner of an exception frees it.
     void run(guard& process_guard) noexcept {
         try {
             start(process_guard);
@@ -159,7 +159,7 @@ public:
     std::optional<connections> wires;
     launched_child child;
     bool failed = true;
-    error_info reason; ///< may be empty, if there was no memory for it
+    error_info reason; ///< may be empty if there was no memory
 
 private:
     template <class Function>
@@ -185,7 +185,7 @@ private:
     std::shared_ptr<launch_recipe> recipe_;
 };
 
-/// Somebody who waits for a launch, on the strand.
+/// A coroutine on the strand that waits for a launch.
 struct launch_watch {
     explicit launch_watch(const strand& executor) : wake(executor) {}
 
@@ -206,12 +206,12 @@ public:
             readers_.spawn(state_, state_->output.read_output());
             readers_.spawn(state_, state_->output.read_errors());
         } catch (...) {
-            end_now(); // a reader that runs already keeps the process
+            end_now(); // a reader that runs already keeps the process alive
             throw;
         }
     }
 
-    ~local_process() override { end_now(); } // its readers may outlive it by a moment, its process must not
+    ~local_process() override { end_now(); } // the readers may outlive this briefly
 
     int pid() const noexcept override { return state_->process.pid(); }
     asio::awaitable<void> ended() override { return state_->process.ended(); }
@@ -226,7 +226,7 @@ public:
     std::uint64_t resident_bytes() const noexcept override {
         const auto holds = [this] { return measured_ != 0 && state_->process.holds(measured_); };
         const auto bytes = holds() ? process_resident_bytes(measured_) : 0;
-        return holds() ? bytes : 0; // else its number may have become another's meanwhile
+        return holds() ? bytes : 0; // the number may have been reused meanwhile
     }
     bool saw_oom_kill() const noexcept override { return oom_kills() > oom_kills_before_; }
     exit_status reap() noexcept override {
@@ -244,7 +244,7 @@ public:
     }
 
     asio::awaitable<void> finish(time_point deadline) override {
-        // Whoever inherited the pipes may hold them open for ever.
+        // Processes that inherited the pipes may hold them open for ever.
         timer limit(state_->executor, deadline);
         limit.async_wait([state = state_](const boost::system::error_code& ec) {
             if (!ec) {
@@ -270,9 +270,9 @@ private:
         output_capture output;
     };
 
-    const bool is_worker_; ///< or starts it on this machine; else it may forward to one anywhere
+    const bool is_worker_; ///< or starts the worker on this machine; else may forward to any machine
     std::shared_ptr<state> state_;
-    pid_t measured_; ///< 0: none
+    pid_t measured_; ///< 0: no process
     task_group readers_;
     std::uint64_t oom_kills_before_ = oom_kills();
 };
@@ -334,7 +334,7 @@ private:
         watch.wake.open();
     }
 
-    /// Once it is cancelled, it gets a moment to end; after that the job is left to itself, and leaves nothing behind.
+    /// A cancelled launch gets `patience` to end. After that, the job is abandoned, and leaves no process behind.
     static asio::awaitable<void> await_launch(launch_watch& watch, launch_job& job) {
         while (!watch.is_over && !watch.cancelled) {
             watch.wake.close();

@@ -27,7 +27,8 @@ exit_status to_status(const siginfo_t& info) noexcept {
     }
 }
 
-/// waitid on a pidfd, which unlike a pid cannot name another process. Empty info: not ended yet.
+/// Calls waitid on a pidfd, which always names the same process, unlike a pid. `info` is empty if the process has not
+/// ended.
 int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
     info = {};
     int result = 0;
@@ -37,7 +38,7 @@ int wait_on(int pidfd, siginfo_t& info, int options) noexcept {
     return result;
 }
 
-/// A pidfd may be readable though nothing can be collected yet, for as long as somebody traces the process.
+/// A pidfd may become readable before the status can be collected, as long as a tracer is attached.
 bool ends_before(int pidfd, std::chrono::steady_clock::time_point deadline) noexcept {
     while (!has_ended(pidfd)) {
         const auto left =
@@ -61,7 +62,7 @@ bool has_ended(int pidfd) noexcept {
     if (wait_on(pidfd, info, WNOWAIT) == 0) {
         return info.si_pid != 0;
     }
-    pollfd end{pidfd, POLLIN, 0}; // somebody else has collected it, which takes an end, but is not one
+    pollfd end{pidfd, POLLIN, 0}; // collected elsewhere: implies an end, but is not one
     return ::poll(&end, 1, 0) != 0;
 }
 
@@ -80,7 +81,7 @@ bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience) noexcep
             ends_before(held.get(), std::chrono::steady_clock::time_point::max());
             collect(held.get());
         }).detach();
-    } catch (...) { // no thread is to be had: it stays a zombie
+    } catch (...) { // no thread is available: the process stays a zombie
     }
     return false;
 }

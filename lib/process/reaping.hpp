@@ -11,24 +11,25 @@
 
 namespace skep {
 
-/// Whether the child behind `pidfd` has ended. Leaves its status where it is, and true if somebody else has taken it.
+/// Returns true if the child of `pidfd` has ended, or if other code has collected its status. Leaves the status
+/// uncollected.
 bool has_ended(int pidfd) noexcept;
 
-/// Collects the status of a child that has ended; exit_status::taken() if somebody else has.
+/// Collects the status of an ended child. Returns exit_status::taken() if other code has collected it.
 exit_status collect(int pidfd) noexcept;
 
-/// What a process that has got a SIGKILL needs at most, unless the kernel holds it.
+/// Longest time from SIGKILL to the end of a process, unless the kernel holds the process.
 inline constexpr std::chrono::seconds to_die(2);
 
-/// Collects a child that has got a SIGKILL. One that does not end within `patience` is left to a thread of its own, which
-/// collects it whenever it ends. Returns whether it has ended.
+/// Collects a child after SIGKILL. If the child has not ended within `patience`, starts a thread that collects it at
+/// its end. Returns true if the child has ended.
 bool collect_killed(unique_fd pidfd, std::chrono::milliseconds patience = to_die) noexcept;
 
-/// Whether nobody is left in the process group, whose leader has been collected. By then the number of the group may be
-/// that of another one, which a signal 0 does not harm: true is sure, and false is a reason to wait, within a limit.
+/// Returns true if the process group is empty. Preconditions: its leader was collected. The kernel may have reused the
+/// group's number by then; signal 0 does no harm. True is certain; false is a reason to wait, within a limit.
 bool is_empty_group(pid_t group) noexcept;
 
-/// Waits until the group is empty or `deadline`.
+/// Waits until the group is empty or `deadline` passes.
 void await_empty_group(pid_t group, std::chrono::steady_clock::time_point deadline) noexcept;
 
 } // namespace skep

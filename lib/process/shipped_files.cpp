@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// In the program, as its build system has it; see skep/abi.hpp.
+/// Defined in the program, as its build system sets them; see skep/abi.hpp.
 namespace shipped {
 extern const char sdk[] __attribute__((weak));
 extern const char guard[] __attribute__((weak));
@@ -20,15 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One thing that is shipped.
+/// A file that the library ships.
 struct shipped_file {
-    const char* under_prefix; ///< where it is in an installation
-    const char* in_build;     ///< where it is for a program in a build tree, else null
-    const char* sign;         ///< what its path is followed by where it exists
+    const char* under_prefix; ///< path in an installation
+    const char* in_build;     ///< path for a program in a build tree, otherwise null
+    const char* sign;         ///< suffix whose existence is checked
 };
 
-/// The file of the library, or the program if it is linked statically. The dynamic linker knows a program by the name
-/// alone that it was called by, which is any text that whoever started it chose: the kernel knows the file.
+/// Returns the file of the library, or of the program if linked statically. The dynamic linker knows a program only by
+/// the name of its invocation, an arbitrary text. The kernel knows the file.
 fs::path own_file() {
     Dl_info info{};
     void* entry = nullptr;
@@ -40,8 +40,8 @@ fs::path own_file() {
     return *library == '/' ? fs::canonical(library, ec) : fs::read_symlink("/proc/self/exe", ec);
 }
 
-/// The prefix of an installation that `file` is in; empty if it is elsewhere: what lies beside a build tree, in /tmp
-/// perhaps, is anybody's.
+/// Returns the installation prefix that contains `file`. Empty elsewhere: files beside a build tree, perhaps in /tmp,
+/// may belong to anyone.
 fs::path prefix_of(const fs::path& file) {
     const auto folder = file.parent_path().string();
     for (const std::string under_prefix : {"/bin", "/sbin", "/" SKEP_LIBRARIES_UNDER_PREFIX}) {
@@ -52,7 +52,7 @@ fs::path prefix_of(const fs::path& file) {
     return {};
 }
 
-/// PREFIX/include/skep/abi.hpp, as the compiler of the program saw it.
+/// PREFIX/include/skep/abi.hpp, as seen by the program's compiler.
 fs::path prefix_of_header() {
     return shipped::header == nullptr ? fs::path()
                                       : fs::path(shipped::header).parent_path().parent_path().parent_path();
@@ -71,7 +71,7 @@ std::string find(const shipped_file& file) {
          {prefix_of(own_file()) / file.under_prefix, prefix_of_header() / file.under_prefix,
           fs::path(file.in_build == nullptr ? "" : file.in_build)}) {
         std::error_code ec;
-        const bool is_ours = place.is_absolute(); // and not what happens to lie in the working directory
+        const bool is_ours = place.is_absolute(); // excludes files that happen to be in the working directory
         if (is_ours && fs::exists(place.string() + file.sign, ec)) {
             return place.string();
         }

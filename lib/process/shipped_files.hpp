@@ -9,24 +9,24 @@
 
 namespace skep {
 
-// What belongs to this library and is found at run time: where an environment variable says, else under the prefix that
-// the library (if linked statically, the program) is installed in, else under that of the headers that the program was
-// compiled with, or in their build tree.
+// Files of this library found at run time. Search order: the environment variable; the installation prefix of the
+// library or, if linked statically, of the program; the prefix or the build tree of the headers that the program was
+// compiled with.
 
-/// What the host's environment names instead.
+/// Locations named in the host's environment.
 struct shipped_choice {
     std::optional<std::string> sdk;   ///< SKEP_PYTHON_SDK
     std::optional<std::string> guard; ///< SKEP_GUARD
 };
 
-/// Reads the two variables; relative paths count from `directory`. A program that runs with more rights than its caller,
-/// a setuid program say, takes neither. For the thread that makes a pool.
+/// Reads the two variables; relative paths start at `directory`. A program with more privileges than its caller, such
+/// as a setuid program, ignores both variables. Called on the thread that creates a pool.
 shipped_choice take_shipped_choice(const std::filesystem::path& directory);
 
-/// The folder to put on PYTHONPATH so that workers can `import skep`. Empty if there is none.
+/// Returns the folder for PYTHONPATH that enables workers to `import skep`. Empty if not found.
 std::string python_sdk_directory(const shipped_choice& choice);
 
-/// The program that guard runs. Empty if there is none.
+/// Returns the program that the guard runs. Empty if not found.
 std::string guard_program(const shipped_choice& choice);
 
 } // namespace skep

@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// What the program does at signals of its own accord; put back in the end, as Asio only knows the default.
+/// Saves the program's signal dispositions and restores them on destruction. Asio itself can only restore the default.
 class signal_dispositions {
 public:
     static constexpr std::array numbers{SIGINT, SIGTERM};
@@ -21,7 +21,7 @@ public:
 
     void restore() const noexcept;
 
-    /// Whoever started the program wants it to take no notice of numbers[i], as nohup does.
+    /// Returns true if the program was started with numbers[i] ignored, for example by nohup.
     bool ignores(std::size_t i) const noexcept { return before_[i].sa_handler == SIG_IGN; }
 
 private:

@@ -40,7 +40,7 @@ public:
         return socket_.async_wait(socket::wait_write, asio::redirect_error(asio::use_awaitable, ignored_));
     }
 
-    // No coroutine of its own: this is the hot path.
+    // Without a coroutine of its own: this is the hot path.
     asio::awaitable<std::size_t> read(std::span<char> room) override {
         return socket_.async_read_some(asio::buffer(room.data(), room.size()),
                                        asio::redirect_error(asio::use_awaitable, ignored_));
@@ -58,7 +58,7 @@ public:
 
 private:
     socket socket_;
-    boost::system::error_code ignored_; ///< that nothing was read says enough
+    boost::system::error_code ignored_; ///< a read of 0 bytes is enough information
 };
 
 } // namespace

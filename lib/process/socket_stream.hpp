@@ -10,7 +10,7 @@
 
 namespace skep {
 
-/// A byte stream over our end of a Unix socket pair. Takes `fd` over unless it throws.
+/// Returns a byte stream over this end of a Unix socket pair. Takes ownership of `fd` unless it throws.
 std::unique_ptr<byte_stream> make_socket_stream(const strand& executor, unique_fd& fd);
 
 } // namespace skep

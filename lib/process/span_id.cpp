@@ -18,7 +18,7 @@ std::uint64_t first_state() {
 
 } // namespace
 
-/// The generator splitmix64, of which each step is a permutation of all numbers.
+/// The generator splitmix64: each step is a permutation of all numbers.
 std::uint64_t make_span_id() {
     static std::atomic<std::uint64_t> state{first_state()};
     auto bits = state.fetch_add(0x9E3779B97F4A7C15, std::memory_order_relaxed);

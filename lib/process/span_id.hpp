@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// Evenly spread, never 0, and none twice as far as anybody will see. From any thread.
+/// Returns a uniformly distributed id, never 0, unique for practical purposes. Callable from any thread.
 std::uint64_t make_span_id();
 
 } // namespace skep

@@ -44,7 +44,7 @@ struct spawner::state {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<entry> entries;
-    std::function<void()> then; ///< of the job at work
+    std::function<void()> then; ///< of the current job
     bool stopping = false;
     bool ended = false;
 };
@@ -56,7 +56,7 @@ void spawner::state::run() {
         job next;
         while (take(next)) {
             next(watch);
-            next = nullptr; // before it is said to be over: nothing of it is left then
+            next = nullptr; // destroys the job before announcing its end
             finish_job();
         }
     }
@@ -65,7 +65,7 @@ void spawner::state::run() {
     changed.notify_all();
 }
 
-/// Waits for the next job. False when there are to be no more.
+/// Waits for the next job. Returns false after the last one.
 bool spawner::state::take(job& next) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [this] { return stopping || !entries.empty(); });
@@ -83,12 +83,12 @@ void spawner::state::finish_job() {
     if (const auto notify = std::exchange(then, nullptr)) {
         try {
             notify();
-        } catch (const std::exception&) { // out of memory: who waits has a limit
+        } catch (const std::exception&) { // out of memory: the waiter has a limit
         }
     }
 }
 
-/// Nobody waits for it any more. With the mutex held.
+/// Discards the jobs after stop() has given up waiting. Preconditions: the mutex is locked.
 void spawner::state::abandon() {
     entries.clear();
     then = nullptr;
@@ -132,7 +132,7 @@ void spawner::stop(duration limit, const std::function<void()>& hasten) {
     if (!ending) {
         return;
     }
-    if (ending->process != ::getpid()) { // this is a forked copy, which has no such thread
+    if (ending->process != ::getpid()) { // a forked copy does not have the thread
         ending->thread.detach();
         return;
     }

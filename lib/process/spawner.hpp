@@ -11,8 +11,9 @@
 
 namespace skep {
 
-/// The one thread on which a pool creates processes, and the guard that belongs to it. It is started by the first
-/// job, and has nothing of the thread that brings it: CPU mask, scheduling and the like are those of `host`. A job may hang, on a dead file system say; nobody waits for it without a limit.
+/// The only thread of a pool that creates processes, together with its guard. The first job starts the thread. CPU
+/// mask, scheduling and similar attributes come from `host`, not from the thread that posts the job. A job may hang,
+/// for example on a dead file system, so every wait for a job has a limit.
 class spawner {
 public:
     using job = std::function<void(guard&)>;
@@ -22,13 +23,13 @@ public:
     spawner(const spawner&) = delete;
     spawner& operator=(const spawner&) = delete;
 
-    /// Runs `work`, which must not throw, after all that was posted before; then `then`, unless stop() has given up
-    /// waiting: what `then` refers to may be gone by then. Throws error(spawn_failed) if the thread cannot be started, and in a
-    /// forked copy of the process, where it does not run.
+    /// Runs `work`, which must not throw, after all jobs posted before; then calls `then`, unless stop() has given up
+    /// waiting: objects that `then` refers to may have been destroyed by then. Throws error(spawn_failed) if the thread
+    /// cannot be started, and in a forked copy of the process, where the thread does not run.
     void post(job work, std::function<void()> then);
 
-    /// Ends the thread and the guard. Calls `hasten` every now and then until the jobs are done; after `limit` the
-    /// thread is left to end by itself, whenever its job does. The next post() starts afresh.
+    /// Ends the thread and the guard. Calls `hasten` every 10 ms until the jobs are done. After `limit`, abandons the
+    /// thread; the thread ends after its job. The next post() starts a new thread.
     void stop(duration limit, const std::function<void()>& hasten);
 
 private:

@@ -22,7 +22,7 @@ const bool was_open_at_start = ::fcntl(STDERR_FILENO, F_GETFD) >= 0; // before A
 
 std::atomic<unsigned long> left_out = 0;
 
-/// A pipe that is ready takes so much in one piece, and no more for certain.
+/// A ready pipe accepts one piece of this size; more is not guaranteed.
 bool write_piece(std::string_view piece) noexcept {
     pollfd ready{STDERR_FILENO, POLLOUT, 0};
     return ::poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT &&
@@ -51,8 +51,8 @@ void write_to_standard_error(std::string_view line) noexcept {
     if (!was_open_at_start) {
         return;
     }
-    const held_signal of_pipe(SIGPIPE); // nobody reads it
-    const held_signal of_file(SIGXFSZ); // it is a file, and as long as it may be
+    const held_signal of_pipe(SIGPIPE); // the pipe has no reader
+    const held_signal of_file(SIGXFSZ); // the file has reached its size limit
     const auto missed = left_out.exchange(0);
     const bool told = missed == 0 || report_omissions(missed);
     if (!told || !write_all(line)) {

@@ -7,9 +7,9 @@
 
 namespace skep {
 
-/// Writes to the process's standard error without ever waiting or being killed for it: what a full pipe does not take
-/// is left out, and how many such lines there were is told before the next one that fits. Nothing is written if the
-/// program was started with standard error closed, for the descriptor is another file's then.
+/// Writes to the process's standard error without blocking, and without being killed for the write. Discards the part
+/// that a full pipe does not accept; the number of such lines is written before the next line that fits. Writes nothing
+/// if the program was started with standard error closed: the descriptor then belongs to another file.
 void write_to_standard_error(std::string_view line) noexcept;
 
 } // namespace skep

@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// 128 random bits from the kernel, in hexadecimal.
+/// Returns 128 random bits from the kernel, in hexadecimal.
 std::string make_token();
 
 } // namespace skep

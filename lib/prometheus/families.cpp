@@ -22,7 +22,7 @@ double seconds(duration time) {
     return std::chrono::duration<double>(time).count();
 }
 
-/// Collects metrics by family, in the order in which families were first met.
+/// Collects metrics by family, in the order of the families' first use.
 class exposition {
 public:
     void gauge(const char* name, const char* help, labels sample_labels, double value) {
@@ -34,7 +34,7 @@ public:
             static_cast<double>(value);
     }
 
-    /// From 128 µs on, each bucket twice as wide as the one before: where a histogram's own counts are exact.
+    /// Buckets from 128 µs on, each twice as wide as the previous one: at these limits, a histogram's counts are exact.
     void times(const char* name, const char* help, labels sample_labels, const histogram& durations) {
         auto& shown = add(name, help, MetricType::Histogram, std::move(sample_labels)).histogram;
         shown.sample_count = durations.count();
@@ -86,7 +86,7 @@ void show_calls(exposition& out, const std::string& pool, const std::string& com
               calls.run_time);
 }
 
-/// Who can be had, and how much the workers of each slot have and can take.
+/// Shows the availability of workers, and load and capacity of each slot.
 void show_places(exposition& out, const pool_status& status) {
     std::map<availability_view, int> count{{availability_view::available, 0},
                                            {availability_view::busy, 0},

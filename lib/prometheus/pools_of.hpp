@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// All pools of a manager, in the order of their names.
+/// Returns all pools of a manager, ordered by name.
 inline std::vector<pool*> pools_of(pool_manager& all) {
     std::vector<pool*> pools;
     for (const auto& name : all.names()) {

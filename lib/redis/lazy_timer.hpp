@@ -13,13 +13,14 @@
 
 namespace skep {
 
-/// A timer for a deadline that moves with every reply. It is set anew for a sooner deadline only: to do so each time takes
-/// longer than to wake up in vain.
+/// A timer for a deadline that moves with every reply. Sets the timer only for a sooner deadline: a spurious wake-up is
+/// cheaper than setting the timer each time.
 class lazy_timer {
 public:
     explicit lazy_timer(const strand& executor) : timer_(executor) {}
 
-    /// Has `on_time` called at `due_time` or before; never, if that is time_point::max(). `on_time` keeps this alive.
+    /// Calls `on_time` at `due_time` or before; never if `due_time` is time_point::max(). `on_time` keeps this object
+    /// alive.
     template <class OnTime>
     void expire_at(time_point due_time, OnTime on_time) {
         if (due_time == time_point::max()) {

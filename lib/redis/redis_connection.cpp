@@ -18,7 +18,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// What a reply takes beyond the session's text.
+/// Maximum size of a reply besides the session's text.
 constexpr std::size_t around_session = 4u << 10;
 
 } // namespace
@@ -35,8 +35,8 @@ redis_connection::redis_connection(const strand& executor, std::shared_ptr<const
       begin_(std::max(begin, steady_clock::now())),
       parser_(options_->session_bytes + around_session) {}
 
-/// A handler's step, unless the connection was lost meanwhile. What it throws, for lack of memory, ends the connection and
-/// not the host.
+/// Runs a handler's step, unless the connection was lost meanwhile. An exception for lack of memory ends the connection
+/// instead of the host.
 template <class Step>
 void redis_connection::attempt(Step step) {
     if (is_lost_) {
@@ -70,7 +70,7 @@ void redis_connection::resolve() {
         return;
     }
     using results = asio::ip::tcp::resolver::results_type;
-    // Weak: a look-up cannot be interrupted, and those of connections that were given up wait for one another.
+    // Weak: a look-up cannot be interrupted, and look-ups of abandoned connections wait for one another.
     auto on_found = [weak = weak_from_this()](error_code ec, const results& addresses) {
         const auto self = weak.lock();
         if (!self) {
@@ -149,7 +149,7 @@ void redis_connection::send(exchange_ptr new_exchange) {
     }
     begin(std::move(new_exchange));
     if (output_.size() > options_->waiting_bytes + options_->session_bytes) {
-        lose("the server answers, but does not read"); // else what waits would be no more than that
+        lose("the server answers, but does not read"); // otherwise the limits would not bound the buffer
         return;
     }
     transmit();
@@ -167,7 +167,7 @@ void redis_connection::cancel(const exchange_ptr& unwanted_exchange) {
     if (!unwanted_exchange->caller) {
         return;
     }
-    std::erase(queued_, unwanted_exchange); // one that was sent stays in its place, for its reply
+    std::erase(queued_, unwanted_exchange); // a sent exchange stays in its place, for its reply
     unwanted_exchange->outcome.is_cancelled = true;
     finish(*unwanted_exchange);
     if (awaited_ == 0) {

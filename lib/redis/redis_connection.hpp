@@ -23,54 +23,55 @@
 
 namespace skep {
 
-/// What has become of a command.
+/// The outcome of a command.
 struct redis_outcome {
-    redis_reply reply;   ///< which may be a refusal
-    std::string problem; ///< why there is none
+    redis_reply reply;   ///< may be a refusal
+    std::string problem; ///< reason for a missing reply
     bool is_cancelled = false;
 };
 
-/// A command, and who waits for its reply.
+/// A command and the caller that waits for its reply.
 struct redis_exchange {
     redis_exchange(std::string command, redis_outcome& result, waiting_operations::place queue_place)
         : wire(std::move(command)), outcome(result), place(std::move(queue_place)) {}
 
-    /// To be called when `outcome` is known.
+    /// Resumes the caller. Preconditions: `outcome` is set.
     void end() noexcept { caller.complete(); }
 
     std::string wire;
-    redis_outcome& outcome;  ///< in the coroutine that is the caller
-    suspended_caller caller; ///< nobody once he no longer waits
-    time_point deadline;     ///< for the reply, once the command is sent
+    redis_outcome& outcome;  ///< in the caller's coroutine
+    suspended_caller caller; ///< empty after the end of the wait
+    time_point deadline;     ///< of the reply, set when the command is sent
     const waiting_operations::place place;
 };
 
-/// One connection to the server, from its making to its loss. Commands are sent at once, and answered in their order.
-/// While a caller waits, the connection is kept alive by its operations on the socket; then whoever is `on_idle` may keep
-/// it. So a context that is destroyed takes the callers with it. A connection that has waited for callers, the last of which
-/// was cancelled, is closed: nothing is left in the context. On a strand.
+/// One connection to the server, from its start to its loss. Sends commands at once; the replies arrive in the same
+/// order.
+/// Lifetime: while callers wait, the operations on the socket keep the connection alive; afterwards the owner may keep
+/// it by `on_idle`. So the destruction of a context destroys the callers as well. If the last waiting caller was
+/// cancelled, the connection is closed, so that no operation stays in the context. Used on a strand.
 class redis_connection : public std::enable_shared_from_this<redis_connection> {
 public:
     using ptr = std::shared_ptr<redis_connection>;
     using exchange_ptr = std::shared_ptr<redis_exchange>;
 
-    /// To be connected at `begin`, or at once if that is over.
+    /// Prepares a connection that opens at `begin`, or at once if `begin` has passed.
     redis_connection(const strand& executor, std::shared_ptr<const redis_options> options,
                      std::shared_ptr<redis_tls> tls, time_point begin, std::function<void(ptr)> on_idle);
 
-    /// Connects, when it is time. To be called once.
+    /// Connects at the time given. Called once.
     void open();
 
-    /// Whether it may be used; an idle one finds out.
+    /// Returns true if the connection is usable. Checks the socket of an idle connection.
     bool is_usable();
 
-    /// Sends the command, once connected. Ends the exchange when the reply has come or it is clear that none will.
+    /// Sends the command as soon as connected. Ends the exchange at the reply, or when no reply can arrive any more.
     void send(exchange_ptr new_exchange);
 
-    /// Ends an exchange, if it has not ended.
+    /// Ends an exchange unless it has ended.
     void cancel(const exchange_ptr& unwanted_exchange);
 
-    /// Ends the connection, and each exchange that has not ended, for `cause`.
+    /// Ends the connection and all open exchanges, for `cause`.
     void lose(const std::string& cause);
 
 private:
@@ -91,7 +92,7 @@ private:
     void finish(redis_exchange& ended_exchange);
     void go_on();
 
-    /// Until when the server has to answer, or to read.
+    /// Returns the time by which the server must answer or read.
     time_point due() const noexcept;
     void watch();
     std::string overdue() const;
@@ -103,18 +104,18 @@ private:
     asio::ip::basic_resolver<asio::ip::tcp, strand> resolver_;
     redis_transport transport_;
     lazy_timer timer_;
-    lazy_timer pause_; ///< before it connects
+    lazy_timer pause_; ///< before connecting
     const time_point begin_;
     time_point write_deadline_; ///< of the bytes in transit
 
     redis_parser parser_;
     std::array<char, 16'384> input_;
     std::string output_;
-    std::string in_transit_;          ///< until it is written
-    std::deque<exchange_ptr> queued_; ///< until it is connected
+    std::string in_transit_;          ///< until written
+    std::deque<exchange_ptr> queued_; ///< until connected
     std::deque<exchange_ptr> sent_;
-    std::size_t awaited_ = 0;   ///< of the exchanges in both, those with a caller
-    std::size_t greetings_ = 0; ///< commands that are to succeed before those of others are sent
+    std::size_t awaited_ = 0;   ///< number of exchanges in both queues with a caller
+    std::size_t greetings_ = 0; ///< commands that must succeed before other commands are sent
     bool is_ready_ = false;
     bool is_lost_ = false;
     bool is_receiving_ = false;

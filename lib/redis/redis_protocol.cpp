@@ -57,7 +57,7 @@ std::string redis_command(const std::vector<std::string_view>& words) {
 
 std::string redis_refusal(std::string_view message) {
     for (const auto& [kind, meaning] : known_refusals) {
-        // Not only at the beginning: before Redis 7 the message of a script says first that it is one.
+        // Anywhere in the text: before Redis 7, a script's error starts with a prefix.
         if (message.find(kind) != std::string_view::npos) {
             return std::string(kind) + ": " + std::string(meaning);
         }
@@ -83,7 +83,7 @@ void redis_parser::feed(std::string_view bytes) {
 redis_reply redis_parser::take() {
     void* reply = nullptr;
     if (problem_.empty() && ::redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-        problem_ = "does not speak Redis' protocol"; // by what hiredis knows of it
+        problem_ = "does not speak Redis' protocol"; // according to hiredis
     } else if (reply == nullptr && problem_.empty()) {
         problem_ = scanner_.problem();
     }

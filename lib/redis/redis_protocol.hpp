@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-// What hiredis knows of Redis' protocol. Its connections are not used: they write to a socket such that SIGPIPE kills the
-// host when the server has gone, and look host names up on the caller's time.
+// The part of hiredis that implements Redis' protocol. Its connections are not used: they write to a socket in such a
+// way that SIGPIPE kills the host after the loss of the server, and they resolve host names synchronously.
 
 namespace skep {
 
@@ -23,28 +23,29 @@ struct redis_deleter {
 
 using redis_reply = std::unique_ptr<redisReply, redis_deleter>;
 
-/// As it is sent.
+/// Returns a command in wire format.
 std::string redis_command(const std::vector<std::string_view>& words);
 
-/// Why the server refused a command. Of what it says only the kind of the error: the rest may quote data.
+/// Returns the reason of a refusal. Includes only the kind of the server's error: the rest may quote data.
 std::string redis_refusal(std::string_view message);
 
-/// Takes replies out of the bytes that arrive. Takes memory for at most one reply of `reply_bytes` and for the bytes of the
-/// last feed().
+/// Extracts replies from received bytes. Allocates memory for at most one reply of `reply_bytes`, and for the bytes of
+/// the last feed().
 class redis_parser {
 public:
     explicit redis_parser(std::size_t reply_bytes);
 
     void feed(std::string_view bytes);
 
-    /// The next reply; null if it has not arrived in full.
+    /// Returns the next reply; null if it is incomplete.
     redis_reply take();
 
-    /// What the server did wrong, as "sent a reply of ..."; empty: nothing. The replies before that can be taken.
+    /// Returns a violation by the server, such as "sent a reply of ..."; empty without a violation. Replies before the
+    /// violation can still be taken.
     const std::string& problem() const noexcept { return problem_; }
 
 private:
-    reply_scanner scanner_; ///< which looks at each byte before hiredis does
+    reply_scanner scanner_; ///< checks each byte before hiredis
     std::unique_ptr<redisReader, redis_deleter> reader_;
     std::string problem_;
 };

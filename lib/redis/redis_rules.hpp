@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// Throws error(errc::invalid_config) naming field, value and rule; never the password.
+/// Throws error(errc::invalid_config) with field, value and rule, but never with the password.
 void check(const redis_options& options);
 
 } // namespace skep

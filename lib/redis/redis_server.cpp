@@ -16,7 +16,7 @@ namespace skep {
 
 namespace {
 
-/// A server that ends each connection at once, perhaps after the work that TLS is, takes no more of the host than that.
+/// Limits the load caused by a server that ends each connection at once, perhaps after a TLS handshake.
 constexpr std::chrono::milliseconds between_connections(100);
 
 } // namespace
@@ -49,13 +49,14 @@ asio::awaitable<redis_reply> redis_server::ask(ptr self, std::string_view operat
     co_return std::move(outcome.reply);
 }
 
-/// Suspends the caller until `outcome` is there. While he is, the exchange belongs to the connection alone, and he to it.
+/// Suspends the caller until `outcome` is set. Meanwhile the exchange belongs to the connection alone, and the caller
+/// to the exchange.
 asio::awaitable<void> redis_server::perform(ptr self, std::string command, waiting_operations::place place,
                                             redis_outcome& outcome) {
     auto start = [self,
                   added = std::make_shared<redis_exchange>(std::move(command), outcome, std::move(place))](
                      suspended_caller&& caller) mutable {
-        // Weak: the caller's signal may outlive the execution context, which the server's strand must not.
+        // Weak: the caller's signal may outlive the execution context, but the server's strand must not.
         auto on_cancelled = [server = std::weak_ptr(self),
                              unwanted = std::weak_ptr(added)](asio::cancellation_type) {
             const auto still_there = server.lock();
@@ -89,10 +90,10 @@ void redis_server::begin(const exchange_ptr& new_exchange) {
             idle_.reset();
             return;
         }
-    } catch (const std::exception& failure) { // no memory, or no thread to look the host up on
+    } catch (const std::exception& failure) { // no memory, or no thread for the look-up
         problem = failure.what();
         if (const auto latest = connection_.lock()) {
-            latest->lose(problem); // it may be about to send what nobody waits for
+            latest->lose(problem); // it may be about to send an abandoned command
         }
     }
     if (new_exchange->caller) {
@@ -111,7 +112,7 @@ void redis_server::close(const ptr& self) noexcept {
             self->idle_.reset();
         };
         execute_with_retry(self->strand_, std::move(step));
-    } catch (const std::exception&) {} // out of memory: what is under way ends by its time
+    } catch (const std::exception&) {} // out of memory: operations in progress time out
 }
 
 redis_connection::ptr redis_server::connection() {

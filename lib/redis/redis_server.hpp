@@ -14,20 +14,21 @@
 
 namespace skep {
 
-/// The server as one that can be asked, from any thread. It is connected to when somebody asks, and again when somebody
-/// asks after the connection was lost.
+/// A server that accepts commands from any thread. Connects at the first command, and again at the first command after
+/// the loss of a connection.
 class redis_server : public std::enable_shared_from_this<redis_server> {
 public:
     using ptr = std::shared_ptr<redis_server>;
 
-    /// Throws error(errc::invalid_config) for a file of the TLS options that cannot be used.
+    /// Throws error(errc::invalid_config) if a file of the TLS options is unusable.
     redis_server(const asio::any_io_executor& executor, redis_options options);
 
-    /// The reply to a command, which is no refusal. Throws error: session_backend_failed, whose text names `operation`
-    /// and the cause, which may be that too many operations wait already; cancelled.
+    /// Sends a command, and returns its reply, which is not a refusal. Throws error: session_backend_failed, with
+    /// `operation` and the cause in its text (one cause is the limit of waiting operations); cancelled.
     static asio::awaitable<redis_reply> ask(ptr self, std::string_view operation, std::string command);
 
-    /// Closes the connection soon, and takes no more commands. So nothing of this is left in the execution context.
+    /// Closes the connection soon, and rejects further commands. Afterwards no object of the server is left in the
+    /// execution context.
     static void close(const ptr& self) noexcept;
 
     const redis_options& options() const noexcept { return *options_; }
@@ -39,7 +40,7 @@ private:
                                          redis_outcome& outcome);
     void begin(const exchange_ptr& new_exchange);
 
-    /// One that can be used.
+    /// Returns a usable connection.
     redis_connection::ptr connection();
     void cancel(const exchange_ptr& unwanted_exchange);
 
@@ -47,9 +48,9 @@ private:
     std::shared_ptr<const redis_options> options_;
     std::shared_ptr<redis_tls> tls_;
     std::shared_ptr<waiting_operations> waiting_;
-    std::weak_ptr<redis_connection> connection_; ///< the latest one
-    redis_connection::ptr idle_;                 ///< the same, while nothing else keeps it
-    time_point next_connection_;                 ///< not before
+    std::weak_ptr<redis_connection> connection_; ///< latest connection
+    redis_connection::ptr idle_;                 ///< the latest connection while nothing else keeps it
+    time_point next_connection_;                 ///< time of the next connection at the earliest
     bool is_closed_ = false;
 };
 

@@ -31,7 +31,7 @@ struct redis_sessions::state {
     state(const state&) = delete;
     state& operator=(const state&) = delete;
 
-    /// A command that runs a script on one session.
+    /// Returns a command that runs a script on one session.
     std::string on_session(std::string_view script, const std::string& id,
                            std::initializer_list<std::string_view> arguments) const {
         const auto key = server->options().prefix + ":session:" + id;
@@ -53,7 +53,7 @@ std::string nanoseconds(std::chrono::nanoseconds span) {
     return std::to_string(span.count());
 }
 
-/// The text of what a session holds, which the service can read again.
+/// Returns the text of a session's contents, limited to the size that the service can read again.
 std::string text_within(const session_data& data, std::size_t most) {
     auto text = to_text(data);
     if (text.size() > most) {

@@ -14,17 +14,17 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// What the TLS of all connections to a server has in common: whom to trust, and whom to expect. The files are read once,
-/// by the constructor.
+/// TLS settings shared by all connections to a server: trusted certificates and expected server name. The constructor
+/// reads the files once.
 class redis_tls {
 public:
-    /// Throws error(errc::invalid_config) for a file that cannot be used.
+    /// Throws error(errc::invalid_config) if a file is unusable.
     explicit redis_tls(const redis_options& options);
 
     asio::ssl::context& context() noexcept { return context_; }
 
-    /// Has a connection that is about to begin ask for the server by its name and accept that name alone. False if that
-    /// cannot be had: such a connection would accept any name.
+    /// Sets the name of the server to request and to accept, before a connection starts. Returns false if that fails:
+    /// such a connection would accept any name.
     bool expect_server(::SSL* connection) const;
 
 private:
@@ -32,7 +32,7 @@ private:
     const std::string server_name_;
 };
 
-/// Null for a server without TLS.
+/// Returns null for a server without TLS.
 std::shared_ptr<redis_tls> make_redis_tls(const redis_options& options);
 
 } // namespace skep

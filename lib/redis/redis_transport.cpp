@@ -26,7 +26,7 @@ void redis_transport::connect(const std::vector<protocol::endpoint>& endpoints, 
             return;
         }
         error_code ignored;
-        socket_.set_option(asio::ip::tcp::no_delay(true), ignored); // which a Unix socket has not
+        socket_.set_option(asio::ip::tcp::no_delay(true), ignored); // fails for a Unix socket
         socket_.non_blocking(true, ignored);                        // for is_quiet()
         if (tls_) {
             shake_hands(on_end);

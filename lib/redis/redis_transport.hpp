@@ -21,8 +21,8 @@
 
 namespace skep {
 
-/// Moves the bytes of one connection, in clear text or by TLS. One read and one write may be under way. Whoever is called
-/// back keeps this alive until then. On a strand.
+/// Transfers the bytes of one connection, in clear text or with TLS. At most one read and one write at a time. The
+/// handlers keep this object alive until they are called. Used on a strand.
 class redis_transport {
 public:
     using protocol = asio::generic::stream_protocol;
@@ -32,20 +32,20 @@ public:
     /// `tls` is null for clear text.
     redis_transport(const strand& executor, std::shared_ptr<redis_tls> tls);
 
-    /// Connects to the first endpoint that accepts; by TLS once the server has shown that it is the one to be expected.
+    /// Connects to the first endpoint that accepts. With TLS, completes after the verification of the server.
     void connect(const std::vector<protocol::endpoint>& endpoints, end_handler on_end);
     void read_some(asio::mutable_buffer room, bytes_handler on_end);
     void write(asio::const_buffer bytes, bytes_handler on_end);
 
-    /// False if the server has ended the connection, or has sent what nobody has read. For one at which no read and no
-    /// write is under way.
+    /// Returns false if the server has closed the connection, or has sent unsolicited data. Preconditions: no read or
+    /// write is in progress.
     bool is_quiet();
 
-    /// Ends what is under way by an error. There is no farewell by TLS, which would have to wait for the server; what a reply
-    /// is says its own length.
+    /// Ends operations in progress with an error. Sends no TLS shutdown, which would wait for the server; each
+    /// reply contains its own length.
     void close() noexcept;
 
-    /// Why a connect() has failed.
+    /// Returns the reason of a failed connect().
     std::string cause_of(const boost::system::error_code& failure);
 
 private:
@@ -55,7 +55,7 @@ private:
 
     const std::shared_ptr<redis_tls> tls_;
     socket socket_;
-    std::optional<asio::ssl::stream<socket&>> stream_; ///< once connected, by TLS
+    std::optional<asio::ssl::stream<socket&>> stream_; ///< after connecting with TLS
 };
 
 } // namespace skep

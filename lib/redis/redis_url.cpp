@@ -12,12 +12,13 @@ namespace skep {
 
 namespace {
 
-/// Quotes nothing: any part may hold a password that was written in the wrong place.
+/// The message quotes no part: any part may hold a misplaced password.
 [[noreturn]] void refuse_url(const std::string& rule) {
     throw error(errc::invalid_config, with_detail("the URL of Redis: " + rule));
 }
 
-/// Takes what is before the first `mark` off `rest`, with the mark; all of it, if there is none.
+/// Removes the text before the first `mark` from `rest`, together with the mark, and returns the text. Without a mark,
+/// takes all of `rest`.
 std::string_view take_until(std::string_view& rest, char mark) {
     const auto end = std::min(rest.find(mark), rest.size());
     const auto taken = rest.substr(0, end);

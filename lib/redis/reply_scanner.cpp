@@ -11,12 +11,12 @@ namespace skep {
 
 namespace {
 
-/// Whether lines of that type are a number.
+/// Returns true if lines of that type are a number.
 bool is_number(char type) noexcept {
     return type == ':' || type == '$' || type == '*';
 }
 
-/// Only as Redis writes numbers: without a plus, without zeros in front.
+/// Accepts only Redis' form of numbers: without a plus sign and leading zeros.
 std::optional<long long> to_number(std::string_view text) {
     long long number = 0;
     const auto problem = std::from_chars(text.data(), text.data() + text.size(), number).ec;

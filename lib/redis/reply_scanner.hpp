@@ -10,28 +10,28 @@
 
 namespace skep {
 
-/// Follows the frames of Redis' replies (RESP2), byte by byte. Whatever the headers promise is checked here before a
-/// parser may take memory for it: a header is complete only if its number keeps every limit.
+/// Follows the frames of Redis' replies (RESP2), byte by byte. Checks the sizes announced in headers before a parser
+/// may allocate memory for them: a header is passed on only if its number is within every limit.
 class reply_scanner {
 public:
     static constexpr std::size_t most_elements = 64; ///< of all arrays of a reply together; the scripts use 9
-    static constexpr std::size_t deepest = 4;        ///< arrays in arrays
+    static constexpr std::size_t deepest = 4;        ///< nesting of arrays
     static constexpr std::size_t longest_line = 16u << 10;
 
-    /// `reply_bytes` is the limit for one reply, frames included.
+    /// `reply_bytes` is the limit for one reply including its frames.
     explicit reply_scanner(std::size_t reply_bytes) noexcept : reply_bytes_(reply_bytes) {}
 
-    /// Returns how many of the bytes a parser may have: all, or those before the first that breaks a rule. Then problem()
-    /// names the rule, and nothing more is accepted.
+    /// Returns the number of bytes that a parser may read: all bytes, or the bytes before the first violation. After a
+    /// violation, problem() names the rule, and no more bytes are accepted.
     std::size_t scan(std::string_view bytes);
 
-    /// What the server did, as "sent a reply of ..."; empty: nothing wrong.
+    /// Returns the violation, such as "sent a reply of ..."; empty without a violation.
     const std::string& problem() const noexcept { return problem_; }
 
 private:
     enum class part { type, line, line_end, body, body_return, body_end };
 
-    /// Takes one byte, or as much of a body as there is; returns how many bytes that were.
+    /// Consumes one byte, or the available part of a body; returns the number of bytes.
     std::size_t consume(std::string_view bytes);
     void consume_type(char type);
     void consume_line(char next);
@@ -48,12 +48,12 @@ private:
     part at_ = part::type;
     char type_ = 0;
     std::size_t taken_ = 0;    ///< bytes of the reply so far
-    std::size_t elements_ = 0; ///< that the arrays of the reply have promised so far
+    std::size_t elements_ = 0; ///< announced by the arrays of the reply so far
     std::size_t line_ = 0;     ///< bytes of the line so far
-    std::size_t body_ = 0;     ///< bytes of the body that are still to come
+    std::size_t body_ = 0;     ///< missing bytes of the body
     std::size_t depth_ = 0;
-    std::array<long long, deepest> missing_{}; ///< elements of each open array that are still to come
-    std::array<char, 20> number_{};            ///< as long as the longest of 64 bits
+    std::array<long long, deepest> missing_{}; ///< missing elements of each open array
+    std::array<char, 20> number_{};            ///< fits the longest number of 64 bits
 };
 
 } // namespace skep

@@ -26,7 +26,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-/// The server holds something else than what the scripts keep there, or makes replies up.
+/// The key holds foreign data, or the reply does not come from the script.
 [[noreturn]] void throw_foreign(std::string_view operation) {
     throw_failed(operation, "what a key under the prefix holds is no session");
 }
@@ -35,7 +35,7 @@ std::string_view text_of(const redisReply& reply) {
     return reply.str == nullptr ? std::string_view() : std::string_view(reply.str, reply.len);
 }
 
-/// A number of 0..most, as such or as text.
+/// Returns a number in 0..most, sent as an integer or as text.
 std::uint64_t number_of(std::string_view operation, const redisReply& reply,
                         std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
     std::uint64_t number = 0;
@@ -62,7 +62,7 @@ const redisReply& element(std::string_view operation, const redisReply& reply, s
     return *reply.element[index];
 }
 
-/// Since a moment by the server's clock.
+/// Returns the time since a moment on the server's clock.
 duration time_since(std::string_view operation, const redisReply& reply) {
     constexpr auto most = std::chrono::duration_cast<microseconds>(duration::max()).count();
     return microseconds(number_of(operation, reply, static_cast<std::uint64_t>(most)));
@@ -77,7 +77,7 @@ duration ttl_of(std::string_view operation, const redisReply& reply) {
     return ttl;
 }
 
-/// By the clock of the host that created it, in nanoseconds, perhaps before 1970.
+/// On the clock of the creating host, in nanoseconds; may be before 1970.
 session::wall_time creation_of(std::string_view operation, const redisReply& reply) {
     const auto text = text_of(reply);
     const auto* const end = text.data() + text.size();
@@ -89,7 +89,7 @@ session::wall_time creation_of(std::string_view operation, const redisReply& rep
     return session::wall_time(std::chrono::duration_cast<session::wall_time::duration>(nanoseconds(created)));
 }
 
-/// Keeps what a script replies of the session's last worker.
+/// Sets the session's last worker from a script's reply.
 void set_last_worker(std::string_view operation, session& target, const redisReply& reply) {
     if (reply.type == REDIS_REPLY_NIL) {
         return;
@@ -101,7 +101,7 @@ void set_last_worker(std::string_view operation, session& target, const redisRep
     target.set_last_worker(std::make_shared<const worker_id>(std::move(*worker)));
 }
 
-/// What session_scripts::find() replies.
+/// Converts the reply of session_scripts::find().
 session to_session(std::string_view operation, std::string id, const redisReply& fields) {
     const auto at = [&](std::size_t index) -> const redisReply& { return element(operation, fields, index); };
     const auto ttl = ttl_of(operation, at(1));
@@ -149,7 +149,7 @@ session_replacement replacement(const redisReply& reply, const session& old_sess
                                 duration::zero(), version);
         set_last_worker("replace", *result.stored, element("replace", reply, 2));
     } else if (!result.is_gone) {
-        number_of("replace", reply, 0); // another was faster
+        number_of("replace", reply, 0); // the version differs
     }
     return result;
 }

@@ -9,7 +9,7 @@ namespace skep::session_scripts {
 
 namespace {
 
-// The numbers of Lua are doubles: microseconds since 1970 are exact, but Lua would print them rounded.
+// Lua numbers are doubles: microseconds since 1970 are exact, but Lua would print them rounded.
 constexpr auto* time = R"(
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
@@ -23,7 +23,7 @@ local function trim(index, most)
 end
 )";
 
-// A version is never less than the clock, so that none comes again when the server has forgotten the last.
+// A version is never below the clock, so that versions stay unique even if the server has lost the last one.
 constexpr auto* session = R"(
 local key, index, versions, id = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local version, ttl = unpack(redis.call('HMGET', key, 'version', 'ttl'))

@@ -25,7 +25,7 @@ constexpr std::size_t deepest = 200;
 
 void check(const json::object& stored_object, std::size_t depth);
 
-/// Boost.JSON writes what it does not read again.
+/// Checks for values that Boost.JSON writes but does not read.
 void check(const json::value& stored_value, std::size_t depth) {
     if (depth > deepest) {
         refuse("it holds more than " + std::to_string(deepest) + " levels");
@@ -48,7 +48,7 @@ void check(const json::object& stored_object, std::size_t depth) {
     }
 }
 
-/// Null if there is none.
+/// Returns null if not found.
 json::object* object_in(json::value& stored_value, std::string_view name) noexcept {
     auto* const outer = stored_value.if_object();
     auto* const inner = outer == nullptr ? nullptr : outer->if_contains(name);
@@ -66,8 +66,8 @@ std::string to_text(const session_data& data) {
 
 std::optional<session_data> to_session_data(std::string_view text, duration ttl) {
     json::parse_options options;
-    options.max_depth = deepest + 2;   // and the two around metadata and programs
-    options.allow_invalid_utf8 = true; // it comes back as it was given
+    options.max_depth = deepest + 2;   // plus two levels around metadata and programs
+    options.allow_invalid_utf8 = true; // returned unchanged
     boost::system::error_code ec;
     auto held = json::parse(text, ec, {}, options);
     auto* const metadata = object_in(held, "metadata");

@@ -11,10 +11,11 @@
 
 namespace skep {
 
-/// What a session holds, but for its ttl, as JSON. Throws error(errc::invalid_session) for what JSON cannot hold.
+/// Returns the contents of a session, without its ttl, as JSON. Throws error(errc::invalid_session) for values that
+/// JSON cannot represent.
 std::string to_text(const session_data& data);
 
-/// The way back; none if the text is something else.
+/// Parses the result of to_text(). Returns std::nullopt for any other text.
 std::optional<session_data> to_session_data(std::string_view text, duration ttl);
 
 } // namespace skep

@@ -14,7 +14,7 @@ namespace skep {
 /// Counts the operations that wait for a server, and their bytes, against limits. Thread-safe.
 class waiting_operations : public std::enable_shared_from_this<waiting_operations> {
 public:
-    /// Counts as one operation until it is destroyed. Movable.
+    /// Counts as one operation until its destruction. Movable.
     class place {
     public:
         place() noexcept = default;
@@ -42,8 +42,8 @@ public:
     waiting_operations(std::size_t most, std::size_t most_bytes) noexcept
         : most_(most), most_bytes_(most_bytes) {}
 
-    /// Takes a place for an operation of `bytes`. `problem` says why there is none. One operation may always wait, however
-    /// long it is.
+    /// Reserves a place for an operation of `bytes`. Sets `problem` if a limit is exceeded. A single operation may wait
+    /// with any size.
     place enter(std::size_t bytes, std::string& problem) {
         place taken(shared_from_this(), bytes);
         const auto before = count_.fetch_add(1);

@@ -17,19 +17,19 @@
 
 namespace skep {
 
-/// Everything that a pool does not decide but finds: where it runs, what time it is, and chance. One pool, one context;
-/// a simulation brings its own. Used on the strand, but for `executor`.
+/// The environment of a pool: its executor, clocks and randomness. Each pool has a context of its own; a simulation
+/// supplies a virtual one. Used on the strand, except `executor`.
 struct pool_context {
     strand executor;
     std::function<std::chrono::system_clock::time_point()> wall_now;
     std::function<double()> random;                       ///< uniform in [0, 1)
-    std::function<std::string()> make_token;              ///< that nobody can guess
-    std::function<void(std::string_view)> write_log_line; ///< must not throw; from any thread
+    std::function<std::string()> make_token;              ///< must be unguessable
+    std::function<void(std::string_view)> write_log_line; ///< must not throw; callable from any thread
 
-    std::shared_ptr<event_bus> events = nullptr;           ///< null where nobody can subscribe
-    std::function<std::uint64_t()> make_span_id = nullptr; ///< from any thread; null where nothing is traced
+    std::shared_ptr<event_bus> events = nullptr;           ///< null: no subscribers possible
+    std::function<std::uint64_t()> make_span_id = nullptr; ///< callable from any thread; null: no tracing
 
-    /// See event_bus::emit.
+    /// Publishes an event if it has subscribers; see event_bus::emit.
     template <class E, class Make>
     void publish(Make&& make) const noexcept {
         if (events && events->wants<E>()) {
@@ -37,7 +37,7 @@ struct pool_context {
         }
     }
 
-    /// The clock under every timer; see skep::clock.
+    /// The clock of every timer; see skep::clock.
     time_point now() const noexcept { return clock::now(); }
 
     moment present() const { return {now(), wall_now()}; }

@@ -19,82 +19,82 @@
 
 namespace skep {
 
-/// What a runtime needs to know to start one worker.
+/// An order to start one worker.
 struct launch_order {
     worker_id worker;
-    std::string token; ///< the worker proves with it that it is the one that was started
-    std::optional<launch_options> launch = {}; ///< instead of the pool's
+    std::string token;                         ///< authenticates the started worker
+    std::optional<launch_options> launch = {}; ///< overrides the pool's options
 };
 
-/// The process behind a worker, as far as a worker needs it. Used on the pool's strand.
+/// The process of a worker. Used on the pool's strand.
 class worker_process {
 public:
     virtual ~worker_process() = default;
 
     virtual int pid() const noexcept = 0;
 
-    /// Returns when the process has ended, or after abandon(). Its pid stays taken until reap().
+    /// Returns when the process has ended, or after abandon(). The kernel keeps the pid reserved until reap().
     virtual asio::awaitable<void> ended() = 0;
 
-    /// SIGTERM to the process and its group, unless the process is gone.
+    /// Sends SIGTERM to the process and its group, unless the process has ended.
     virtual void terminate() noexcept = 0;
 
-    /// SIGKILL, or a signal, to the process itself and not to its group; see end_group().
+    /// Both send a signal, SIGKILL or `number`, to the process itself and not to its group; see end_group().
     virtual void kill() noexcept = 0;
     virtual void signal(int number) noexcept = 0;
 
-    /// Has resident_bytes() measure the process of that pid, which says that it is the worker, instead of the one that
-    /// was started. False, and nothing is measured, if it does not belong to what was started.
+    /// Makes resident_bytes() measure process `pid`, which reports itself as the worker, instead of the started
+    /// process. Returns false and disables the measurement if `pid` does not belong to the started process.
     virtual bool measure(std::int64_t pid) noexcept = 0;
 
-    /// Resident memory in bytes, of one process; 0 if it is gone or not known.
+    /// Returns the resident memory of the measured process in bytes; 0 if it has ended or is unknown.
     virtual std::uint64_t resident_bytes() const noexcept = 0;
 
-    /// Whether the kernel has killed something for lack of memory since the process was started.
+    /// Returns true if the kernel has killed any process for lack of memory since the start of this process.
     virtual bool saw_oom_kill() const noexcept = 0;
 
-    /// To be called once it has ended: its status. What it has printed is known then.
+    /// Collects the exit status; the captured output is complete up to the end. Preconditions: the process has ended.
     virtual exit_status reap() noexcept = 0;
 
-    /// To be called once it was reaped: gives the rest of its group a moment to end by itself, and kills what is left.
+    /// Gives the rest of the group a moment to end by itself, then kills it. Preconditions: reap() was called.
     virtual asio::awaitable<void> end_group() = 0;
 
-    /// The end of what it printed, and of what else it said: that is to be added. What there is no memory for is left out.
+    /// The end of the process's output, and of texts added with add_to_tail(). Text without memory for it is left out.
     virtual std::string output_tail() const = 0;
     virtual void add_to_tail(std::string_view text) noexcept = 0;
     virtual std::uint64_t output_lines_dropped() const noexcept = 0;
 
-    /// Reads the rest of its output until `deadline`, then ends all of the process's tasks.
+    /// Reads the remaining output until `deadline`, then ends all tasks of the process.
     virtual asio::awaitable<void> finish(time_point deadline) = 0;
 
-    /// It cannot be ended: kills its group, and makes ended() return.
+    /// Called if the process cannot be ended: kills its group, and makes ended() return.
     virtual void abandon() noexcept = 0;
 
-    /// Kills and reaps it and ends its group, blocking for two seconds at most, and closes its descriptors. For when no
-    /// coroutine will ever run again.
+    /// Kills and reaps the process, ends its group, and closes its descriptors. Blocks for two seconds at most. Called
+    /// when coroutines no longer run.
     virtual void end_now() noexcept = 0;
 };
 
-/// A started worker: its channels and its process.
+/// The channels and the process of a started worker.
 struct worker_link {
     std::unique_ptr<byte_stream> data;
-    std::unique_ptr<byte_stream> control; ///< none where everything goes over `data`
+    std::unique_ptr<byte_stream> control; ///< null if all frames go over `data`
     std::unique_ptr<worker_process> process;
 };
 
-/// Port: starts workers. Processes on this machine by default; fakes in tests. Used on the pool's strand.
+/// Port: starts workers. By default workers are processes on this machine; tests use fakes. Used on the pool's strand.
 class runtime {
 public:
     virtual ~runtime() = default;
 
-    /// Throws error(spawn_failed).
+    /// Starts a worker. Throws error(spawn_failed).
     virtual asio::awaitable<worker_link> start(launch_order order) = 0;
 
-    /// Makes the start() of `id`, if it has not returned yet, do so soon.
+    /// Makes the start() of `id` return soon if it is running.
     virtual void cancel_start(const worker_id& id) noexcept = 0;
 
-    /// Ends what start() is doing and releases what the runtime holds beyond its workers (a thread); start() may
-    /// be called again afterwards.
+    /// Ends running starts, and releases resources of the runtime besides its workers (a thread). start() may be called
+    /// again afterwards.
     virtual void close() = 0;
 };
 

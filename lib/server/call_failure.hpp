@@ -11,7 +11,7 @@
 
 namespace skep {
 
-/// What the SDK itself answers a call with; `type` begins with "skep.".
+/// An error of the SDK itself, as the answer to a call. `type` begins with "skep.".
 class call_failure : public std::runtime_error {
 public:
     call_failure(std::string type, const std::string& message)
@@ -23,13 +23,13 @@ private:
     std::string type_;
 };
 
-/// The call was cancelled, and has ended therefore.
+/// Returns the failure of a call that ended because it was cancelled.
 call_failure cancelled_failure();
 
-/// What of a result or chunk cannot be sent, as the exception being handled says.
+/// Throws a call_failure for the exception being handled: a result, chunk or tool call cannot be sent.
 [[noreturn]] void refuse_unsendable(const std::string& description);
 
-/// What an exception that has left a handler tells the caller. `is_interrupted`: the call was cancelled before.
+/// Returns the error for the caller after an exception left a handler. `is_interrupted`: the call was cancelled before.
 error_message describe(const std::exception_ptr& problem, bool is_interrupted);
 
 } // namespace skep

@@ -16,7 +16,7 @@
 
 namespace skep {
 
-/// The calls that a worker has: so many run at a time, the others wait for a place in the order in which they came.
+/// The calls of a worker: a limited number run at a time, the others wait for a place in the order of arrival.
 class call_places {
 public:
     explicit call_places(std::size_t capacity) noexcept : capacity_(capacity) {}
@@ -24,19 +24,19 @@ public:
     std::size_t capacity() const noexcept { return capacity_; }
     void limit(std::size_t most) noexcept;
 
-    /// To be told of each call that comes.
+    /// Records the arrival of a call; called for each call.
     void record(std::uint64_t id) noexcept;
     bool has_come(std::uint64_t id) const noexcept { return id <= last_id_; }
 
-    /// Whether one that comes now need not wait.
+    /// Returns true if a call that arrives now need not wait.
     bool has_place() const noexcept { return waiting_.empty() && running_.size() < capacity_; }
 
     void wait(call_message&& call) { waiting_.push_back(std::move(call)); }
 
-    /// The one that has waited longest, if there is a place for it.
+    /// Takes the call that has waited longest, if a place is free.
     std::optional<call_message> take_next();
 
-    /// Out of turn; none if that one does not wait.
+    /// Takes the call out of turn. Returns nullopt if the call does not wait.
     std::optional<call_message> take_waiting(std::uint64_t id);
 
     void drop_waiting() noexcept { waiting_.clear(); }
@@ -45,7 +45,7 @@ public:
     void end(std::uint64_t id) noexcept { running_.erase(id); }
     bool is_idle() const noexcept { return running_.empty(); }
 
-    /// Null if that one does not run.
+    /// Returns null if the call does not run.
     served_call* find(std::uint64_t id) const noexcept;
 
     template <class Act>

@@ -12,8 +12,8 @@
 
 namespace skep {
 
-/// The ids of calls that the host has cancelled and that are not answered yet: known at once, on any thread, even while
-/// user code keeps the strand busy.
+/// The ids of calls cancelled by the host and not yet answered. Known at once, on any thread, even while user code
+/// keeps the strand busy.
 class cancelled_calls {
 public:
     void add(std::uint64_t id) {
@@ -23,7 +23,7 @@ public:
     }
 
     bool contains(std::uint64_t id) const noexcept {
-        if (count_ == 0) { // as good as ever
+        if (count_ == 0) { // almost always
             return false;
         }
         const std::lock_guard lock(mutex_);

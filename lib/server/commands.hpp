@@ -14,18 +14,18 @@
 
 namespace skep {
 
-/// What the host calls to see whether an idle worker is well. Names with this prefix are the SDK's own.
+/// Names with this prefix are the SDK's own. The host probes a worker with health_check_command.
 inline constexpr std::string_view reserved_prefix = "skep.";
 inline constexpr std::string_view health_check_command = "skep.health_check";
 
 using command_handler = std::variant<detail::plain_handler, detail::async_handler>;
 
-/// What a worker can be asked to do, and what it does around that.
+/// The commands and hooks of a worker.
 struct work {
     std::map<std::string, command_handler, std::less<>> commands;
-    detail::async_handler health_check; ///< empty if it has none of its own
+    detail::async_handler health_check; ///< empty if the worker has no check of its own
     std::vector<detail::async_hook> start_hooks;
-    std::vector<detail::async_hook> stop_hooks; ///< the last one runs first
+    std::vector<detail::async_hook> stop_hooks; ///< the last hook runs first
 };
 
 } // namespace skep

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view sdk = "cpp/" SKEP_VERSION;
 
-/// Of the SDK itself, which cannot go on: out of memory, say.
+/// Ends the process after a failure of the SDK itself, such as lack of memory.
 [[noreturn]] void abort(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);
@@ -83,7 +83,7 @@ asio::awaitable<int> conversation::run(std::string& previous_exit) {
     co_await stop_.wait();
     co_await reading_.join();
     co_await calls_.join();
-    while (!places_.is_idle()) { // on threads
+    while (!places_.is_idle()) { // calls on threads
         idle_.close();
         co_await idle_.wait();
     }
@@ -121,7 +121,7 @@ void conversation::on_terminate() {
     stop();
     hooks_.interrupt();
     places_.for_each_running([this](served_call& call) {
-        services_.cancelled.add(call.message().id); // for handlers on threads, which look
+        services_.cancelled.add(call.message().id); // handlers on threads check for this
         call.interrupt();
     });
 }
@@ -151,7 +151,7 @@ asio::awaitable<void> conversation::read_calls() {
             }
             accept(std::move(*call));
         }
-        services_.out.send(); // rather than after the look for more
+        services_.out.send(); // before the next read
     }
 }
 
@@ -188,7 +188,7 @@ void conversation::handle(cancel_message cancel) {
     if (auto* const running = places_.find(cancel.id)) {
         running->interrupt();
     } else if (auto waiting = places_.take_waiting(cancel.id)) {
-        begin(std::move(*waiting)); // which finds it cancelled
+        begin(std::move(*waiting)); // begin() finds the call cancelled
     } else if (places_.has_come(cancel.id)) {
         services_.cancelled.remove(cancel.id);
     }
@@ -222,7 +222,7 @@ void conversation::accept(call_message&& call) {
     if (stop_.is_open()) {
         return;
     }
-    const bool is_cancelled = services_.cancelled.contains(call.id); // it may be known before the call is
+    const bool is_cancelled = services_.cancelled.contains(call.id); // a cancel may arrive before its call
     if (is_cancelled || places_.has_place()) {
         begin(std::move(call));
     } else {
@@ -232,7 +232,7 @@ void conversation::accept(call_message&& call) {
 
 void conversation::begin_waiting() {
     if (std::exchange(is_beginning_, true)) {
-        return; // it is one that has begun, and ended, just now
+        return; // reached from begin() in the loop below, for a call that ended at once
     }
     while (auto next = places_.take_next()) {
         begin(std::move(*next));
@@ -317,7 +317,7 @@ asio::awaitable<json::value> conversation::check_health(worker_call& call) {
 void conversation::finish(served_call& call, json::value value, const std::exception_ptr& problem) {
     const auto id = call.message().id;
     services_.tools.forget(call);
-    // What a handler makes of a SIGTERM is no answer. Its call is lost, and may be sent to another worker.
+    // A handler's reaction to SIGTERM is no answer. The call is lost, and may be sent to another worker.
     const bool is_lost = is_terminating_ && call.was_interrupted();
     if (!is_lost) {
         if (problem) {
@@ -328,7 +328,7 @@ void conversation::finish(served_call& call, json::value value, const std::excep
     }
     services_.cancelled.remove(id);
     --counters_.in_flight;
-    if (call.message().command != health_check_command) { // which is work, but not done for anybody
+    if (call.message().command != health_check_command) { // a health check is work, but serves no caller
         ++counters_.completed;
     }
     places_.end(id);

@@ -21,15 +21,16 @@
 
 namespace skep {
 
-/// One worker's conversation with its host: handshake, calls until it is to stop, and the hooks around them. Used on the
-/// strand.
+/// One worker's conversation with its host: the handshake, the calls until the stop, and the hooks around the calls.
+/// Used on the strand.
 class conversation {
 public:
-    /// Plain handlers run on `threads` threads of their own, if that is not 0.
+    /// `threads`: the number of extra threads for plain handlers; 0 = plain handlers run on the strand.
     conversation(const strand& executor, host_connection connection, std::size_t capacity,
                  std::size_t threads, const work& worker_functions);
 
-    /// All of it; returns the status that the process is to exit with. `previous_exit` is set before the first hook runs.
+    /// Runs the whole conversation. Returns the exit status of the process. `previous_exit` is set before the first
+    /// hook runs.
     asio::awaitable<int> run(std::string& previous_exit);
 
 private:
@@ -49,7 +50,7 @@ private:
     void handle(credit_message credit);
     void handle(tool_result_message result);
     void handle(tool_error_message error);
-    void handle(ping_message) noexcept {} // the listener's
+    void handle(ping_message) noexcept {} // answered by the listener
     void handle(shutdown_message) { stop(); }
     void handle_tool_answer(std::uint64_t number, decltype(open_tool_call::answer) answer);
 
@@ -75,9 +76,9 @@ private:
     std::optional<time_point> welcome_time_;
     call_places places_;
     bool is_beginning_ = false;
-    latch idle_; ///< opens when no call is left
+    latch idle_; ///< opens when no call runs
     asio::basic_signal_set<strand> terminate_;
-    // The last, as their threads use what is above.
+    // Last members: their threads use the members above.
     std::optional<asio::thread_pool> threads_;
     std::unique_ptr<listener> listener_;
 };

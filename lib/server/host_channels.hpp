@@ -14,30 +14,30 @@
 
 namespace skep {
 
-/// What connects a worker with its host: a channel for calls and their answers, and, unless everything goes over stdio,
-/// another for control messages.
+/// The connection of a worker with its host: a channel for calls and their answers and, unless everything goes over
+/// stdio, a second channel for control messages.
 class host_channels {
 public:
     explicit host_channels(host_connection connection);
 
     bool over_stdio() const noexcept { return over_stdio_; }
 
-    /// Shows who the worker is; none over stdio.
+    /// Returns the token that identifies the worker; empty over stdio.
     const std::string& token() const noexcept { return connection_.token; }
 
-    /// Where answers go.
+    /// Returns the output for answers.
     shared_output& out() noexcept { return data_out_; }
 
-    /// Begins to listen; to be called once. What the listener gets has to outlive it, and so has this.
+    /// Starts the listener. Called once. The arguments and this object must outlive the listener.
     std::unique_ptr<listener> listen(const strand& executor, const call_counters& counters,
                                      cancelled_calls& cancelled, listener::message_handler on_messages);
 
-    /// Where calls come from, once somebody listens; null over stdio, where the listener reads everything.
+    /// Returns the input for calls, after listen(); null over stdio, where the listener reads everything.
     byte_stream* calls() const noexcept { return data_in_.get(); }
 
 private:
     host_connection connection_;
-    bool over_stdio_; ///< asked for after the connection has given its descriptors away, too
+    bool over_stdio_; ///< needed even after the connection has given its descriptors away
     shared_output data_out_;
     std::optional<shared_output> control_out_;
     std::unique_ptr<byte_stream> data_in_;

@@ -12,18 +12,18 @@ namespace skep {
 
 inline constexpr int exit_failed = 1;
 
-/// Runs a worker's start and stop hooks. A hook that fails decides the process's exit status. Used on the strand.
+/// Runs a worker's start and stop hooks. A failed hook decides the process's exit status. Used on the strand.
 class lifecycle_hooks {
 public:
     lifecycle_hooks(const strand& executor, const work& worker_functions);
 
-    /// Runs the start hooks. Returns false if a hook failed or was interrupted: the hooks after that do not run.
+    /// Runs the start hooks. Returns false if a hook failed or was interrupted: later hooks then do not run.
     asio::awaitable<bool> start();
 
-    /// Cancels the start hook that runs.
+    /// Cancels the running start hook.
     void interrupt() { starting_.cancel(); }
 
-    /// Runs every stop hook, the last one first.
+    /// Runs every stop hook, the last hook first.
     asio::awaitable<void> stop();
 
     int exit_status() const noexcept { return exit_status_; }

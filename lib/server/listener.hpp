@@ -16,19 +16,19 @@
 
 namespace skep {
 
-/// What a worker tells in its pongs.
+/// The figures in a worker's pongs.
 struct call_counters {
     std::atomic<std::uint64_t> in_flight{0};
     std::atomic<std::uint64_t> completed{0};
 };
 
-/// The thread that listens to the host while handlers may keep the worker's own thread busy: answers pings, notes cancels,
-/// and ends the process when the host is gone or breaks the protocol. Everything else it hands over, in order.
+/// The thread that listens to the host while handlers may keep the worker's own thread busy. Answers pings, records
+/// cancels, and ends the process when the host is gone or breaks the protocol. Hands all other messages over, in order.
 class listener {
 public:
     using message_handler = std::function<void(std::vector<host_message>)>;
 
-    /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. `on_messages` is called
+    /// Reads `input_fd`, watches `watched_fd` (see blocking_input), and answers through `output`. Calls `on_messages`
     /// on the thread.
     listener(int input_fd, int watched_fd, shared_output& output, const call_counters& counters,
              cancelled_calls& cancelled, message_handler on_messages);
@@ -53,10 +53,11 @@ private:
     std::thread thread_;
 };
 
-/// What a worker takes before it knows the host's limits, and of a host with these.
+/// Returns the limits for a worker's input under the host's limits. Without an argument: until the host's limits are
+/// known.
 frame_limits limits_of_input(const worker_limits& limits = {});
 
-/// Says on stderr that the host broke the protocol, and ends the process.
+/// Reports on stderr that the host broke the protocol, and ends the process.
 [[noreturn]] void leave_as_host_breaks_protocol(std::string_view violation);
 
 } // namespace skep

@@ -14,7 +14,7 @@ namespace skep {
 namespace {
 
 constexpr duration between_chunks = std::chrono::milliseconds(1);
-constexpr std::size_t chunks_enough = 16u << 10; // bytes that need not wait for more
+constexpr std::size_t chunks_enough = 16u << 10; // bytes worth a write at once
 
 } // namespace
 

@@ -13,27 +13,28 @@
 
 namespace skep {
 
-/// What a worker is about to send over the data channel. Many messages share a write; bytes of large attachments are not
-/// copied. A write blocks until the host takes it, which is what keeps memory bounded. Used on the strand.
+/// The unsent data of a worker for the data channel. Many messages share a write; large attachments are not copied. A
+/// write blocks until the host takes the data, which bounds memory. Used on the strand.
 class outbox {
 public:
     outbox(const strand& executor, shared_output& output);
 
-    /// Frames are appended here, each followed by attach() if it has attachments, and by one of the functions that send.
+    /// Returns the text to append frames to. After each frame, the caller calls attach() for its attachments, if any,
+    /// and a send function.
     std::string& text() noexcept { return unsent_.text(); }
     void attach(const std::vector<blob>& attachments);
 
-    /// Everything, now. Ends the process if the host is gone.
+    /// Sends everything now. Ends the process if the host is gone.
     void send();
 
-    /// Once this turn of the strand is over.
+    /// Sends at the end of this turn of the strand.
     void send_soon();
 
-    /// Now, or a millisecond after the last write, with what comes until then: for chunks, of which many may come. One who
-    /// sends less often is never kept waiting, even if he does not let anybody else run.
+    /// Sends now, or 1 ms after the last write together with the data appended until then: for chunks, because many may
+    /// follow. A slower sender never waits, even if the handler does not let others run.
     void send_shortly();
 
-    /// Now, unless that would block: false then.
+    /// Sends now and returns true, or returns false if that would block.
     bool try_send();
 
 private:

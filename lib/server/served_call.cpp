@@ -181,7 +181,7 @@ void served_call::handle_news() {
 void served_call::send_report() {
     auto& out = services_.out;
     append_report();
-    if (!out.try_send()) { // even if the handler does not let anybody else run
+    if (!out.try_send()) { // even if the handler does not let others run
         out.send_soon();
     }
     if (!next_report_) {

@@ -22,7 +22,7 @@
 
 namespace skep {
 
-/// What the calls of a worker share.
+/// The parts shared by the calls of a worker.
 struct call_services {
     call_services(const strand& call_strand, shared_output& output)
         : executor(call_strand), out(call_strand, output), tools(call_strand) {}
@@ -34,8 +34,8 @@ struct call_services {
     welcome_message welcome;
 };
 
-/// One call that a worker is at, behind the worker_call that its handler sees. Used on the strand, but for attach() and
-/// progress(), which belong to the handler, and what does not change.
+/// One running call of a worker, behind the handler's worker_call. Used on the strand, except for attach() and
+/// progress(), which belong to the handler, and for immutable members.
 class served_call : public std::enable_shared_from_this<served_call> {
 public:
     served_call(call_message&& message, std::optional<time_point> deadline, call_services& services);
@@ -45,7 +45,7 @@ public:
     bool is_cancelled() const noexcept { return services_.cancelled.contains(message_.id); }
     worker_call& face() noexcept { return face_; }
 
-    // For the handler: see worker_call.
+    // For the handler; see worker_call.
     boost::json::value attach(blob bytes);
     asio::awaitable<void> send(boost::json::value value, std::vector<blob> attachments);
     asio::awaitable<host_reply> call_host(std::string name, boost::json::value args,
@@ -59,7 +59,7 @@ public:
     void interrupt();
     bool was_interrupted() const noexcept { return was_interrupted_; }
 
-    /// Appends the answer, the one thing that is sent of it after its handler has ended.
+    /// Appends the answer, the only message of the call after its handler has ended.
     void answer(boost::json::value value);
     void answer(const std::exception_ptr& problem);
 
@@ -90,11 +90,11 @@ private:
     std::vector<blob> attachments_; ///< of the result
     std::optional<boost::json::array> collected_;
     std::size_t open_tool_calls_ = 0;
-    std::optional<condition_variable> changed_; ///< credit, or room for tool calls; seldom waited for
+    std::optional<condition_variable> changed_; ///< credit, or room for tool calls; rarely waited for
     std::mutex news_mutex_;
-    report news_;                  ///< the newest, which the handler may make on a thread of its own
-    bool has_posted_news_ = false; ///< and handle_news() is on its way
-    std::optional<report> report_; ///< to be sent, at the latest before the answer
+    report news_;                  ///< the latest report; the handler may make reports on its own thread
+    bool has_posted_news_ = false; ///< and handle_news() is scheduled
+    std::optional<report> report_; ///< unsent; sent before the answer at the latest
     std::optional<timer> next_report_;
     bool is_report_due_ = true;
 };

@@ -16,7 +16,7 @@ namespace skep {
 
 class served_call;
 
-/// A tool call that is on its way.
+/// A tool call in flight.
 struct open_tool_call {
     open_tool_call(const strand& executor, served_call& parent_call)
         : outer(parent_call), answered(executor) {}
@@ -26,7 +26,7 @@ struct open_tool_call {
     std::variant<std::monostate, tool_result_message, tool_error_message> answer;
 };
 
-/// The tool calls of a worker that the host has not answered. Used on the strand.
+/// The tool calls of a worker that the host has not answered yet. Used on the strand.
 class tool_calls {
 public:
     explicit tool_calls(const strand& executor) : executor_(executor) {}
@@ -37,13 +37,13 @@ public:
         return open_.emplace(number, std::make_shared<open_tool_call>(executor_, outer)).first->second;
     }
 
-    /// Takes it out; null if there is none of that number, as its call has been answered.
+    /// Removes and returns the tool call. Returns null if the number is unknown because the outer call was answered.
     std::shared_ptr<open_tool_call> end(std::uint64_t number) {
         const auto node = open_.extract(number);
         return node ? node.mapped() : nullptr;
     }
 
-    /// The host answers none of this call's any more.
+    /// Drops the tool calls of an answered call: the host answers no more of them.
     void forget(const served_call& outer) {
         std::erase_if(open_, [&](const auto& entry) { return &entry.second->outer == &outer; });
     }

@@ -82,7 +82,7 @@ public:
     const std::string& slot() const noexcept { return slot_; }
     const std::string& previous_exit() const noexcept { return previous_exit_; }
 
-    work work_; ///< before the context, where coroutines may be left that use it
+    work work_; ///< declared before the context, because remaining coroutines in the context may use it
 
 private:
     asio::io_context context_{1};

@@ -37,7 +37,7 @@ void expiry_order::access(session_entry& used_entry, time_point now) {
 void expiry_order::refile(session_entry& moved_entry) {
     const auto end = moved_entry.end();
     if (second_of(end) != second_of(moved_entry.filed_end)) {
-        auto& to = seconds_[second_of(end)]; // which may fail; nothing has changed yet
+        auto& to = seconds_[second_of(end)]; // may fail; nothing has changed yet
         remove(moved_entry);
         to.push_back(moved_entry);
     } else {

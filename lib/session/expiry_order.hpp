@@ -12,32 +12,32 @@
 
 namespace skep {
 
-/// Sessions filed by the second in which they are to end. An access moves that end, but it moves the session only if
-/// the end has moved by an eighth of the ttl since it was filed, in O(log s) of s seconds in use, 3600 for the default
-/// ttl; else it costs nothing. So what is filed first may live on for up to that long, and is then filed anew.
-/// Within a second they are in the order in which they were filed, which is that of their ends if they have one ttl; so
-/// with several, one of them may be found a second late.
+/// Sessions filed by the second of their end. An access moves the end, but files the session anew only if the end has
+/// moved by an eighth of the ttl since the last filing. Filing costs O(log s) for s seconds in use, 3600 for the
+/// default ttl; any other access costs nothing. So the session filed first may live on for up to an eighth of its ttl,
+/// and is then filed anew. Sessions of one second are in the order of filing, which is the order of their ends for a
+/// single ttl. With several ttls, a session may be found a second late.
 class expiry_order {
 public:
-    /// By its last access and its ttl. Strong exception guarantee.
+    /// Files the session by its last access and its ttl. Strong exception guarantee.
     void add(session_entry& new_entry);
 
-    /// It is accessed. Strong exception guarantee.
+    /// Records an access. Strong exception guarantee.
     void access(session_entry& used_entry, time_point now);
 
     void remove(session_entry& removed_entry) noexcept;
 
-    /// One that had expired by `now` if nobody accessed it after it was filed; null if there is none.
+    /// Returns a session that has expired by `now` unless accessed since its filing, or null.
     session_entry* first_due(time_point now) noexcept;
 
-    /// Files it by its true end. Strong exception guarantee.
+    /// Files the session by its true end. Strong exception guarantee.
     void refile(session_entry& moved_entry);
 
 private:
-    // Without a count of its own: that would be one more thing to write to at each move.
+    // Without a count of its own, to save a write at each move.
     using list = boost::intrusive::list<session_entry, boost::intrusive::constant_time_size<false>>;
 
-    std::map<std::int64_t, list> seconds_; ///< none is empty
+    std::map<std::int64_t, list> seconds_; ///< no list is empty
 };
 
 } // namespace skep

@@ -12,7 +12,7 @@ namespace skep {
 
 namespace {
 
-/// Sessions looked at before others have their turn, to find a place for a new one.
+/// Sessions examined in one turn, to find a place for a new session.
 constexpr std::size_t swept_per_insertion = 32;
 
 } // namespace
@@ -127,7 +127,7 @@ memory_backend::awaitable<bool> memory_backend::touch(std::string id) {
 }
 
 memory_backend::awaitable<bool> memory_backend::record_worker(std::string id, worker_id worker) {
-    std::shared_ptr<const worker_id> former; // destroyed when the lock is free again
+    std::shared_ptr<const worker_id> former; // destroyed after the lock is released
     auto record = [&](session_table& table, session_entry& entry, time_point now) {
         if (!entry.last_worker || *entry.last_worker != worker) {
             former = std::make_shared<const worker_id>(std::move(worker));
@@ -140,7 +140,7 @@ memory_backend::awaitable<bool> memory_backend::record_worker(std::string id, wo
 }
 
 memory_backend::awaitable<bool> memory_backend::remove(std::string id) {
-    session_entry_ptr removed; // destroyed when the lock is free again
+    session_entry_ptr removed; // destroyed after the lock is released
     auto take_out = [&](session_table& table, session_entry& entry, time_point) {
         removed = table.remove(entry);
         --count_;
@@ -167,7 +167,7 @@ bool memory_backend::sweep(part& swept_part, std::vector<session_entry_ptr>& dro
 }
 
 session_sweep memory_backend::sweep_now(std::size_t most) {
-    std::vector<session_entry_ptr> dropped; // destroyed when no lock is held
+    std::vector<session_entry_ptr> dropped; // destroyed without a lock held
     dropped.reserve(most);
     auto at = next_swept_.load();
     std::size_t done = 0;

@@ -20,13 +20,13 @@
 
 namespace skep {
 
-/// Sessions in this process, in parts that are locked one by one, so that threads seldom meet and the table that has to
-/// grow is a small one. Nothing waits for more than that.
+/// Sessions in this process, in parts with a lock each, so that threads seldom meet and only a small table has to grow.
+/// An operation waits only for such a lock.
 class memory_backend final : public session_backend {
 public:
     static constexpr std::size_t default_parts = 16;
 
-    /// Has room for about so many at once.
+    /// Reserves room for about `expected` sessions.
     explicit memory_backend(std::size_t expected, std::size_t parts = default_parts);
 
     awaitable<session_insertion> insert(std::string id, session_data data, session::wall_time created_at,
@@ -48,7 +48,7 @@ private:
         session_table table;
     };
 
-    /// What a locked part drops because it has expired; told of, and destroyed, when the lock is free again.
+    /// An expired session dropped from a locked part. Reported and destroyed after the lock is released.
     class drop {
     public:
         explicit drop(const memory_backend& backend) noexcept : backend_(backend) {}
@@ -74,24 +74,24 @@ private:
 
     part& part_of(const session_key& key) noexcept { return *parts_[key.hash % parts_.size()]; }
 
-    /// One more session, if there are fewer than `quota`.
+    /// Counts one more session. Returns false if the count has reached `quota`.
     bool acquire_place(std::size_t quota) noexcept;
 
-    /// None if there are as many as there may be.
+    /// Returns nullopt if the quota is reached.
     std::optional<session_insertion> try_insert(const session_entry_ptr& new_entry, std::size_t quota);
 
-    /// Takes expired ones out of one part, looking at `most`; whether there are more.
+    /// Removes expired sessions from one part, after a look at no more than `most`. Returns true if more may be due.
     bool sweep(part& swept_part, std::vector<session_entry_ptr>& dropped_entries, std::size_t& most);
     session_sweep sweep_now(std::size_t most);
 
-    /// `function(table, entry, now)` with the entry, or what `otherwise` is if there is none.
+    /// Returns `function(table, entry, now)` for the entry, or `otherwise` without an entry.
     template <class Result, class Function>
     Result with_entry(const std::string& id, Result otherwise, Function function);
 
     expiry_handler expiry_handler_;
     std::vector<std::unique_ptr<part>> parts_;
     std::atomic<std::size_t> count_{0};      ///< sessions in all parts
-    std::atomic<std::size_t> next_swept_{0}; ///< the part that the next sweep begins with
+    std::atomic<std::size_t> next_swept_{0}; ///< the first part for the next sweep
 };
 
 } // namespace skep

@@ -8,13 +8,13 @@
 
 namespace skep {
 
-/// Decides when to warn that a quota is about to be reached: once at 80 % of it, and again only after there were fewer
-/// than 70 %, so that a count that wavers does not warn each time. From any thread.
+/// Decides when to warn that a quota is almost reached: once at 80 %, and again only after the count fell below 70 %,
+/// so that a fluctuating count causes one warning. Thread-safe.
 class quota_watch {
 public:
     explicit quota_watch(std::size_t quota) noexcept : quota_(quota) {}
 
-    /// Whether to warn, now that there are `count`.
+    /// Returns true if a warning is due at `count`.
     bool warns_at(std::size_t count) noexcept {
         if (count * 10 >= quota_ * 8) {
             return !has_warned_.exchange(true);

@@ -22,7 +22,7 @@
 
 namespace skep {
 
-/// An id and its hash, which is worked out once, and before a lock is taken.
+/// An id and its hash, computed once, before a lock is taken.
 struct session_key {
     explicit session_key(std::string_view session_id) noexcept
         : id(session_id), hash(std::hash<std::string_view>()(session_id)) {}
@@ -31,8 +31,8 @@ struct session_key {
     std::size_t hash;
 };
 
-/// A session in memory, together with what its readers share, and with the beginning of its id: among a million, what
-/// takes time is to fetch another piece of memory, and a look-up fetches this one alone.
+/// A session in memory, with the state shared by its readers and the beginning of its id. Among a million sessions,
+/// fetching memory dominates the cost of a look-up: a look-up fetches this entry alone.
 struct alignas(64) session_entry final : detail::session_state, boost::intrusive::list_base_hook<> {
     session_entry(std::string session_id, session_data initial_data,
                   std::chrono::system_clock::time_point created_when)
@@ -49,19 +49,19 @@ struct alignas(64) session_entry final : detail::session_state, boost::intrusive
                (size <= beginning.size() || key.id == id);
     }
 
-    /// Once it has not been accessed for longer than its ttl.
+    /// Returns true if the last access is longer ago than the ttl.
     bool has_expired(time_point now) const noexcept { return end() < now; }
     time_point end() const noexcept { return last_accessed + data.ttl(); }
 
     time_point last_accessed;
-    std::size_t hash; ///< of its id
+    std::size_t hash; ///< of the id
     std::size_t size = id.size();
-    std::array<char, 40> beginning; ///< of its id: all of a UUID
+    std::array<char, 40> beginning; ///< of the id: all of a UUID
     std::uint64_t version = 0;
     time_point created;
     time_point filed_end;                         ///< see expiry_order
-    std::size_t bytes;                            ///< that it takes, about
-    std::shared_ptr<const worker_id> last_worker; ///< null if none is known
+    std::size_t bytes;                            ///< estimated size
+    std::shared_ptr<const worker_id> last_worker; ///< null if unknown
 };
 
 using session_entry_ptr = boost::intrusive_ptr<session_entry>;

@@ -13,10 +13,10 @@ namespace json = boost::json;
 
 namespace {
 
-/// What comes with an allocation: of the allocator's, and of the table that it holds.
+/// The overhead of an allocation: of the allocator and of the table inside.
 constexpr std::size_t overhead = 32;
 
-/// A string that is no longer than this is kept where it is.
+/// A string up to this length needs no allocation.
 constexpr std::size_t in_place = 14;
 
 constexpr std::size_t heap_bytes_of_text(std::size_t capacity) noexcept {
@@ -59,7 +59,7 @@ std::size_t heap_bytes(const json::object& object) noexcept {
 }
 
 std::size_t memory_of(const detail::session_state& state, std::size_t size) noexcept {
-    constexpr std::size_t in_string = 15; // characters that take no memory of their own
+    constexpr std::size_t in_string = 15; // characters without an allocation
     const auto id = state.id.capacity() > in_string ? state.id.capacity() + overhead : 0;
     return size + id + heap_bytes(state.data.metadata()) + heap_bytes(state.data.programs());
 }

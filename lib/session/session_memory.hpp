@@ -11,10 +11,10 @@
 
 namespace skep {
 
-/// About what an object takes on the heap, in bytes. In time proportional to its elements.
+/// Returns the estimated heap memory of an object, in bytes. Complexity: linear in its elements.
 std::size_t heap_bytes(const boost::json::object& object) noexcept;
 
-/// About what a session takes, in bytes, with `size` for itself.
+/// Returns the estimated memory of a session, in bytes. `size`: the size of the session object itself.
 std::size_t memory_of(const detail::session_state& state, std::size_t size) noexcept;
 
 } // namespace skep

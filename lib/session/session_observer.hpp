@@ -12,10 +12,10 @@ namespace skep {
 
 class session_store;
 
-/// Whoever knows something of sessions that ends with them.
+/// Observes the ends of sessions, for data that ends with a session.
 class session_observer {
 public:
-    // On whichever thread that is done; must not block or throw.
+    // Called on any thread; must not block or throw.
     virtual void on_session_removed(const std::string& id) noexcept = 0;
     virtual void on_session_expired(const std::string& id, time_point expiry_time) noexcept = 0;
 
@@ -23,7 +23,7 @@ protected:
     ~session_observer() = default;
 };
 
-/// It is told of each end that this store hears of, as long as it lives.
+/// Notifies the observer of each end of a session that the store learns of, as long as the observer lives.
 void observe(session_store& store, std::weak_ptr<session_observer> observer);
 
 } // namespace skep

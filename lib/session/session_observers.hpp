@@ -10,7 +10,7 @@
 
 namespace skep {
 
-/// Those that are to be told of a store's sessions. Thread-safe.
+/// The observers of a store's sessions. Thread-safe.
 class session_observers {
 public:
     void add(std::weak_ptr<session_observer> observer) {

@@ -15,7 +15,7 @@ constexpr duration shortest_session_ttl = std::chrono::milliseconds(1);
 constexpr duration longest_session_ttl = std::chrono::hours(24) * 365;
 constexpr std::size_t largest_session_quota = 10'000'000;
 
-/// Every field with its range, as visit_fields of a pool_config.
+/// Visits every field with its range, as visit_fields of a pool_config does.
 template <class Options, class Visitor>
 void visit_session_fields(Options& options, Visitor& visit) {
     using namespace std::chrono_literals;
@@ -24,13 +24,13 @@ void visit_session_fields(Options& options, Visitor& visit) {
     visit.number("quota", options.quota, 1, static_cast<long long>(largest_session_quota));
 }
 
-/// Throws error(errc::invalid_config) naming field, value and rule.
+/// Throws error(errc::invalid_config) with field, value and rule.
 void check(const session_options& options);
 
 /// Throws error(errc::invalid_session), without the id, which may be a secret.
 void check_session_id(std::string_view id);
 
-/// Of a session; likewise.
+/// Throws error(errc::invalid_session) for a ttl out of range.
 void check_session_ttl(duration ttl);
 
 } // namespace skep

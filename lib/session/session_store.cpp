@@ -26,13 +26,14 @@ namespace json = boost::json;
 
 namespace {
 
-/// Sessions looked at before others have their turn. Freeing one that holds a thousand values takes about 20 us.
+/// Sessions examined in one turn. Freeing a session with a thousand values takes about 20 us.
 constexpr std::size_t swept_per_turn = 128;
 
-/// Times in a row that others may be faster than an update.
+/// Attempts of an update while others change the session first.
 constexpr int most_attempts = 10'000;
 
-/// Sweeps that see each of `count` sessions once. The parts of a backend end within a sweep, which costs a few more.
+/// Returns the number of sweeps that visit each of `count` sessions once. The ends of a backend's parts cost a few
+/// more.
 std::size_t sweeps_for(std::size_t count) noexcept {
     return std::min(count, largest_session_quota) / swept_per_turn + 2;
 }
@@ -43,7 +44,7 @@ std::size_t sweeps_for(std::size_t count) noexcept {
 
 } // namespace
 
-/// What the operations under way share with the store, or have of it.
+/// The state shared by the store and its operations in flight.
 class session_service {
 public:
     using ptr = std::shared_ptr<session_service>;
@@ -75,7 +76,7 @@ public:
     session_observers observers;
 
 private:
-    /// What a session may hold, its ttl given or not.
+    /// Completes and checks the data of a session: sets the default ttl if none is given.
     void complete(session_data& data) const;
     void warn_of(std::size_t count) noexcept;
 
@@ -110,7 +111,7 @@ void session_service::warn_of(std::size_t count) noexcept {
     if (options.on_quota_warning) {
         try {
             options.on_quota_warning(count, options.quota);
-        } catch (...) {} // as its docstring says
+        } catch (...) {} // ignored, as documented
     }
 }
 
@@ -153,7 +154,7 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
         if (!found) {
             throw_not_found();
         }
-        auto data = found->data(); // a copy, for the sake of those that read the session
+        auto data = found->data(); // a copy, because readers share the session
         change(data);
         self->complete(data);
         const auto before_replacing = co_await asio::this_coro::cancellation_state;
@@ -168,7 +169,7 @@ auto session_service::update(ptr self, std::string id, std::function<void(sessio
             throw_not_found();
         }
         const auto before_turn = co_await asio::this_coro::cancellation_state;
-        heed(before_turn); // which would else be thrown by its own name
+        heed(before_turn); // else end_turn() would throw the cancellation under its own name
         co_await end_turn();
         const auto before_next_attempt = co_await asio::this_coro::cancellation_state;
         heed(before_next_attempt);

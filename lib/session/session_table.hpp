@@ -14,31 +14,33 @@
 
 namespace skep {
 
-/// Sessions by id and by when they expire. Neither locks nor looks at a clock: `now` must not run backwards. What it
-/// drops it hands out, so that it can be destroyed when no lock is held: that may take its time.
+/// Sessions by id and by expiry. Takes no lock and reads no clock: `now` must not run backwards. Returns dropped
+/// sessions to the caller, which destroys them without a lock held, because destruction may take long.
 class session_table {
 public:
-    /// Has room for so many at once, without a pause when there are that many.
+    /// Reserves room for `expected` sessions, to avoid a pause on growth.
     explicit session_table(std::size_t expected) { entries_.reserve(expected); }
     ~session_table();
     session_table(const session_table&) = delete;
     session_table& operator=(const session_table&) = delete;
 
-    /// Null if there is none, or it has expired; then `dropped_entry` is what there was.
+    /// Returns null if the session does not exist or has expired. `dropped_entry` receives the expired session.
     session_entry* find(const session_key& key, time_point now, session_entry_ptr& dropped_entry) noexcept;
 
-    /// There must be none of that id. Strong exception guarantee.
+    /// Precondition: no session has that id. Strong exception guarantee.
     void insert(const session_entry_ptr& new_entry, time_point now);
 
     /// Strong exception guarantee.
     void touch(session_entry& used_entry, time_point now) { order_.access(used_entry, now); }
 
-    /// Puts `new_entry` in the place of an entry of the same id, which becomes `new_entry`. Strong exception guarantee.
+    /// Replaces an entry by `new_entry` with the same id. `new_entry` receives the old entry. Strong exception
+    /// guarantee.
     void replace(session_entry& old_entry, session_entry_ptr& new_entry, time_point now);
 
     session_entry_ptr remove(session_entry& removed_entry) noexcept;
 
-    /// Looks at one that may have expired, which is `dropped_entry` if so. False if there is none to look at.
+    /// Examines a session that may have expired. `dropped_entry` receives an expired session. Returns false if none is
+    /// due.
     bool sweep_one(time_point now, session_entry_ptr& dropped_entry);
 
     static session read(const session_entry& entry, time_point now) noexcept;
@@ -47,7 +49,7 @@ public:
 
 private:
     struct slot {
-        mutable session_entry_ptr entry; ///< another one of the same id may take its place
+        mutable session_entry_ptr entry; ///< may be replaced by another entry of the same id
     };
     struct hash {
         using is_transparent = void;
@@ -70,7 +72,7 @@ private:
 
     set entries_;
     expiry_order order_;
-    std::uint64_t last_version_ = 0; ///< of any session, so that none has one twice
+    std::uint64_t last_version_ = 0; ///< over all sessions, so that no version repeats
     std::uint64_t expired_ = 0;
     std::size_t bytes_ = 0;
 };

@@ -27,7 +27,7 @@ void call_recorder::record(const std::string& command, const time_spent& times,
     if (code) {
         try {
             ++calls.failed[*code];
-        } catch (const std::exception&) { // out of memory, and nothing of that kind has failed before
+        } catch (const std::exception&) { // out of memory for the first failure of its kind
             return;
         }
     } else {
@@ -39,7 +39,7 @@ void call_recorder::record(const std::string& command, const time_spent& times,
     }
 }
 
-/// Whoever can make calls may choose their names: what no worker has known gets no figures of its own.
+/// Callers may choose arbitrary command names: only commands known to a worker get figures of their own.
 call_metrics& call_recorder::of(const std::string& command, bool was_known) noexcept {
     try {
         const auto known = commands_.find(command);

@@ -12,24 +12,24 @@
 
 namespace skep {
 
-/// How long a call took.
+/// The durations of a call.
 struct time_spent {
     duration queue_time{};
-    std::optional<duration> run_time; ///< if it was sent
+    std::optional<duration> run_time; ///< empty if the call was not sent
     duration total_time{};
 };
 
-/// Keeps the figures of a pool's calls, in memory that is bounded: of the first commands that a worker knew each its own,
-/// of all others together.
+/// Records the figures of a pool's calls in bounded memory: individually for the first commands known to a worker,
+/// collectively for all others.
 class call_recorder {
 public:
     explicit call_recorder(const metrics_options& options) noexcept : options_(options) {}
 
-    /// A call is over; `code` is what it failed with, if it did.
+    /// Records the end of a call; `code` is the error of a failed call.
     void record(const std::string& command, const time_spent& times,
                 const std::optional<errc>& code) noexcept;
 
-    /// Adds what it knows.
+    /// Writes the figures to `metrics`.
     void report(pool_metrics& metrics) const;
 
 private:

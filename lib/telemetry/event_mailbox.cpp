@@ -19,7 +19,7 @@
 
 namespace skep::detail {
 
-/// Under the lock, here and below, so that a context which ends meanwhile waits for that: see end_now().
+/// Locks the mutex, as the functions below do, so that a context that ends meanwhile waits: see end_now().
 void event_mailbox::put(const event& new_event) {
     const std::lock_guard lock(mutex_);
     if (events_.size() == capacity_) {
@@ -49,7 +49,7 @@ void event_mailbox::deliver_to(asio::any_io_executor executor, std::function<voi
     call_listener();
 }
 
-/// Under the lock. Without memory, the next event will do it.
+/// Preconditions: the mutex is locked. Out of memory, the next event schedules the call.
 void event_mailbox::call_listener() noexcept {
     if (!listener_ || listener_->is_called || (events_.empty() && !is_closed_)) {
         return;
@@ -66,7 +66,7 @@ void event_mailbox::call_listener() noexcept {
     } catch (const std::exception&) {}
 }
 
-/// On the listener's executor, which others want to use, too.
+/// Runs on the listener's executor, and yields it after 64 events.
 void event_mailbox::deliver() noexcept {
     constexpr int handed_on_per_turn = 64;
     bool more = true;
@@ -82,7 +82,7 @@ void event_mailbox::deliver() noexcept {
     }
 }
 
-/// False if there is no more for now. A listener that will not be called again is let go of here.
+/// Returns false if the queue is empty for now. Releases a listener after its last call.
 bool event_mailbox::deliver_one() noexcept {
     std::shared_ptr<listener> to;
     std::optional<event> next;
@@ -103,7 +103,7 @@ bool event_mailbox::deliver_one() noexcept {
     if (to) {
         try {
             to->handler(*next);
-        } catch (...) {} // as event_bus::listen says
+        } catch (...) {} // as documented at event_bus::listen
     }
     return to != nullptr;
 }
@@ -137,10 +137,10 @@ asio::awaitable<std::optional<event>> event_mailbox::take(std::shared_ptr<event_
     }
 }
 
-/// A context that is destroyed knows nothing of a wait here.
+/// Registers with the context of `executor`: a context under destruction does not know waits of a mailbox.
 void event_mailbox::enroll(const asio::any_io_executor& executor) {
     const auto& context = asio::query(executor, asio::execution::context);
-    if (known_to_ == &context) { // nobody else changes it while it is that of the reader
+    if (known_to_ == &context) { // stable as long as it is the reader's context
         return;
     }
     context_guard::enroll(executor, std::shared_ptr<context_bound>(shared_from_this(), this));
@@ -168,7 +168,7 @@ void event_mailbox::await_news(suspended_caller&& caller) noexcept {
                 }
             };
             asio::cancellation_slot(slot).assign(std::move(cancel));
-        } catch (const std::bad_alloc&) {} // it cannot be cancelled
+        } catch (const std::bad_alloc&) {} // this wait cannot be cancelled
     }
     const std::lock_guard lock(mutex_);
     if (events_.empty() && !is_closed_ && !has_ended_waits_) {
@@ -178,7 +178,7 @@ void event_mailbox::await_news(suspended_caller&& caller) noexcept {
     }
 }
 
-/// On the reader's executor.
+/// Runs on the reader's executor.
 void event_mailbox::cancel_wait() noexcept {
     const std::lock_guard lock(mutex_);
     was_cancelled_ = static_cast<bool>(reader_);
@@ -191,11 +191,11 @@ void event_mailbox::close() noexcept {
     wake(std::move(reader_));
     if (listener_) {
         listener_->work = {};
-        call_listener(); // it lets go of the handler where that is called
+        call_listener(); // releases the handler on its executor
     }
 }
 
-/// With the wait goes the coroutine, and with that this, perhaps.
+/// Destroys the waiting coroutine, and with it perhaps this mailbox.
 void event_mailbox::end_now(const asio::execution_context& context) noexcept {
     suspended_caller destroyed;
     std::shared_ptr<listener> uncalled;

@@ -23,27 +23,29 @@ namespace skep::detail {
 
 namespace asio = boost::asio;
 
-/// What has happened and was not read yet by one of those who want to know. From any thread; read by one at a time.
+/// Queue of unread events for one subscriber. Thread safety: put() and the other functions may be called from any
+/// thread; one reader at a time.
 class event_mailbox final : public std::enable_shared_from_this<event_mailbox>, private context_bound {
 public:
     explicit event_mailbox(std::size_t capacity) : capacity_(capacity) {}
 
-    /// Dropped, and counted, if there is no place for it.
+    /// Enqueues an event. If the queue is full, drops and counts the event.
     void put(const event& new_event);
 
-    /// None once it is closed, or has ended its waits, and is empty.
+    /// Waits for the next event. Returns std::nullopt if the mailbox is empty, and is closed or has ended its waits.
     static asio::awaitable<std::optional<event>> take(std::shared_ptr<event_mailbox> self);
 
-    /// Has `handler` called with each event on `executor`, one at a time, instead of take(). What it throws is dropped.
+    /// Calls `handler` with each event on `executor`, one at a time; replaces take(). Discards exceptions of the
+    /// handler.
     void deliver_to(asio::any_io_executor executor, std::function<void(const event&)> handler);
 
-    /// Nobody waits for events any more: neither a reader, nor a listener's executor.
+    /// Ends the waits for events: the reader's, and the work that keeps a listener's executor running.
     void end_waits() noexcept;
 
-    /// Nothing more comes. What is there can be taken.
+    /// Rejects later events. Queued events can be taken.
     void close() noexcept;
 
-    /// The same, and nobody wants what is there.
+    /// Closes the mailbox, and discards the queued events.
     void abandon() noexcept {
         is_given_up_ = true;
         close();
@@ -54,12 +56,12 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
-    /// Whose function is called.
+    /// The recipient of deliver_to().
     struct listener {
         asio::any_io_executor executor;
-        asio::any_io_executor work; ///< keeps that at work; empty once the waits have ended
+        asio::any_io_executor work; ///< keeps the executor at work; empty once the waits have ended
         std::function<void(const event&)> handler;
-        bool is_called = false; ///< or about to be
+        bool is_called = false; ///< deliver() is scheduled or runs
     };
 
     void call_listener() noexcept;
@@ -73,16 +75,16 @@ private:
     static void wake(suspended_caller caller) noexcept;
 
     const std::size_t capacity_;
-    std::recursive_mutex mutex_; ///< a reader that cannot be resumed ends, and with it its stream
+    std::recursive_mutex mutex_; ///< recursive: a reader that cannot be resumed ends, and destroys its stream
     std::deque<event> events_;
-    suspended_caller reader_;            ///< who waits
-    std::shared_ptr<listener> listener_; ///< or who is called, until this is closed and empty
+    suspended_caller reader_;            ///< the waiting reader
+    std::shared_ptr<listener> listener_; ///< or the listener, until the mailbox is closed and empty
     std::atomic<bool> has_ended_waits_{false};
-    const asio::execution_context* known_to_ = nullptr; ///< the reader's, whose end it would learn of
+    const asio::execution_context* known_to_ = nullptr; ///< the reader's context, which reports its end
     std::atomic<std::uint64_t> dropped_{0};
     std::atomic<bool> is_closed_{false};
     std::atomic<bool> is_given_up_{false};
-    bool was_cancelled_ = false; ///< the last wait; for the reader, once it goes on
+    bool was_cancelled_ = false; ///< result of the last wait, read after the resumption
 };
 
 } // namespace skep::detail

@@ -20,12 +20,12 @@ constexpr std::size_t buckets_an_octave = 16;
 constexpr std::size_t octaves = 31; // above the linear ones: up to 2^36 µs
 constexpr std::size_t bucket_count = linear_buckets + octaves * buckets_an_octave;
 
-/// A sum of times may be longer than any clock goes.
+/// A sum of times may exceed the range of a duration.
 duration sum_of(duration one, duration other) noexcept {
     return one > duration::max() - other ? duration::max() : one + other;
 }
 
-/// Above the linear ones, the five highest bits of the time name its octave and its bucket in that.
+/// Above the linear buckets, the five highest bits of the time select its octave and its bucket within the octave.
 std::size_t bucket_of(std::uint64_t time) noexcept {
     if (time < linear_buckets) {
         return time;

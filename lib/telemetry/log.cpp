@@ -13,7 +13,8 @@ namespace skep {
 
 namespace {
 
-/// The handler of the configuration, behind a queue; without one, standard error at once.
+/// Returns a writer that enqueues records for the configured handler, or without a handler writes to standard error at
+/// once.
 log_handler writer_of(const pool_config& config, const pool_context& context) {
     auto write_line = [write = context.write_log_line, format = config.log_format](const log_record& record) {
         write(log_line(record, format));
@@ -58,7 +59,7 @@ void pool_log::operator()(log_level level, std::string_view text, const log_subj
     }
     try {
         write_(record_of(level, text, about));
-    } catch (...) { // a log that cannot be written must not harm the pool
+    } catch (...) { // a failed log must not harm the pool
     }
 }
 

@@ -18,7 +18,7 @@
 
 namespace skep {
 
-/// The members of a record that the pool's configuration does not know, as far as they are known.
+/// The members of a record that vary by message; unknown members are empty.
 struct log_subject {
     log_source source = log_source::pool;
     const worker_id* worker = nullptr;
@@ -29,8 +29,8 @@ struct log_subject {
     std::string_view logger{};
 };
 
-/// Hands a pool's messages to the log handler of its configuration, or writes them to standard error. Never throws. Texts
-/// hold no arguments, frame bodies or environments.
+/// Sends a pool's messages to the log handler of its configuration, or writes them to standard error. Never throws.
+/// Texts contain no arguments, frame bodies or environments.
 class pool_log {
 public:
     pool_log(const pool_config& config, const pool_context& context);
@@ -39,7 +39,7 @@ public:
 
     void operator()(log_level level, std::string_view text, const log_subject& about = {}) const noexcept;
 
-    /// `make_text()` is the text; it is not called in vain, and may fail.
+    /// Logs the result of `make_text()`, called only if the level is enabled. `make_text` may throw.
     template <std::invocable MakeText>
     void operator()(log_level level, MakeText&& make_text, const log_subject& about = {}) const noexcept {
         if (wants(level)) {
@@ -50,7 +50,7 @@ public:
         }
     }
 
-    /// `text`, and what `problem` says of itself.
+    /// Logs `text` and the message of `problem`.
     void operator()(log_level level, std::string_view text, const std::exception_ptr& problem) const noexcept;
 
 private:

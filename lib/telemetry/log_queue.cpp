@@ -46,7 +46,7 @@ void log_queue::put(const log_record& record) noexcept {
     schedule();
 }
 
-/// Under the lock. False if there is no room.
+/// Returns false if the queue is full. Preconditions: the mutex is locked.
 bool log_queue::add(const log_record& record) noexcept {
     const auto size = size_of(record);
     if (dropped_ > 0 || bytes_ + size > capacity) {
@@ -61,7 +61,7 @@ bool log_queue::add(const log_record& record) noexcept {
     return true;
 }
 
-/// Under the lock. Without memory, the next record will do it.
+/// Preconditions: the mutex is locked. Out of memory, the next record schedules the delivery.
 void log_queue::schedule() noexcept {
     if (is_scheduled_) {
         return;
@@ -77,7 +77,7 @@ void log_queue::schedule() noexcept {
     } catch (const std::exception&) {}
 }
 
-/// On the executor, which others want to use, too.
+/// Runs on the executor, and yields it after `most_per_turn` records.
 void log_queue::deliver() noexcept {
     constexpr int most_per_turn = 64;
     int delivered = 0;
@@ -91,7 +91,7 @@ void log_queue::deliver() noexcept {
     }
 }
 
-/// False if there is no more for now.
+/// Returns false if the queue is empty for now.
 bool log_queue::deliver_one() noexcept {
     std::optional<log_record> next;
     try {
@@ -113,7 +113,7 @@ void log_queue::hand_over(const log_record& record) const noexcept {
     }
 }
 
-/// The next record. Without one, or without memory for the note about dropped records, no turn is due.
+/// Removes the next record. Without a record, or without memory for the note about dropped records, schedules no turn.
 std::optional<log_record> log_queue::take() {
     const std::lock_guard lock(mutex_);
     is_scheduled_ = false;

@@ -19,18 +19,19 @@ namespace skep {
 
 namespace asio = boost::asio;
 
-/// Records of one pool on their way to the user's handler. The handler is called by functions that are posted to
-/// `executor`, one record at a time: it can block, throw or call the pool without harm to the pool's strand.
+/// Queue of a pool's log records for the user's handler. Functions posted to `executor` call the handler with one
+/// record at a time. The handler may block, throw or call the pool without harm to the pool's strand.
 class log_queue : public std::enable_shared_from_this<log_queue> {
 public:
-    /// Bytes of records that wait. Records beyond that are dropped and counted, until all that wait are delivered.
+    /// Maximum size of the queued records in bytes. Records beyond the limit are dropped and counted, until all queued
+    /// records are delivered.
     static constexpr std::size_t capacity = 16u << 20;
 
-    /// `fallback` takes a record for which `handler` has thrown.
+    /// `fallback` receives each record for which `handler` throws.
     log_queue(const asio::any_io_executor& executor, std::string pool, log_handler handler,
               log_handler fallback);
 
-    /// From any thread.
+    /// Enqueues a record. Callable from any thread.
     void put(const log_record& record) noexcept;
 
 private:
@@ -48,7 +49,7 @@ private:
     const log_handler fallback_;
     std::mutex mutex_;
     std::deque<log_record> records_;
-    std::size_t bytes_ = 0; ///< of `records_`
+    std::size_t bytes_ = 0; ///< size of `records_`
     std::size_t dropped_ = 0;
     std::chrono::system_clock::time_point last_drop_{};
     bool is_scheduled_ = false; ///< deliver() is posted or runs

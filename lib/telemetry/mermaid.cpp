@@ -28,7 +28,7 @@ void for_each_state(Function function) {
 
 std::string node(const worker_status& worker, std::size_t number) {
     auto name = std::string("w");
-    name += std::to_string(number); // in one piece GCC 12 warns of what cannot be
+    name += std::to_string(number); // as one expression, GCC 12 gives a false warning
     auto text = "    " + name;
     text += "[\"" + to_string(worker.id);
     text += "<br/>" + std::string(to_string(worker.state));

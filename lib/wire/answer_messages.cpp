@@ -21,8 +21,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Of the host's memory, in bytes: what surrounds a value in its message, an attachment's size, and the most that a byte
-// of JSON text takes.
+// Bytes of the host's memory: around a value in its message, per attachment size, and the most per byte of JSON text.
 constexpr std::size_t around_value = 1024;
 constexpr std::size_t for_attachment = 24;
 constexpr std::size_t most_per_byte = 28;
@@ -36,7 +35,7 @@ void check(std::size_t size, const char* name, std::size_t limit) {
     }
 }
 
-/// That the host takes a message with `value` in it, whose JSON has `size` bytes.
+/// Checks that the host accepts a message with `value`. `size`: the bytes of the message's JSON.
 void check_sizes(std::size_t size, const json::value& value, const std::vector<blob>& attachments,
                  const worker_limits& limits) {
     check(attachments.size(), " attachments", limits.attachments);
@@ -48,12 +47,12 @@ void check_sizes(std::size_t size, const json::value& value, const std::vector<b
     }
 }
 
-/// The nesting that is left to a value `levels` deep in a message.
+/// Returns the nesting left to a value `levels` deep in a message.
 std::size_t deepest_within(const worker_limits& limits, std::size_t levels) {
     return std::min(deepest_nesting, limits.json_depth - std::min(limits.json_depth, levels));
 }
 
-/// Appends a frame of what `write` appends. All or nothing.
+/// Appends a frame with the output of `write`. All or nothing.
 template <class Write>
 void append_frame(std::string& out, std::size_t following_bytes, Write write) {
     const auto begin = begin_frame(out);
@@ -94,7 +93,7 @@ void append_error_frame(std::string& out, const error_message& error, std::strin
     });
 }
 
-/// An error's data as JSON, which takes at most `room` bytes.
+/// Returns an error's data as JSON of at most `room` bytes.
 std::string encode_data(const json::value& data, const worker_limits& limits, std::size_t room) {
     std::string text;
     append_json(text, data, deepest_within(limits, 2));
@@ -106,7 +105,7 @@ std::string encode_data(const json::value& data, const worker_limits& limits, st
     return text;
 }
 
-/// The first ones, as many as a hello has room for: they are for texts alone.
+/// Returns the first commands, as many as fit into a hello. The names are informative only.
 json::array fitting(const std::vector<std::string>& commands) {
     constexpr std::size_t around = 8u << 10;
     std::size_t room = (longest_message - around) / longest_escape;

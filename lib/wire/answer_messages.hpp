@@ -18,14 +18,14 @@
 
 namespace skep {
 
-/// A message is beyond what the host takes. The text tells of sizes and limits, and of no data.
+/// A message exceeds the host's limits. The text names sizes and limits, and contains no data.
 class too_large : public std::length_error {
 public:
     using std::length_error::length_error;
 };
 
-// Each appends one frame with a message of a worker. Those that can carry attachments tell their sizes; their bytes are to
-// follow right behind. What throws appends nothing.
+// Each function appends one frame with a message of a worker. A message with attachments states their sizes; the caller
+// sends the attachments' bytes right behind. A function that throws appends nothing.
 
 void append_hello(std::string& out, const hello_message& hello, bool has_control);
 void append_ready(std::string& out);
@@ -34,7 +34,7 @@ void append_progress(std::string& out, std::uint64_t id, double fraction, std::s
 
 enum class answer_kind { result, chunk };
 
-/// Returns how many bytes its JSON has. Throws unsendable or too_large.
+/// Returns the number of bytes of the JSON. Throws unsendable or too_large.
 std::size_t append_answer(std::string& out, answer_kind kind, std::uint64_t id,
                           const boost::json::value& value, const std::vector<blob>& attachments,
                           const worker_limits& limits);
@@ -44,8 +44,8 @@ void append_tool_call(std::string& out, std::uint64_t id, std::uint64_t tool_cal
                       const boost::json::value& args, const std::vector<blob>& attachments,
                       const worker_limits& limits);
 
-/// Always finds something to say: text is repaired and cut, and data that the host would not take left out; the message
-/// says so then.
+/// Always succeeds within the limits. Repairs and cuts text. Omits data beyond the host's limits, and says so in the
+/// message.
 void append_error(std::string& out, const error_message& error, const worker_limits& limits);
 
 } // namespace skep

@@ -13,10 +13,10 @@
 
 namespace skep {
 
-/// The attachments of a message, cut out of its frame, as the member `attachments` has it.
+/// Cuts the attachments of a message out of its frame, by the member `attachments`.
 std::vector<blob> to_attachments(const message_members& fields, const frame_view& frame);
 
-/// Appends that member, with a comma before it.
+/// Appends the member `attachments`, with a comma before it.
 void append_attachment_sizes(std::string& out, const std::vector<blob>& attachments);
 
 std::size_t total_size(const std::vector<blob>& attachments) noexcept;

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 namespace {
 
-// The host has started this process: what it sends is taken to be what it may send. It nests nothing deeper.
+// The host started this process, so its messages are trusted. The host nests no deeper.
 constexpr json_limits from_host{1000, std::numeric_limits<std::size_t>::max()};
 
 using members = message_members;

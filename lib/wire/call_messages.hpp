@@ -21,27 +21,27 @@
 
 namespace skep {
 
-/// What the host takes from a worker. It ends one that sends more.
+/// The host's limits for a worker. The host ends a worker that exceeds a limit.
 struct worker_limits {
     std::size_t frame_bytes = 64u << 20;
     std::size_t json_bytes = 64u << 20;
-    std::size_t json_depth = 512; ///< of the message, which is one level itself
+    std::size_t json_depth = 512; ///< of the message, including the level of the message itself
     std::size_t tree_bytes = 96u << 20;
     std::size_t attachments = 65'536;
-    std::size_t tool_calls = 1; ///< of one call, unanswered at a time
+    std::size_t tool_calls = 1; ///< unanswered at a time, per call
 
-    // An older host does not name these.
+    // An older host does not send these.
     std::size_t message_bytes =
-        static_cast<std::size_t>(-1); ///< JSON of other messages than answers and tool calls
+        static_cast<std::size_t>(-1); ///< JSON of messages except answers and tool calls
     std::size_t tool_call_bytes = static_cast<std::size_t>(-1); ///< the frame of a tool call
 };
 
-/// What a host may send.
+/// Messages of the host.
 struct welcome_message {
     worker_limits limits;
-    std::size_t capacity = 0;  ///< calls that the worker may be at at once; 0 = as many as it offers
-    std::string correlation;   ///< the beginning of the id of a call that has none of its own
-    std::string previous_exit; ///< empty if it is not known
+    std::size_t capacity = 0;  ///< concurrent calls of the worker; 0 = as many as the worker offers
+    std::string correlation;   ///< the prefix of the id of a call without an id of its own
+    std::string previous_exit; ///< empty if unknown
 };
 struct call_message {
     std::uint64_t id = 0;
@@ -51,8 +51,8 @@ struct call_message {
     std::string session;
     std::string correlation_id;
     boost::json::object metadata;
-    std::optional<duration> left;       ///< until its deadline, when the host sent it
-    std::optional<duration> sent_after; ///< the welcome; not told of a call that could not have to wait
+    std::optional<duration> left;       ///< until the deadline, at the time of sending
+    std::optional<duration> sent_after; ///< since the welcome; absent for a call that need not wait
     std::optional<stream_credit> stream;
 };
 struct cancel_message {
@@ -81,8 +81,8 @@ struct shutdown_message {};
 using host_message = std::variant<welcome_message, call_message, cancel_message, credit_message,
                                   tool_result_message, tool_error_message, ping_message, shutdown_message>;
 
-/// Turns frames of one channel into typed messages, in a worker. Throws protocol_violation for what is no message of the
-/// protocol; members that it does not know are ignored.
+/// Turns frames of one channel into typed messages, in a worker. Throws protocol_violation for anything but a message
+/// of the protocol. Ignores unknown members.
 class host_message_decoder {
 public:
     host_message_decoder();

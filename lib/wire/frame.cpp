@@ -18,7 +18,7 @@ namespace endian = boost::endian;
 namespace {
 
 constexpr std::size_t receive_size = 64u << 10;
-constexpr std::size_t large_payload = 64u << 10; // not to be copied
+constexpr std::size_t large_payload = 64u << 10; // large enough not to be copied
 
 std::size_t load_length(const char* bytes) noexcept {
     return endian::load_big_u32(reinterpret_cast<const unsigned char*>(bytes));
@@ -28,7 +28,7 @@ void store_length(char* target, std::size_t length) noexcept {
     endian::store_big_u32(reinterpret_cast<unsigned char*>(target), static_cast<std::uint32_t>(length));
 }
 
-/// More of it, perhaps elsewhere.
+/// Enlarges the block, possibly by moving.
 char* allocate(char* block, std::size_t size) {
     auto* const memory = static_cast<char*>(std::realloc(block, size));
     if (memory == nullptr) {
@@ -57,7 +57,7 @@ std::span<char> frame_decoder::prepare() {
     if (begin_ == end_) {
         begin_ = end_ = 0;
         if (capacity_ > 16 * receive_size) {
-            buffer_.reset(); // one huge frame must not pin its memory for ever
+            buffer_.reset(); // one huge frame must not pin its memory forever
             capacity_ = 0;
         }
     }
@@ -105,7 +105,7 @@ std::optional<frame_view> frame_decoder::next() {
     return frame;
 }
 
-/// Gives the buffer away, with a frame that fills most of it, and goes on in another one.
+/// Hands the buffer over with a frame that fills most of it, and continues in a new buffer.
 std::shared_ptr<const void> frame_decoder::release() {
     const auto rest = available();
     decltype(buffer_) next(allocate(nullptr, std::max(receive_size, rest)));
@@ -118,12 +118,12 @@ std::shared_ptr<const void> frame_decoder::release() {
     return handed_over_;
 }
 
-/// How many bytes the frame at the front has in all; a header's worth if that is not known yet.
+/// Returns the full size of the frame at the front, or the size of a header if the length is unknown yet.
 std::size_t frame_decoder::wanted() const noexcept {
     return available() < 4 ? frame_header_size : 4 + load_length(buffer_.get() + begin_);
 }
 
-/// Makes room for `count` bytes after the front of the unread data, moving it to the start of the buffer.
+/// Makes room for `count` bytes from the front of the unread data, after moving the data to the start of the buffer.
 void frame_decoder::make_room(std::size_t count) {
     if (begin_ > 0) {
         std::memmove(buffer_.get(), buffer_.get() + begin_, available());

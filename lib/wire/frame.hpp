@@ -14,11 +14,11 @@
 
 namespace skep {
 
-/// One frame: u32be frame_length (what follows), u32be json_length, JSON text, raw payload.
+/// One frame: u32be frame_length (of the rest), u32be json_length, JSON text, raw payload.
 struct frame_view {
     std::string_view json;
     std::span<const std::byte> payload;
-    std::shared_ptr<const void> memory = {}; ///< keeps both, where the payload is large; nothing otherwise
+    std::shared_ptr<const void> memory = {}; ///< owner of both for a large payload; null otherwise
 };
 
 struct frame_limits {
@@ -28,39 +28,39 @@ struct frame_limits {
 
 inline constexpr std::size_t frame_header_size = 8;
 
-/// Opens a frame in `out`: returns its offset, to be handed to end_frame once JSON and payload are appended.
+/// Opens a frame in `out`. Returns its offset, for end_frame() after JSON and payload are appended.
 std::size_t begin_frame(std::string& out);
 
-/// Writes the lengths of the frame that begins at `begin` and whose JSON part ends at `json_end`. `following_bytes` bytes of it
-/// are not in `out`: they are sent from where they are.
+/// Writes the lengths of the frame that begins at `begin`, with a JSON part that ends at `json_end`. `following_bytes`:
+/// bytes of the frame outside of `out`, sent from their own place.
 void end_frame(std::string& out, std::size_t begin, std::size_t json_end, std::size_t following_bytes = 0);
 
-/// Cuts a byte stream into frames, whatever pieces it arrives in. Lengths are checked before memory is taken
-/// for them, and memory grows with the data that has arrived, not with what is announced.
+/// Cuts a byte stream into frames, however the stream is split on arrival. Lengths are checked before memory is
+/// allocated. Memory grows with the data that has arrived, not with the announced length.
 class frame_decoder {
 public:
     explicit frame_decoder(const frame_limits& limits);
 
-    /// For the frames that next() has not returned yet.
+    /// Sets the limits for frames that next() has not returned yet.
     void set_limits(const frame_limits& limits) noexcept { limits_ = limits; }
 
-    /// Where the next bytes of the stream go. Invalidates frames returned before.
+    /// Returns the space for the next bytes of the stream. Invalidates all frames returned before.
     std::span<char> prepare();
 
-    /// `count` bytes were written to what prepare() returned.
+    /// Records that `count` bytes were written to the space from prepare().
     void commit(std::size_t count) noexcept;
 
-    /// The next whole frame, valid until prepare(), or nothing yet. Throws protocol_violation, after which
-    /// the stream is unusable.
+    /// Returns the next complete frame, valid until prepare(), or nullopt. Throws protocol_violation; the stream is
+    /// unusable afterwards.
     std::optional<frame_view> next();
 
-    /// True if the stream stands between two frames.
+    /// Returns true if the stream is between two frames.
     bool at_boundary() const noexcept { return begin_ == end_; }
 
-    /// How many bytes the frame lacks of which a part has arrived; 0 if its length is not known.
+    /// Returns the number of bytes missing from a partly arrived frame; 0 if the length is unknown.
     std::size_t missing() const noexcept { return available() < 4 ? 0 : wanted() - available(); }
 
-    /// What has arrived of the next frame, also if it is none.
+    /// Returns the arrived data of the next frame, even if the data is no frame.
     std::string_view unread() const noexcept { return {buffer_.get() + begin_, available()}; }
 
 private:
@@ -75,7 +75,7 @@ private:
 
     frame_limits limits_;
     std::unique_ptr<char, free_memory> buffer_; ///< from realloc, which moves large blocks without copying
-    std::shared_ptr<const void> handed_over_;   ///< where frames lie that are valid until prepare()
+    std::shared_ptr<const void> handed_over_;   ///< memory of frames that are valid until prepare()
     std::size_t capacity_ = 0;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

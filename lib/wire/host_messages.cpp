@@ -19,10 +19,10 @@ namespace skep {
 
 namespace {
 
-// Room for the frame's header and what precedes a call's body: type, id and times.
+// Room for the frame's header and the start of a call: type, id and times.
 constexpr std::size_t longest_preface = 104;
 
-// Most calls fit into this.
+// Enough for most calls.
 constexpr std::size_t small_body = 160;
 
 std::uint64_t to_milliseconds(duration span) {
@@ -38,7 +38,7 @@ void append_credit_facts(std::string& out, const stream_credit& credit) {
     out += '}';
 }
 
-/// What precedes the arguments.
+/// Appends the members before the arguments.
 void append_head(std::string& out, const request& call, std::size_t deepest = deepest_nesting) {
     out += R"(,"command":)";
     append_json_text(out, call.command());
@@ -64,7 +64,7 @@ void append_head(std::string& out, const request& call, std::size_t deepest = de
     throw error(code, with_detail(std::move(detail)));
 }
 
-/// The pool and whoever is told of the call keep copies of it.
+/// Checks the length of a name: the pool and all observers of the call keep copies.
 void check_name(std::string_view name, const char* role) {
     if (name.size() > longest_name) {
         refuse(errc::invalid_request, std::string(role) + " has " + std::to_string(name.size()) +
@@ -110,7 +110,7 @@ void append_sendable(std::string& out, const boost::json::value& value, const li
     }
 }
 
-/// What cannot be sent is left out.
+/// Omits data that cannot be sent.
 void append_error_data(std::string& out, const boost::json::value& data, const limit_options& limits) {
     const auto before = out.size();
     try {
@@ -126,7 +126,7 @@ void append_error_data(std::string& out, const boost::json::value& data, const l
 
 void append_message(std::string& out, std::string_view json) {
     out.reserve(out.size() + frame_header_size +
-                json.size()); // no part of a frame may stay if there is no memory
+                json.size()); // no partial frame may stay if memory is lacking
     const auto begin = begin_frame(out);
     out += json;
     end_frame(out, begin, out.size());
@@ -206,7 +206,7 @@ void append_call(send_buffer& buffer, std::uint64_t id, std::string_view body, c
             payload += attachment.size();
         }
         end_frame(out, begin, json_end, payload - (out.size() - json_end));
-    } catch (...) { // out of memory: no part of a frame may stay
+    } catch (...) { // out of memory: no partial frame may stay
         buffer.truncate(begin);
         throw;
     }
@@ -285,7 +285,7 @@ void append_frame(send_buffer& out, const encoded_frame& frame) {
 encoded_frame encode_tool_error(std::uint64_t tool_call, const tool_failure& failure,
                                 const limit_options& limits) {
     constexpr std::size_t around = 256;
-    constexpr std::size_t longest_escape = 6; // of a byte
+    constexpr std::size_t longest_escape = 6; // per byte
     const auto name = std::min(longest_name, limits.json_bytes / 32);
     const auto most =
         std::min(longest_error_message, (limits.json_bytes - around) / longest_escape - 2 * name);

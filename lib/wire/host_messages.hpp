@@ -22,57 +22,57 @@
 
 namespace skep {
 
-/// Encodes what is the same in a call's frame whichever worker gets it: the JSON from the command on. Done once,
-/// by the caller. Throws error(frame_too_large) or error(invalid_request) if the call cannot be sent, or one of its names
-/// (command, session, correlation id, keys of its metadata) is longer than longest_name. What can be sent could be sent
-/// back within the same limits.
-/// `stream` is the credit that the worker of a stream begins with; null for other calls.
+/// Encodes the part of a call's frame that is the same for every worker: the JSON from the command on. Runs once, in
+/// the caller. `stream`: the initial credit of a stream's worker; null for other calls. Throws error(frame_too_large)
+/// or error(invalid_request) if the call cannot be sent, or if a name (command, session, correlation id, key of the
+/// metadata) is longer than longest_name. A value that can be sent can be sent back within the same limits.
 std::string encode_call(const request& call, const limit_options& limits,
                         const stream_credit* stream = nullptr);
 
-/// What a worker sees of a call, but for what is another one each time: times, correlation id, place in a trace. Command,
-/// session, metadata, arguments and attachments, that is. `body` is what encode_call made of `call`. In time proportional
-/// to the input.
+/// Returns the digest of the call as seen by a worker: command, session, metadata, arguments and attachments. Leaves
+/// out the parts that differ with each call: times, correlation id, place in a trace. `body`: the result of
+/// encode_call() for `call`. Complexity: linear in the input.
 keyed_digest::value digest_of(std::string_view body, const request& call, const keyed_digest::key& secret);
 
-/// The same for inputs of one digest, and known without reading the input: tells most others apart from it.
+/// Returns the outline of the call, without reading the input. Inputs of one digest have the same outline; most other
+/// inputs differ.
 std::uint64_t outline_of(const request& call) noexcept;
 
-// Each appends one whole frame with a message of the host.
+// Each function appends one whole frame with a message of the host.
 
-/// What a call's frame tells of time.
+/// The times in a call's frame.
 struct call_times {
-    std::optional<duration> left; ///< until its deadline, if it has one
+    std::optional<duration> left; ///< until the deadline, if any
 
-    /// Since the welcome was sent, if the call is pipelined: the worker, which may come to it much later, can tell
-    /// from that how long it has lain there.
+    /// Since the welcome, if the call is pipelined. A worker that begins the call much later can tell from this time
+    /// how long the call has waited.
     std::optional<duration> sent_after;
 };
 
-/// `body` is what encode_call made of `call`, whose attachments follow it.
+/// `body`: the result of encode_call() for `call`. The call's attachments follow the body.
 void append_call(send_buffer& out, std::uint64_t id, std::string_view body, const request& call,
                  const call_times& times);
 
-/// What a worker is told once it has said hello.
+/// The facts for a worker after its hello.
 struct welcome {
     const worker_id& worker;
     const heartbeat_options& heartbeat;
-    const limit_options& limits;             ///< every one that the host holds it to
-    std::size_t capacity;                    ///< calls that it may be at at once
-    std::string_view correlation;            ///< what the ids begin with that calls without one have
-    std::optional<exit_class> previous_exit; ///< how the worker before it in its slot ended
+    const limit_options& limits;             ///< all limits of the host for the worker
+    std::size_t capacity;                    ///< concurrent calls
+    std::string_view correlation;            ///< the prefix of the ids of calls without an id
+    std::optional<exit_class> previous_exit; ///< the way the previous worker of the slot ended
 };
 void append_welcome(std::string& out, const welcome& facts);
 
-/// Why a tool call has no result.
+/// The reason for a tool call without a result.
 struct tool_failure {
-    std::string type; ///< of what was thrown; what begins with "skep." is the host's own
+    std::string type; ///< of the exception; types that begin with "skep." are the host's own
     std::string message;
-    std::string code; ///< by which the tool says what is wrong; else empty
+    std::string code; ///< the tool's code for the failure; may be empty
     boost::json::value data;
 };
 
-/// One whole frame: its attachments follow the text.
+/// One whole frame. The attachments follow the text.
 struct encoded_frame {
     std::string text;
     std::vector<blob> attachments;
@@ -80,14 +80,14 @@ struct encoded_frame {
 
 // The answer to a worker's tool call.
 
-/// Throws error(frame_too_large) or error(invalid_request) if it cannot be sent.
+/// Throws error(frame_too_large) or error(invalid_request) if the answer cannot be sent.
 encoded_frame encode_tool_result(std::uint64_t tool_call, tool_reply answer, const limit_options& limits);
 
-/// Within the limits whatever it says: texts are cut, and data that cannot be sent is left out.
+/// Stays within the limits for any failure: cuts texts, and omits data that cannot be sent.
 encoded_frame encode_tool_error(std::uint64_t tool_call, const tool_failure& failure,
                                 const limit_options& limits);
 
-/// All of it or, if it throws, nothing.
+/// Appends the whole frame, or nothing if it throws.
 void append_frame(send_buffer& out, const encoded_frame& frame);
 
 void append_cancel(std::string& out, std::uint64_t id);

@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// Receives the parser's events. Values of the top-level object are built one by one on a value_stack.
+/// Receives the parser's events. Builds the values of the top-level object one by one on a value_stack.
 class field_builder {
 public:
     static constexpr std::size_t max_object_size = std::size_t(-1);
@@ -36,7 +36,7 @@ public:
         text_ = text;
         fields_.clear();
         escaped_keys_.clear();
-        if (tree_bytes_ > keep_bytes) { // one huge message must not pin its memory for ever
+        if (tree_bytes_ > keep_bytes) { // one huge message must not pin its memory forever
             std::string().swap(partial_key_);
             stack_.emplace();
         }
@@ -141,10 +141,10 @@ public:
         if (!std::isfinite(number)) {
             return refuse(ec, "a number is not finite");
         }
-        if (text.find_first_of(".eE") == std::string_view::npos) { // the parser would make do with a double
+        if (text.find_first_of(".eE") == std::string_view::npos) { // the parser would accept a double instead
             return refuse(ec, "an integer does not fit into 64 bits");
         }
-        // The parser's number may be off in the last place. For those too small to be told from 0, it will do.
+        // The parser may be off in the last place. A number too small to differ from 0 stays as parsed.
         std::from_chars(text.data(), text.data() + text.size(), number);
         return scalar(ec, true, number, [&] { stack_->push_double(number); });
     }
@@ -162,16 +162,17 @@ private:
     // An array or object allocates a block with a header besides its elements.
     static constexpr std::size_t table_overhead = 32;
 
-    // What the protocol says that each counts for, so that a worker can reckon the same. See json_field_reader.
+    // The protocol defines these sizes, so that a worker can compute the same sum. See json_field_reader.
     static_assert(sizeof(json::value) == 24 && sizeof(json::key_value_pair) == 40 &&
                   sizeof(json_field) == 40);
     static_assert(sizeof(json::array) + table_overhead == 56 && sizeof(json::object) + table_overhead == 56);
-    // Messages of the protocol have at most a dozen; looking for duplicates costs the square of it, each time a key's length.
+    // Messages of the protocol have at most a dozen members. The search for duplicates costs the square of the number
+    // of members, times the length of a key.
     static constexpr std::size_t max_fields = 256;
     static constexpr std::size_t longest_key = 1024;
     static constexpr std::size_t keep_bytes = 1u << 20;
 
-    /// The key whose last part this is. One without escapes, the usual case, lies in the text as a whole.
+    /// Returns the key that ends with `part`. A key without escapes, the usual case, is contiguous in the text.
     std::string_view keep_key(std::string_view part) {
         if (partial_key_.empty() && part.data() >= text_.data() &&
             part.data() < text_.data() + text_.size()) {
@@ -181,7 +182,7 @@ private:
         return escaped_keys_.emplace_back(std::exchange(partial_key_, {}));
     }
 
-    /// The number whose last part this is, valid until the next one.
+    /// Returns the number that ends with `part`, valid until the next number.
     std::string_view whole_number(std::string_view part) {
         if (partial_number_.empty()) {
             return part;
@@ -190,7 +191,7 @@ private:
         return number_;
     }
 
-    /// One that is a field as a whole becomes it at once: the stack would move it about.
+    /// Makes a whole scalar of the top-level object a field at once: the stack would move the value.
     template <class Scalar, class Push>
     bool scalar(boost::system::error_code& ec, bool is_whole, const Scalar& value, Push push) {
         if (depth_ == 0) {
@@ -229,10 +230,10 @@ private:
     std::vector<json_field> fields_;
     std::optional<json::value_stack> stack_{std::in_place};
     std::string_view text_;
-    std::string_view key_; ///< of the field that is being read
+    std::string_view key_; ///< of the current field
     std::string partial_key_;
-    std::string partial_number_; ///< its first parts, where it comes in several
-    std::string number_;         ///< that came in several
+    std::string partial_number_; ///< its first parts, if the number arrives in several
+    std::string number_;         ///< the number that arrived in several parts
     std::deque<std::string> escaped_keys_;
     std::size_t depth_ = 0;
     std::size_t tree_bytes_ = 0;
@@ -260,7 +261,7 @@ public:
         is_complete_ = false;
     }
 
-    /// The next `count` bytes, or all there are.
+    /// Reads the next `count` bytes, or the rest.
     void read_on(std::size_t count) {
         const auto piece = unread_.substr(0, count);
         unread_.remove_prefix(piece.size());
@@ -311,7 +312,7 @@ void json_field_reader::begin(std::string_view text) {
 
 bool json_field_reader::read_on(std::size_t cost) {
     constexpr std::size_t least = 1u << 10;
-    constexpr std::size_t most = 8u << 10; // what has been cheap so far may not stay so
+    constexpr std::size_t most = 8u << 10; // the rest may be more expensive
     const auto before = parser_->tree_bytes();
     std::size_t count = 0;
     std::size_t spent = 0;

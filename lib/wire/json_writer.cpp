@@ -26,7 +26,7 @@ bool is_plain(char c) noexcept {
     return is_ascii(c) && static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
 }
 
-/// True if `stride` characters stand for themselves. Written so that compilers make vector code of it.
+/// Returns true if no character of the stride needs an escape or a check. Written for vectorisation by the compiler.
 bool is_plain_stride(const char* text) noexcept {
     unsigned char special = 0;
     for (std::size_t i = 0; i < stride; ++i) {
@@ -37,7 +37,7 @@ bool is_plain_stride(const char* text) noexcept {
     return special == 0;
 }
 
-/// Where the run ends that begins at `position` and can be copied as it is: at a character that needs an escape, or at
+/// Returns the end of the run at `position` that can be copied unchanged: at a character that needs an escape, or at
 /// the end of the text.
 std::size_t run_end(std::string_view text, std::size_t position) {
     while (position < text.size()) {
@@ -61,7 +61,7 @@ std::size_t run_end(std::string_view text, std::size_t position) {
     return position;
 }
 
-/// At least doubles what it enlarges; but one long text, with some escapes and what follows it, gets just enough.
+/// At least doubles the capacity. A single long text, with some escapes and a rest, gets just enough.
 void make_room(std::string& out, std::size_t size) {
     if (out.capacity() - out.size() < size) {
         out.reserve(std::max(out.size() + size, 2 * out.capacity()));
@@ -90,7 +90,7 @@ void append_integer(std::string& out, Number number) {
     out.append(text.begin(), end);
 }
 
-/// The shortest text that reads back as the same number, and as a floating-point one.
+/// Appends the shortest text that reads back as the same number, as a floating-point number.
 void append_double(std::string& out, double number) {
     if (!std::isfinite(number)) {
         throw unsendable("it holds a number that is not finite; JSON knows no NaN and no infinity");
@@ -104,7 +104,7 @@ void append_double(std::string& out, double number) {
     }
 }
 
-/// `levels` more may be nested.
+/// `levels`: the nesting still allowed.
 void append(std::string& out, const json::value& value, std::size_t levels);
 
 void append(std::string& out, const json::array& array, std::size_t levels) {

@@ -9,18 +9,19 @@
 
 namespace skep {
 
-/// Nanoseconds that the host takes to read JSON of so many bytes, whose tree counts for so many, by estimate: 36 a byte
-/// where each is a bracket, 1 where all is text. An estimate is the same on every machine, and in every run.
+/// Returns the estimated nanoseconds that the host needs to read JSON of `json_bytes` with a tree of `tree_bytes`:
+/// about 1 per byte for text alone, up to 55 per byte for brackets alone. The estimate is the same on every machine,
+/// and in every run.
 constexpr std::size_t cost_of_reading(std::size_t json_bytes, std::size_t tree_bytes) noexcept {
     return json_bytes + (tree_bytes > json_bytes ? 2 * (tree_bytes - json_bytes) : 0);
 }
 
-/// The same for attachments, which are moved once or twice, and have a place of their own each.
+/// Likewise for attachments, each with its own place, and moved once or twice.
 constexpr std::size_t cost_of_attachments(std::size_t bytes, std::size_t count) noexcept {
     return bytes / 2 + 500 * count;
 }
 
-/// Bytes that a value takes of the host's memory, by the protocol's formula.
+/// Returns the bytes of the host's memory for a value, by the protocol's formula.
 std::size_t memory_of(const boost::json::value& value);
 
 } // namespace skep

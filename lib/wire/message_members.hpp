@@ -16,7 +16,7 @@
 
 namespace skep {
 
-/// The members of one message, fetched with the type that the protocol gives them.
+/// The members of one message, converted to the types of the protocol.
 class message_members {
 public:
     message_members(std::vector<json_field>& fields, std::string_view type) : fields_(fields), type_(type) {}

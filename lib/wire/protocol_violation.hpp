@@ -7,7 +7,7 @@
 
 namespace skep {
 
-/// The peer broke the wire protocol. The text names the rule; it never holds the peer's data.
+/// The peer broke the wire protocol. The text names the rule, and never contains the peer's data.
 class protocol_violation : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

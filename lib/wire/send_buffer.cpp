@@ -9,7 +9,7 @@ namespace skep {
 
 namespace {
 
-constexpr std::size_t large_blob = 64u << 10; // a copy takes longer than a write of its own
+constexpr std::size_t large_blob = 64u << 10; // a copy takes longer than a separate write
 constexpr std::size_t capacity_to_keep = 1u << 20;
 
 } // namespace
@@ -50,7 +50,7 @@ void send_buffer::pop(std::size_t count) noexcept {
         blob_bytes_ -= count;
         blob_sent_ += count;
         if (blob_sent_ == blobs_[next_].bytes.size()) {
-            blobs_[next_++].bytes = {}; // it may be the last that shows these bytes
+            blobs_[next_++].bytes = {}; // may be the last owner of these bytes
             blob_sent_ = 0;
         }
     } else {
@@ -72,7 +72,7 @@ void send_buffer::truncate(std::size_t size) noexcept {
 void send_buffer::clear() noexcept {
     text_.clear();
     if (text_.capacity() > capacity_to_keep) {
-        text_.shrink_to_fit(); // one huge message must not pin its memory for ever
+        text_.shrink_to_fit(); // one huge message must not pin its memory forever
     }
     blobs_.clear();
     text_sent_ = next_ = blob_sent_ = blob_bytes_ = 0;

@@ -13,28 +13,28 @@
 
 namespace skep {
 
-/// What is to be sent: frames as text, and between them large attachments, which are sent from where they are.
+/// Data to send: frames as text, and between the frames large attachments, sent from their own memory.
 class send_buffer {
 public:
-    /// Where frames are appended.
+    /// Returns the text to append frames to.
     std::string& text() noexcept { return text_; }
 
-    /// Sent after what the text holds by now. A small blob is copied.
+    /// Appends a blob behind the present text. Copies a small blob.
     void append(const blob& bytes);
 
     bool empty() const noexcept { return size() == 0; }
     std::size_t size() const noexcept { return text_.size() - text_sent_ + blob_bytes_; }
 
-    /// The first bytes that are to be sent; all of them, if nothing large is among them.
+    /// Returns the first bytes to send; all bytes, unless a large blob is among them.
     std::span<const char> front() const noexcept;
 
-    /// All bytes that are to be sent, in order.
+    /// Returns all bytes to send, in order.
     std::vector<std::string_view> pieces() const;
 
-    /// So many bytes of front() are sent.
+    /// Removes `count` sent bytes of front().
     void pop(std::size_t count) noexcept;
 
-    /// Takes back what was appended since the text had `size` bytes, nothing of which is sent.
+    /// Removes everything appended since the text had `size` bytes. Precondition: no such byte has been sent.
     void truncate(std::size_t size) noexcept;
 
     void clear() noexcept;
@@ -50,9 +50,9 @@ private:
     std::string text_;
     std::vector<insertion> blobs_;
     std::size_t text_sent_ = 0;
-    std::size_t next_ = 0;       ///< of blobs_
-    std::size_t blob_sent_ = 0;  ///< of that one
-    std::size_t blob_bytes_ = 0; ///< of all blobs, that are not sent
+    std::size_t next_ = 0;       ///< index in blobs_
+    std::size_t blob_sent_ = 0;  ///< of the next blob
+    std::size_t blob_bytes_ = 0; ///< unsent, of all blobs
 };
 
 } // namespace skep

@@ -33,7 +33,7 @@ std::string stray_output(std::string_view unread_bytes) {
     auto sample = line.substr(0, longest_sample);
     for (std::size_t i = 0; i < 3 && sample.size() < line.size() && is_continuation(line[sample.size()]);
          ++i) {
-        sample.remove_suffix(1); // rather than part a character
+        sample.remove_suffix(1); // rather than split a character
     }
     return visible(sample) + (sample.size() < line.size() ? "..." : "");
 }

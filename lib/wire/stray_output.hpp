@@ -8,9 +8,9 @@
 
 namespace skep {
 
-/// What was printed to where frames were expected, told from `unread_bytes`, the bytes that should begin a frame: their first
-/// line, for people, or nothing if they do not begin as text does. A frame's length never looks like text: that would be
-/// 150 MB at least. So what a frame holds is never shown.
+/// Returns the first line of text printed in place of a frame, made readable, or an empty text if the bytes do not
+/// begin like text. `unread_bytes`: the bytes at the start of a frame. A frame's length never looks like text: such a
+/// length would be at least 150 MB. So the content of a frame is never shown.
 std::string stray_output(std::string_view unread_bytes);
 
 } // namespace skep

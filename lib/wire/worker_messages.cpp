@@ -55,7 +55,7 @@ hello_message to_hello(const members& fields) {
     }
     if (fields.find("stack_signal") != nullptr) {
         const auto number = fields.number("stack_signal");
-        if (number != SIGUSR1 && number != SIGUSR2) { // a worker must not choose what it is signalled with
+        if (number != SIGUSR1 && number != SIGUSR2) { // the worker must not choose an arbitrary signal
             fields.refuse("stack_signal", "is neither SIGUSR1 nor SIGUSR2");
         }
         hello.stack_signal = static_cast<int>(number);
@@ -63,7 +63,7 @@ hello_message to_hello(const members& fields) {
     return hello;
 }
 
-/// Nothing else has any.
+/// Refuses attachments for all other types.
 void refuse_attachments(const members& fields, std::span<const std::byte> payload) {
     const auto* lengths = fields.find("attachments");
     const bool none = lengths == nullptr || (lengths->is_array() && lengths->get_array().empty());
@@ -137,7 +137,7 @@ json::object object_or_empty(const members& fields, std::string_view key) {
     return std::move(found->get_object());
 }
 
-/// So that an event takes no more memory than its text suggests.
+/// Keeps an event's memory in proportion to its text.
 void check_flat(const members& fields, std::string_view key, const json::object& object) {
     const auto is_nested = [](const auto& member) { return member.value().is_structured(); };
     if (object.size() > most_event_members || std::any_of(object.begin(), object.end(), is_nested)) {
@@ -146,7 +146,7 @@ void check_flat(const members& fields, std::string_view key, const json::object&
 }
 
 span_message to_span(const members& fields, json::value& value) {
-    constexpr std::int64_t latest = 9'000'000'000'000'000; // a clock in nanoseconds goes no further
+    constexpr std::int64_t latest = 9'000'000'000'000'000; // the limit of a clock in nanoseconds
     const auto* const object = value.if_object();
     const auto text = [&](const char* key) {
         const auto* const found = object != nullptr ? object->if_contains(key) : nullptr;
@@ -226,7 +226,7 @@ std::size_t worker_message_decoder::cost_of(const worker_message& message,
            cost_of_attachments(frame.payload.size(), asked != nullptr ? asked->attachments.size() : 0);
 }
 
-/// What nobody has asked for is to be short. Members that are not known count, too.
+/// Limits the size of unasked messages and tool calls, including unknown members.
 void worker_message_decoder::check_size(std::string_view type, const frame_view& frame) const {
     if (type == "result" || type == "chunk" || type == "error") {
         return;

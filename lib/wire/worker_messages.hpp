@@ -24,29 +24,29 @@ namespace skep {
 
 inline constexpr int protocol_version = 1;
 
-/// Of one message, either way.
+/// Per message, in both directions.
 inline constexpr std::size_t most_attachments = 65'536;
 
-// How much is kept of what a worker says of an error: the beginning, of the traceback the end, in bytes.
+// The bytes kept of a worker's error: the beginning of each text, and the end of the traceback.
 inline constexpr std::size_t longest_name = 256;
 inline constexpr std::size_t longest_error_message = 64u << 10;
 inline constexpr std::size_t longest_traceback = 256u << 10;
 
 inline constexpr std::size_t longest_progress_text = 4u << 10;
 
-/// Of a worker's own event, and of what it logs, the JSON; of the latter more is cut off.
+/// The longest JSON of a worker's event, and the longest text of a log record. A longer log text is cut.
 inline constexpr std::size_t longest_event = 16u << 10;
 inline constexpr std::size_t longest_log_text = 16u << 10;
-/// The JSON of a message that nobody has asked for: neither an answer nor a tool call. A log record fits in with its text
-/// escaped six times as long.
+/// The longest JSON of an unasked message: neither an answer nor a tool call. A log record fits even if escapes make
+/// its text six times as long.
 inline constexpr std::size_t longest_message = 128u << 10;
 
-inline constexpr std::size_t most_event_members = 64; ///< of the measurements, and of the metadata
+inline constexpr std::size_t most_event_members = 64; ///< per measurements, and per metadata
 
-/// Of one call, that have not been answered: while the worker reads nothing, so many answers pile up, each a frame.
+/// Unanswered tool calls per call. While the worker reads nothing, as many answers pile up, each a frame.
 inline constexpr std::size_t most_tool_calls = 16;
 
-/// What a worker may send.
+/// Messages of a worker.
 struct hello_message {
     std::int64_t protocol = 0;
     std::string token;
@@ -54,9 +54,9 @@ struct hello_message {
     std::string sdk;
     std::uint64_t capacity = 1;
     std::vector<std::string> commands;
-    std::string health_check;     ///< the command that probes it; empty if it has none
-    bool own_health_check = true; ///< it looks at more than that the worker answers
-    int stack_signal = 0;         ///< on which it prints its stacks to stderr; 0 if it does not
+    std::string health_check;     ///< the command that probes the worker; empty if none
+    bool own_health_check = true; ///< the command checks more than whether the worker answers
+    int stack_signal = 0;         ///< the signal that prints the stacks to stderr; 0 = none
 };
 struct ready_message {};
 struct result_message {
@@ -68,52 +68,52 @@ struct chunk_message {
     std::uint64_t id = 0;
     boost::json::value value;
     std::vector<blob> attachments;
-    std::size_t bytes = 0; ///< of its JSON and its attachments, for the credit
+    std::size_t bytes = 0; ///< of JSON and attachments, for the credit
 };
 struct error_message {
     std::uint64_t id = 0;
     std::string type;
     std::string message;
     std::string traceback;
-    std::string code;        ///< by which the worker's code says that the caller is at fault; else empty
-    boost::json::value data; ///< that goes with it
+    std::string code;        ///< set by the worker's code if the caller is at fault; otherwise empty
+    boost::json::value data; ///< belongs to the code
 };
 struct progress_message {
     std::uint64_t id = 0;
     progress report;
 };
 struct tool_call_message {
-    std::uint64_t id = 0;     ///< the call that it is made during
-    std::uint64_t number = 0; ///< which one it is; they rise
+    std::uint64_t id = 0;     ///< the call that makes the tool call
+    std::uint64_t number = 0; ///< ascending number of the tool call
     std::string name;
     boost::json::object args;
     std::vector<blob> attachments;
-    std::string parent_span; ///< that it is made within, of the call's trace; empty if it has not said
+    std::string parent_span; ///< the span around the tool call, in the call's trace; empty if unknown
 };
 struct pong_message {
     std::uint64_t sequence = 0;
     std::uint64_t in_flight = 0;
     std::uint64_t completed = 0;
 };
-/// That it was a part of a trace.
+/// The place of an event in a trace.
 struct span_message {
     std::string trace_id;
     std::string span_id;
     std::string parent_id;
     std::string outcome;
     std::chrono::microseconds start{}; ///< since 1970
-    std::chrono::microseconds time{};  ///< that it took
+    std::chrono::microseconds time{};  ///< duration
 };
-/// Something that the worker's code tells, see events::worker_emitted.
+/// An event of the worker's code; see events::worker_emitted.
 struct event_message {
     std::string name;
     boost::json::object measurements;
     boost::json::object metadata;
     std::string correlation_id;
-    std::uint64_t dropped = 0; ///< that it had no place for, so far
+    std::uint64_t dropped = 0; ///< events dropped so far for lack of room
     std::optional<span_message> span;
 };
-/// Something that it logs.
+/// A log record of the worker's code.
 struct log_message {
     log_level level = log_level::info;
     std::string logger;
@@ -124,22 +124,21 @@ using worker_message =
     std::variant<hello_message, ready_message, result_message, chunk_message, error_message, progress_message,
                  tool_call_message, pong_message, event_message, log_message>;
 
-/// Of what a worker says unasked.
+/// Limits for unasked messages and tool calls.
 struct message_limits {
-    std::size_t message_bytes =
-        longest_message; ///< JSON of a message that is neither an answer nor a tool call
-    std::size_t tool_call_bytes = static_cast<std::size_t>(-1); ///< its frame, without the first four bytes
+    std::size_t message_bytes = longest_message; ///< JSON of a message except answers and tool calls
+    std::size_t tool_call_bytes = static_cast<std::size_t>(-1); ///< the frame, without its first four bytes
 };
 
-/// Whether it answers a call, or is a piece of such an answer: what a caller has asked for.
+/// Returns true if the message answers a call, in whole or in part, at a caller's request.
 inline bool is_answer(const worker_message& message) noexcept {
     return std::holds_alternative<result_message>(message) ||
            std::holds_alternative<chunk_message>(message) || std::holds_alternative<error_message>(message);
 }
 
-/// Turns frames of one channel into typed messages. Everything a worker sends is taken for hostile: a missing
-/// field, a wrong type, an unknown message or attachments that do not add up throw protocol_violation.
-/// Unknown fields are ignored, so that later protocol revisions may add some.
+/// Turns frames of one channel into typed messages. All input from a worker is treated as hostile: a missing field, a
+/// wrong type, an unknown message or inconsistent attachments throw protocol_violation. Unknown fields are ignored, so
+/// that later protocol revisions may add fields.
 class worker_message_decoder {
 public:
     explicit worker_message_decoder(const json_limits& json, const message_limits& limits = {})
@@ -152,7 +151,7 @@ public:
     bool read_on(std::size_t cost) { return reader_.read_on(cost); }
     worker_message finish(const frame_view& frame);
 
-    /// Nanoseconds that `message` of `frame`, which was decoded last, has cost, by estimate.
+    /// Returns the estimated cost of `message` of `frame`, the last message decoded, in nanoseconds.
     std::size_t cost_of(const worker_message& message, const frame_view& frame) const noexcept;
 
 private:

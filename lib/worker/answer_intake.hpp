@@ -8,9 +8,9 @@
 
 namespace skep {
 
-/// What a worker says of the calls that it has: to whom it goes, and what it does to the worker. An answer takes its call
-/// out of the worker's calls, and reaches the pool, or the sink of a private call, once. All throw protocol_violation if
-/// the worker cannot mean it. On the pool's strand.
+/// Handles the messages about a worker's calls: passes each message on, and updates the worker. An answer removes its
+/// call from the worker's calls, and reaches the pool, or the sink of a private call, once. Every function throws
+/// protocol_violation if the message does not fit the worker's calls. Used on the pool's strand.
 class answer_intake {
 public:
     answer_intake(worker_core& core, worker_calls& calls, worker_drain& drain) noexcept

@@ -13,14 +13,14 @@
 
 namespace skep {
 
-/// The calls that a worker has been sent and has not answered, in the order sent. It begins them in that order, no more
-/// than its capacity at a time, and answers one before it begins the next: those beyond are pipelined.
+/// The calls sent to a worker and not yet answered, in the order sent. The worker begins the calls in that order, runs
+/// at most capacity() at a time, and answers a call before it begins the next. Calls beyond the capacity are pipelined.
 class call_table {
 public:
     struct entry {
         std::uint64_t id;
         call_ptr sent;
-        std::uint64_t begin; ///< where its frame begins in the data stream
+        std::uint64_t begin; ///< position of the call's frame in the data stream
     };
 
     std::size_t load() const noexcept { return entries_.size(); }
@@ -30,27 +30,27 @@ public:
     void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
     bool is_full() const noexcept { return load() >= capacity_; }
 
-    /// Whether another call can be begun now, of those that no lease makes.
+    /// Returns true if another call outside of leases can begin now.
     bool has_place() const noexcept { return load() + unused_ < capacity_; }
 
-    // Leases keep places, which only their own calls take.
+    // Leases keep places, for their own calls only.
     void reserve(std::size_t places) noexcept {
         reserved_ += places;
         unused_ += places;
     }
-    /// None of the calls in them is left.
+    /// Precondition: no call occupies the places.
     void release(std::size_t places) noexcept {
         reserved_ -= places;
         unused_ -= places;
     }
     std::size_t reserved() const noexcept { return reserved_; }
 
-    /// Calls that no lease has made.
+    /// Returns the number of calls outside of leases.
     std::size_t common_load() const noexcept { return load() - (reserved_ - unused_); }
 
     std::uint64_t next_id() const noexcept { return next_id_; }
 
-    /// Makes room for one more, so that add() takes no memory.
+    /// Makes room for one more call, so that add() does not allocate.
     void make_room() {
         constexpr std::size_t least = 16;
         if (entries_.full()) {
@@ -65,16 +65,16 @@ public:
         unused_ -= sent_call.is_leased() ? 1 : 0;
     }
 
-    /// The call that was sent first; null if there is none.
+    /// Returns the call sent first, or null if the table is empty.
     call* oldest() const noexcept { return entries_.empty() ? nullptr : entries_.front().sent.get(); }
 
-    /// Null if it has no call of that id.
+    /// Returns null if the table has no call with that id.
     call* find(std::uint64_t id) const noexcept {
         const auto found = search(id);
         return found == entries_.end() ? nullptr : found->sent.get();
     }
 
-    /// Null if it has no call of that id: it was never given out, or has been answered before.
+    /// Returns null if the table has no call with that id: the id was never used, or the call was answered before.
     call_ptr take(std::uint64_t id) noexcept {
         const auto found = search(id);
         if (found == entries_.end()) {
@@ -82,7 +82,7 @@ public:
         }
         const auto place = entries_.begin() + (found - entries_.begin());
         auto sent = std::move(place->sent);
-        // It is one of the oldest, mostly: those after it stay where they are.
+        // The call is usually one of the oldest: the calls behind stay in place.
         const bool is_old = place - entries_.begin() < entries_.end() - place;
         if (is_old) {
             entries_.rerase(place);
@@ -93,7 +93,7 @@ public:
         return sent;
     }
 
-    /// The one that was sent last; there must be one.
+    /// Removes the call sent last. Precondition: the table is not empty.
     entry take_last() noexcept {
         auto last = std::move(entries_.back());
         entries_.pop_back();
@@ -101,44 +101,44 @@ public:
         return last;
     }
 
-    /// True if the worker cannot have begun the call yet.
+    /// Returns true if the worker cannot have begun the call yet.
     bool is_pipelined(const call& sent_call) const noexcept {
         return load() > capacity_ && sent_call.id >= at(capacity_)->id;
     }
 
-    /// The call that it may have begun as it answered another; null if it has just begun none.
+    /// Returns the call that the worker may have begun after its last answer, or null if the answer let no call begin.
     call* just_begun() const noexcept { return is_full() ? at(capacity_ - 1)->sent.get() : nullptr; }
 
-    /// Calls `act` for each, the first sent first, but for no more than `most`.
+    /// Calls `act` for at most `most` calls, in the order sent.
     template <class Act>
     void for_each(std::size_t most, Act&& act) const {
         std::for_each(entries_.begin(), at(std::min(load(), most)),
                       [&](const auto& each) { act(*each.sent); });
     }
 
-    /// True if it can have begun no call whose caller still waits, unless an answer of it is on its way.
+    /// Returns true if no caller waits for a call that the worker can have begun, unless an answer is in flight.
     bool is_drained() const noexcept {
         return std::all_of(entries_.begin(), at(std::min(load(), capacity_)), is_given_up);
     }
 
-    /// True if it can have begun one that the pool does not know of.
+    /// Returns true if the worker can have begun a private call, unknown to the pool.
     bool is_at_private() const noexcept {
         return std::any_of(entries_.begin(), at(std::min(load(), capacity_)),
                            [](const auto& each) { return each.sent->is_private; });
     }
 
-    /// True if nobody waits for a call that it has.
+    /// Returns true if no caller waits for any of the calls.
     bool is_deserted() const noexcept { return std::all_of(entries_.begin(), entries_.end(), is_given_up); }
 
 private:
     using const_iterator = boost::circular_buffer<entry>::const_iterator;
 
-    /// Nobody of the pool waits for it.
+    /// Returns true if the call is private or its caller has abandoned the call.
     static bool is_given_up(const entry& each) noexcept {
         return each.sent->state == call_state::abandoned || each.sent->is_private;
     }
 
-    /// The end if it has no call of that id.
+    /// Returns the end if the table has no call with that id.
     const_iterator search(std::uint64_t id) const noexcept {
         const auto found =
             std::lower_bound(entries_.begin(), entries_.end(), id,
@@ -150,11 +150,11 @@ private:
         return entries_.begin() + static_cast<std::ptrdiff_t>(index);
     }
 
-    boost::circular_buffer<entry> entries_; ///< ids rise
+    boost::circular_buffer<entry> entries_; ///< ascending ids
     std::uint64_t next_id_ = 1;
     std::size_t capacity_ = 0;
     std::size_t reserved_ = 0; ///< places
-    std::size_t unused_ = 0;   ///< of these
+    std::size_t unused_ = 0;   ///< reserved places without a call
 };
 
 } // namespace skep

@@ -19,16 +19,16 @@ void channel::flush() {
         outbox_.clear();
     }
     if (closed_ || !sending_.empty() || outbox_.empty()) {
-        return; // a writer at work comes back for the outbox by itself
+        return; // an active writer returns for the outbox by itself
     }
-    send(outbox_); // that it is broken shows elsewhere
+    send(outbox_); // a broken stream shows elsewhere
     if (!outbox_.empty()) {
         std::swap(sending_, outbox_);
         has_backlog_.open();
     }
 }
 
-/// As much as the stream takes. False if it is broken.
+/// Sends as much as the stream takes. Returns false if the stream is broken.
 bool channel::send(send_buffer& buffer) noexcept {
     while (!buffer.empty()) {
         const auto piece = buffer.front();

@@ -17,33 +17,33 @@
 
 namespace skep {
 
-/// One framed connection with a worker: decodes what comes in, and gathers what goes out so that many frames
-/// share a write. Used on one strand; one reader and one writer coroutine.
+/// One framed connection with a worker: decodes incoming data, and gathers outgoing frames so that many frames share a
+/// write. Used on one strand, by one reader and one writer coroutine.
 class channel {
 public:
     channel(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits);
 
-    /// Where frames to be sent are appended. Nothing is sent before flush().
+    /// Returns the buffer for outgoing frames. flush() sends the frames.
     send_buffer& outbox() noexcept { return outbox_; }
 
-    /// Sends what the stream takes at once and leaves the rest to send_backlog().
+    /// Sends as much as the stream takes at once, and leaves the rest to send_backlog().
     void flush();
 
-    /// Waits until flush() could not send everything, and sends a piece of it. False when the channel is closed or
-    /// broken. To be called over and over.
+    /// Waits until flush() leaves a rest, and sends a piece of the rest. Returns false when the channel is closed or
+    /// broken. Called in a loop.
     asio::awaitable<bool> send_backlog();
 
-    /// Waits for data, and takes no more than `most` bytes, or what the next frame lacks. False at the end of the stream,
-    /// after an error and after close().
+    /// Waits for data, and reads at most `most` bytes, or the rest of the next frame if longer. Returns false at the
+    /// end of the stream, after an error and after close().
     asio::awaitable<bool> receive(std::size_t most);
 
-    /// The next frame that has arrived whole, if any; valid until receive(). Throws protocol_violation.
+    /// Returns the next complete frame, if any; valid until receive(). Throws protocol_violation.
     std::optional<frame_view> next() { return frames_.next(); }
 
-    /// The message in it. Throws protocol_violation.
+    /// Returns the message in the frame. Throws protocol_violation.
     worker_message decode(const frame_view& frame) { return messages_.decode(frame); }
 
-    // The same in steps, for a frame that takes long; see json_field_reader.
+    // The same in steps, for a large frame; see json_field_reader.
     void begin(const frame_view& frame) {
         large_ = frame;
         messages_.begin(frame);
@@ -57,13 +57,13 @@ public:
         return messages_.cost_of(message, frame);
     }
 
-    /// How many bytes the last receive() has brought.
+    /// Returns the number of bytes read by the last receive().
     std::size_t received() const noexcept { return received_; }
 
-    /// What has arrived of the frame after those that next() has returned, also if it is none.
+    /// Returns the data after the last frame of next(), even if the data is no frame.
     std::string_view unread() const noexcept { return frames_.unread(); }
 
-    /// Sends nothing more, not even what waits to be sent.
+    /// Discards all unsent data, and sends no more.
     void stop_sending() noexcept;
 
     /// See byte_stream::hear_out().
@@ -72,11 +72,11 @@ public:
     void close() noexcept;
     bool is_closed() const noexcept { return closed_; }
 
-    /// Stream positions: the end of all that was appended, and of all that the stream has taken.
+    /// Return stream positions: the end of the appended data, and the end of the data taken by the stream.
     std::uint64_t appended() const noexcept { return sent_ + unsent(); }
     std::uint64_t sent() const noexcept { return sent_; }
 
-    /// Bytes that the worker has been too slow to take.
+    /// Returns the number of bytes that the worker has not taken yet.
     std::size_t unsent() const noexcept { return outbox_.size() + sending_.size(); }
 
 private:
@@ -85,10 +85,10 @@ private:
     std::unique_ptr<byte_stream> stream_;
     frame_decoder frames_;
     worker_message_decoder messages_;
-    frame_view large_; ///< that is being read in steps
+    frame_view large_; ///< the frame being read in steps
     std::size_t received_ = 0;
     send_buffer outbox_;
-    send_buffer sending_; ///< what flush() could not send
+    send_buffer sending_; ///< the rest left by flush()
     std::uint64_t sent_ = 0;
     latch has_backlog_;
     bool mute_ = false;

@@ -19,16 +19,16 @@ namespace {
 
 constexpr std::string_view no_answer = "no answer in time";
 
-// Of what a failed probe says: it goes into the history and the log.
+// The longest part of a probe's error for the history and the log.
 constexpr std::size_t longest_complaint = 1024;
 
-/// After another's probe was given way to.
+/// Returns the pause after another worker's probe took the turn.
 duration pause_before_turn(const health_check_options& options) {
     constexpr duration least = std::chrono::milliseconds(1);
     return std::clamp(options.interval / 16, least, options.retry_interval);
 }
 
-/// Workers that came up together must not all be at their probes together: they are spread over the interval.
+/// Workers that came up together must not all run probes together: their probes are spread over the interval.
 duration phase_of(std::uint32_t slot, duration interval) {
     constexpr double golden_ratio = 0.6180339887;
     const double share = std::fmod(golden_ratio * slot, 1.0);
@@ -75,7 +75,7 @@ asio::awaitable<void> health_check::run() {
             not_before = core_.context.now() + core_.config.health_check.retry_interval;
             continue;
         }
-        expect_probe(false); // its place is taken in a moment, or is for calls again
+        expect_probe(false); // a probe takes the place in a moment, or the place is for calls again
         if (!asked_ && !core_.life.readiness().awaits_probe() &&
             !core_.surroundings.answers.may_be_probed(core_.self)) {
             not_before = core_.context.now() + pause_before_turn(core_.config.health_check);
@@ -101,7 +101,7 @@ void health_check::expect_probe(bool is_due) {
     }
 }
 
-/// Whatever the time is.
+/// Returns true if a probe is wanted now, before its regular time.
 bool health_check::is_wanted() const noexcept {
     return asked_ || core_.life.readiness().has(obstacle::doubted);
 }
@@ -125,11 +125,11 @@ asio::awaitable<void> health_check::probe_and_judge() {
     if (core_.life.is_in_service()) {
         judge(complaint);
         dispel_doubt();
-        core_.announce_room(); // the caller of probe() looks again
+        core_.announce_room(); // the caller of probe() checks again
     }
 }
 
-/// What is wrong with it; empty if nothing is.
+/// Returns the complaint of a failed probe, or an empty text if the probe passed.
 asio::awaitable<std::string> health_check::probe() {
     return core_.config.health_check.probe ? probe_by_function() : probe_by_command();
 }
@@ -138,13 +138,13 @@ asio::awaitable<std::string> health_check::probe_by_command() {
     const auto limit = core_.config.health_check.timeout;
     probe_over_.close();
     complaint_ = no_answer;
-    if (!unanswered_) { // else it has not even answered the one before
+    if (!unanswered_) { // else even the previous probe is unanswered
         const call_ptr probe_call(new call(request(command_), this));
         probe_call->encode(core_.config.limits);
         probe_call->deadline = core_.context.now() + limit;
         core_.self.calls().assign_private(*probe_call);
         unanswered_ = probe_call;
-        core_.announce_room(); // it has less now
+        core_.announce_room(); // the worker has one place less
     }
     patient_deadline deadline(after_limit(core_.context.now(), limit), limit);
     co_await probe_over_.wait_until(deadline);
@@ -155,7 +155,7 @@ asio::awaitable<std::string> health_check::probe_by_command() {
 }
 
 void health_check::put_answer(reply&& answer) {
-    constexpr std::size_t most = 16u << 10; // it is kept, and goes into every status
+    constexpr std::size_t most = 16u << 10; // the value is kept, and goes into every status
     value_ = memory_of(answer.value) <= most ? std::move(answer.value) : boost::json::value();
     complaint_.clear();
     put_loss();
@@ -226,7 +226,7 @@ void health_check::failed_call(const error_message& error, time_point now) {
     const bool counts = std::find(failing.begin(), failing.end(), error.type) != failing.end();
     if (begun_ && counts) {
         report("a call ended with " + visible(error.type));
-        monitor_.probe_at(now); // callers wait to know
+        monitor_.probe_at(now); // callers wait for the verdict
     }
 }
 

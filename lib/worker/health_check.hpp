@@ -15,30 +15,30 @@
 
 namespace skep {
 
-/// Looks after one worker's health: probes it, by a command or by the user's function, and judges what its calls say.
-/// What it finds it reports to the worker. On the pool's strand.
+/// Watches one worker's health: probes the worker, by a command or by the user's function, and judges the results of
+/// calls. Reports failures to the worker. Used on the pool's strand.
 class health_check final : private call_sink {
 public:
     health_check(worker_core& core, guest_group& guests);
 
-    /// From the worker's hello: what probes it.
+    /// Takes the means of probing from the worker's hello.
     void introduce(const hello_message& hello);
 
-    /// The worker is up. False if there is nothing to look after it with.
+    /// Starts when the worker is up. Returns false if health checks are off or no probe exists.
     bool begin(time_point now);
 
-    /// Probes, until it is cancelled.
+    /// Sends probes until cancelled.
     asio::awaitable<void> run();
 
-    /// Whether it looks at more than that the worker answers.
+    /// Returns true if the probe checks more than whether the worker answers.
     bool is_own() const noexcept { return begun_ && own_; }
     bool can_probe() const noexcept { return begun_; }
 
-    /// A probe never waits behind a call. A routine one that shows only that the worker answers comes when it has nothing to
-    /// do, any other as soon as a place is free. One that was sent is waited for.
+    /// Returns true if a probe may begin now. A probe never waits behind a call. A routine probe that only shows that
+    /// the worker answers needs an idle worker; any other probe needs a free place. A probe already sent is awaited.
     bool can_probe_now() const noexcept;
 
-    /// Begins a probe as soon as one can begin. Returns its number: how many probes have ended once it has.
+    /// Begins a probe as soon as possible. Returns the number that ended() reaches once the probe has ended.
     std::uint64_t ask() {
         asked_ = true;
         wake_.open();
@@ -48,17 +48,17 @@ public:
     const std::optional<probe_result>& last() const noexcept { return last_; }
     bool is_well() const noexcept { return !begun_ || !monitor_.is_degraded(); }
 
-    /// Something has happened that may let a probe begin, or make it superfluous.
+    /// Wakes the loop after an event that may let a probe begin, or make the probe superfluous.
     void wake() { wake_.open(); }
 
-    // What the worker's calls say of it.
+    // Record the results of the worker's calls.
     void answered(time_point now) noexcept;
     void failed_call(const error_message& error, time_point now);
 
-    /// A routine probe of it is under way.
+    /// Returns true while a routine probe is in flight.
     bool is_at_probe() const noexcept { return begun_probes_ != ended_probes_ && is_well(); }
 
-    /// The worker has a probe that it has not answered.
+    /// Returns true while the worker has not answered a probe.
     bool is_probing() const noexcept { return unanswered_ != nullptr; }
 
 private:
@@ -74,7 +74,7 @@ private:
     void forget() noexcept override {}
     void report(std::string detail);
 
-    /// The worker's next place that becomes free is for a probe, or for calls again.
+    /// Sets whether the worker's next free place is for a probe.
     void expect_probe(bool is_due);
     void restore();
     void dispel_doubt();
@@ -89,8 +89,8 @@ private:
     std::uint64_t begun_probes_ = 0;
     std::uint64_t ended_probes_ = 0;
     std::optional<probe_result> last_;
-    boost::json::value value_; ///< what the check returned
-    call_ptr unanswered_;      ///< a probe
+    boost::json::value value_; ///< the result of the check
+    call_ptr unanswered_;      ///< the probe in flight
     std::string complaint_;
     latch wake_;
     latch probe_over_;

@@ -10,19 +10,19 @@
 
 namespace skep {
 
-/// What the user's initialization_delegate does about one worker before that serves. How long it may take is up to the
-/// worker's life, which has the guests cancelled. On the pool's strand.
+/// Runs the user's initialization_delegate for one worker, before the worker serves. The worker's life limits the time
+/// and has the guests cancelled. Used on the pool's strand.
 class initialization {
 public:
     initialization(worker_core& core, guest_group& guests) noexcept : core_(core), guests_(guests) {}
 
-    /// Whether there is a delegate; else nothing of this is to be called.
+    /// Returns true if a delegate exists. Precondition of the other functions.
     bool is_wanted() const noexcept { return core_.config.initialization.delegate != nullptr; }
 
-    /// What the worker is to be started with. Throws error(initialization_failed).
+    /// Returns the options to start the worker with. Throws error(initialization_failed).
     asio::awaitable<launch_options> plan_launch();
 
-    /// Why the worker is not to serve; empty if it is.
+    /// Returns the reason to keep the worker from service, or an empty text.
     asio::awaitable<std::string> warm_up();
 
 private:

@@ -17,7 +17,7 @@ namespace skep {
 
 namespace {
 
-// A frame whose JSON is longer is read in steps, each of which costs about so many nanoseconds, by estimate.
+// A frame with longer JSON is read in steps of about this estimated cost, in nanoseconds.
 constexpr std::size_t longest_at_once = 8u << 10;
 constexpr std::size_t cost_of_step = 100'000;
 
@@ -31,7 +31,7 @@ talk kind_of(const worker_message& message) noexcept {
                                                                 : talk::unasked;
 }
 
-/// Thrown where there is no memory for a message, which is as large as the worker has made it.
+/// Thrown if memory is lacking for a message. The worker decides the size of a message.
 struct message_exceeds_memory {};
 
 template <class Act>
@@ -78,7 +78,7 @@ void link::flush_soon(const std::shared_ptr<void>& owner) {
 }
 
 void link::stop_sending_calls() noexcept {
-    if (control_) { // else they share the channel, and a frame must not be cut off
+    if (control_) { // else calls and control messages share the channel, and no frame may be cut off
         data_.source.stop_sending();
     }
 }
@@ -104,13 +104,13 @@ asio::awaitable<void> link::read(inlet& input) {
     while (more) {
         try {
             more = co_await input.source.receive(input.told.most_to_read());
-        } catch (const std::bad_alloc&) { // for as much as has come
+        } catch (const std::bad_alloc&) { // no memory for the arrived data
             more = false;
             report_size();
         }
         if (is_data) {
             heard_out_ = !more;
-            user_.on_sign_of_life(); // before the messages: the one that makes it ready answers no ping
+            user_.on_sign_of_life(); // before the messages: the ready message answers no ping
         }
         input.told.begin_turn(input.source.received());
         auto outcome = handle_messages(input);
@@ -129,7 +129,7 @@ asio::awaitable<void> link::read(inlet& input) {
     user_.report({departure_cause::lost_channel, std::move(text), errc::worker_lost});
 }
 
-/// A worker that tells too much is to leave time for others.
+/// Pauses reading from a worker that sends too much, to leave time for others.
 asio::awaitable<void> link::pause_if_flooded(inlet& input) {
     const auto now = context_.now();
     const auto go_on = input.told.charge(now);
@@ -140,7 +140,7 @@ asio::awaitable<void> link::pause_if_flooded(inlet& input) {
     }
 }
 
-/// It may still be readable when it cannot be written to.
+/// A channel that cannot be written to may still be readable.
 asio::awaitable<void> link::write(channel& target, const char* name) {
     bool more = true;
     while (more) {
@@ -151,7 +151,7 @@ asio::awaitable<void> link::write(channel& target, const char* name) {
     user_.report({departure_cause::lost_channel, text, errc::worker_lost});
 }
 
-/// The messages that have arrived, up to one that takes long.
+/// Handles the arrived messages, up to a large message.
 link::taken link::handle_messages(inlet& input) {
     return guarded([&] {
         while (const auto frame = input.source.next()) {
@@ -166,7 +166,7 @@ link::taken link::handle_messages(inlet& input) {
     });
 }
 
-/// The message that takes long, in steps between which others have their turn, and those after it.
+/// Handles the large message in steps, between which others have their turn, and then the messages behind.
 asio::awaitable<link::taken> link::handle_large(inlet& input) {
     auto outcome = taken::up_to_large;
     while (outcome == taken::up_to_large) {
@@ -206,7 +206,7 @@ void link::report_size() {
     user_.report({departure_cause::lost_channel, "there was no memory for what it sent", errc::worker_lost});
 }
 
-/// Whatever else `act` returns, if the worker breaks the protocol meanwhile it is the end.
+/// Returns the result of `act`, or `in_part` if the worker broke the protocol or memory was lacking: reading then ends.
 template <class Act>
 link::taken link::guarded(Act act) {
     try {
@@ -222,14 +222,15 @@ link::taken link::guarded(Act act) {
     }
 }
 
-/// Over stdio, text where a frame should be says more than the rule that it breaks. Empty if there is none.
+/// Returns the text found in place of a frame over stdio, or an empty text. Such text explains more than the broken
+/// rule.
 std::string link::stray() const {
     const auto line = control_ ? std::string() : stray_output(data_.source.unread());
     return line.empty() ? line
                         : "something printed to its stdout, over which only frames may go: \"" + line + '"';
 }
 
-/// Which message may come over which channel, and when; nullptr if this one may.
+/// Returns the objection to this message on this channel at this time, or nullptr.
 const char* link::objection_to(const worker_message& message, bool is_control) const noexcept {
     const bool is_early_record = is_record(message) && phase_ == phase::greeting;
     const bool is_for_control = std::holds_alternative<pong_message>(message) || is_record(message);
@@ -249,7 +250,7 @@ const char* link::objection_to(const worker_message& message, bool is_control) c
     if (std::holds_alternative<ready_message>(message)) {
         return phase_ == phase::starting ? nullptr : "an unexpected ready";
     }
-    return nullptr; // an answer: it is up to the calls
+    return nullptr; // an answer: the calls decide
 }
 
 void link::go_on(const worker_message& message) noexcept {

@@ -16,74 +16,76 @@
 
 namespace skep {
 
-/// What a link tells its worker.
+/// The events of a link, for its worker.
 class link_user {
 public:
-    /// A message that may come now, over this channel. Throws protocol_violation if the worker cannot mean it.
+    /// Handles a message that is allowed now, on this channel. Throws protocol_violation if the message does not fit
+    /// the worker's state.
     virtual void on_message(worker_message& message) = 0;
 
-    /// Something has arrived, whole or not.
+    /// Data has arrived, complete or not.
     virtual void on_sign_of_life() = 0;
 
-    /// It has taken a piece of what it was too slow to take at once.
+    /// The worker has taken a piece of the backlog.
     virtual void on_backlog_shrunk() = 0;
 
-    /// Nothing more will come. `stray` tells of what came in the end and is no message, if anything did.
+    /// The data has ended. `stray` describes a rest that is no message; may be empty.
     virtual void on_data_ended(std::string stray) = 0;
 
-    /// Nothing more can come over one of its channels, or the worker broke the protocol.
+    /// A channel has ended or is broken, or the worker broke the protocol.
     virtual void report(failure new_failure) = 0;
 
 protected:
     ~link_user() = default;
 };
 
-/// What connects the host with a worker: a channel for calls and their answers, and, where the transport has one,
-/// another for control messages, which gets through while the worker is at a call. On the pool's strand.
+/// The connection of the host with a worker: a channel for calls and their answers and, depending on the transport, a
+/// second channel for control messages. Control messages arrive even while the worker runs a call. Used on the pool's
+/// strand.
 class link {
 public:
     link(const pool_context& context, std::unique_ptr<byte_stream> data, std::unique_ptr<byte_stream> control,
          const limit_options& limits, link_user& user);
 
-    /// Begins to read and write; `owner` stays alive until that has ended, after close().
+    /// Starts to read and write. `owner` stays alive until both have ended, after close().
     void start(task_group& tasks, const std::shared_ptr<void>& owner);
 
     channel& data() noexcept { return data_.source; }
     const channel& data() const noexcept { return data_.source; }
 
-    /// Where control messages go.
+    /// Returns the channel for control messages.
     channel& control() noexcept { return control_ ? control_->source : data_.source; }
     bool has_control() const noexcept { return control_.has_value(); }
 
-    /// Whether the host itself leaves unread for a while what answers pings.
+    /// Returns true while the host itself postpones reading the channel of the pongs.
     bool is_paused() const noexcept { return control_ ? control_->is_paused : data_.is_paused; }
 
-    /// When its hello was answered; to be asked afterwards.
+    /// Returns the time at which the hello was answered. Precondition: the hello was answered.
     time_point welcomed() const noexcept { return welcomed_; }
 
-    /// All that the worker has sent has been read.
+    /// Returns true once all data of the worker has been read.
     bool has_heard_out() const noexcept { return heard_out_; }
 
-    /// Sends what is in the data channel's outbox at the end of this turn of the strand, so that frames share a write.
+    /// Sends the data channel's outbox at the end of this turn of the strand, so that frames share a write.
     void flush_soon(const std::shared_ptr<void>& owner);
 
-    /// What has not been sent of the calls by now never will be; control messages still are. Does nothing where both share
-    /// a channel.
+    /// Discards the unsent data of calls for good, and still sends control messages. Does nothing if both share a
+    /// channel.
     void stop_sending_calls() noexcept;
 
-    /// The worker's process has ended: what it has sent is read, and nothing that others send through its descriptors.
+    /// Reads the rest of the data of the ended process, but no data of other processes with its descriptors.
     void hear_out() noexcept { data_.source.hear_out(); }
 
     void close() noexcept;
 
-    /// From now on it is heard out without pauses: the process has ended, and so has what it can say.
+    /// Ends the pauses: an ended process has little left to send.
     void end_pauses() noexcept;
 
 private:
     enum class phase { greeting, starting, serving };
     enum class taken { all, up_to_large, in_part };
 
-    /// A channel, and what is charged for what comes over it.
+    /// A channel, and the charges for its data.
     struct inlet {
         inlet(const strand& executor, std::unique_ptr<byte_stream> connection, const limit_options& limits);
 

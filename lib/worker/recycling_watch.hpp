@@ -12,14 +12,14 @@
 
 namespace skep {
 
-/// Watches one worker's age, calls and memory for its recycle_plan, and knows which call the memory has grown by. The supply
-/// decides when the worker makes room (`pool/supply/replacement.hpp`). Growth is measured from what the worker holds when it
-/// comes up. On the pool's strand.
+/// Watches one worker's age, calls and memory for its recycle_plan, and attributes memory growth to calls. The supply
+/// decides when the worker makes room (`pool/supply/replacement.hpp`). Growth counts from the memory at the time the
+/// worker comes up. Used on the pool's strand.
 class recycling_watch {
 public:
     recycling_watch(worker_core& core, const worker_calls& calls) noexcept : core_(core), calls_(calls) {}
 
-    /// The worker has said hello, from the process of that pid.
+    /// Starts the measurement after the hello from process `pid`.
     void measure(std::int64_t pid) noexcept { is_measured_ = core_.process->measure(pid); }
 
     /// The worker is up.
@@ -27,23 +27,23 @@ public:
 
     recycle_plan::verdict judge(time_point now, bool with_memory);
 
-    /// Whether the worker has become too large, but not by its calls.
+    /// Returns true if the worker has become too large, and calls are not the cause.
     bool is_in_vain() const noexcept { return plan_ && plan_->is_in_vain(); }
 
-    /// Whether its memory can be known; to be asked once it is up.
+    /// Returns true if the worker's memory can be measured. Precondition: the worker is up.
     bool is_measured() const noexcept { return is_measured_; }
 
-    /// Resident; 0 if not known.
+    /// Returns the resident memory in bytes; 0 = unknown.
     std::uint64_t bytes() const noexcept;
     time_point due() const noexcept { return plan_ ? plan_->due() : time_point::max(); }
     bool is_used_up() const noexcept { return plan_ && plan_->is_used_up(calls_.completed()); }
 
-    /// Whether the last of so many calls is the one that it is used up by; to be asked once it is up.
+    /// Returns true if the last of `calls` calls is the call that uses the worker up. Precondition: the worker is up.
     bool is_used_up_by(std::uint64_t calls) const noexcept {
         return plan_->is_used_up(calls) && !plan_->is_used_up(calls - 1);
     }
 
-    /// Whether its oldest call has taken what has brought it to its hard limit.
+    /// Returns true if the oldest call has brought the worker to its hard memory limit.
     bool has_grown_by_oldest_call() const noexcept {
         return growth_.is_of_oldest_call(core_.config.recycle.hard_memory);
     }
@@ -53,7 +53,7 @@ private:
 
     worker_core& core_;
     const worker_calls& calls_;
-    std::optional<recycle_plan> plan_; ///< once it is up
+    std::optional<recycle_plan> plan_; ///< set once the worker is up
     growth_watch growth_;
     bool is_measured_ = false;
 };

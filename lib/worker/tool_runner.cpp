@@ -34,7 +34,7 @@ namespace json = boost::json;
 
 constexpr std::string_view nobody_waits = "nobody waits for the call any more";
 
-/// The members of a call's metadata that say where it stands in a trace.
+/// Returns the members of a call's metadata that carry its trace context.
 json::object trace_in(const json::object& metadata) {
     json::object trace;
     for (const char* const key : {traceparent_key, tracestate_key}) {
@@ -49,7 +49,7 @@ bool is_cancellation(const boost::system::system_error& problem) {
     return problem.code() == asio::error::operation_aborted || problem.code() == errc::cancelled;
 }
 
-/// What a worker's code is told of what a tool has thrown.
+/// Returns the failure to report to the worker's code for a tool's exception.
 tool_failure failure_of(const std::exception_ptr& problem) {
     try {
         std::rethrow_exception(problem);
@@ -68,10 +68,10 @@ tool_failure failure_of(const std::exception_ptr& problem) {
 
 } // namespace
 
-/// What a tool has come to.
+/// The result of a tool.
 struct tool_runner::answer {
     encoded_frame frame;
-    std::string outcome; ///< as a span tells it; empty if it has not run
+    std::string outcome; ///< for the span; empty if the tool has not run
 };
 
 /// One tool call.
@@ -82,15 +82,15 @@ struct tool_runner::tool_run {
           number(id),
           asked(std::move(tool_request)) {}
 
-    const strand executor; ///< where the tool runs
+    const strand executor; ///< of the tool
     const call_ptr caller;
     const std::uint64_t number;
     tool_call asked;
-    std::optional<events::span> span; ///< if it is traced: what was known of it when it was asked for
+    std::optional<events::span> span; ///< if traced: the facts known at the request
     time_point begun;
-    asio::cancellation_signal cancellation; ///< on its strand
+    asio::cancellation_signal cancellation; ///< used on the tool's strand
     bool has_begun = false;
-    std::atomic<bool> is_stopped = false; ///< it need not begin on its strand
+    std::atomic<bool> is_stopped = false; ///< a tool that has not begun is skipped
 };
 
 void tool_runner::start(const call_ptr& caller, tool_call_message& message, std::string correlation_id) {
@@ -125,7 +125,7 @@ void tool_runner::start(const call_ptr& caller, tool_call_message& message, std:
     }
 }
 
-/// Within the call, or within what the worker says that it is made within.
+/// Makes the tool's span a child of the call, or of the span named by the worker.
 void tool_runner::join_trace(tool_run& active_run, std::string parent_span) const {
     const auto& ties = active_run.caller->ties;
     if (!ties || !ties->trace) {
@@ -157,7 +157,7 @@ void tool_runner::publish_span(tool_run& ended_run, const std::string& outcome) 
     });
 }
 
-/// A worker that does not read its answers gets no more of them.
+/// Returns true if the worker does not read its answers; no more answers are then sent.
 bool tool_runner::is_clogged() const noexcept {
     return answers_->unsent() > core_.config.limits.frame_bytes;
 }
@@ -214,7 +214,7 @@ void tool_runner::run(const tool_run_ptr& active_run, const tool_ptr& handler) {
         };
         execute_with_retry(executor, std::move(submit_answer));
     };
-    // Never from within this function: the tool may call the pool at once.
+    // Posted, never run from within this function: the tool may call the pool at once.
     auto start = [executor, active_run, running = std::move(running), on_end = std::move(on_end)]() mutable {
         if (active_run->is_stopped) {
             on_end(nullptr, {});
@@ -254,7 +254,7 @@ void tool_runner::end(const tool_run_ptr& active_run, const answer& result) {
     }
     publish_span(*active_run, result.outcome);
     if (std::find(open_.begin(), open_.end(), active_run) == open_.end()) {
-        return; // nobody waits for it
+        return; // no caller waits
     }
     try {
         submit_answer(active_run, result.frame);
@@ -270,7 +270,7 @@ void tool_runner::refuse(const tool_run_ptr& active_run, const char* type, std::
         tool_failure failure{type, std::string(message), {}, {}};
         failure.message += about;
         submit_answer(active_run, encode_tool_error(active_run->number, failure, core_.config.limits));
-    } catch (const std::exception&) { // out of memory: the worker's code waits until its call is over
+    } catch (const std::exception&) { // out of memory: the worker's code waits until its call ends
         std::erase(open_, active_run);
     }
 }
@@ -282,7 +282,7 @@ void tool_runner::submit_answer(const tool_run_ptr& active_run, const encoded_fr
     append_frame(answers_->outbox(), frame);
     std::erase(open_, tool_run_ptr(active_run));
     if (active_run->caller->stream != nullptr) {
-        active_run->caller->stream->heard = core_.context.now(); // it has waited for us until now
+        active_run->caller->stream->heard = core_.context.now(); // the worker has waited for the host
     }
     answers_->flush();
 }
@@ -315,7 +315,7 @@ void tool_runner::close() noexcept {
     open_.clear();
 }
 
-/// Without memory for that, it goes on, and its answer is dropped.
+/// Cancels the tool. If memory is lacking, the tool goes on, and its answer is dropped.
 void tool_runner::stop(const tool_run_ptr& active_run) noexcept {
     active_run->is_stopped = true;
     auto cancel = [active_run] {

@@ -15,31 +15,32 @@
 
 namespace skep {
 
-/// The tool calls of one worker, each from its asking to the answer. On the pool's strand; each tool runs on a strand of
-/// its own, and refers to nothing of this.
+/// The tool calls of one worker, each from the request to the answer. Used on the pool's strand. Each tool runs on its
+/// own strand and holds no reference to the tool_runner.
 class tool_runner {
 public:
     explicit tool_runner(worker_core& core) : core_(core), all_ended_(core.context.executor) {}
 
-    /// The worker can be answered from now on.
+    /// Opens the way for answers to the worker.
     void open() noexcept { answers_ = &core_.link->control(); }
 
-    /// The worker asks for something while it is at `caller`. Throws protocol_violation if it may not.
+    /// Starts a tool on the worker's request during call `caller`. Throws protocol_violation if the request is not
+    /// allowed.
     void start(const call_ptr& caller, tool_call_message& message, std::string correlation_id);
 
-    /// The call has been answered: nobody waits for its tools.
+    /// Drops the tools of an answered call.
     void drop(const call& answered_call) noexcept;
 
-    /// Nobody waits for the call: its tools are cancelled, and the worker is told.
+    /// Cancels the tools of an abandoned call, and answers the worker.
     void cancel(const call& abandoned_call) noexcept;
 
-    /// The worker has taken some of its answers.
+    /// Continues after the worker has taken some of its answers.
     void go_on();
 
-    /// Ends all.
+    /// Ends all tool calls.
     void close() noexcept;
 
-    /// Returns when no tool runs, or at `limit`.
+    /// Waits until no tool runs, or until `limit`.
     asio::awaitable<void> join(time_point limit);
 
     bool is_asked_by(const call& caller) const noexcept;
@@ -66,7 +67,7 @@ private:
     worker_core& core_;
     channel* answers_ = nullptr; ///< null before open() and after close()
     std::uint64_t last_number_ = 0;
-    std::vector<tool_run_ptr> open_; ///< not answered yet, in the order asked
+    std::vector<tool_run_ptr> open_; ///< unanswered, in the order requested
     std::size_t running_ = 0;
     latch all_ended_;
 };

@@ -14,19 +14,19 @@
 
 namespace skep {
 
-/// Its caller waits for it at a latch.
+/// A warm-up call. The caller waits at a latch.
 class warm_up_call final : public call, private call_sink {
 public:
     warm_up_call(request&& new_request, const strand& executor)
         : call(std::move(new_request), static_cast<call_sink*>(this)), end_signal_(executor) {}
 
-    /// When its caller's patience ends, if it is sent now.
+    /// Returns the time at which the caller stops waiting, if the call is sent at `now`.
     time_point limit(time_point now) const {
         return std::min(after_limit(now, req.timeout().value_or(duration::zero())),
                         req.deadline().value_or(time_point::max()));
     }
 
-    /// False if its time is over.
+    /// Returns false if the call's time is over.
     asio::awaitable<bool> wait() { return end_signal_.wait_until(limit(submitted)); }
 
     reply result(const worker_id& id) {

@@ -15,7 +15,7 @@ namespace skep {
 class worker;
 class warm_up_call;
 
-/// Runs calls on one worker that does not serve its pool yet. Calls that it has no place for at once are pipelined.
+/// Runs calls on one worker before the worker serves its pool. Calls beyond the worker's places are pipelined.
 class warm_up_calls final : public call_interface, public std::enable_shared_from_this<warm_up_calls> {
 public:
     warm_up_calls(const strand& executor, const pool_config& config, const std::shared_ptr<worker>& subject);
@@ -23,7 +23,7 @@ public:
     boost::asio::any_io_executor get_executor() const noexcept override { return executor_; }
     call_operation prepare(request new_request) override;
 
-    /// Refuses calls from now on.
+    /// Refuses all further calls.
     void end() noexcept { worker_.reset(); }
 
 private:
@@ -33,7 +33,7 @@ private:
 
     const strand executor_;
     const limit_options limits_;
-    const affinity_mode affinity_; ///< of calls that ask for none
+    const affinity_mode affinity_; ///< of calls without a mode of their own
     const std::string pool_;       ///< its name
     const worker_id id_;
     std::weak_ptr<worker> worker_;

@@ -16,13 +16,13 @@ namespace skep {
 
 namespace {
 
-// For the rest of what a process that has ended, and its group, have printed.
+// The time to read the last output of an ended process and its group.
 constexpr duration for_last_output = std::chrono::milliseconds(250);
 
-// What coroutines of the user's that were cancelled get to end.
+// The time for cancelled user coroutines to end.
 constexpr duration for_guests = std::chrono::milliseconds(250);
 
-/// What faulthandler printed, from its first thread on.
+/// Returns the output of faulthandler, from its first thread on.
 std::string stacks_in(const std::string& output) {
     const auto first = std::min(output.find("Thread 0x"), output.find("Current thread 0x"));
     return first == std::string::npos ? std::string() : output.substr(first);
@@ -30,7 +30,7 @@ std::string stacks_in(const std::string& output) {
 
 void publish_failure(const pool_context& context, const worker& subject, departure_cause cause,
                      recovery_action action, const std::string& detail) {
-    if (action == recovery_action::none) { // it has failed before
+    if (action == recovery_action::none) { // the worker has failed before
         return;
     }
     if (cause == departure_cause::protocol_error) {
@@ -90,7 +90,7 @@ asio::awaitable<void> worker::run() {
 asio::awaitable<void> worker::live() {
     tasks_.spawn(shared_from_this(), launch());
     for (auto step = core_.life.next(present()); step != life_step::done; step = core_.life.next(present())) {
-        follow_life(); // it may have failed by looking at the time
+        follow_life(); // next() may have found a timeout
         if (step == life_step::wait) {
             wake_.close();
             co_await wake_.wait_until(core_.life.deadline());
@@ -112,14 +112,14 @@ void worker::on_task_failed(const std::exception_ptr& problem) noexcept {
     }
 }
 
-/// One of its tasks has failed: the steps of its end would wait for that.
+/// Ends the worker at once. A task has failed, and the regular steps would wait for that task.
 void worker::end_with_pool(const std::exception_ptr& problem) noexcept {
     end_now();
     core_.surroundings.starter.cancel_start(core_.id);
     try {
-        core_.life.break_off("no memory left", present()); // so short that it takes none
+        core_.life.break_off("no memory left", present()); // short enough not to allocate
         calls_.lose();
-    } catch (...) {} // what they would have told nobody needs
+    } catch (...) {} // the lost events are not needed
     wake_.open();
     core_.surroundings.limit.cross(problem);
 }
@@ -174,7 +174,7 @@ asio::awaitable<void> worker::launch() {
             core_.life.start().end_hook();
         }
         if (core_.life.is_over()) {
-            throw error(errc::spawn_failed, {}); // nobody wants it any more
+            throw error(errc::spawn_failed, {}); // the worker is no longer wanted
         }
         worker_link started = co_await core_.surroundings.starter.start(std::move(order));
         core_.process = std::move(started.process);
@@ -209,7 +209,7 @@ asio::awaitable<void> worker::watch_process() {
     follow_life();
 }
 
-/// How it ended, and what it has printed.
+/// Collects the exit status and the output.
 void worker::collect() {
     exit_evidence evidence;
     evidence.status = core_.process->reap();
@@ -256,11 +256,11 @@ void worker::on_hello(hello_message& hello) {
                                  ", this host " + std::to_string(protocol_version) +
                                  "; update the older side");
     }
-    const bool is_over_stdio = !core_.link->has_control(); // which nobody else can write to: it gets no token
+    const bool is_over_stdio = !core_.link->has_control(); // only the worker can write to stdio: no token
     if (!is_over_stdio && hello.token != origin_.token) {
         throw protocol_violation("its token is not the one it was started with");
     }
-    // What starts or forwards the worker would die of the signal. Over stdio the pid may be of another machine.
+    // A launcher or forwarder of the worker would die of the signal. Over stdio the pid may belong to another machine.
     const bool is_our_process = !is_over_stdio && hello.pid == core_.life.process().pid;
     core_.life.greeted(is_our_process ? hello.stack_signal : 0);
     recycling_.measure(hello.pid);
@@ -283,7 +283,7 @@ void worker::on_ready() {
     }
 }
 
-/// Ready, but not yet in service: the user's warm-up has it to itself.
+/// Runs the user's warm-up on the ready worker, before the worker is in service.
 asio::awaitable<void> worker::warm_up() {
     core_.life.start().begin_hook("warm_up");
     const auto complaint = co_await initialization_.warm_up();
@@ -299,7 +299,7 @@ void worker::begin_service() {
     const auto self = shared_from_this();
     const auto now = core_.context.now();
     core_.life.came_up(present());
-    core_.announce(came_up{}); // before anything that may fail
+    core_.announce(came_up{}); // before any step that may fail
     calls_.follow_load(now);
     core_.context.publish<events::worker_ready>([&] {
         return events::worker_ready{core_.id, core_.life.process().pid, now - origin_.asked_for};

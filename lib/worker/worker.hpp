@@ -30,25 +30,25 @@ namespace skep {
 
 class worker;
 
-/// The sessions that one worker serves, or has served: what they know of the worker. Lives as long as any of them.
+/// The facts about one worker that its sessions share. Lives as long as any of the sessions.
 struct served_sessions : boost::intrusive_ref_counter<served_sessions, boost::thread_unsafe_counter> {
     served_sessions(worker& one, const worker_id& id) noexcept
         : serving_worker(&one), slot(id.slot), generation(id.generation) {}
 
-    worker* serving_worker; ///< null once it has left service
+    worker* serving_worker; ///< null once the worker has left service
     std::uint32_t slot;
     std::uint64_t generation;
-    bool has_moved_on = false; ///< it has left as planned, and its sessions are to go elsewhere
-    std::size_t sessions = 0;  ///< while it serves
-    std::size_t bound = 0;     ///< of these: strictly
+    bool has_moved_on = false; ///< the worker left as planned, and its sessions go elsewhere
+    std::size_t sessions = 0;  ///< while the worker serves
+    std::size_t bound = 0;     ///< sessions strictly bound to the worker
 };
 
-/// One incarnation of a slot: a process, what connects it, and its parts, from launch to reaping. It wires its parts
-/// together; what is to be done when is up to its worker_life. It announces `ended` once, last, and only when nothing of
-/// it runs any more. run() is that life; every other function is called on the pool's strand meanwhile.
+/// One incarnation of a slot: a process, its connection, and the parts of the worker, from launch to reaping. Wires the
+/// parts together; worker_life decides the steps. Announces `ended` once, last, when no task of the worker runs any
+/// more. run() is the life; every other function is called on the pool's strand meanwhile.
 class worker final : public std::enable_shared_from_this<worker>, private link_user {
 public:
-    /// `initial_state`: its life while its slot was vacant, if there was one.
+    /// `initial_state`: the states of the vacant slot before, if any.
     worker(const worker_surroundings& surroundings, worker_id id,
            std::optional<worker_state_machine> initial_state = {});
 
@@ -56,18 +56,18 @@ public:
 
     const worker_id& id() const noexcept { return core_.id; }
 
-    /// When it was asked for.
+    /// Returns the time at which the worker was requested.
     time_point asked_for() const noexcept { return origin_.asked_for; }
 
-    /// The generation whose place it takes, and how that one ended if that is known: for its welcome. Of no effect
-    /// afterwards.
+    /// Sets the replaced generation and, if known, the way the replaced worker ended, for the welcome message. No
+    /// effect after the welcome.
     void follow(std::uint64_t generation, std::optional<exit_class> ended_as) noexcept {
         origin_.predecessor = generation;
         origin_.predecessor_ended_as = ended_as;
     }
     std::uint64_t follows() const noexcept { return origin_.predecessor; }
 
-    // Its parts.
+    // Parts of the worker.
     const worker_life& life() const noexcept { return core_.life; }
     health_check& health() noexcept { return health_; }
     const health_check& health() const noexcept { return health_; }
@@ -78,43 +78,44 @@ public:
     worker_pulse& pulse() noexcept { return pulse_; }
     const boost::intrusive_ptr<served_sessions>& served() const noexcept { return served_; }
 
-    /// Something went wrong with it: the recovery policy decides what follows.
+    /// Reports a failure of the worker. The recovery policy decides the reaction.
     void report(failure new_failure) override;
 
-    /// Takes it out of service for good; it ends once nobody waits for a call on it.
+    /// Takes the worker out of service for good. The worker ends once no caller waits for its calls.
     void retire(departure_cause cause, std::string detail);
 
-    /// No more calls; suspended once those it has are answered. Does nothing if it is or has left service.
+    /// Stops sending calls. The worker is suspended once its calls are answered. Does nothing if the worker is
+    /// suspended or has left service.
     void suspend();
     void resume();
 
-    /// Takes it through the stop sequence, beginning at `first`. A later call may begin further on.
+    /// Starts the stop sequence at `first`. A later call may begin at a later stage.
     void stop(stop_stage first);
 
-    /// SIGKILL to its process, before end_now().
+    /// Sends SIGKILL to the process, before end_now().
     void kill() noexcept;
 
-    /// Ends its process, blocking, and closes its descriptors. For when no coroutine will ever run again.
+    /// Ends the process, blocking, and closes its descriptors. For use when no coroutine will run again.
     void end_now() noexcept;
 
-    /// Whether it is to stay for the sake of a lease, or of sessions that are strictly bound to it.
+    /// Returns true if a lease, or sessions strictly bound to the worker, keep the worker.
     bool is_held() const noexcept {
         const bool waits_for_sessions = core_.config.affinity.on_recycle == affinity_on_recycle::wait;
         return calls_.is_leased() || (served_->bound > 0 && waits_for_sessions);
     }
 
-    /// Up, and neither at a call nor leased nor suspended.
+    /// Returns true if the worker is up and has no call, no lease and no suspension.
     bool is_idle() const noexcept {
         return core_.life.is_in_service() && calls_.empty() && !calls_.is_leased() &&
                !core_.life.readiness().has(obstacle::suspended);
     }
     std::uint64_t output_lines_dropped() const noexcept;
 
-    /// What is known about its end, as the base of an error.
+    /// Returns the known facts about the worker's end, as the base of an error.
     error_info describe() const;
 
 private:
-    /// What it is begun with.
+    /// The facts known at the start.
     struct origin {
         time_point asked_for;
         std::string token;
@@ -132,7 +133,7 @@ private:
 
     moment present() const { return core_.context.present(); }
 
-    /// To be called after whatever may have changed its life.
+    /// Called after every possible change of the life.
     void follow_life();
 
     void on_message(worker_message& message) override;
@@ -146,7 +147,7 @@ private:
 
     worker_core core_;
     origin origin_;
-    guest_group guests_; ///< the user's coroutines that concern it
+    guest_group guests_; ///< the user's coroutines for this worker
     initialization initialization_;
     health_check health_;
     worker_calls calls_;
@@ -157,18 +158,18 @@ private:
     answer_intake answers_;
     const boost::intrusive_ptr<served_sessions> served_;
     std::string stacks_;
-    latch wake_;         ///< something that live() waits for may have happened
-    task_group tasks_;   ///< the launch, and what goes with the process and its channels
-    task_group service_; ///< what looks after it while it serves
+    latch wake_;         ///< wakes live() after an event
+    task_group tasks_;   ///< the launch, the process and its channels
+    task_group service_; ///< the watches of a worker in service
 };
 
-/// How the worker ended; to be asked once it has.
+/// Returns the way the worker ended. Precondition: the worker has ended.
 inline worker_exit exit_of(const worker& one) {
     const auto& life = one.life();
     return {one.id(), life.process().pid, life.state(), life.process().status, life.ending().stages()};
 }
 
-/// For messages about it.
+/// Returns the subject of log messages about the worker.
 inline log_subject subject_of(const worker& one) {
     log_subject subject;
     subject.worker = &one.id();

@@ -16,13 +16,13 @@ namespace skep {
 
 namespace {
 
-// A dozen small calls. More in one write would save little, and leave the worker waiting for it.
+// A dozen small calls. A larger write would save little, and keep the worker waiting.
 constexpr std::size_t batch_bytes = 1500;
 
-// With more calls at a time, a line of output tells nothing of any of them, and must not cost much.
+// Beyond this many concurrent calls, output lines are not attributed, to limit the cost.
 constexpr std::size_t most_listed = 64;
 
-/// Tells the calls of one worker from those of others, in all likelihood.
+/// Returns a prefix that very likely differs between workers.
 std::string make_correlation(double chance) {
     std::array<char, 10> text{};
     std::snprintf(text.data(), text.size(), "%08x-", static_cast<unsigned>(chance * 0x1p32));
@@ -59,14 +59,14 @@ void worker_calls::assign(call& next, time_point now) {
         times.left = next.deadline - now;
         times.sent_after = is_full() ? std::optional<duration>(now - connection.welcomed()) : std::nullopt;
     }
-    make_room(); // a frame that is sent must be in the table
+    make_room(); // a sent frame must be in the table
     append_call(data.outbox(), next_id(), next.body, next.req, times);
     next.id = next_id();
     add(next, begin);
     follow_load(now, &next);
     last_assigned_ = next.is_private ? last_assigned_ : now;
     if (load() == 1 || data.outbox().size() >= batch_bytes) {
-        data.flush(); // it has nothing to do, or can begin while we go on: every microsecond counts
+        data.flush(); // the worker is idle, or can begin during further work here: every microsecond counts
     } else {
         connection.flush_soon(core_.self.shared_from_this());
     }
@@ -148,7 +148,7 @@ error_info worker_calls::failure_of(const call& answered_call, error_message& an
     return info;
 }
 
-/// The states that an event tells of follow one another: what is older is told first.
+/// The states in events follow one another: older transitions are announced first.
 void worker_calls::announce_flip(time_point now, const call* subject) noexcept {
     core_.announce_transitions();
     if (core_.life.readiness().is_full()) {
@@ -183,20 +183,21 @@ void worker_calls::begin_tool(const call_ptr& caller, tool_call_message& message
     tools_.start(caller, message, correlation_id_of(*caller));
 }
 
-/// Only of a worker that is dead, and whose last answers are known, can be said what it has not begun; see call_table.
+/// Ends all calls without an answer. Only for a dead worker with all answers read can the host tell the calls that
+/// never began; see call_table.
 void worker_calls::lose() {
     tools_.close();
     const bool is_heard_out = core_.link && core_.life.process().has_ended && core_.link->has_heard_out();
     const std::size_t may_have_begun = is_heard_out ? capacity() : load();
     if (core_.link) {
-        core_.link->data().stop_sending(); // what is given back as not sent must not be sent after all
+        core_.link->data().stop_sending(); // calls returned as unsent must not be sent later
     }
     const bool was_alone = std::min(may_have_begun, load()) == 1;
     loss_ = {may_have_begun, was_alone && is_end_by_call()};
     core_.announce(calls_lost{});
 }
 
-/// Whether the worker has ended as it ends when a call is too much for it.
+/// Returns true if the worker ended in a way that a single call can cause.
 bool worker_calls::is_end_by_call() const noexcept {
     const bool lied = core_.life.leaves_for(departure_cause::protocol_error);
     const bool grew = core_.life.leaves_for(departure_cause::memory_limit) &&

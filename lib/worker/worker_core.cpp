@@ -18,7 +18,7 @@ worker_core::worker_core(const worker_surroundings& pool, worker& subject, worke
       self(subject),
       id(std::move(name)),
       life(pool.config, pool.context.present(), std::move(initial_state)),
-      transitions_(life.machine().transitions() - 1) {} // it is starting, which is news
+      transitions_(life.machine().transitions() - 1) {} // the start is announced, too
 
 void worker_core::announce(decltype(worker_event::fact) fact) {
     announce_transitions();

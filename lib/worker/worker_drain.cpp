@@ -41,15 +41,16 @@ void worker_drain::advance() {
     }
 }
 
-/// How long it may take to end what is in front of calls that somebody waits for: calls given up, or a probe.
+/// Returns the time that may pass until the worker ends the calls in front of awaited calls: abandoned calls, or a
+/// probe.
 duration worker_drain::patience_for_first() const noexcept {
     const auto& config = core_.config;
     return core_.self.calls().is_at_private() ? std::max(config.cancel_grace, config.health_check.timeout)
                                               : config.cancel_grace;
 }
 
-/// Behind a probe, or calls that were given up, there are others, and it may have begun one of these, an answer being on
-/// its way. If none comes, it has not, and they go back.
+/// Waits while awaited calls are queued behind a probe or abandoned calls. The worker may have begun an awaited call,
+/// with an answer in flight. Without an answer in time, the awaited calls have not begun, and return to the pool.
 asio::awaitable<void> worker_drain::linger() {
     is_lingering_ = true;
     latch never(core_.context.executor);

@@ -8,19 +8,19 @@
 
 namespace skep {
 
-/// Watches a worker that takes no calls get rid of those it has. A suspended one is drained once it has none but a probe.
-/// A retired one is stopped while it can have begun no call that somebody waits for: at once if there is none at all, else
-/// once it has answered none for as long as a call that was given up, or a probe, may take. On the pool's strand.
+/// Drains a worker that takes no calls. A suspended worker is drained once it has no call except a probe. A retired
+/// worker is stopped while it can have begun no awaited call: at once if no caller waits for any call; otherwise once
+/// it has not answered for as long as an abandoned call, or a probe, may take. Used on the pool's strand.
 class worker_drain {
 public:
-    /// The tasks of `service` end before this does.
+    /// The tasks of `service` must end before the worker_drain is destroyed.
     worker_drain(worker_core& core, task_group& service) noexcept : core_(core), service_(service) {}
 
-    // The worker has a call less, or has left service or been suspended.
+    // Called when the worker has a call less, leaves service or is suspended.
     void end_if_drained();
     void show_suspended();
 
-    /// Both, and its place may be for a probe.
+    /// Calls both, and wakes a waiting probe.
     void follow_answer() {
         if (!core_.life.takes_calls()) {
             advance();

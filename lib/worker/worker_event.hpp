@@ -17,44 +17,44 @@ namespace skep {
 
 class worker;
 
-// What a worker tells of itself.
+// Facts that a worker announces.
 
 struct came_up {};
 
-/// Whether it takes calls may have changed: it has taken what it was sent, or its health or suspension has.
+/// The worker may now accept or refuse calls: the worker has taken sent data, or its health or suspension has changed.
 struct room_changed {};
 
-/// Something was wrong, and is being seen to.
+/// The worker failed, and the pool reacts.
 struct went_wrong {
     departure_cause cause;
     recovery_action action;
     std::string detail;
 };
 
-/// It has answered as many calls as it is meant to.
+/// The worker has answered its full number of calls.
 struct used_up {};
 
 struct condition_changed {
     enum class change {
         suspended,
         resumed,
-        restored ///< it has passed its health check
+        restored ///< the worker passed its health check
     };
     change kind;
 };
 
 struct pings_missed {
-    int count; ///< since the last time
+    int count; ///< since the last announcement
     std::uint64_t total;
 };
 
-/// It takes no more calls, for whatever reason. Comes once.
+/// The worker takes no more calls, for any reason. Announced once.
 struct left_service {};
 
-/// Calls are lost with it; see worker_calls::take_lost.
+/// The worker has lost calls; see worker_calls::take_lost.
 struct calls_lost {};
 
-/// Its process is gone and so is everything that belonged to it. The last one.
+/// The process and all its resources are gone. The last fact.
 struct ended {};
 
 struct worker_event {
@@ -64,16 +64,15 @@ struct worker_event {
         fact;
 };
 
-/// What has happened and has not been acted upon yet. Workers append, in the middle of their own work; their pool takes
-/// it all once they are through with that.
+/// Events not yet applied. Workers append events in the middle of their work; the pool takes all events afterwards.
 class event_queue {
 public:
-    /// `wake` has `apply` called soon, which takes the events and acts upon them. It may fail, since whoever does
-    /// anything with the pool calls catch_up() first.
+    /// `wake` schedules `apply`, which takes the events and acts on them. `wake` may fail: every user of the pool calls
+    /// catch_up() first.
     event_queue(std::function<void()> wake, std::function<void()> apply)
         : wake_(std::move(wake)), apply_(std::move(apply)) {}
 
-    /// A worker more: room is made for what it may have to tell, so that append() does not fail.
+    /// Reserves room for the events of one more worker, so that append() does not fail.
     void expect_worker() {
         constexpr std::size_t per_worker = 14;
         events_.reserve(events_.size() + per_worker * ++workers_);
@@ -91,7 +90,7 @@ public:
         }
     }
 
-    /// Has acted upon all that has happened. Not to be called by a worker.
+    /// Applies all events. Not called by a worker.
     void catch_up() {
         if (!empty()) {
             apply_();
@@ -100,7 +99,7 @@ public:
 
     bool empty() const noexcept { return next_ == events_.size(); }
 
-    /// Takes the oldest; nothing if there is none. Whoever acts upon one may append others, and take them.
+    /// Takes the oldest event, if any. While acting on an event, the owner may append further events and take them.
     std::optional<worker_event> next() noexcept {
         if (empty()) {
             drop_taken();
@@ -117,7 +116,7 @@ private:
 
     std::function<void()> wake_;
     std::function<void()> apply_;
-    std::vector<worker_event> events_; ///< those before next_ are taken
+    std::vector<worker_event> events_; ///< the events before next_ are taken
     std::size_t next_ = 0;
     std::size_t workers_ = 0;
 };

@@ -27,8 +27,8 @@ asio::awaitable<void> worker_pulse::run() {
     }
 }
 
-/// A worker without a control channel is asked only while it has nothing to do: it could not answer. Silence proves nothing
-/// while the host does not read.
+/// Sends the next ping. Without a control channel, only an idle worker gets a ping, because a busy worker could not
+/// answer. Silence proves nothing while the host does not read.
 void worker_pulse::ping() {
     const auto& options = core_.config.heartbeat;
     const bool is_kept_from_answering = !core_.link->has_control() && !core_.self.calls().empty();
@@ -75,7 +75,7 @@ void worker_pulse::handle(const pong_message& pong) {
         return events::pong_received{core_.id, core_.context.now() - monitor_->sent_at(pong.sequence)};
     });
     if (last < awaited_pong_) {
-        core_.announce_room(); // who waits for it looks again
+        core_.announce_room(); // the waiting caller checks again
     }
 }
 

@@ -8,7 +8,7 @@
 
 namespace skep {
 
-/// Whether there is room for one more now. Those that are not admitted are counted.
+/// Returns true if the rate limit admits one more record. Rejected records are counted.
 bool worker_records::admit() noexcept {
     const bool is_admitted = limit_.admit(core_.context.now());
     dropped_ += is_admitted ? 0 : 1;
@@ -35,13 +35,13 @@ void worker_records::handle(const log_message& record) {
         const std::string_view separator = record.logger.empty() ? "" : ": ";
         for (const std::string_view part : {std::string_view(record.logger), separator,
                                             std::string_view(record.text), std::string_view("\n")}) {
-            core_.process->add_to_tail(part); // where a Python program's own handler would have printed it
+            core_.process->add_to_tail(part); // a Python program's own handler would have printed there
         }
         core_.surroundings.answers.on_log(core_.self, record);
     }
 }
 
-/// What skep.span() tells, in a call that is traced.
+/// Publishes a span of skep.span() in a traced call.
 void worker_records::publish_span(const event_message& message) const {
     if (!message.span) {
         return;

@@ -10,17 +10,17 @@
 
 namespace skep {
 
-/// What a worker's code tells of itself: events, spans, log records. As with what it prints, one that says too much is not
-/// heard.
+/// Handles the records of a worker's code: events, spans, log records. Records beyond the rate limit for output lines
+/// are dropped.
 class worker_records {
 public:
     explicit worker_records(worker_core& core) noexcept
         : core_(core), limit_(core.config.output.lines_per_second, core.context.now()) {}
 
-    /// Tells the subscribers, if it is admitted.
+    /// Publishes the event to subscribers, if admitted.
     void handle(event_message& message);
 
-    /// Adds it to what the worker has printed, and tells the pool, if it is admitted.
+    /// Appends the record to the worker's output and passes the record to the pool, if admitted.
     void handle(const log_message& record);
 
     std::uint64_t dropped() const noexcept { return dropped_; }

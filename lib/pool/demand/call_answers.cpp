@@ -12,8 +12,8 @@ namespace skep {
 
 namespace {
 
-/// Of a call that was lost with its worker, and may have begun there: what its caller can do about it. What takes too much
-/// memory would take it from the next worker, too.
+/// Returns advice for the caller of a call that was lost with its worker and may have begun there. A call that took too
+/// much memory would take too much from the next worker, too.
 const char* why_not_again(const call& lost_call, const worker& leaver, bool may_go_elsewhere,
                           bool budget_is_spent) {
     return budget_is_spent ? "; not retried, as too many calls were of late"
@@ -37,7 +37,7 @@ void call_answers::on_result(worker& sender, call& answered_call, result_message
     auto given = sender.calls().reply_to(answered_call, answer, now);
     losses_.succeeded();
     open_.succeed(answered_call, now);
-    room_.serve(sender); // first: the worker is to idle as little as may be
+    room_.serve(sender); // first: keeps the worker's idle time short
     if (waiting_room::close(answered_call)) {
         answered_call.sink->put_answer(std::move(given));
     }
@@ -45,7 +45,7 @@ void call_answers::on_result(worker& sender, call& answered_call, result_message
 
 void call_answers::on_chunk(call& receiver, chunk_message& piece) {
     if (receiver.state != call_state::running) {
-        return; // nobody waits for it
+        return; // the caller no longer waits
     }
     receiver.stream->has_begun = true;
     receiver.stream->heard = context_.now();
@@ -82,7 +82,7 @@ void call_answers::on_remote_error(worker& sender, call& answered_call, error_me
     room_.serve(sender);
 }
 
-/// An answer to a call that was given up: dropped, but its worker is free again.
+/// Drops the answer to an abandoned call. The worker has room again.
 void call_answers::on_late_answer(worker& sender, call& answered_call) {
     ++open_.counters().late_answers;
     open_.end_abandoned(answered_call);
@@ -93,7 +93,7 @@ void call_answers::on_call_lost(worker& leaver, const lost_call_notice& notice) 
     auto& lost = *notice.lost;
     if (lost.state != call_state::running) {
         open_.end_abandoned(lost);
-        // That it crashes when it is ended for a call that was given up may be for that.
+        // A worker that is ended for an abandoned call may crash because of that ending.
         const bool was_overdue = leaver.life().leaves_for(departure_cause::overdue_call);
         if (notice.may_have_begun && notice.is_to_blame && !was_overdue) {
             losses_.blame(lost, context_.now());
@@ -123,7 +123,7 @@ void call_answers::retry_or_fail(worker& leaver, const lost_call_notice& notice)
         return;
     }
     if (is_lost_in_session) {
-        const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at another worker, before
+        const bool may_have_begun = notice.may_have_begun || lost.attempts > 1; // at an earlier worker
         info.detail += may_have_begun ? "" : std::string(info.detail.empty() ? "" : ": ") + worker_is_gone;
         open_.fail(lost, may_have_begun ? errc::worker_lost : errc::session_worker_unavailable,
                    std::move(info));

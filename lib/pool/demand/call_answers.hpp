@@ -8,8 +8,8 @@
 
 namespace skep {
 
-/// What comes of calls at workers: their answers, which are dropped if they are stale, their chunks, and the loss of their
-/// worker, after which a call is sent once more or fails. On the pool's strand.
+/// Handles the outcome of calls at workers: drops stale answers, forwards chunks, and sends a call again or fails it
+/// when its worker is lost. On the pool's strand.
 class call_answers {
 public:
     call_answers(const pool_context& context, waiting_room& room, session_router& sessions, open_calls& open,
@@ -20,7 +20,7 @@ public:
     void on_remote_error(worker& sender, call& answered_call, error_message& answer);
     void on_chunk(call& receiver, chunk_message& piece);
 
-    /// The consumer of a stream has taken so much: its worker may send more.
+    /// The consumer of a stream has taken `taken_credit`: the worker may send more.
     void take_chunks(call& streaming_call, stream_credit taken_credit);
     void on_call_lost(worker& leaver, const lost_call_notice& notice);
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What becomes of calls, for those who want to know.
+// Publishes events about calls.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace skep {
 
-/// Of a call that is at no worker, the request's, which may have none.
+/// Returns the worker's correlation id for a running call; otherwise the request's, possibly empty.
 inline std::string correlation_id_of(const call& subject) {
     const bool is_at_worker = subject.state == call_state::running && subject.id != 0;
     return is_at_worker ? subject.assigned_worker->calls().correlation_id_of(subject)
@@ -47,7 +47,7 @@ inline void publish_dequeued(const pool_context& context, const std::string& poo
     });
 }
 
-/// Of one that has waited in vain, and fails with `code`.
+/// Publishes that a waiting call fails with `code`.
 inline void publish_left_queue(const pool_context& context, const std::string& pool, const call& waiting_call,
                                errc code) {
     const auto describe = [&]<class Event>(std::type_identity<Event>) {
@@ -63,7 +63,7 @@ inline void publish_left_queue(const pool_context& context, const std::string& p
     }
 }
 
-/// It is at its worker.
+/// Publishes that the call is at its worker.
 inline void publish_started(const pool_context& context, const call& sent_call) {
     context.publish<events::request_started>([&] {
         return events::request_started{sent_call.assigned_worker->id(),
@@ -83,7 +83,7 @@ inline time_spent time_spent_at(const call& ended_call, time_point now) noexcept
             now - ended_call.submitted};
 }
 
-/// It is about to be over; `code` is what it fails with, if it does.
+/// Publishes the end of a call, just before its end. `code`: its error; empty on success.
 inline void publish_finished(const pool_context& context, const std::string& pool, const call& ended_call,
                              const time_spent& times, const std::optional<errc>& code) {
     context.publish<events::request_finished>([&] {

@@ -37,7 +37,7 @@ void call_timeouts::on_due(call& due_call, const supply_outlook& supply) {
     }
 }
 
-/// Its time was over before a worker took it.
+/// Fails a call whose time ran out before a worker took the call.
 void call_timeouts::fail_waiting(call& waiting_call, const supply_outlook& supply) {
     auto info = with_detail(supply.shortage);
     auto code = errc::queue_timeout;
@@ -62,7 +62,7 @@ void call_timeouts::time_out(call& running_call, error_info info) {
     open_.abandon(running_call, errc::timeout, std::move(info));
 }
 
-/// No chunk has come for a while: it may be the consumer's turn, or the worker has been heard since.
+/// No chunk has come for a while. Times out, unless the consumer or a tool is due, or the worker was heard since.
 void call_timeouts::check_quiet(call& stream) {
     const auto now = context_.now();
     if (stream.stream->window.is_exhausted() || stream.assigned_worker->calls().is_asking(stream)) {

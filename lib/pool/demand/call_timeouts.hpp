@@ -11,29 +11,29 @@
 
 namespace skep {
 
-/// A call that was given up because it took too long, for the pool to act upon.
+/// A call abandoned by a timeout, for the pool to act upon.
 struct timed_out_call {
     std::shared_ptr<worker> assigned_worker;
     call_ptr abandoned_call;
 };
 
-/// When a call that a worker has is to be looked at again.
+/// Returns when a running call must be checked again.
 time_point next_check(const call& running_call);
 
-/// Ends calls whose time is over: in the queue, at a worker, or because a stream is quiet; and reports the worker that does
-/// not end a call that was given up. On the pool's strand.
+/// Ends calls whose time is over: in the queue, at a worker, or because a stream is quiet. Reports a worker that does
+/// not end an abandoned call. On the pool's strand.
 class call_timeouts {
 public:
     call_timeouts(const pool_context& context, waiting_room& room, open_calls& open)
         : context_(context), room_(room), open_(open) {}
 
-    /// The call's deadline is over, or the time of its next check has come.
+    /// The call's deadline has passed, or its next check is due.
     void on_due(call& due_call, const supply_outlook& supply);
 
-    /// Calls that were given up since it was last asked, but for those that their worker cannot have begun.
+    /// Takes the calls that have timed out so far, except calls that their worker cannot have begun.
     std::vector<timed_out_call> take_timed_out() noexcept { return std::exchange(timed_out_, {}); }
 
-    /// The pool has failed: nobody acts upon them.
+    /// The pool has failed: drops the calls.
     void clear() noexcept { timed_out_.clear(); }
 
 private:

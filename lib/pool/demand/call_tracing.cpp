@@ -20,13 +20,13 @@ std::optional<trace_context> parent_in(const boost::json::object& metadata) {
     return header != nullptr && header->is_string() ? parse_traceparent(header->get_string()) : std::nullopt;
 }
 
-/// The ids are evenly spread.
+/// Returns true for that share of the ids, because ids are evenly spread.
 bool is_in(double share, std::uint64_t id) noexcept {
     constexpr double all = static_cast<double>(std::numeric_limits<std::uint64_t>::max());
     return static_cast<double>(id) < share * all || share >= 1;
 }
 
-/// What both spans of a call have.
+/// Returns the fields common to both spans of a call.
 events::span common_of(const std::string& pool, const call& ended_call, const std::optional<errc>& code) {
     events::span span;
     span.pool = pool;

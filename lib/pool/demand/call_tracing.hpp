@@ -13,11 +13,11 @@
 
 namespace skep {
 
-/// Gives a call its place in the trace that its metadata name, or in one that begins with it, if anybody wants to know of
-/// spans. Of those that would begin one, `share` do. Before it is encoded; on any thread.
+/// Gives a call its place in the trace named in its metadata, or in a new trace, if spans have subscribers. `share`:
+/// fraction of the new traces to be recorded, 0..1. To be called before encoding, on any thread.
 void begin_trace(call& new_call, const pool_context& context, double share);
 
-/// It is about to be over; `code` is what it fails with, if it does.
+/// Publishes the spans of a call, just before its end. `code`: its error; empty on success.
 void publish_spans(const pool_context& context, const std::string& pool, const call& ended_call,
                    const time_spent& times, const std::optional<errc>& code) noexcept;
 

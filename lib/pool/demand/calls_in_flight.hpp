@@ -8,7 +8,7 @@
 
 namespace skep {
 
-/// The calls that workers have, and the time that workers have spent at calls.
+/// The calls that workers have, and the time that workers have spent on calls.
 class calls_in_flight {
 public:
     std::size_t size() const noexcept { return calls_.size(); }
@@ -19,13 +19,13 @@ public:
 
     void begin(call& sent_call) noexcept { calls_.push_back(call_ptr(&sent_call)); }
 
-    /// However it ends, its worker was busy with it.
+    /// Counts the worker's time regardless of the outcome.
     void end(call& ended_call, time_point now) noexcept {
         work_done_ += now - ended_call.dispatched;
         calls_.remove(ended_call);
     }
 
-    /// In total, what is under way included.
+    /// Returns the total, including calls under way.
     duration work_done(time_point now) noexcept {
         auto total = work_done_;
         calls_.for_each([&](const call& each) { total += now - each.dispatched; });

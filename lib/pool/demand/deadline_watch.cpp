@@ -10,7 +10,7 @@ namespace skep {
 
 namespace {
 
-// After this many deadlines others get their turn: a storm of them must not block the strand.
+// Most deadlines per turn: a storm of deadlines must not block the strand.
 constexpr int most_per_turn = 256;
 
 } // namespace

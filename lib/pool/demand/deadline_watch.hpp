@@ -16,24 +16,24 @@ class deadline_watch {
 public:
     explicit deadline_watch(const pool_context& context) : context_(context), moved_(context.executor) {}
 
-    /// Has `watched_claim` told at `due_time`, and not before; never, if that is time_point::max(). It stays where it is
-    /// meanwhile.
+    /// Notifies `watched_claim` at `due_time`, not earlier; never if that is time_point::max(). The claim must stay
+    /// alive until then or until removed.
     void set(claim& watched_claim, time_point due_time);
 
     void clear() noexcept { heap_.clear(); }
     void remove(claim& watched_claim) noexcept { heap_.remove(watched_claim); }
 
-    /// Returns when the time of a claim may have come; others get their turn before.
+    /// Waits until a claim may be due. Yields first.
     asio::awaitable<void> wait();
 
-    /// Tells those whose time has come: a turn's worth, or until something has happened that comes before the next.
+    /// Notifies due claims: a turn's worth, or until an event is pending, because events come first.
     void notify_due(const supply_outlook& supply, const event_queue& events);
 
 private:
     const pool_context& context_;
     deadline_heap heap_;
     latch moved_;
-    time_point armed_ = time_point::max(); ///< when it will look next
+    time_point armed_ = time_point::max(); ///< time of the next check
 };
 
 } // namespace skep

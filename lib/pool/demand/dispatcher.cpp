@@ -74,7 +74,7 @@ void dispatcher::refuse_unsendable(call& unsendable_call) {
     }
 }
 
-/// Gives the request the options of its command in the configuration, as far as the request has none.
+/// Applies the configured options of the command, as far as the request sets none.
 void dispatcher::apply_command_options(call& new_call) const noexcept {
     const auto found = config_.commands.find(new_call.req.command());
     if (found == config_.commands.end()) {
@@ -167,7 +167,7 @@ void dispatcher::queue_up(call& new_call) {
 bool dispatcher::is_part_of_running_call(const call& new_call) const noexcept {
     for (const auto* outer = outer_of(new_call); outer != nullptr; outer = outer_of(*outer)) {
         if (outer->holder == this &&
-            outer->state == call_state::running) { // only of its own it knows the state
+            outer->state == call_state::running) { // only the states of own calls are known
             return true;
         }
     }
@@ -182,7 +182,7 @@ void dispatcher::refuse_cycles() {
     }
 }
 
-/// What waits for one worker is not helped by others.
+/// Other workers do not help a call that waits for one worker.
 void dispatcher::refuse_if_cycle(call& waiting_call, bool may_grow) {
     const bool may_be_helped = waiting_call.is_leased() || (may_grow && !waiting_call.slot);
     if (outer_of(waiting_call) != nullptr && !may_be_helped) {
@@ -227,19 +227,19 @@ void dispatcher::dispatch(call& next, worker& target, time_point now) {
     next.sink->on_sent();
 }
 
-/// False if there is no memory for its frame, which is as large as its caller has made it, or for its place at the worker.
+/// Returns false without memory for the frame, whose size the caller decides, or for the call's place at the worker.
 bool dispatcher::is_sent(call& next, worker& target, time_point now) {
     try {
         target.calls().assign(next, now);
     } catch (const std::bad_alloc&) {
-        if (next.id != 0) { // it was for something else
+        if (next.id != 0) { // the memory was for something else
             throw;
         }
     }
     return next.id != 0;
 }
 
-/// It has just been taken out of the queue.
+/// The claim has just left the queue.
 void dispatcher::on_granted(claim& granted_claim, worker* place, time_point now) {
     auto& next = static_cast<call&>(granted_claim);
     if (next.has_session() || place == nullptr) {
@@ -328,11 +328,11 @@ bool dispatcher::bind_session(const std::string& session, worker& target, affini
     return is_bound;
 }
 
-/// `next` is fresh, or has just been taken out of the queue: because `place` has room for it, unless that is null.
+/// `next` is new, or has just left the queue. `place`: the worker with room for `next`; null if there is none.
 void dispatcher::place_in_session(call& next, worker* place) {
     const call_ptr keep(&next);
     const auto taken = sessions_.route_of(next);
-    next.slot.reset(); // it waits for that one no more
+    next.slot.reset(); // the wait for that slot is over
     const auto now = context_.now();
     switch (taken.step) {
     case affinity_step::anywhere:
@@ -348,7 +348,8 @@ void dispatcher::place_in_session(call& next, worker* place) {
     }
 }
 
-/// False if the call has failed, as its session is another worker's, or may not wait for a place at this one.
+/// Returns false after failing the call: its session is bound to another worker, or may not wait for a place at this
+/// worker.
 bool dispatcher::may_use_lease(call& next, const lease_claim& lease, bool has_place) {
     if (!next.has_session()) {
         return true;
@@ -381,12 +382,12 @@ void dispatcher::wait_for(call& next, worker& home) {
 }
 
 void dispatcher::refuse_in_session(call& refused_call, const route& chosen_route) {
-    refused_call.state = call_state::fresh; // it is in no list
+    refused_call.state = call_state::fresh; // the call is in no list
     const auto* const lease = lease_of(refused_call);
     const bool is_foreign =
         lease != nullptr && chosen_route.home != nullptr && lease->assigned_worker != chosen_route.home;
     auto [code, info] = sessions_.why_refused(chosen_route, is_foreign);
-    const bool may_have_begun = refused_call.attempts > 0; // before it was to be made once more
+    const bool may_have_begun = refused_call.attempts > 0; // before the retry
     if (code == errc::session_worker_unavailable && may_have_begun) {
         code = errc::worker_lost;
     }

@@ -17,19 +17,19 @@
 
 namespace skep {
 
-/// Brings calls to workers: late binding, from one waiting room. On the pool's strand.
+/// Brings calls to workers by late binding, from one waiting room. On the pool's strand.
 class dispatcher final : private claim_holder {
 public:
-    /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
+    /// Throws error(invalid_config) if a custom scheduler is configured and cannot be made.
     explicit dispatcher(const worker_surroundings& surroundings);
 
-    /// The call is the pool's from now on, and its time runs. To be called first.
+    /// The pool takes over the call, and its time begins to run. To be called first.
     void receive(call& new_call) noexcept;
 
-    /// Takes a call on, unless something is wrong with the call. `may_grow`: there may be more workers for it.
+    /// Admits or fails the call. `may_grow`: more workers may come for the call.
     void submit(call& new_call, bool may_grow);
 
-    /// Fails a call that the pool is in no state for.
+    /// Fails a call that the pool's state forbids.
     void refuse(call& new_call, errc code, error_info cause);
 
     /// The caller no longer waits.
@@ -41,28 +41,27 @@ public:
     call_answers& answers() noexcept { return answers_; }
     call_timeouts& timeouts() noexcept { return timeouts_; }
 
-    /// The worker takes no calls any more: calls that have waited for it alone go elsewhere, or fail.
+    /// The worker takes no more calls. Calls that waited for this worker alone are routed again, or fail.
     void remove(worker& leaver);
 
-    // For leases: a call of theirs begins, or the one that resets a worker, which nobody has submitted.
+    // For leases: begins a call of a lease, or the command that resets a worker.
     void begin(call& next, const lease_claim& lease, time_point now);
     void begin_reset(call& new_call, const lease_claim& lease);
 
-    /// The pool has failed: completes whatever is open, wherever it is, and forgets it. Allocates nothing; returns how many
-    /// calls there were.
+    /// The pool has failed: completes and forgets every open claim. Allocates nothing. Returns the number of calls.
     std::size_t break_down(const error& cause) noexcept;
 
-    /// Fails the calls of tools that wait for each other alone, now that no workers are to come.
+    /// Fails the calls of tools that wait only for each other, once no more workers are coming.
     void refuse_cycles();
 
     double retry_tokens() const noexcept { return losses_.tokens(); }
 
-    // A session is forgotten, perhaps only if it was not used since, or bound to a worker: what waits goes with it. False if
-    // no worker is known to serve it, or there is no room for it.
+    // Forgets a session, with `unused_since` only if it was not used since, or binds a session to a worker. Waiting
+    // claims follow. Return false if no worker is known to serve the session, or if there is no room for it.
     bool forget_session(const std::string& session, std::optional<time_point> unused_since = {});
     bool bind_session(const std::string& session, worker& target, affinity_mode mode);
 
-    /// Whether a tool has made it for a call that a worker of this pool is at, directly or by way of others.
+    /// Returns true if a tool made the call for a call that a worker of this pool has, directly or through other tools.
     bool is_part_of_running_call(const call& new_call) const noexcept;
 
 private:

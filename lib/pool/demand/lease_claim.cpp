@@ -14,7 +14,7 @@ std::size_t lease_claim::calls_at_worker() const noexcept {
     return count;
 }
 
-/// A probe of the worker's health may be in its place for a moment.
+/// A probe of the worker's health may take the lease's place for a moment.
 bool lease_claim::can_begin_call() const noexcept {
     const auto& calls = assigned_worker->calls();
     return calls.is_open() && !calls.is_full() && calls_at_worker() < places;

@@ -15,18 +15,18 @@
 
 namespace skep {
 
-/// Where a lease is on its way.
+/// State of a lease.
 enum class lease_state : std::uint8_t {
     fresh,    ///< not yet seen by the pool
     queued,   ///< waits for a worker
-    draining, ///< has one, which is still at the calls of others
+    draining, ///< has a worker that still has calls of others
     held,
-    returning, ///< its last calls end, and the worker is reset
-    lost,      ///< its worker is gone
+    returning, ///< the last calls end, and the worker is reset
+    lost,      ///< the worker has left
     over
 };
 
-/// One lease, from checkout() to its return. On the strand, but for what is said otherwise.
+/// One lease, from checkout() to its return. On the strand, unless stated otherwise.
 struct lease_claim final : claim {
     lease_claim(checkout_options checkout, const std::source_location& place)
         : options(std::move(checkout)), location(place) {
@@ -49,25 +49,25 @@ struct lease_claim final : claim {
         }
     }
 
-    /// Its calls that the worker has.
+    /// Returns the number of the lease's calls that the worker has.
     std::size_t calls_at_worker() const noexcept;
 
-    /// Whether the worker can take another of its calls.
+    /// Returns true if the worker can take another call of the lease.
     bool can_begin_call() const noexcept;
 
-    /// Whether calls that can only end after `inner` hold all of its places.
+    /// Returns true if calls that can only end after `inner` hold all places of the lease.
     bool is_full_until(const call& inner) const noexcept;
 
-    /// Lets checkout() return.
+    /// Completes checkout().
     void answer() noexcept { caller.end(lazy_error(failure), std::move(held)); }
 
-    /// Has close() wait. The lease lives until then, whoever lets go of it.
+    /// Lets close() wait. The lease stays alive until close() is completed.
     void attach_closer(completion<void>&& new_closer) noexcept {
         closer = std::move(new_closer);
         closing = this;
     }
 
-    /// Lets close() return, or fail.
+    /// Completes close(), with or without an error.
     void answer_closer(lazy_error&& problem = {}) noexcept {
         const auto self = std::move(closing);
         closer.end(std::move(problem), {});
@@ -76,23 +76,23 @@ struct lease_claim final : claim {
     checkout_options options;
     std::source_location location;
     lease_state state = lease_state::fresh;
-    worker_id assigned_id;    ///< for the user too, once checkout() has returned
-    std::size_t places = 0;   ///< of the worker
-    time_point granted;       ///< when it was handed over
-    claim_list<call> waiting; ///< its calls that wait for each other
-    call_ptr reset;           ///< to be run at its return; null if there is none, or no more
+    worker_id assigned_id;    ///< read by the user, too, after checkout()
+    std::size_t places = 0;   ///< number of places at the worker
+    time_point granted;       ///< when the caller received the lease
+    claim_list<call> waiting; ///< calls that wait for a place of the lease
+    call_ptr reset;           ///< runs at the return; null if there is none, or after its begin
     completion<lease> caller;
-    lease held; ///< for the caller; keeps this alive until then
+    lease held; ///< for the caller; keeps this lease alive until then
     completion<void> closer;
-    boost::intrusive_ptr<lease_claim> closing; ///< this, while the closer waits
-    lazy_error failure;                        ///< of checkout()
-    std::atomic<bool> is_dropped{false};       ///< nobody has it any more; from any thread
-    std::atomic<bool> is_forgotten{false};     ///< the execution context is gone; from any thread
+    boost::intrusive_ptr<lease_claim> closing; ///< this lease, while the closer waits
+    lazy_error failure;                        ///< error of checkout()
+    std::atomic<bool> is_dropped{false};       ///< the user's lease was destroyed; used on any thread
+    std::atomic<bool> is_forgotten{false};     ///< the execution context has ended; used on any thread
 };
 
 using lease_ptr = boost::intrusive_ptr<lease_claim>;
 
-/// Null if the call is not made with a lease.
+/// Returns null if the call has no lease.
 inline lease_claim* lease_of(const call& leased_call) noexcept {
     return leased_call.ties && leased_call.ties->lease
                ? static_cast<lease_claim*>(leased_call.ties->lease.get())

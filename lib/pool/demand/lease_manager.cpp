@@ -46,11 +46,11 @@ void lease_manager::on_granted(claim& granted_claim, worker* place, time_point) 
     assign_place(static_cast<lease_claim&>(granted_claim), place);
 }
 
-/// `claimant` is new, or has just been taken out of the queue: because `place` has room for it, unless that is null.
+/// `claimant` is new, or has just left the queue. `place`: the worker with room for `claimant`; null if there is none.
 void lease_manager::assign_place(lease_claim& claimant, worker* place) {
     const lease_ptr keep(&claimant);
     const auto taken = sessions_.route_of(claimant);
-    claimant.slot.reset(); // it waits for that one no more
+    claimant.slot.reset(); // the wait for that slot is over
     switch (taken.step) {
     case affinity_step::anywhere: go_anywhere(claimant, place); break;
     case affinity_step::go_home: reserve(claimant, *taken.home); break;
@@ -90,7 +90,7 @@ void lease_manager::wait(lease_claim& claimant) {
 }
 
 void lease_manager::refuse(lease_claim& refused_lease, const route& chosen_route) {
-    refused_lease.state = lease_state::fresh; // it is in no list
+    refused_lease.state = lease_state::fresh; // the lease is in no list
     auto [code, info] = sessions_.why_refused(chosen_route, false);
     if (refused_lease.options.worker() && code == errc::session_worker_unavailable) {
         code = errc::unknown_worker;
@@ -100,7 +100,7 @@ void lease_manager::refuse(lease_claim& refused_lease, const route& chosen_route
     end_wait(refused_lease, code, std::move(info));
 }
 
-/// From now on the worker takes no calls of others, in these places.
+/// From now on these places of the worker take no calls of others.
 void lease_manager::reserve(lease_claim& granted_lease, worker& place) {
     const lease_ptr keep(&granted_lease);
     sessions_.bind(granted_lease, place);
@@ -124,9 +124,9 @@ void lease_manager::on_changed(claim& changed_claim, bool has_left) {
     }
 }
 
-/// Does what can be done for it now.
+/// Does the next step that the lease's state allows.
 void lease_manager::check(lease_claim& lease) {
-    if (lease.is_dropped && lease.state == lease_state::held) { // there was no memory to say so
+    if (lease.is_dropped && lease.state == lease_state::held) { // return lost for lack of memory
         close(lease);
         return;
     }
@@ -173,7 +173,7 @@ void lease_manager::close(lease_claim& lease) {
         end_calls(lease);
         end_return(lease);
         break;
-    case lease_state::lost: // its worker may still be at calls
+    case lease_state::lost: // its worker may still have calls
         end_calls(lease);
         end(lease);
         break;
@@ -192,13 +192,13 @@ void lease_manager::cancel_close(lease_claim& lease) {
     }
 }
 
-/// Those that wait, and those that its worker has.
+/// Ends the waiting and the running calls of the lease.
 void lease_manager::end_calls(lease_claim& lease) {
     calls_.open_calls().fail_waiting_in(lease, errc::cancelled, {});
     calls_.open_calls().abandon_running_in(lease, errc::cancelled);
 }
 
-/// Once its calls have ended: has its worker reset, and lets go of it.
+/// Once the calls of the lease have ended: resets and releases the worker.
 void lease_manager::end_return(lease_claim& lease) {
     if (lease.state != lease_state::returning || lease.calls_at_worker() > 0) {
         return;
@@ -206,7 +206,7 @@ void lease_manager::end_return(lease_claim& lease) {
     const bool can_be_reset = !lease.assigned_worker->life().departure();
     if (!lease.reset || !can_be_reset) {
         release(lease);
-    } else if (lease.can_begin_call()) { // else it can in a while, or its worker leaves
+    } else if (lease.can_begin_call()) { // otherwise a place becomes free later, or the worker leaves
         const auto reset = std::move(lease.reset);
         reset->ties->lease = &lease;
         calls_.begin_reset(*reset, lease);
@@ -218,7 +218,7 @@ void lease_manager::on_reset_failed(lease_claim& lease, const std::string& reaso
                                   "the reset command of a lease failed: " + reason);
 }
 
-/// Others may have its worker.
+/// Makes the worker available to others.
 void lease_manager::release(lease_claim& lease) {
     const lease_ptr keep(&lease);
     auto& place = *lease.assigned_worker;
@@ -230,7 +230,7 @@ void lease_manager::release(lease_claim& lease) {
     room_.serve(place);
 }
 
-/// It is in the list of leases, unless it was lost with its pool.
+/// The lease is in the list of leases, unless it was lost with its pool.
 void lease_manager::end(lease_claim& ended_lease) {
     waiting_room::close(ended_lease);
     ended_lease.state = lease_state::over;
@@ -250,7 +250,7 @@ void lease_manager::lose(lease_claim& lease) {
     case lease_state::draining:
         room_.leases().remove(lease);
         lease.state = lease_state::queued;
-        room_.join_first(lease); // which is its place in the order from now on
+        room_.join_first(lease); // sets the lease's place in the order from now on
         room_.leave(lease);
         assign_place(lease, nullptr);
         break;
@@ -271,7 +271,7 @@ void lease_manager::lose(lease_claim& lease) {
     }
 }
 
-/// The checkout fails.
+/// Fails the checkout.
 void lease_manager::end_wait(lease_claim& waiting_lease, errc code, error_info info) {
     const lease_ptr keep(&waiting_lease);
     const auto was = waiting_lease.state;
@@ -296,7 +296,7 @@ void lease_manager::end_wait(lease_claim& waiting_lease, errc code, error_info i
     waiting_lease.answer();
 }
 
-/// Wherever it is. It has no worker any more.
+/// Ends the lease in any state. The lease has no worker any more.
 void lease_manager::on_breakdown(claim& broken_claim, const error& cause) noexcept {
     auto& lease = static_cast<lease_claim&>(broken_claim);
     sessions_.end_use(lease);
@@ -313,7 +313,7 @@ void lease_manager::on_breakdown(claim& broken_claim, const error& cause) noexce
     }
 }
 
-/// It has held up others.
+/// Fails a checkout, and serves the claims that the checkout held up.
 void lease_manager::leave(lease_claim& waiting_lease, errc code, error_info info) {
     end_wait(waiting_lease, code, std::move(info));
     room_.serve_all();

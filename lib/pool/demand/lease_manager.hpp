@@ -11,29 +11,30 @@
 
 namespace skep {
 
-/// The leases of a pool, from checkout to return. A lease waits in the queue like a call; a worker that it is granted
-/// takes no calls of others, and is handed over once it is done with those it has. On the pool's strand.
+/// The leases of a pool, from checkout to return. A lease waits in the queue like a call. Its places at the granted
+/// worker take no calls of others. A lease of a whole worker is handed over once the worker has ended its earlier
+/// calls. On the pool's strand.
 class lease_manager final : private claim_holder {
 public:
     lease_manager(const worker_surroundings& surroundings, dispatcher& calls, const pool_log& log);
 
-    /// The checkout is the pool's from now on. To be called first.
+    /// The pool takes over the checkout. To be called first.
     void receive(lease_claim& new_lease) noexcept;
 
-    /// Takes a checkout on, unless `refusal` says why not.
+    /// Admits a checkout, or fails it with `refusal`.
     void check_out(lease_claim& new_lease, const std::optional<route_refusal>& refusal);
 
-    /// Whoever was to have it waits no more.
+    /// The caller of checkout() no longer waits.
     void cancel(lease_claim& cancelled_lease);
 
-    /// Its holder does not want it any more: its calls are cancelled, and its worker is reset.
+    /// The holder returns the lease: cancels its calls, and resets its worker.
     void close(lease_claim& lease);
     void cancel_close(lease_claim& lease);
 
     /// The reset command of the lease has failed.
     void on_reset_failed(lease_claim& lease, const std::string& reason);
 
-    /// Ends the wait of every checkout. Those that have waited behind them are not served.
+    /// Fails every waiting checkout. Claims behind the checkouts are not served.
     void refuse_checkouts(errc code, const error_info& info = {});
 
     std::size_t size() const noexcept { return room_.leases().size(); }

@@ -11,7 +11,7 @@ namespace skep {
 
 namespace {
 
-// A single worker that dies must not use up the budget.
+// The loss of a single worker must not use up the budget.
 retry_options with_room_for_one_loss(retry_options options, std::size_t capacity) {
     constexpr std::size_t of_calls_in_flight = 4;
     options.budget = options.budget == 0 ? 0 : std::max(options.budget, of_calls_in_flight * capacity);
@@ -57,7 +57,7 @@ void lost_call_policy::blame(const call& abandoned_call, time_point now) {
     }
 }
 
-/// Of workers, on that input; this one included. A lease has had one worker only.
+/// Returns the number of worker crashes on this input, including this one. A lease has had one worker only.
 int lost_call_policy::crashes_of(const call& lost_call, time_point now) {
     return lost_call.is_leased() ? 1 : poison_.blame(input_of(lost_call), now);
 }

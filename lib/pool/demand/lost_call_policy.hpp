@@ -17,24 +17,24 @@ namespace skep {
 
 struct lost_call_notice;
 
-/// What becomes of a call that was lost with its worker, and of inputs that workers crash on.
+/// Decides about calls that were lost with their worker, and about inputs that crash workers.
 class lost_call_policy {
 public:
     struct verdict {
         call_fate fate;
         duration wait{};              ///< before the retry
-        bool budget_is_spent = false; ///< which alone stands against a retry
+        bool budget_is_spent = false; ///< the only obstacle to a retry
     };
 
     lost_call_policy(const pool_config& config, const pool_context& context);
 
-    /// One that may not go elsewhere is not retried, and takes nothing of the budget.
+    /// A call that may not go elsewhere is not retried, and takes nothing from the budget.
     verdict judge(const lost_call_notice& notice, bool may_go_elsewhere, const error& cause, time_point now);
 
-    /// The worker that was at it has crashed, though its caller had given it up.
+    /// The call's worker has crashed, after the caller had abandoned the call.
     void blame(const call& abandoned_call, time_point now);
 
-    /// Whether workers crashed on that input of that session. What a lease's calls did is the lease's affair, which has
+    /// Returns true if workers crashed on that input of that session. Crashes in a lease do not count: the lease has
     /// ended with its worker.
     bool is_poison(const call& suspect, time_point now);
     void succeeded() noexcept { budget_.succeeded(); }
@@ -48,7 +48,7 @@ private:
     retry_budget budget_;
     poison_list poison_;
     int poison_crashes_;
-    std::optional<keyed_digest::key> secret_; ///< once an input was blamed
+    std::optional<keyed_digest::key> secret_; ///< made for the first blamed input
     const pool_context& context_;
 };
 

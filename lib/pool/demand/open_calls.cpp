@@ -42,7 +42,7 @@ void open_calls::begin(call& next, worker& target, time_point now) {
     }
     next.state = call_state::running;
     next.assigned_worker = &target;
-    next.id = 0; // none yet
+    next.id = 0; // none assigned yet
     next.dispatched = now;
     ++next.attempts;
     running_.begin(next);
@@ -102,7 +102,7 @@ void open_calls::leave_queue(call& waiting_call, errc code, error_info info) {
 void open_calls::abandon(call& running_call, errc code, error_info info) {
     const call_ptr keep(&running_call);
     auto& at = *running_call.assigned_worker;
-    if (!info.worker) { // else its pid and status are those of the worker that is the cause
+    if (!info.worker) { // otherwise pid and status belong to the worker that caused the error
         info.worker = at.id();
     }
     const bool uses_session = std::exchange(running_call.uses_session, false);
@@ -110,7 +110,7 @@ void open_calls::abandon(call& running_call, errc code, error_info info) {
     running_call.uses_session = uses_session; // until the worker is done with it
     running_call.state = call_state::abandoned;
     at.calls().cancel(running_call);
-    if (!at.calls().is_pipelined(running_call)) { // else the worker will skip it, and is as well as before
+    if (!at.calls().is_pipelined(running_call)) { // otherwise the worker skips the call and stays healthy
         grant_grace(running_call);
     }
 }
@@ -180,8 +180,7 @@ void open_calls::drop_callers() noexcept {
 
 std::size_t open_calls::break_down(const error& cause) noexcept {
     const auto before = counters_.failed;
-    room_.deadlines()
-        .clear(); // which hold no references: a claim that was on its way is in no list that does
+    room_.deadlines().clear(); // first: the heap holds no references, and a claim between two lists may end
     while (const auto each = room_.close_first()) {
         each->holder->on_breakdown(*each, cause);
     }
@@ -200,7 +199,7 @@ asio::awaitable<void> open_calls::drain(time_point limit) {
     }
 }
 
-/// What keeps those who wait from being served.
+/// Describes the load that keeps waiting calls from being served.
 void open_calls::describe_load(error_info& info, time_point now) {
     info.running_calls = running_.size();
     if (!running_.empty()) {
@@ -237,7 +236,7 @@ void open_calls::count_failure(errc code) noexcept {
     counters_.poisonous += code == errc::poisonous_request ? 1 : 0;
 }
 
-/// The call is over: takes it out of wherever it is.
+/// The call is over: removes it from its list.
 void open_calls::close_out(call& ended_call, time_point now) {
     const call_ptr keep(&ended_call);
     switch (ended_call.state) {

@@ -16,19 +16,19 @@
 
 namespace skep {
 
-/// The calls of a pool that are not over: moves each from one state to the next, and ends it exactly once, with an answer or
-/// an error. On the pool's strand.
+/// The open calls of a pool: moves each call from one state to the next, and ends it exactly once, with an answer or an
+/// error. On the pool's strand.
 class open_calls {
 public:
     open_calls(const worker_surroundings& surroundings, waiting_room& room, session_router& sessions);
 
-    /// The call waits: as the last one, or before all others.
+    /// The call waits: last in the queue, or first.
     void enqueue(call& waiting_call, bool at_front, time_point now);
 
     /// The worker has the call from now on.
     void begin(call& next, worker& target, time_point now);
 
-    // A call that was lost with its worker is sent once more: it is taken back, and queued, at once or after a delay.
+    // A call that was lost with its worker is sent again: taken back, then queued, at once or after a delay.
     void take_back(call& lost_call, time_point now);
     void delay(call& lost_call, duration wait);
     void resume(call& delayed_call);
@@ -37,55 +37,54 @@ public:
     void succeed(call& answered_call, time_point now);
     void fail(call& failed_call, errc code, error_info info = {});
 
-    /// The same for a call that waits. What has waited behind a call that could not be pipelined may be.
+    /// The same for a waiting call. Claims held up behind a call that could not be pipelined are served.
     void leave_queue(call& waiting_call, errc code, error_info info = {});
 
-    /// Answers the caller now; the worker has cancel_grace to notice.
+    /// Answers the caller now; the worker has cancel_grace to end the call.
     void abandon(call& running_call, errc code, error_info info = {});
 
-    /// From now on the worker has that long to end the call.
+    /// From now on the worker has cancel_grace to end the call.
     void grant_grace(call& abandoned_call);
 
-    /// The worker is done with a call that was given up.
+    /// The worker has ended an abandoned call.
     void end_abandoned(call& abandoned_call);
 
-    /// The pool has failed: ends the call wherever it is. Its worker may still have it, but will not answer any more.
+    /// The pool has failed: ends the call in any state. A worker that still has the call will not answer.
     void break_off(call& broken_call, const error& cause) noexcept;
 
-    /// Refuses every call that waits, for a worker, a place, or to be sent again; returns how many there were. No checkout
-    /// waits.
+    /// Fails every call that waits for a worker, a place or a retry. Returns the number of calls. Precondition: no
+    /// checkout waits.
     std::size_t fail_queue(errc code, const error_info& info);
 
-    // For leases: their calls that wait fail, and those that a worker has are given up.
+    // For leases: fail the waiting calls, or abandon the running calls.
     void fail_waiting_in(lease_claim& lease, errc code, const error_info& info);
     void abandon_running_in(const lease_claim& lease, errc code);
 
-    /// Ends every call that a worker has.
+    /// Abandons every running call.
     void abort_running(errc code, const error_info& info = {});
 
-    /// Ends every open call with `code`; returns how many there were.
+    /// Ends every open call with `code`. Returns the number of calls.
     std::size_t abort_all(errc code);
 
-    /// The pool has failed: completes whatever claim is open, wherever it is, and forgets it. Allocates nothing; returns how
-    /// many calls there were.
+    /// The pool has failed: completes and forgets every open claim. Allocates nothing. Returns the number of calls.
     std::size_t break_down(const error& cause) noexcept;
 
-    /// Destroys what would resume the callers. For when no coroutine will ever run again.
+    /// Destroys the callers' continuations. Called when no coroutine will ever run again.
     void drop_callers() noexcept;
 
-    /// Returns when no call is open, or at `limit`.
+    /// Waits until no call is open, or until `limit`.
     asio::awaitable<void> drain(time_point limit);
 
     std::size_t queued() const noexcept { return room_.size() + delayed_.size(); }
     std::size_t in_flight() const noexcept { return running_.size(); }
 
-    // Whom one more worker would help: those that any would do for, and who is next of them, or null.
+    // Claims that one more worker would help: their number, and the first in the queue, or null.
     std::size_t queued_for_any() const noexcept { return room_.queue().common_size() + delayed_.size(); }
     const claim* next_for_any() noexcept {
         return room_.queue().is_common_empty() ? nullptr : &room_.queue().front();
     }
 
-    /// Time that workers have spent at calls, in total.
+    /// Returns the total time that workers have spent on calls.
     duration work_done(time_point now) noexcept { return running_.work_done(now); }
 
     pool_counters& counters() noexcept { return counters_; }

@@ -18,7 +18,7 @@ namespace {
     throw error(errc::invalid_config, with_detail("custom_scheduler " + problem));
 }
 
-/// Has a scheduler do something, which may be the user's.
+/// Calls a scheduler, possibly the user's. Turns exceptions into error(invalid_config), except std::bad_alloc.
 template <class Function>
 auto ask(Function&& function) {
     try {
@@ -58,7 +58,7 @@ void placement::enlist(worker& new_worker) {
 
 void placement::remove(worker& leaver) {
     const auto slot = leaver.id().slot;
-    if (in_slot(slot) == &leaver) { // else it is another's by now
+    if (in_slot(slot) == &leaver) { // otherwise the slot has another worker by now
         workers_[slot] = nullptr;
         ask([&] { free_->withdraw(slot); });
         pipelined_->withdraw(slot);
@@ -100,7 +100,7 @@ worker* placement::pick(const claim& claimant, bool may_be_pipelined) {
                : pick_by(*pipelined_, claimant, &worker_calls::accepts_pipelined_call);
 }
 
-/// The one that will be done with what it has soonest, as far as can be told.
+/// Picks the worker that will be free soonest, as far as known: the worker with the lowest load.
 worker* placement::pick_whole(const claim& claimant) const noexcept {
     worker* best = nullptr;
     for (auto* const each : workers_) {
@@ -111,7 +111,8 @@ worker* placement::pick_whole(const claim& claimant) const noexcept {
     return best;
 }
 
-/// One that has just left service may still be on offer. One that an older claim waits for alone stays on offer to others.
+/// A worker that has just left service may still be on offer. A worker that an older claim waits for alone stays on
+/// offer to other claims.
 worker* placement::pick_by(scheduler& chooser, const claim& claimant,
                            bool (worker_calls::*accepts)() const noexcept) {
     const auto view = claimant.view();

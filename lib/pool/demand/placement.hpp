@@ -13,33 +13,33 @@
 
 namespace skep {
 
-/// Knows which workers have room, and finds a place for a claim. A worker is found for a claim only while no older claim
-/// waits for that worker alone: the claims that a worker would do for are served there in the order of their arrival. On
-/// the pool's strand.
+/// Knows the workers with room, and finds a place for a claim. A worker is found only while no older claim waits for
+/// that worker alone: its claims are served in the order of their arrival. On the pool's strand.
 class placement {
 public:
-    /// Throws error(invalid_config) if there is to be a custom scheduler and none is made.
+    /// Throws error(invalid_config) if a custom scheduler is configured and cannot be made.
     placement(const pool_config& config, const wait_queue& queue);
 
-    /// The worker can take calls from now on, or no more.
+    /// The worker takes calls from now on, or takes no more calls.
     void enlist(worker& new_worker);
     void remove(worker& leaver);
 
-    /// What it can take may have changed.
+    /// The room at the worker may have changed.
     void refresh(worker& changed_worker);
 
-    /// Nothing if no worker that would do has room. `may_be_pipelined`: to one that is at capacity, if the claim is such.
+    /// Returns null if no suitable worker has room. `may_be_pipelined`: permits a worker at capacity, if the claim is
+    /// pipelinable.
     worker* pick(const claim& claimant, bool may_be_pipelined = true);
 
     bool is_any_up() const noexcept;
 
-    /// The worker that serves in that slot; null if none does.
+    /// Returns the worker in service in `slot`, or null.
     worker* in_slot(std::uint32_t slot) const noexcept {
         return slot < workers_.size() ? workers_[slot] : nullptr;
     }
     std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(workers_.size()); }
 
-    /// Null if that worker does not serve, or is on its way out.
+    /// Returns null if the worker is not in service, or is leaving.
     worker* find(const worker_id& id) const noexcept;
 
     static bool has_room(const worker& place, const claim& claimant) noexcept {
@@ -67,9 +67,9 @@ private:
     const pool_config& config_;
     const wait_queue& waiting_;
     std::unique_ptr<scheduler> free_;      ///< workers that can begin a call now
-    std::unique_ptr<scheduler> pipelined_; ///< workers at capacity that a call can be pipelined to
+    std::unique_ptr<scheduler> pipelined_; ///< workers at capacity that accept a pipelined call
     std::vector<worker*> workers_;         ///< in service, by slot
-    std::vector<worker*> passed_over_;     ///< in pick_by(): offered, but not for this claim
+    std::vector<worker*> passed_over_;     ///< in pick_by(): offered, but for older claims
 };
 
 } // namespace skep

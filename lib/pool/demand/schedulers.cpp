@@ -12,7 +12,7 @@ namespace skep {
 
 namespace {
 
-/// Slots in the order in which they became free; a slot that stays on offer keeps its place.
+/// Slots in the order of becoming free; a slot that stays on offer keeps its place.
 class order_scheduler final : public scheduler {
 public:
     explicit order_scheduler(bool newest_first) : newest_first_(newest_first) {}
@@ -52,8 +52,8 @@ private:
     std::uint32_t next_ = 0;
 };
 
-/// One list of slots per load, the one used last at its end: its caches are warm. Loads change by one at a time, so
-/// the lowest one in use is found in O(1).
+/// One list of slots per load, the most recently used slot last: its caches are warm. Loads change by one at a time, so
+/// that the lowest load in use is found in O(1).
 class least_loaded_scheduler final : public scheduler {
 public:
     void offer(std::uint32_t slot, std::size_t load) override {
@@ -66,7 +66,7 @@ public:
         while (load >= by_load_.size()) {
             by_load_.emplace_back();
         }
-        by_load_[load].push_back(slot); // what may fail comes first
+        by_load_[load].push_back(slot); // first: may throw
         const auto before = std::exchange(load_of_[slot], load);
         if (before != nowhere) {
             by_load_[before].remove(slot);

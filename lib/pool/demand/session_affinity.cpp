@@ -12,11 +12,11 @@ namespace skep {
 
 namespace {
 
-/// Takes well below a millisecond.
+/// Dropped sessions per turn and list. Takes well below a millisecond.
 constexpr int expired_per_turn = 1000;
 
 bool moves_its_sessions(const worker& leaver, affinity_on_recycle rule) {
-    const auto& why = leaver.life().departure(); // there is none if the end was lost, with the memory for it
+    const auto& why = leaver.life().departure(); // empty if the end was lost for lack of memory
     return why && why->planned && why->cause != departure_cause::shutdown &&
            rule == affinity_on_recycle::move;
 }
@@ -32,7 +32,7 @@ session_affinity::home session_affinity::home_of(const std::string& session, tim
     return {at, at == nullptr};
 }
 
-/// What is still known of it.
+/// Finds a session. Drops a bond that has expired, or whose worker has left and passes its sessions on.
 session_affinity::bonds::iterator session_affinity::find(const std::string& session, time_point now) {
     const auto found = bonds_.find(session);
     if (found == bonds_.end() || !found->second.server_sessions) {
@@ -40,7 +40,7 @@ session_affinity::bonds::iterator session_affinity::find(const std::string& sess
     }
     auto& known = found->second;
     auto* const at = known.server_sessions->serving_worker;
-    if (at != nullptr && at->life().departure()) { // the pool will be told in a moment
+    if (at != nullptr && at->life().departure()) { // the pool has not been notified yet
         left(*at);
     }
     if (known.server_sessions->has_moved_on || (known.calls == 0 && has_expired(known, now))) {
@@ -80,7 +80,7 @@ void session_affinity::end_use(const std::string& session, time_point now) noexc
     idle(known).push_back(known);
 }
 
-/// One goes that has expired, or a hint, which nobody relies on.
+/// Drops an expired session or a hint, because callers do not rely on hints.
 bool session_affinity::make_room(time_point now) {
     if (is_front_expired(idle_strict_, now)) {
         drop(idle_strict_.front());
@@ -98,7 +98,7 @@ bool session_affinity::bind(const std::string& session, affinity_mode mode, work
     const bool has_changed = bound.server_sessions != serving;
     const bool is_strict = mode != affinity_mode::hint;
     if (has_changed && bound.is_strict && !is_strict && !bound.server_sessions->has_moved_on) {
-        return false; // one call goes elsewhere: a session that is strictly bound stays bound, or lost
+        return false; // a single call goes elsewhere: a strictly bound session stays bound, or lost
     }
     if (has_changed) {
         detach(bound);
@@ -174,7 +174,7 @@ void session_affinity::release(bond& released_bond) noexcept {
     }
 }
 
-/// No worker is known to serve it any more.
+/// From now on no worker is known to serve the session.
 void session_affinity::detach(bond& released_bond) noexcept {
     release(released_bond);
     if (!released_bond.server_sessions) {
@@ -187,7 +187,7 @@ void session_affinity::detach(bond& released_bond) noexcept {
     --bound_;
 }
 
-/// Of a session that is in use it is known only that it is: its next call may go to any worker.
+/// A session in use stays known as such, without a worker: its next call may go to any worker.
 void session_affinity::drop(bonds::iterator dropped_bond) noexcept {
     auto& bound = dropped_bond->second;
     if (bound.calls == 0) {

@@ -16,22 +16,21 @@
 
 namespace skep {
 
-/// Why the worker of a session is not available.
+/// Error text: why the worker of a session is not available.
 inline constexpr auto worker_is_gone = "it is gone, and with it what it knew of the session; begin anew: "
                                        "co_await pool.forget_session(id), or another "
                                        "session; affinity_mode::hint does by itself";
 
-/// Knows which worker serves which session: of as many sessions as affinity_options::limit allows. Every operation is O(1),
-/// but for the dropping of sessions that have expired; so is the end of a worker, however many sessions it has served. On
-/// the pool's strand.
+/// Knows the worker of each session, for up to affinity_options::limit sessions. Every operation is O(1), except
+/// dropping expired sessions. The end of a worker is O(1), too, for any number of sessions. On the pool's strand.
 class session_affinity {
 public:
     explicit session_affinity(const affinity_options& options) : options_(options) {}
 
-    /// What is known of the worker that serves a session.
+    /// The worker of a session, as far as known.
     struct home {
-        worker* assigned_worker = nullptr; ///< null unless it is there
-        bool is_lost = false;              ///< it was there
+        worker* assigned_worker = nullptr; ///< null unless it serves
+        bool is_lost = false;              ///< there was a worker, and it has left
     };
 
     home home_of(const std::string& session, time_point now);
@@ -43,45 +42,46 @@ public:
         return options.affinity().value_or(options.worker() ? affinity_mode::hint : options_.mode);
     }
 
-    /// A call of the session begins to wait for its worker, or to run, and ends: meanwhile the session is in use, and does
-    /// not expire. begin_use() returns false if there is no room for the session.
+    /// Marks the session as in use, while a call of the session waits for its worker or runs. A session in use does not
+    /// expire. begin_use() returns false if there is no room for the session.
     bool begin_use(const std::string& session, time_point now);
     void end_use(const std::string& session, time_point now) noexcept;
 
-    /// The worker serves the session, which is in use, from now on. True if it has served it before. A session that is
-    /// strictly bound stays so: what may go to any worker does not take it along.
+    /// Binds a session, in use, to `target`. Returns true if `target` served the session before. A strictly bound
+    /// session stays bound: a call that may go to any worker does not move the session.
     bool bind(const std::string& session, affinity_mode mode, worker& target);
 
-    /// What is known of the session, but for its worker's pool and state; nothing if no worker is known to serve it.
+    /// Returns the binding of the session, without the worker's pool and state; empty if no worker is known to serve
+    /// it.
     std::optional<session_binding> binding_of(const std::string& session, time_point now);
 
     /// The worker takes no more calls.
     void left(const worker& leaver);
 
-    /// Whether it is known, but was not used then, or later, and is not in use.
+    /// Returns true if the session is known, not in use, and was last used before `since`.
     bool is_unused(const std::string& session, time_point since) const;
 
-    /// False if no worker is known to serve the session.
+    /// Returns false if no worker is known to serve the session.
     bool forget(const std::string& session);
 
-    /// Drops what has not been used for its ttl: so much of it at a time that nobody has to wait for that.
+    /// Drops sessions unused for their ttl, a limited number at a time, so that other work need not wait.
     void drop_expired(time_point now);
 
-    /// When there will be something to drop; time_point::max() if every session is in use.
+    /// Returns when a session will expire next; time_point::max() if every session is in use.
     time_point next_expiry() const noexcept;
 
     std::size_t size() const noexcept { return bonds_.size(); }
 
-    /// Those of which it is known which worker serves them, or has.
+    /// Returns the number of sessions with a known worker, present or past.
     std::size_t bound() const noexcept { return bound_; }
 
 private:
     struct bond : boost::intrusive::list_base_hook<> {
         const std::string* session = nullptr;
-        boost::intrusive_ptr<served_sessions> server_sessions; ///< null before a worker has its first call
-        time_point used;                                       ///< when the last call of it ended
+        boost::intrusive_ptr<served_sessions> server_sessions; ///< null before a worker has the first call
+        time_point used;                                       ///< end of the last call
         bool is_strict = false;
-        std::size_t calls = 0; ///< that wait or run
+        std::size_t calls = 0; ///< waiting or running
     };
 
     using bonds = std::unordered_map<std::string, bond>;
@@ -101,8 +101,8 @@ private:
 
     const affinity_options& options_;
     bonds bonds_;
-    std::size_t bound_ = 0; ///< of them
-    bond_list idle_hints_;  ///< not in use; the one that has not been used for longest first
+    std::size_t bound_ = 0; ///< sessions with a known worker
+    bond_list idle_hints_;  ///< not in use, least recently used first
     bond_list idle_strict_; ///< likewise
 };
 

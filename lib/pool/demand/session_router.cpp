@@ -68,12 +68,12 @@ route session_router::decide(claim& claimant, const std::string& session, affini
         return {affinity_step::refuse_as_too_many, home};
     }
     if (is_strict && step == affinity_step::wait_for_home && home_of(session) == home) {
-        affinity_.bind(session, mode, *home); // a call with a hint does not take the session along meanwhile
+        affinity_.bind(session, mode, *home); // a call with a hint must not move the session meanwhile
     }
     return {step, home};
 }
 
-/// Room is for the claim only if nobody waits there who came before it, perhaps for room that it could do without.
+/// The worker is free for the claim only if no older claim waits there, perhaps for more room than the claim needs.
 session_home session_router::state_of(const session_affinity::home& known_home,
                                       const claim& claimant) const noexcept {
     if (known_home.assigned_worker == nullptr) {
@@ -150,7 +150,7 @@ void session_router::record_use(const std::string& session, const worker& target
     touches_.add(surroundings_.owner.lock(), session, target.id());
 }
 
-/// False if there is no room for the session.
+/// Returns false if there is no room for the session.
 bool session_router::begin_use(claim& claimant, const std::string& session) {
     claimant.uses_session = claimant.uses_session || affinity_.begin_use(session, now());
     return claimant.uses_session;
@@ -170,7 +170,7 @@ void session_router::end_use(const std::string& session) noexcept {
     }
 }
 
-/// Some time after each: many may be dropped at a time. Others have their turns in between.
+/// Drops sessions some time after their expiry, many at a time. Yields in between.
 asio::awaitable<void> session_router::expire() {
     const auto tolerance = surroundings_.config.affinity.ttl / 64;
     for (;;) {

@@ -16,57 +16,57 @@
 
 namespace skep {
 
-/// Where a claim goes for the sake of its session, or of the worker that it asks for.
+/// The destination of a claim, decided by its session or by the requested worker.
 struct route {
     affinity_step step;
-    worker* home; ///< the worker that serves the session, or is asked for; null if there is none
+    worker* home; ///< the worker of the session, or the requested worker; null if there is none
 };
 
-/// Why a claim is refused.
+/// The error of a refused claim.
 struct route_refusal {
     errc code;
     error_info info;
 };
 
-/// Knows the worker of each session, and where the claims of sessions go. Moves no claim. On the pool's strand.
+/// Knows the worker of each session, and the destination of claims with sessions. Moves no claim. On the pool's strand.
 class session_router {
 public:
     session_router(const worker_surroundings& surroundings, const wait_queue& queue, const placement& places);
 
-    // Each begins a use of a session that is strict, unless the claim is refused.
+    // Each begins a use of a strict session, unless the claim is refused.
     route route_of(call& claimant);
     route route_of(lease_claim& claimant);
-    /// Of a call of a lease, which does not take a strict session to its worker from another one.
+    /// Routes a call of a lease. Such a call does not move a strict session from another worker.
     route route_in_lease(call& claimant, const lease_claim& lease, bool has_place);
 
     route_refusal why_refused(const route& chosen_route, bool is_foreign_lease) const;
     std::string why_too_many() const;
 
-    /// Whether no other worker may do it.
+    /// Returns true if no other worker may have the call: its strict session has lost its worker.
     bool is_lost(const call& lost_call);
 
-    // The worker serves the claim's session, if that has one, from now on. A session with a hint is not remembered where
+    // The worker serves the claim's session, if there is one, from now on. A session with a hint is not remembered if
     // there is no room for it.
     void bind(call& assigned_call, worker& target);
     void bind(lease_claim& granted_lease, worker& target);
 
-    // Neither the pool nor a worker has to do with the claim any more.
+    // The pool and its workers are done with the claim.
     void end_use(call& ended_call) noexcept { end_use(ended_call, ended_call.req.session()); }
     void end_use(lease_claim& ended_lease) noexcept { end_use(ended_lease, ended_lease.options.session()); }
 
-    /// The worker, which is up, serves the session from now on. False if there is no room for the session.
+    /// Binds the session to a worker that is up. Returns false if there is no room for the session.
     bool bind(const std::string& session, worker& target, affinity_mode mode);
 
-    /// What is known of sessions.
+    /// The known sessions.
     session_affinity& known() noexcept { return affinity_; }
 
-    /// The worker that serves the session; null if there is none.
+    /// Returns the worker of the session, or null.
     worker* home_of(const std::string& session) { return affinity_.home_of(session, now()).assigned_worker; }
 
-    /// Forgets sessions that have not been used for their time, until it is cancelled.
+    /// Forgets sessions unused for their ttl, until cancelled.
     asio::awaitable<void> expire();
 
-    /// Ends what is told to the store of sessions.
+    /// Ends the updates of the session store.
     void cancel_touches() { touches_.cancel(); }
 
 private:

@@ -9,7 +9,7 @@ namespace skep {
 
 namespace {
 
-/// Nodes that are kept for later touches: as many as are under way at a time, where the store answers soon.
+/// Nodes kept for later touches: as many as are under way at a time, if the store answers soon.
 constexpr std::size_t most_spare = 16;
 
 } // namespace
@@ -43,7 +43,7 @@ void session_touches::add(std::shared_ptr<void> owner, const std::string& sessio
     }
 }
 
-/// Calls of sessions come one after the other, as a rule, and need no more memory than the first.
+/// Calls of sessions usually come one after the other, and need no more memory than the first.
 session_touches::touches::value_type& session_touches::begin(const std::string& session) {
     if (spare_.empty()) {
         return *under_way_.try_emplace(session).first;
@@ -57,11 +57,11 @@ session_touches::touches::value_type& session_touches::begin(const std::string& 
 void session_touches::end(const std::string& session) noexcept {
     auto node = under_way_.extract(session);
     if (spare_.size() < most_spare) {
-        spare_.push_back(std::move(node)); // there is room
+        spare_.push_back(std::move(node)); // reserved by the constructor
     }
 }
 
-/// The call is not affected by whether there is such a session, and whether its backend can be reached.
+/// Best effort: a missing session or an unreachable backend must not fail the call.
 asio::awaitable<void> session_touches::follow(touches::value_type& use) {
     try {
         do {

@@ -16,28 +16,28 @@ namespace skep {
 
 class session_store;
 
-/// Tells the store of sessions that calls use them, and which worker serves them. One touch of a session is under way at a
-/// time, and a call meanwhile causes one more after it: so the queue for a store that is silent grows with neither calls nor
-/// time. On the pool's strand.
+/// Records in the session store that calls use sessions, and the workers of these sessions. One touch of a session is
+/// under way at a time, and a call meanwhile causes one more touch. So the queue for a silent store grows with neither
+/// calls nor time. On the pool's strand.
 class session_touches {
 public:
-    /// Touches under way. A session used beyond that is not touched: it may expire in the store, whose backend is
-    /// overtaxed.
+    /// Most touches under way. Further sessions are not touched, and may expire in the store: its backend is
+    /// overloaded.
     static constexpr std::size_t most = 4'096;
 
     /// `store` may be null.
     session_touches(const strand& executor, std::shared_ptr<session_store> store);
 
-    /// The worker serves the session from now on, or once more. `owner` keeps this alive.
+    /// The worker serves the session from now on, or again. `owner` keeps this object alive.
     void add(std::shared_ptr<void> owner, const std::string& session, const worker_id& last_worker);
 
-    /// Ends the waits of those under way.
+    /// Ends the waits of the touches under way.
     void cancel() { tasks_.cancel(); }
 
 private:
     struct touch {
         worker_id last_worker;
-        bool is_used_again = false; ///< since it began
+        bool is_used_again = false; ///< since the touch began
     };
 
     using touches = std::unordered_map<std::string, touch>; ///< by session
@@ -48,7 +48,7 @@ private:
 
     std::shared_ptr<session_store> store_;
     touches under_way_;
-    std::vector<touches::node_type> spare_; ///< with the memory of the names that were in them
+    std::vector<touches::node_type> spare_; ///< keep the memory of the names they had
     task_group tasks_;
 };
 

@@ -10,14 +10,14 @@
 
 namespace skep {
 
-/// A set of slot numbers that finds the next member in one machine word per 64 slots skipped, and skips empty
-/// words 64 at a time.
+/// A set of slot numbers. Finds the next member in one machine word per 64 slots skipped, and skips empty words 64 at a
+/// time.
 class slot_bitmap {
 public:
     void set(std::uint32_t slot) {
         const auto word = slot / 64;
         if (word >= words_.size()) {
-            summary_.resize(word / 64 + 1); // first: the other says how large both are
+            summary_.resize(word / 64 + 1); // first: the size of words_ stands for both sizes
             words_.resize(word + 1);
         }
         words_[word] |= bit(slot);
@@ -34,7 +34,7 @@ public:
         }
     }
 
-    /// The first member not below `slot`.
+    /// Returns the first member not below `slot`.
     std::optional<std::uint32_t> first_from(std::uint32_t slot) const noexcept {
         const auto word = slot / 64;
         if (word >= words_.size()) {

@@ -9,7 +9,7 @@
 
 namespace skep {
 
-/// A doubly linked list of slot numbers, each at most once, kept in an array: every operation is O(1).
+/// A doubly linked list of slot numbers in an array, each slot at most once. Every operation is O(1).
 class slot_list {
 public:
     bool empty() const noexcept { return links_[end].next == end; }
@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t end = 0; ///< the ring's anchor; slot n is at n + 1
+    static constexpr std::uint32_t end = 0; ///< anchor of the ring; slot n is at n + 1
     static constexpr std::uint32_t outside = static_cast<std::uint32_t>(-1);
 
     struct link {

@@ -10,16 +10,16 @@
 
 namespace skep {
 
-/// The call that the tool serves which has made this one; null if none has.
+/// Returns the call served by the tool that made `inner`; null if no tool made it.
 inline const call* outer_of(const call& inner) noexcept {
     return inner.ties && inner.ties->parent_tie ? inner.ties->parent_tie->outer.get() : nullptr;
 }
 
-/// Whether every place that would do for the call, which a tool has made, is held by a call that can only end after one of
-/// its tools' calls, or of their tools', has had such a place, which those in `queue` wait for.
+/// Returns true if the call, made by a tool, would wait forever: every suitable place is held by a call that cannot end
+/// before a call in `queue`, made for it by a tool, directly or indirectly, has had such a place.
 bool waits_for_itself(const call& made_by_tool, wait_queue& queue, const placement& places);
 
-/// How a tool came to make the call: "predict -> tool lookup -> embed".
+/// Describes how a tool came to make the call: "predict -> tool lookup -> embed".
 std::string trail_of(const call& made_by_tool);
 
 } // namespace skep

@@ -16,7 +16,7 @@ void waiting_room::remove(worker& leaver) {
     reroute(leaver.id().slot);
 }
 
-/// A lease that is told may take itself out of the list.
+/// A notified lease may leave the list.
 void waiting_room::notify_leases_of(const worker& changed_worker, bool has_left) {
     for (auto left = leases_.size(); left > 0 && !leases_.empty(); --left) {
         const auto next = leases_.pop_front();
@@ -39,7 +39,7 @@ void waiting_room::reroute(std::uint32_t slot) {
     serve_all();
 }
 
-/// The permit goes straight from the worker that became free to whoever has waited longest.
+/// The permit goes straight from the worker that became free to the oldest claim.
 void waiting_room::serve(worker& place) {
     if (place.calls().is_leased()) {
         notify_leases_of(place, false);
@@ -75,7 +75,8 @@ void waiting_room::serve_all() {
     }
 }
 
-/// Who wants a whole worker waits where a call could go, as does what cannot be pipelined: they are not overtaken.
+/// A claim for a whole worker may wait while a call has room, and so may a claim that cannot be pipelined: new claims
+/// do not overtake either.
 worker* waiting_room::place_for(const claim& new_claim) {
     const bool is_first = queue_.is_common_empty();
     const bool has_to_wait = !is_first && queue_.front().wants_whole_worker;

@@ -14,9 +14,9 @@
 
 namespace skep {
 
-/// Where claims wait for places at workers: for any worker, for one of them, or for a place that a lease keeps. A place
-/// goes to the oldest claim that it would do for. Claims are sought for, granted and due; what becomes of them is up to
-/// their holders. On the pool's strand.
+/// Claims that wait for places at workers: at any worker, at one worker, or in a lease. A place goes to the oldest
+/// claim that it suits. Tells the holder of a claim when the claim is granted or due; the holder does the rest. On the
+/// pool's strand.
 class waiting_room {
 public:
     explicit waiting_room(const worker_surroundings& surroundings)
@@ -24,33 +24,33 @@ public:
           placement_(surroundings.config, queue_),
           deadlines_(surroundings.context) {}
 
-    // Workers. One that is removed takes no calls any more: what has waited for it alone, or has places of it, is told.
+    // Workers. A removed worker takes no more calls: claims bound to it, and leases with places at it, are notified.
     void enlist(worker& new_worker);
     void remove(worker& leaver);
     void refresh(worker& changed_worker) { placement_.refresh(changed_worker); }
 
-    /// Claims that wait are given to the worker, as far as it has room.
+    /// Grants the waiting claims, as far as the worker has room.
     void serve(worker& place);
 
-    /// The same for every worker: one who has held up others waits no more.
+    /// The same for every worker, after the end of a claim that held up others.
     void serve_all();
 
-    /// What has waited for the worker in that slot alone may have to go elsewhere by now.
+    /// Routes the claims bound to `slot` again, because their worker may have changed.
     void reroute(std::uint32_t slot);
 
-    /// A place for a claim that comes now; null if it has to wait.
+    /// Returns a place for a new claim; null if the claim must wait.
     worker* place_for(const claim& new_claim);
 
-    // Lets a claim wait: as the last, as the first, or where it was in the order of arrival.
+    // Queue a claim: last, first, or at its place in the order of arrival.
     void join(claim& waiting_claim) { queue_.push_back(&waiting_claim); }
     void join_first(claim& waiting_claim) { queue_.push_front(&waiting_claim); }
     void rejoin(claim& waiting_claim) { queue_.put_back(&waiting_claim); }
 
-    // The same for a place that a lease keeps.
+    // The same for a place of a lease.
     void join(call& waiting_call, lease_claim& lease);
     call_ptr next_of(lease_claim& lease);
 
-    /// Takes out a claim that waits.
+    /// Removes a waiting claim.
     void leave(claim& waiting_claim) noexcept { queue_.remove(waiting_claim); }
     void leave(call& waiting_call) noexcept;
 
@@ -59,30 +59,31 @@ public:
     const wait_queue& queue() const noexcept { return queue_; }
     deadline_watch& deadlines() noexcept { return deadlines_; }
 
-    /// All claims of the pool that are not completed: wherever they are, or on their way between two places.
+    /// Adds to the open claims: all claims that the pool has not completed, including claims on their way between two
+    /// lists.
     void open(claim& new_claim) noexcept { open_.push_back(new_claim); }
 
-    /// False if it was completed already, with the pool's failure.
+    /// Returns false if the claim was completed before, with the pool's failure.
     static bool close(claim& ended_claim) noexcept {
         const bool was_open = ended_claim.open.is_linked();
         ended_claim.open.unlink();
         return was_open;
     }
 
-    /// The first of them, which is closed with that; null if there is none.
+    /// Closes and returns the first open claim; null if there is none.
     claim_ptr close_first() noexcept;
 
-    /// Forgets every claim that waits or keeps places.
+    /// Drops every claim that waits or keeps places.
     void clear() noexcept;
 
-    /// All that have a worker, or had one, and have not been given back.
+    /// The leases that have or had a worker, and have not been given back.
     claim_list<lease_claim>& leases() noexcept { return leases_; }
     const claim_list<lease_claim>& leases() const noexcept { return leases_; }
 
-    /// Those for a place of a lease included.
+    /// Includes calls that wait for a place of a lease.
     std::size_t size() const noexcept { return queue_.size() + waiting_for_leases_; }
 
-    /// How many wait where the call does, or would.
+    /// Returns the number of claims that wait where the call does, or would.
     std::size_t waiting_with(const call& subject) const noexcept {
         const auto* const lease = lease_of(subject);
         return lease != nullptr ? lease->waiting.size() : queue_.size();

@@ -14,14 +14,14 @@
 
 namespace skep {
 
-/// Probes and pings workers when the user asks for it, and keeps how the last ones ended. On the pool's strand.
+/// Probes and pings workers on request of the user, and keeps the most recent exits. On the pool's strand.
 class inspection {
 public:
     inspection(const pool_context& context, const heartbeat_options& heartbeat, roster& workers,
                condition_variable& change_signal)
         : context_(context), heartbeat_(heartbeat), roster_(workers), changed_(change_signal) {}
 
-    // For the user's coroutines; cancelling ends the wait only.
+    // Operations of users. Cancelling ends the wait only.
     asio::awaitable<probe_result> probe(worker_id id);
     asio::awaitable<std::vector<probe_result>> probe_all();
     asio::awaitable<duration> ping(worker_id id);
@@ -37,7 +37,7 @@ private:
     const heartbeat_options& heartbeat_;
     roster& roster_;
     condition_variable& changed_;
-    boost::circular_buffer<worker_exit> ends_{64}; ///< the last ones
+    boost::circular_buffer<worker_exit> ends_{64}; ///< the most recent
 };
 
 } // namespace skep

@@ -11,7 +11,7 @@
 
 namespace skep {
 
-/// The slots whose turn in a launch is to come: a batch is due when the one before is up, or after batch_delay.
+/// The slots whose turn in a launch is to come. A batch is due when the batch before is up, or after batch_delay.
 class launch_queue {
 public:
     template <class Slots>
@@ -34,7 +34,7 @@ public:
         batch_due_ = now + options.batch_delay;
     }
 
-    /// When the next batch is due at the latest.
+    /// Returns when the next batch is due, at the latest.
     time_point next() const noexcept { return empty() ? time_point::max() : batch_due_; }
 
 private:

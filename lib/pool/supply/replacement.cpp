@@ -39,7 +39,7 @@ void replacement::plan(time_point now) {
     begin_due(now);
 }
 
-/// By age and memory; a worker tells itself when its calls are used up.
+/// Plans by age and memory. A worker itself announces when its calls are used up.
 void replacement::plan_due(time_point now) {
     const bool with_memory = limits_memory() && now >= next_memory_look_;
     if (with_memory) {
@@ -63,7 +63,8 @@ void replacement::plan_due(time_point now) {
     }
 }
 
-/// A replacement that helps for a moment only waits for its time; the worker may be due for another reason all the same.
+/// A replacement that helps only for a moment waits for its time. The worker may be due for another reason all the
+/// same.
 recycle_plan::verdict replacement::judge(slot& worker_slot, time_point now, bool with_memory) {
     auto& current = *worker_slot.current;
     if (with_memory && worker_slot.serves() && !current.recycling().is_measured()) {
@@ -94,7 +95,7 @@ void replacement::warn_once(bool& has_warned, const worker& about, MakeText&& ma
     }
 }
 
-/// Those that still have calls must not grow without limit either.
+/// Leaving workers with calls must not grow without limit either.
 void replacement::judge_memory_of_leavers(time_point now) {
     for (const auto& each : roster_.leaving()) {
         auto verdict = each->recycling().judge(now, true);
@@ -104,7 +105,7 @@ void replacement::judge_memory_of_leavers(time_point now) {
     }
 }
 
-/// The fresh worker is started first; the old one serves until then.
+/// Starts the new worker first; the old worker serves until then.
 void replacement::begin_due(time_point now) {
     std::erase_if(wanted_,
                   [&](std::size_t index) { return !roster_[index].current || roster_[index].successor; });
@@ -149,7 +150,7 @@ std::string replacement::why_it_waits(std::size_t index) const {
     return is_wanted && in.current && in.current->is_held() ? in.why_recycled : std::string();
 }
 
-/// Until the last trace of the old one is gone.
+/// Counts a replacement until the old worker has ended.
 std::size_t replacement::under_way() const noexcept {
     const auto& slots = roster_.slots();
     const auto& leaving = roster_.leaving();
@@ -165,7 +166,8 @@ bool replacement::limits_memory() const noexcept {
     return config_.recycle.soft_memory != 0 || config_.recycle.hard_memory != 0;
 }
 
-/// A worker that was suspended meanwhile keeps its place, and its memory; so does one that was leased, or bound to a session.
+/// A worker that was suspended meanwhile keeps its place and its memory. So does a worker that was leased, or bound to
+/// a session.
 void replacement::succeed(slot& worker_slot) {
     if (worker_slot.current->life().readiness().has(obstacle::suspended) && worker_slot.restarts.empty()) {
         dismiss_successor(worker_slot, "the one it was to replace is suspended");
@@ -185,10 +187,10 @@ void replacement::succeed(slot& worker_slot) {
     context_.publish<events::worker_recycled>([&] {
         return events::worker_recycled{old->id(), worker_slot.why_recycled};
     });
-    old->retire(departure_cause::recycling, std::move(worker_slot.why_recycled)); // nothing here may fail
+    old->retire(departure_cause::recycling, std::move(worker_slot.why_recycled)); // no step here may fail
 }
 
-/// There would always be a worker that starts.
+/// Warns if recycle.age is no longer than a start: some worker would always be starting.
 void replacement::compare_age_with_start(const worker& new_worker) {
     const auto took = context_.now() - new_worker.asked_for();
     if (config_.recycle.age > duration::zero() && took >= config_.recycle.age) {
@@ -204,14 +206,14 @@ void replacement::dismiss_successor(slot& worker_slot, std::string reason) {
     spare->retire(departure_cause::surplus, std::move(reason));
 }
 
-/// The old one goes on serving.
+/// The old worker continues to serve.
 void replacement::on_successor_failed(worker& failed_worker, double random, time_point now) {
     const auto index = failed_worker.id().slot;
     auto& slot = roster_[index];
     const bool was_stopped = failed_worker.life().is_stopping();
     slot.successor.reset();
     slot.plan.successor_failed(!was_stopped, random, now);
-    if (!slot.restarts.empty()) { // somebody decides whether to try again
+    if (!slot.restarts.empty()) { // the caller decides whether to try again
         break_off_restarts(index, failed_worker);
     } else if (!was_stopped) {
         want(index, slot.why_recycled);
@@ -250,7 +252,7 @@ asio::awaitable<void> replacement::restart(worker_id id) {
 asio::awaitable<void> replacement::restart_all() {
     std::vector<worker_id> all;
     for (const auto& slot : roster_.slots()) {
-        if (slot.current) { // one on its way up may be of the old version, too: it is replaced once it is there
+        if (slot.current) { // starting workers, too: perhaps of the old version, replaced once up
             all.push_back(slot.current->id());
         }
     }
@@ -279,7 +281,7 @@ asio::awaitable<void> replacement::replace_all(std::vector<worker_id> workers, s
     }
 }
 
-/// What does not come up once will not come up for the rest either; they go on serving.
+/// If one successor does not come up, the others will not either. The old workers continue to serve.
 void replacement::break_off_restarts(std::size_t index, const worker& failed_worker) {
     restart_problem_ = error(errc::restart_failed, failed_worker.describe());
     const auto broken = roster_[index].restarts;

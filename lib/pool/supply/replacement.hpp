@@ -14,38 +14,38 @@
 
 namespace skep {
 
-/// Replaces workers as planned: those that are due for recycling, and those that the user has restarted. The fresh one is
-/// up before the old one leaves. On the pool's strand.
+/// Replaces workers as planned: workers due for recycling, and workers restarted by the user. The new worker is up
+/// before the old worker leaves. On the pool's strand.
 class replacement {
 public:
-    /// `start_successor` starts a worker for the slot of that number.
+    /// Starts a worker for the slot with that number.
     using starter = std::function<std::shared_ptr<worker>(std::size_t)>;
 
     replacement(const pool_context& context, const pool_config& config, const pool_log& log, roster& workers,
                 condition_variable& change_signal, starter start_successor);
 
-    /// Has another take the worker's place.
+    /// Plans a successor for the worker.
     void recycle(const worker& used_worker, std::string reason);
 
-    /// Coroutines of the user's: replace one worker, or all, and end when the last old one has. Throw
+    /// Operations of users: replace one worker, or all, and return when the last old worker has ended. Throw
     /// error(restart_failed) when a successor does not come up. Cancelling ends the wait only.
     asio::awaitable<void> restart(worker_id id);
     asio::awaitable<void> restart_all();
 
-    /// Looks for what is due, and begins as much as may be replaced at a time.
+    /// Finds due replacements, and begins as many as may run at a time.
     void plan(time_point now);
 
-    /// When to look again.
+    /// Returns the time of the next check.
     time_point next_check(time_point now) const;
 
     /// The successor of a slot is up, or has failed to come up.
     void succeed(slot& worker_slot);
     void on_successor_failed(worker& failed_worker, double random, time_point now);
 
-    /// Why the worker of a slot is to be replaced, while it cannot leave; empty otherwise.
+    /// Returns why the worker of a slot is to be replaced, while it cannot leave; empty otherwise.
     std::string why_it_waits(std::size_t index) const;
 
-    /// The worker of a slot is gone: there is nothing to be replaced any more.
+    /// The worker of a slot has left: drops its replacement.
     void forget(std::size_t index);
 
 private:
@@ -71,16 +71,16 @@ private:
     roster& roster_;
     condition_variable& changed_;
     starter start_successor_;
-    std::deque<std::size_t> wanted_; ///< slots, in the order in which their turn comes
+    std::deque<std::size_t> wanted_; ///< slots, in the order of their turns
     time_point next_memory_look_;
-    /// Warnings that were given, once in a pool's life.
+    /// Warnings already given, once in a pool's life.
     struct warnings {
         bool unmeasured = false;
         bool in_vain = false;
         bool short_age = false;
     } warned_;
     std::uint64_t last_restart_ = 0;
-    std::optional<error> restart_problem_; ///< of the one that failed last
+    std::optional<error> restart_problem_; ///< of the successor that failed last
 };
 
 } // namespace skep

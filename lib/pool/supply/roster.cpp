@@ -16,12 +16,12 @@ void roster::want_one() {
     auto found = std::find_if(slots_.begin(), slots_.end(), [](const slot& each) { return !each.wanted; });
     if (found == slots_.end()) {
         slots_.emplace_back(config_);
-        vacant_.reserve(slots_.size()); // so that no end of a worker can fail
+        vacant_.reserve(slots_.size()); // the end of a worker must not fail
         found = slots_.end() - 1;
     }
     found->wanted = true;
     found->plan.renew();
-    if (!found->current) { // else its last worker is still on its way out
+    if (!found->current) { // otherwise its last worker is still leaving
         vacant_.insert(static_cast<std::size_t>(found - slots_.begin()));
         found->vacancy.emplace(context_.now(), context_.wall_now());
     }
@@ -47,7 +47,7 @@ void roster::fill(std::size_t index, std::shared_ptr<worker> new_worker) {
 
 worker_state_machine& roster::vacancy(std::size_t index) {
     auto& life = slots_[index].vacancy;
-    if (!life) { // it could not be started, for lack of memory
+    if (!life) { // its worker could not be started, for lack of memory
         life.emplace(context_.now(), context_.wall_now());
     }
     return *life;
@@ -63,7 +63,7 @@ void roster::hold_back(std::size_t index, std::string reason, boost::json::objec
 void roster::drop_vacancy(std::size_t index, transition_reason code, std::string reason) {
     if (vacancy(index).state() == worker_state::pending) {
         move_vacancy(index, worker_state::stopped, code, std::move(reason), {});
-        ++slots_[index].generation; // that worker has come to its end
+        ++slots_[index].generation; // that worker has ended
     }
     slots_[index].vacancy.emplace(context_.now(), context_.wall_now());
 }
@@ -75,13 +75,13 @@ void roster::move_vacancy(std::size_t index, worker_state new_state, transition_
                                  std::move(metadata));
     BOOST_ASSERT(!ec);
     static_cast<void>(ec);
-    if (!life.history().empty()) { // there was memory to note it
+    if (!life.history().empty()) { // there was memory for the entry
         context_.publish<events::worker_transition>(
             [&] { return event_of(life.history().back(), next_id(index)); });
     }
 }
 
-/// Room is made for its end, which must not fail.
+/// Makes room for the worker's end, because the end must not fail.
 void roster::expect_worker() {
     leaving_.reserve(leaving_.size() + 2 * slots_.size());
 }
@@ -100,7 +100,7 @@ void roster::left_service(worker& leaver) {
 void roster::ended(const worker& ended_worker) {
     const auto is_ended = [&ended_worker](const auto& each) { return each.get() == &ended_worker; };
     const bool has_left = std::erase_if(leaving_, is_ended) > 0;
-    if (ended_worker.life().was_up() && !has_left) { // to hear of that was lost, with the memory for it
+    if (ended_worker.life().was_up() && !has_left) { // left_service() was lost for lack of memory
         --ready_;
         auto& slot = slots_[ended_worker.id().slot];
         if (slot.current.get() == &ended_worker) {

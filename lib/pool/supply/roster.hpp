@@ -19,32 +19,32 @@
 
 namespace skep {
 
-/// A place for one worker after the other.
+/// A place for successive workers.
 struct slot {
     explicit slot(const pool_config& config) : plan(config.restart, config.crash_barrier) {}
 
-    /// Its worker is up and goes on serving.
+    /// Returns true if its worker has come up, and is still in place.
     bool serves() const noexcept { return current && current->life().was_up(); }
 
     bool wanted = false;
-    std::optional<worker_state_machine> vacancy; ///< of a vacant slot: the life of its next worker so far
+    std::optional<worker_state_machine> vacancy; ///< life so far of the next worker of a vacant slot
     std::shared_ptr<worker> current;
     std::shared_ptr<worker> successor; ///< takes the place of `current` once it is ready
     slot_plan plan;
-    std::optional<circuit_breaker::attempt> trial; ///< the permission that `current` was started with
+    std::optional<circuit_breaker::attempt> trial; ///< permit for the start of `current`
     std::uint64_t generation = 0;
-    std::uint64_t left_by = 0;         ///< the generation that was the last in its place
-    std::uint64_t last_process_of = 0; ///< the same, if it had a process
-    std::optional<exit_class> left_as; ///< how that ended
+    std::uint64_t left_by = 0;         ///< generation of the last worker that left
+    std::uint64_t last_process_of = 0; ///< the same, of workers that had a process
+    std::optional<exit_class> left_as; ///< how that worker ended
     std::string why_recycled;
-    bool is_wait_logged = false;                        ///< that its worker is to leave and cannot
-    boost::container::flat_set<std::uint64_t> restarts; ///< those that were asked for and concern its worker
+    bool is_wait_logged = false;                        ///< that the worker is due to leave, and cannot
+    boost::container::flat_set<std::uint64_t> restarts; ///< requested restarts that concern its worker
     std::string last_failure;
     std::uint64_t failed_generation = 0;
 };
 
-/// The slots of a pool and the workers in them, or on their way out. What others know of them, and change, is here; what
-/// is done is up to them. On the pool's strand.
+/// The slots of a pool and the workers in them, or leaving. Holds the state that supervision, sizing and replacement
+/// share, and decides nothing. On the pool's strand.
 class roster {
 public:
     roster(const pool_context& context, const pool_config& config)
@@ -55,12 +55,12 @@ public:
     slot& operator[](std::size_t index) noexcept { return slots_[index]; }
     slot& slot_of(const worker& occupant) noexcept { return slots_[occupant.id().slot]; }
 
-    /// How many workers there are to be, and may now take calls, and are on their way up.
+    /// The numbers of workers wanted, in service, and on their way up.
     std::size_t desired() const noexcept { return desired_; }
     std::size_t ready() const noexcept { return ready_; }
     std::size_t starting() const noexcept { return starting_; }
 
-    /// A slot more is wanted, or one less.
+    /// Adds a wanted slot, or makes a slot unwanted.
     void want_one();
     void unwant(std::size_t index);
 
@@ -68,22 +68,22 @@ public:
     const boost::container::flat_set<std::size_t>& vacant() const noexcept { return vacant_; }
     void fill(std::size_t index, std::shared_ptr<worker> new_worker);
 
-    /// Whoever is next in a vacant slot, and its life so far.
+    /// The id of the next worker of a vacant slot, and its life so far.
     worker_id next_id(std::size_t index) const {
         return {config_.name, static_cast<std::uint32_t>(index), slots_[index].generation + 1};
     }
     worker_state_machine& vacancy(std::size_t index);
 
-    /// The next worker of a vacant slot is held back, unless that is known.
+    /// Holds back the next worker of a vacant slot, unless it is held back already.
     void hold_back(std::size_t index, std::string reason, boost::json::object metadata);
 
-    /// It will not be started: the slot is not wanted, or the pool ends.
+    /// The next worker will not be started: the slot is not wanted, or the pool ends.
     void drop_vacancy(std::size_t index, transition_reason code, std::string reason);
 
-    /// No worker is left: what is known of those whose end nobody could tell goes.
+    /// All workers have ended: drops the entries of workers whose end was lost.
     void clear();
 
-    // What its workers do.
+    // Events of the workers.
     void expect_worker();
     void started() noexcept { ++starting_; }
     void came_up() noexcept;
@@ -91,13 +91,13 @@ public:
     void left_service(worker& leaver);
     void ended(const worker& ended_worker);
 
-    /// The slot is free for its successor, if there is one, or for another.
+    /// Frees the slot, for its successor if there is one, or for another worker.
     void make_room(std::size_t index);
 
-    /// Those that have served and have not ended.
+    /// Workers that have served, and have not ended.
     const std::vector<std::shared_ptr<worker>>& leaving() const noexcept { return leaving_; }
 
-    /// Calls `act` for every worker there is.
+    /// Calls `act` for every worker.
     template <class Act>
     void for_each(Act&& act) const {
         std::for_each(leaving_.begin(), leaving_.end(), [&](const auto& each) { act(*each); });
@@ -110,31 +110,31 @@ public:
         }
     }
 
-    /// The worker of that id, if it is in its slot: not one that is on its way out.
+    /// Returns the worker with that id if it is in its slot, not leaving; null otherwise.
     worker* find(const worker_id& id) const noexcept;
 
-    /// The same wherever it is: on its way up or out, too.
+    /// The same in any place: starting or leaving workers, too.
     worker* find_anywhere(const worker_id& id) const noexcept;
 
-    /// Nothing is left of it.
+    /// Returns true if the worker has ended completely.
     bool has_ended(const worker& ended_worker) const noexcept;
 
-    /// Those that are up and not on their way out.
+    /// Returns the workers that are up and not leaving.
     std::vector<worker_id> serving() const;
 
-    /// Slots that are not wanted and that a worker has not left yet.
+    /// Returns the number of unwanted slots that a worker has not left yet.
     std::size_t surplus() const noexcept;
 
-    /// Wanted workers that take no calls: degraded, suspended, held back or on their way up.
+    /// Returns the number of wanted workers that take no calls: degraded, suspended, held back or on their way up.
     std::size_t out_of_rotation() const noexcept;
 
-    /// Whether it is this worker's turn to be probed, so that calls find another.
+    /// Returns true if the worker may be probed now, so that calls find another worker.
     bool may_be_probed(const worker& one) const noexcept;
 
-    /// Calls at a time of a worker that is up, as it offered itself; else as configured.
+    /// Returns the calls at a time of a worker that is up, as offered by the worker; otherwise as configured.
     std::size_t capacity() const noexcept;
 
-    /// Opens whenever the supervisor may have something to do.
+    /// Opens when the supervisor may have work.
     latch& work() noexcept { return work_; }
 
     error no_such_worker(const worker_id& id) const;

@@ -7,15 +7,14 @@
 
 namespace skep {
 
-/// Has as many slots wanted as there are to be workers, and decides who goes where there are too many. On the pool's
-/// strand.
+/// Grows or shrinks the set of wanted slots, and picks the workers to retire. On the pool's strand.
 class sizing {
 public:
     explicit sizing(roster& workers) : roster_(workers) {}
 
-    /// Has that many workers from now on. Fewer: those that wait to be started go first; then, unless `idle_only`, those
-    /// that start; then the idle ones, the longest idle first; then, unless `idle_only`, the others, and last of all
-    /// those that leases or sessions hold. Returns how many there are to be now.
+    /// Sets the number of wanted workers. Shrinks in this order: slots that wait for a start; then, unless `idle_only`,
+    /// starting workers; then idle workers, the longest idle first; then, unless `idle_only`, the others, and last of
+    /// all workers held by leases or sessions. Returns the number of wanted workers.
     std::size_t set_desired(std::size_t count, bool idle_only);
 
 private:

@@ -13,7 +13,7 @@ namespace skep {
 
 namespace {
 
-// Unplanned ends that a pool of any size tolerates within its window, unless told otherwise.
+// Unplanned ends that a pool tolerates within its window: as configured, or by its size.
 std::size_t tolerated_ends(const pool_config& config) {
     constexpr std::size_t per_worker = 5;
     constexpr std::size_t at_least = 10;
@@ -22,7 +22,7 @@ std::size_t tolerated_ends(const pool_config& config) {
                : std::max(at_least, per_worker * size_of(config.scaling, config.workers).limits.max);
 }
 
-/// One that was ended for its size, which is not due to its calls, fails as those after it will.
+/// A worker ended for its size, not caused by its calls, counts as failed: its successors will fail the same way.
 worker_death death_of(const worker& leaver, time_point now) {
     const auto& why = *leaver.life().departure();
     const bool has_failed = why.cause == departure_cause::memory_limit && leaver.recycling().is_in_vain();
@@ -31,7 +31,7 @@ worker_death death_of(const worker& leaver, time_point now) {
             leaver.calls().completed(), has_failed ? exit_status() : leaver.life().process().status};
 }
 
-/// It ended by itself, and how it did will be known in a moment.
+/// The worker ended by itself, and its exit class will be known in a moment.
 bool may_have_crashed(const worker& leaver) {
     const auto& why = *leaver.life().departure();
     const bool is_by_itself =
@@ -76,7 +76,7 @@ std::shared_ptr<worker> supervisor::make_worker(std::size_t index) {
     } else {
         fresh->follow(slot.last_process_of, slot.left_as);
     }
-    // The pool outlives its workers: their tasks refer to what it owns.
+    // The pool must outlive its workers: their tasks refer to parts of the pool.
     const auto both = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<worker>>>(
         surroundings_.owner.lock(), fresh);
     lives_.spawn(both, fresh->run());
@@ -95,7 +95,7 @@ time_point supervisor::launch_due(time_point now) {
     if (launch_.is_due(roster_.starting(), now)) {
         for (std::size_t started = 0; started < config_.start.batch_size && !launch_.empty();) {
             const auto index = launch_.take();
-            if (roster_.vacant().contains(index)) { // it may be wanted no more
+            if (roster_.vacant().contains(index)) { // the slot may be unwanted by now
                 start(index);
                 ++started;
             }
@@ -130,7 +130,7 @@ void supervisor::on_up(worker& new_worker) {
     progress_.open();
 }
 
-/// The slot of a worker that has served is free for another at once; it may take a while to leave.
+/// The slot of a worker that has served is free at once; the worker may take a while to leave.
 void supervisor::on_left_service(worker& leaver) {
     if (leaver.life().was_up()) {
         roster_.left_service(leaver);
@@ -141,7 +141,7 @@ void supervisor::on_left_service(worker& leaver) {
             free_slot(leaver);
         }
     }
-    record_fault(leaver); // last, as it may lack memory
+    record_fault(leaver); // last: may lack memory
 }
 
 void supervisor::free_slot(worker& leaver) {
@@ -167,7 +167,7 @@ bool supervisor::is_held(std::size_t index, time_point now) const {
     return !plan.is_in_launch() && (start > now || plan.failure_streak() > 0);
 }
 
-/// Its next worker is pending.
+/// Makes its next worker pending.
 void supervisor::hold_back(std::size_t index, time_point now) {
     const auto& plan = roster_[index].plan;
     const auto start = plan.earliest_start(roster_.ready() + roster_.starting());
@@ -193,24 +193,24 @@ void supervisor::on_ended(worker& ended_worker) {
     record_end(ended_worker);
     const auto now = context_.now();
     judge(ended_worker, now);
-    if (!ended_worker.life().was_up()) { // only now is the cause of its failure known
+    if (!ended_worker.life().was_up()) { // the cause of its failure is known only now
         roster_.start_ended();
         on_start_failed(ended_worker);
     }
     pass_on_slot_of(ended_worker);
     surroundings_.events.forget_worker();
-    count_end(ended_worker); // with the next
+    count_end(ended_worker); // together with the next line
     roster_.ended(ended_worker);
     progress_.open();
 }
 
-/// How it ended and its last answers are known only now.
+/// The exit class and the last answers are known only now.
 void supervisor::judge(const worker& ended_worker, time_point now) {
     auto& slot = roster_.slot_of(ended_worker);
     const auto death = death_of(ended_worker, now);
     const auto kind = ended_worker.life().process().verdict.kind;
     const bool is_latest =
-        slot.left_by == ended_worker.id().generation; // others may have tried to follow it in vain
+        slot.left_by == ended_worker.id().generation; // later workers may have failed to start
     if (is_latest && ended_worker.life().was_up()) {
         slot.plan.verdict_is_out();
     }
@@ -252,7 +252,7 @@ void supervisor::on_start_failed(worker& failed_worker) {
     }
 }
 
-/// The next one may be on its way already; it is told if its handshake is not over.
+/// The next worker may be starting already. Tells it the exit class of the old worker, if its handshake is not over.
 void supervisor::pass_on_slot_of(const worker& ended_worker) {
     auto& slot = roster_.slot_of(ended_worker);
     const auto generation = ended_worker.id().generation;
@@ -316,13 +316,13 @@ void supervisor::record_failure_under_way() {
 error_info supervisor::last_cause() const {
     auto info = last_failure();
     const auto code = last_failure_code();
-    const auto what = code == errc::worker_lost ? "the worker was lost" // not one that had a call
+    const auto what = code == errc::worker_lost ? "the worker was lost" // perhaps without a call
                                                 : make_error_code(code).message();
     info.detail = "the last failure was: " + what + ": " + info.detail;
     return info;
 }
 
-/// If it has changed.
+/// Publishes the circuit's state if it has changed.
 void supervisor::publish_circuit(time_point now) {
     const auto is = intensity_.state(now);
     const auto was = std::exchange(reported_circuit_, is);
@@ -338,12 +338,12 @@ asio::awaitable<void> supervisor::supervise() {
     auto next_tick = context_.now() + config_.restart.safety_tick;
     for (;;) {
         surroundings_.events.catch_up();
-        roster_.work().close(); // before looking: a start may fail at once
+        roster_.work().close(); // before the check: a start may fail at once
         const auto now = context_.now();
         publish_circuit(now);
         const bool tick = now >= next_tick;
         if (intensity_.state(now) != circuit_state::closed) {
-            end_launch(); // from now on each start needs its permission
+            end_launch(); // from now on each start needs a permit
         }
         const auto next_batch = launch_due(now);
         start_due(tick ? config_.restart.starts_per_tick : 0, now);
@@ -368,7 +368,7 @@ void supervisor::start_due(std::size_t at_least, time_point now) {
     due.resize(starts_allowed(due.size(), roster_.starting(), config_.start.batch_size, at_least));
     for (const auto index : due) {
         if (!is_due(index)) {
-            continue; // the one before it has changed that
+            continue; // a start just before has changed that
         }
         roster_[index].trial = intensity_.admit(now);
         if (!roster_[index].trial) {
@@ -378,7 +378,7 @@ void supervisor::start_due(std::size_t at_least, time_point now) {
     }
 }
 
-/// What was not started now waits.
+/// Slots not started now wait.
 void supervisor::hold_back_vacant(time_point now) {
     for (const auto index : roster_.vacant()) {
         if (!roster_[index].plan.is_in_launch() && roster_.vacancy(index).state() == worker_state::created) {
@@ -387,7 +387,7 @@ void supervisor::hold_back_vacant(time_point now) {
     }
 }
 
-/// The next moment at which a slot may be filled. Those that are due already wait for room, that is for roster::work(),
+/// Returns the next moment at which a slot may be filled. Slots already due wait for room, signalled by roster::work(),
 /// or for the restart intensity.
 time_point supervisor::next_start(time_point now) {
     auto next = time_point::max();
@@ -407,7 +407,7 @@ void supervisor::stop_all(stop_stage first) {
 }
 
 void supervisor::kill_all() noexcept {
-    roster_.for_each([](worker& each) { each.kill(); }); // first: that takes no memory
+    roster_.for_each([](worker& each) { each.kill(); }); // first: takes no memory
     roster_.for_each([](worker& each) {
         try {
             each.stop(stop_stage::kill);
@@ -418,7 +418,7 @@ void supervisor::kill_all() noexcept {
 }
 
 void supervisor::end_now() noexcept {
-    roster_.for_each([](worker& each) { each.kill(); }); // all at once: their ends take less time together
+    roster_.for_each([](worker& each) { each.kill(); }); // all at once: ends in parallel take less time
     roster_.for_each([](worker& each) { each.end_now(); });
 }
 

@@ -17,81 +17,81 @@
 
 namespace skep {
 
-/// Keeps the slots of a pool filled: starts workers, and others for those that are lost, with backoff where a slot keeps
+/// Keeps the slots of a pool filled: starts workers, and replaces lost workers, with backoff for a slot that keeps
 /// failing. On the pool's strand.
 class supervisor {
 public:
     supervisor(const worker_surroundings& surroundings, const pool_log& log, roster& workers,
                condition_variable& change_signal);
 
-    /// Begins anew, for a start.
+    /// Resets the failure history, for a start.
     void reset();
 
     // Launch: every vacant slot, batch by batch.
     void begin_launch();
     bool is_launching() const noexcept { return !launch_.empty(); }
 
-    /// Starts the next batch if it is time; returns when the one after that is due, at the latest.
+    /// Starts the next batch if it is due. Returns when the batch after that is due, at the latest.
     time_point launch_due(time_point now);
 
-    /// No more batches; what was not started is left to supervise().
+    /// Ends the batches. supervise() starts the remaining slots.
     void end_launch() noexcept;
 
-    /// Keeps every slot filled, and has workers replaced, until it is cancelled.
+    /// Keeps every slot filled, and has workers replaced, until cancelled.
     asio::awaitable<void> supervise();
 
     replacement& replacing() noexcept { return replacement_; }
 
-    // What its workers tell.
+    // Events of the workers.
     void on_up(worker& new_worker);
     void on_left_service(worker& leaver);
     void on_ended(worker& ended_worker);
 
-    /// The end of a worker that nobody could tell, as there was no memory for it.
+    /// Counts the end of a worker. Called from outside if the end was lost, for lack of memory.
     void count_end(const worker& ended_worker);
     void on_missed_pings(int count) noexcept { counters_.missed_pings += static_cast<std::uint64_t>(count); }
     void on_unhealthy() noexcept { ++counters_.unhealthy_workers_terminated; }
 
-    /// Opens whenever a worker comes up or ends: for the start and the end of the pool.
+    /// Opens when a worker comes up or ends: for the start and the end of the pool.
     latch& progress() noexcept { return progress_; }
 
-    /// True if too many failed of late and none is left.
+    /// Returns true if too many workers failed of late, and no worker is in service.
     bool is_unavailable() {
         return roster_.ready() == 0 && intensity_.state(context_.now()) != circuit_state::closed;
     }
 
-    /// No vacant slot will have a worker.
+    /// The pool was stopped: vacant slots get no worker.
     void drop_vacancies();
 
     /// Takes every worker through the stop sequence, beginning at `first`.
     void stop_all(stop_stage first);
 
-    /// The pool has failed: every worker is killed with its group.
+    /// The pool has failed: kills every worker with its group.
     void kill_all() noexcept;
 
-    /// Ends every worker, blocking. For when no coroutine will ever run again.
+    /// Ends every worker, blocking. Called when no coroutine will ever run again.
     void end_now() noexcept;
 
-    /// Returns when the last trace of every worker is gone.
+    /// Waits until every worker has ended completely.
     asio::awaitable<void> join() { return lives_.join(); }
 
-    /// What kept it from starting any worker.
+    /// Records the cause that kept the pool from starting any worker.
     void record_failure(error cause) { last_failure_ = std::move(cause); }
 
-    /// Unless a failure is known: that of a worker which has failed and is on its way out.
+    /// Unless a failure is known, records the failure of a worker that has failed and is leaving.
     void record_failure_under_way();
 
-    /// The failure of the worker that failed last; empty detail if none did.
+    /// Returns the failure of the worker that failed last; empty detail without a failure.
     const error_info& last_failure() const noexcept { return last_failure_.info(); }
     errc last_failure_code() const noexcept { return last_failure_.errc(); }
 
-    /// The same, told as the cause of another error.
+    /// The same, worded as the cause of another error.
     error_info last_cause() const;
 
-    /// Adds what is known about the workers to a picture of the pool.
+    /// Adds the state of the workers to `status`.
     void report(pool_status& status, time_point now);
 
-    /// How long workers took until they were ready.
+    /// The times that workers took to become ready.
     const histogram& start_time() const noexcept { return start_time_; }
 
 private:

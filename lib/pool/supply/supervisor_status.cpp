@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What a supervisor tells about its workers.
+// The supervisor's report about its workers.
 
 #include "pool/supply/supervisor.hpp"
 
@@ -11,7 +11,7 @@ namespace skep {
 
 namespace {
 
-// Of one worker, in its status.
+// Limits for one worker's status.
 constexpr std::size_t shown_calls = 8;
 constexpr std::size_t shown_transitions = 8;
 

@@ -40,7 +40,7 @@ asio::awaitable<void> suspension::suspend_all() {
     }
 }
 
-/// It is suspended, or gone, or has been resumed by itself.
+/// Returns true if the worker is suspended, has left, or was resumed by itself.
 bool suspension::is_drained(const worker_id& id) const noexcept {
     const auto* const found = roster_.find(id);
     return found == nullptr || found->life().state() == worker_state::suspended ||

@@ -8,24 +8,24 @@
 
 namespace skep {
 
-/// Takes workers, or all of them, out of work and back, as the user asks. On the pool's strand.
+/// Suspends and resumes workers, or the whole pool, on request of the user. On the pool's strand.
 class suspension {
 public:
     suspension(const pool_config& config, roster& workers, condition_variable& change_signal)
         : config_(config), roster_(workers), changed_(change_signal) {}
 
-    /// Whether the pool as a whole is suspended: workers that come up are, too.
+    /// Returns true if the whole pool is suspended: workers that come up are suspended, too.
     bool is_on() const noexcept { return is_on_; }
     void reset() noexcept { is_on_ = false; }
 
-    // Coroutines of the user's. The first two end when the worker is, or all of those that serve now are drained;
-    // cancelling ends the wait only.
+    // Operations of users. suspend() and suspend_all() return when the worker, or every worker now in service, is
+    // drained. Cancelling ends the wait only.
     asio::awaitable<void> suspend(worker_id id);
     asio::awaitable<void> suspend_all();
     asio::awaitable<void> resume(worker_id id);
     asio::awaitable<void> resume_all();
 
-    /// Whether any of the workers there are now can be expected to take calls, at once or later.
+    /// Returns true if one of the present workers may take calls, now or later.
     bool will_serve() const noexcept;
 
 private:
