@@ -128,17 +128,17 @@ def _show_attachments(parts: Sequence[memoryview], save: Optional[str]) -> None:
 
 
 _CALL = """\
-Runs one command of a script, and its start and stop hooks. The result is printed to stdout as JSON; what the
-script prints goes to stderr, and so do errors. Exit status: 0, 1 after an error, 2 if the usage is wrong.
+Runs one command of a script, and its start and stop hooks. The result is printed to stdout as JSON; output
+of the script and errors go to stderr. Exit status: 0, 1 after an error, 2 if the usage is wrong.
 """
 _CALL_EXAMPLE = """\
-A VALUE that is JSON is passed as what it stands for, anything else as text:
+A VALUE that is JSON is passed as its JSON value, anything else as text:
 
   python3 -m skep call worker.py predict text=hello top=3 'labels=["a", "b"]' 'zip="01234"'
 """
 _SERVE = """\
 Runs a script as a worker that talks to its pool over stdin and stdout, for hosts that start workers through
-something that forwards these, such as `ssh -T` or `docker run -i`. What the script prints goes to stderr.
+something that forwards these, such as `ssh -T` or `docker run -i`. Output of the script goes to stderr.
 """
 
 
