@@ -23,9 +23,9 @@ namespace {
 
 constexpr int exit_failure = 1;
 constexpr int exit_usage = 2;
-constexpr int exit_signal = 128; // plus its number, as shells count
+constexpr int exit_signal = 128; // plus the signal's number, as in shells
 
-/// The interpreter; nothing if the command line is wrong.
+/// Returns the interpreter; an empty optional if the command line is wrong.
 std::optional<std::string> parse(const std::vector<std::string>& args) {
     if (args.empty()) {
         return "python3";

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What samples share: an end that is always orderly, be it finished, failed or interrupted.
+// Shared by the samples: an orderly end in all cases, finished, failed or interrupted.
 
 #pragma once
 
@@ -18,18 +18,17 @@
 #include <string>
 #include <vector>
 
-/// SIGINT and SIGTERM. The first one cancels what was started with slot(); later ones find it at its end
-/// already.
+/// Handles SIGINT and SIGTERM. The first signal cancels operations started with slot(); later signals have no effect.
 class stop_signals {
 public:
     explicit stop_signals(boost::asio::io_context& context);
 
     boost::asio::cancellation_slot slot() { return stop_.slot(); }
 
-    /// The first signal that came.
+    /// Returns the number of the first signal.
     std::optional<int> received() const noexcept { return received_; }
 
-    /// Stops waiting, so that the context runs out of work.
+    /// Stops waiting for signals, so that the context runs out of work.
     void close();
 
 private:
@@ -41,17 +40,17 @@ private:
     bool closed_ = false;
 };
 
-/// A sample: true if all went as it should. It is never cancelled, but what it runs by until_stopped() is.
+/// A sample. Returns true if it succeeded. A signal cancels only jobs that the sample runs by until_stopped().
 using sample = std::function<boost::asio::awaitable<bool>(std::string python, stop_signals& stop)>;
 
 /// Reads the command line and runs a sample on one thread. Returns the program's exit code.
 int run_sample(const std::string& name, const std::vector<std::string>& args, const sample& body);
 
-/// Runs a job that the first signal cancels. Returns what it failed with; empty if it did not.
+/// Runs a job that the first signal cancels. Returns the text of its failure, or an empty string.
 boost::asio::awaitable<std::string> until_stopped(boost::asio::awaitable<void> job, stop_signals& stop);
 
-/// Runs tasks side by side. The first one to fail, or a cancellation from above, ends the others; none is left
-/// when this returns.
+/// Runs tasks concurrently. The first failure, or a cancellation of the caller, ends the other tasks. Returns when all tasks have
+/// ended.
 boost::asio::awaitable<void> run_together(std::vector<boost::asio::awaitable<void>> tasks);
 
 /// "1.25 s"

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-/// Waves of many calls at once, each sent when the one before it is answered; then nothing.
+/// Sends waves of many calls at once, each after the answers of the previous wave, then no more calls.
 class burst {
 public:
     explicit burst(skep::pool& workers) : pool_(workers) {}
@@ -16,9 +16,9 @@ public:
     boost::asio::awaitable<void> run();
 
     std::size_t planned() const noexcept;
-    std::size_t succeeded() const noexcept { return succeeded_; } ///< with the right answer
+    std::size_t succeeded() const noexcept { return succeeded_; } ///< calls with the right answer
 
-    /// Of the first that failed; empty if none did.
+    /// Returns the text of the first failure, or an empty string.
     const std::string& failure() const noexcept { return failure_; }
 
 private:

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-/// Draws how many workers a pool has over time, a row per quarter of a second, and remembers the extremes.
+/// Draws the number of a pool's workers over time, a row per quarter of a second, and records the extremes.
 class chart {
 public:
     chart(skep::pool& workers, skep::size_limits limits) : pool_(workers), limits_(limits) {}
@@ -15,11 +15,11 @@ public:
     /// Returns when the pool is back at its minimum, after finish().
     boost::asio::awaitable<void> run();
 
-    /// There is no more work to come.
+    /// Tells the chart that no more work comes.
     void finish() noexcept { finished_at_ = std::chrono::steady_clock::now(); }
 
     std::size_t peak() const noexcept { return peak_; }       ///< the most workers that were ready
-    std::size_t fewest() const noexcept { return fewest_; }   ///< that were ready
+    std::size_t fewest() const noexcept { return fewest_; }   ///< the fewest workers that were ready
     std::size_t largest() const noexcept { return largest_; } ///< the most that were ready or starting
     skep::duration time_to_peak() const noexcept { return peak_at_ - begun_; }
     skep::duration time_to_return() const noexcept { return returned_at_ - finished_at_; } ///< after finish()

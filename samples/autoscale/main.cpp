@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A pool that grows with its load and shrinks again. The part worth copying is configure().
+// A pool that grows with its load and shrinks again. To scale a pool of your own, copy configure().
 
 #include "../common.hpp"
 #include "burst.hpp"
@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t fewest_workers = 2;
 constexpr std::size_t most_workers = 20;
-constexpr std::size_t peak_wanted = 10; // to be exceeded
+constexpr std::size_t peak_wanted = 10; // the peak must exceed this
 
-/// The looks are frequent and the cool-down is short, so that the sample is over in half a minute.
+/// The sample measures often and cools down quickly, to end within half a minute.
 skep::pool_config configure(const std::string& python) {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py", python);
     config.name = "scaling";
@@ -32,7 +32,7 @@ skep::pool_config configure(const std::string& python) {
     config.scaling.max = most_workers;
     config.scaling.interval = 500ms;
     config.scaling.cool_down = 2s;
-    config.queue.timeout = 0s;                 // the callers are to wait while the pool grows
+    config.queue.timeout = 0s;                 // callers wait while the pool grows
     config.log_level = skep::log_level::error; // the chart shows the rest
     return config;
 }

@@ -1,4 +1,4 @@
-"""Takes its time, like a worker that waits for a database or a GPU."""
+"""Sleeps for a time, like a worker that waits for a database or a GPU."""
 
 import time
 

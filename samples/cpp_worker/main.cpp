@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A service in C++ with a worker in C++: a typed call, a stream that is left in the middle, and a crash that the service
-// outlives.
+// A service in C++ with a worker in C++: a typed call, a stream that the service leaves in the middle, and a crash of the
+// worker.
 
 #include "sky.hpp"
 #include <skep/skep.hpp>
@@ -36,7 +36,7 @@ asio::awaitable<void> outlive_a_crash(skep::pool& pool) {
     } catch (const skep::error& problem) {
         std::cout << "the worker is lost: " << to_string(problem.info().exit_kind) << '\n';
     }
-    co_await summarize(pool); // by its successor
+    co_await summarize(pool); // by the next worker
 }
 
 asio::awaitable<void> serve(skep::pool& pool) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// What service and worker say to each other.
+// The arguments and results that service and worker exchange.
 
 #pragma once
 

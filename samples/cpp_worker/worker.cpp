@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A worker in C++: for code that a service needs and does not want in its own process.
+// A worker in C++, for code that a service runs outside its own process.
 
 #include "sky.hpp"
 #include <skep/worker_server.hpp>
@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// Typed: arguments that are no sky::sample are the caller's fault, and never get here.
+/// A typed command. Arguments that do not fit sky::sample are the caller's fault and do not reach this function.
 sky::summary summarize(const sky::sample& of) {
     if (of.magnitudes.empty()) {
         throw skep::worker_error("empty_sample", "there is nothing to summarize");
@@ -30,7 +30,7 @@ sky::summary summarize(const sky::sample& of) {
     return {of.star, mean, std::sqrt(squares / count)};
 }
 
-/// A stream: primes, one by one, no further ahead of their reader than a window.
+/// Streams primes, one by one, at most a window ahead of the reader.
 asio::awaitable<std::int64_t> primes(skep::worker_call& call) {
     const auto limit = call.arg<std::int64_t>("below");
     std::int64_t count = 0;
@@ -47,7 +47,7 @@ asio::awaitable<std::int64_t> primes(skep::worker_call& call) {
     co_return count;
 }
 
-/// What old code does now and then.
+/// Crashes, as old code may do.
 void crash(skep::worker_call&) {
     volatile int* const nowhere = nullptr;
     *nowhere = 1;

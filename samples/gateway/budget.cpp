@@ -12,9 +12,9 @@ namespace gateway {
 
 namespace {
 
-constexpr std::size_t of_the_process = 32; // standard streams, epoll, timers, signals, files that are read
+constexpr std::size_t of_the_process = 32; // standard streams, epoll, timers, signals, files
 constexpr std::size_t of_the_listener = 2; // its socket, and a connection that waits for a place
-constexpr std::size_t fewest = 16;         // connections that a service is worth starting with
+constexpr std::size_t fewest = 16;         // connections; the service does not start with fewer
 constexpr std::size_t most = 10'000;
 
 std::size_t descriptors_allowed() {

@@ -10,15 +10,15 @@
 
 namespace gateway {
 
-/// What all connections together may hold.
+/// Limits for all connections together.
 struct limits {
     std::size_t connections = 0;
-    std::size_t body_bytes = 64u << 20; ///< of large bodies that have come, in whole or in part
+    std::size_t body_bytes = 64u << 20; ///< received bytes of large bodies
 };
 
-/// Divides the descriptors that the process may open (RLIMIT_NOFILE) among its workers, which come first, the admin page,
-/// whose connections it reduces if there are few, and the connections of the service. Throws std::runtime_error if too few
-/// are left for these.
+/// Divides the descriptors that the process may open (RLIMIT_NOFILE) in this order: workers, admin page, connections of the
+/// service. Reduces the connections of the admin page if descriptors are scarce. Throws std::runtime_error if too few are left
+/// for the service.
 limits divide_descriptors(const skep::manager_config& pools, skep::admin_options& admin);
 
 /// The memory of requests' bodies: one budget for all connections.
@@ -26,7 +26,7 @@ class body_budget {
 public:
     explicit body_budget(std::size_t bytes) : left_(bytes) {}
 
-    /// A connection's part of it.
+    /// The part of one connection.
     class share {
     public:
         explicit share(body_budget& of) : of_(of) {}
@@ -34,7 +34,7 @@ public:
         share(const share&) = delete;
         share& operator=(const share&) = delete;
 
-        /// False if there is no room for that, and all is as before then.
+        /// Returns false, and changes nothing, if the budget has no room.
         bool grow_to(std::size_t bytes);
         void give_back();
         std::size_t bytes() const { return bytes_; }

@@ -31,7 +31,7 @@ using asio::use_awaitable;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
-constexpr auto patience = 30s; // with a client that does not read
+constexpr auto patience = 30s; // time limit for a client that does not read
 
 asio::awaitable<void> send(beast::tcp_stream& to, std::string text) {
     to.expires_after(patience);
@@ -61,11 +61,11 @@ public:
     narration(skep::pool_manager& pools, beast::tcp_stream& to, const http_request& request)
         : pools_(pools), to_(to), request_(request), who_(visitor_of(request)) {}
 
-    /// Throws nothing: it is one side of a `||`, which would then wait for the other.
+    /// Never throws: this is one side of a `||`, and after an exception `||` would wait for the other side.
     asio::awaitable<void> run() {
         try {
             co_await tell_all();
-        } catch (const std::exception&) {} // the client has gone, or there is no memory for it
+        } catch (const std::exception&) {} // the client has left, or memory is short
     }
 
 private:
@@ -89,7 +89,7 @@ private:
         for (bool more = true; more;) {
             auto waiting = stream.next();
             const auto piece = co_await std::move(waiting);
-            co_await begin(); // not before: a call that fails at once is to have a status that says so
+            co_await begin(); // only now: a call that fails at once gets its own status
             more = piece.has_value();
             auto sending = more ? send(to_, "word", piece->value) : send(to_, "end", stream.result().value);
             co_await std::move(sending);
@@ -103,7 +103,7 @@ private:
         }
     }
 
-    /// In the form that the client waits for.
+    /// Reports a failure: as an event after the head, else as a response.
     asio::awaitable<void> tell_of(const skep::error& problem) {
         if (has_begun_) {
             log_if_ours(problem);
@@ -125,7 +125,7 @@ private:
     bool has_begun_ = false;
 };
 
-/// Returns when the client has closed the connection, or its half of it, or sends far more than it has any reason to.
+/// Returns when the client has closed the connection or its half, or has sent more than 64 KiB.
 asio::awaitable<void> see_it_leave(tcp::socket& client) {
     std::string ignored(4096, '\0');
     std::size_t left = 64u << 10;

@@ -22,7 +22,7 @@ struct row {
     http::status status;
 };
 
-/// What is not listed is a fault of this service: 500.
+/// Statuses by error code. All other codes are faults of this service: 500.
 constexpr std::array table{
     row{errc::invalid_arguments, status::bad_request},
     row{errc::invalid_request, status::bad_request},
@@ -56,7 +56,7 @@ http_response as_json(http::status status, const json::value& value) {
 
 http::status status_of(const skep::error& failure) {
     const auto code = failure.errc();
-    if (code == errc::remote_error) { // the worker's code says whose fault it is: see skep.Error
+    if (code == errc::remote_error) { // the worker's code decides by skep.Error if the caller is at fault
         return is_callers_fault(failure) ? status::bad_request : status::internal_server_error;
     }
     const auto* const found =

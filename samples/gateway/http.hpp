@@ -22,16 +22,16 @@ using http_response = http::response<http::string_body>;
 http_response make_response(http::status status, std::string_view type, std::string body);
 http_response as_json(http::status status, const boost::json::value& value);
 
-/// What a failure is to a client, by one table.
+/// Returns the status of a failure, by one table.
 http::status status_of(const skep::error& failure);
 
-/// {"error": ..., "message": ...}: what clients can do about it.
+/// Returns {"error": ..., "message": ...} for the client.
 boost::json::object explanation(const skep::error& failure);
 
-/// The whole story, on stderr, of what is this service's own fault.
+/// Writes the full text of a failure to stderr if this service is at fault.
 void log_if_ours(const skep::error& failure);
 
-/// All of that, and a response; with Retry-After where that may help.
+/// Returns the response to a failure, with Retry-After if the failure is retryable. Calls log_if_ours().
 http_response as_response(const skep::error& failure);
 
 } // namespace gateway

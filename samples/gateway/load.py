@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Puts a gateway under load, makes trouble meanwhile, and tells of every request that failed.
+"""Puts a gateway under load, makes trouble meanwhile, and reports failed requests.
 
     load.py                     5,000 requests from 32 connections; meanwhile a rolling restart, and a worker is killed
     load.py --calm              without the trouble
     load.py --calm --to-the-end goes on until the gateway takes no more connections
-    load.py --streams 200       so many event streams at once; every second client leaves in the middle
-    load.py --streams 20 --stay the same, and none leaves
+    load.py --streams 200       200 event streams at once; every second client leaves in the middle
+    load.py --streams 20 --stay 20 event streams at once; every client stays to the end
 
-Exits with 1 if anything failed. Needs nothing but Python; the trouble needs to be made on the gateway's machine.
+Exits with 1 after any failure. Needs only Python. Without --calm, run it on the gateway's machine.
 """
 
 import argparse
@@ -28,14 +28,14 @@ WORDS = 100  # of a story
 
 
 class Connection:
-    """One to the gateway, kept from request to request."""
+    """A connection to the gateway, reused for several requests."""
 
     def __init__(self, host, port):
         self.host, self.port = host, port
         self.reader = self.writer = None
 
     async def post(self, path, body):
-        """Sends a request; its response's status and head. The body is still to be read."""
+        """Sends a request, and returns status and header fields of the response. Does not read the body."""
         if self.writer is None:
             self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
         head = f"POST {path} HTTP/1.1\r\nHost: {self.host}\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -45,7 +45,7 @@ class Connection:
         return int(lines[0].split()[1]), fields
 
     async def fetch(self, path, body):
-        """Status and body of the response."""
+        """Sends a request, and returns status and body of the response."""
         status, fields = await self.post(path, body)
         content = await self.reader.readexactly(int(fields["content-length"]))
         if fields.get("connection") == "close":
@@ -59,7 +59,7 @@ class Connection:
 
 
 class Tally:
-    """What has become of requests."""
+    """Times and failures of requests."""
 
     def __init__(self):
         self.times = []
@@ -92,7 +92,7 @@ class Tally:
 
 
 def workers_of(admin, pool):
-    """What the admin page knows of a pool's workers."""
+    """Returns the workers of a pool, from the admin page."""
     with urllib.request.urlopen(admin + "/status.json", timeout=PATIENCE) as response:
         pools = [each["status"] for each in json.load(response)["pools"]]
     return next(each["workers"] for each in pools if each["name"] == pool)
@@ -114,7 +114,7 @@ def restart_all(admin):
 
 
 def are_new(admin, old):
-    """Waits for workers that were there before to be gone."""
+    """Waits until all old workers have ended. Returns whether they have."""
     end = time.monotonic() + PATIENCE
     while old & pids_of(admin) and time.monotonic() < end:
         time.sleep(0.1)
@@ -156,7 +156,7 @@ async def send_requests(args):
 
 
 async def listen(args, number):
-    """One event stream; its last event."""
+    """Reads one event stream, and returns its last event."""
     connection = Connection(args.host, args.port)
     leaves = number % 2 == 0 and not args.stay
     try:

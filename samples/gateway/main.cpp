@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A service: HTTP in front of two pools of Python workers. SIGTERM and Ctrl-C end it once the requests that it has are
-// answered; SIGHUP has it take new versions of the scripts without losing a call.
+// A service: HTTP in front of three pools of Python workers. SIGTERM and Ctrl-C end the service after it has answered the
+// received requests. SIGHUP loads new versions of the scripts without losing a call.
 
 #include "budget.hpp"
 #include "server.hpp"
@@ -60,7 +60,7 @@ private:
         std::cout << "listening on port " << server_.port() << std::endl;
     }
 
-    /// What cannot start is of no use.
+    /// Ends the service if it cannot start.
     void stop_for(const std::exception_ptr& problem) {
         if (problem && signal_ == 0) {
             start_problem_ = problem;
@@ -81,7 +81,7 @@ private:
         }
     }
 
-    /// Returns when it is to end.
+    /// Returns when the service should end.
     asio::awaitable<void> obey_signals() {
         int number = SIGHUP;
         while (number == SIGHUP && !start_problem_) {
@@ -93,10 +93,10 @@ private:
             }
         }
         signal_ = number;
-        signals_.clear(); // who cannot wait for the end sends another one
+        signals_.clear(); // a second signal ends the process at once
     }
 
-    /// All pools at the same time: one whose sessions have to end first holds up no other.
+    /// Restarts all pools at the same time, so that a pool that waits for sessions does not delay the others.
     asio::awaitable<void> restart_workers() {
         using operation = decltype(asio::co_spawn(context_, restart_pool({}), asio::deferred));
         std::vector<operation> restarts;
@@ -117,7 +117,7 @@ private:
     asio::awaitable<void> restart_pool(std::string name) {
         try {
             co_await pools_.get(name).rolling_restart();
-        } catch (const std::exception& failure) { // the old ones go on
+        } catch (const std::exception& failure) { // the old workers go on serving
             std::cerr << "gateway: " << failure.what() << '\n';
             throw;
         }

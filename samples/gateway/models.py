@@ -16,14 +16,14 @@ SENTENCES = {
     "pt": "esta é uma frase curta e a próxima também não é longa o sol brilha hoje sobre a cidade",
     "sv": "det här är en kort mening och nästa är inte heller lång solen skiner över staden i dag",
 }
-FEATURES = 1 << 18  # 8 MiB of weights: a model of the size that caches notice
+FEATURES = 1 << 18  # 8 MiB of weights, enough to strain CPU caches
 
 worker = skep.Worker()
 model = {}
 
 
 def features(text):
-    """How often each group of three letters occurs, hashed."""
+    """Counts each group of three letters, hashed."""
     counts = numpy.zeros(FEATURES, dtype=numpy.float32)
     padded = f"  {text.lower()}  "
     for start in range(len(padded) - 2):
@@ -34,7 +34,7 @@ def features(text):
 
 @worker.on_start
 def load():
-    """Trains a naive Bayes classifier, which takes a moment; a real one is read from a file."""
+    """Trains a naive Bayes classifier. A real service would load one from a file."""
     counts = numpy.array([features(text) for text in SENTENCES.values()])
     model["weights"] = numpy.log((counts + 0.1) / (counts + 0.1).sum(axis=1, keepdims=True))
     print(f"ready, Python {sys.version.split()[0]}, NumPy {numpy.__version__}")

@@ -7,7 +7,7 @@
 
 namespace gateway {
 
-/// A page to try the service with in a browser.
+/// A page for trying the service in a browser.
 std::string page();
 
 } // namespace gateway

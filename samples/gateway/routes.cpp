@@ -31,7 +31,7 @@ asio::awaitable<http_response> predict(skep::call_interface& pools, const http_r
     co_return as_json(http::status::ok, answer.value);
 }
 
-/// The number behind "?width="; 0 if there is none.
+/// Returns the number after "?width=", or 0.
 int width_in(std::string_view target) {
     constexpr std::string_view key = "?width=";
     const auto found = target.find(key);
@@ -43,7 +43,7 @@ int width_in(std::string_view target) {
     return width;
 }
 
-/// Without a copy.
+/// Moves the bytes into a blob, without a copy.
 skep::blob blob_of(std::string bytes) {
     auto owner = std::make_shared<const std::string>(std::move(bytes));
     const auto shown = std::as_bytes(std::span(*owner));

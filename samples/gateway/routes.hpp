@@ -11,8 +11,8 @@
 
 namespace gateway {
 
-/// POST /predict {"text": ...}: the language of a text. POST /thumbnail?width=N, an image: a PNG. GET /: a page to try
-/// that. Whatever fails is a response too. The body is taken where it would have to be copied.
+/// Answers a request. POST /predict {"text": ...}: the language of a text. POST /thumbnail?width=N with an image: a PNG.
+/// GET /: a page for trying both. A failure becomes a response too. Moves the body out of the request to avoid a copy.
 boost::asio::awaitable<http_response> respond(skep::call_interface& pools, http_request& request);
 
 } // namespace gateway

@@ -39,21 +39,20 @@ namespace {
 
 constexpr std::size_t longest_body = 16u << 20;
 constexpr std::size_t small_body =
-    64u << 10; // of each body, so much counts for nothing: it does not wait for large ones
-constexpr auto time_for_body = 2s; // after that it gives way to another that has no room
-constexpr std::size_t most_buffered = 128u
-                                      << 10; // of what has come and is not parsed; a head is at most 8 KiB
-constexpr auto longest_silence = 30s;        // of a client, for a request or for taking its answer
+    64u << 10; // bytes of each body that do not count, so that small bodies never wait for large ones
+constexpr auto time_for_body = 2s;                // a slower body may be dropped for another body
+constexpr std::size_t most_buffered = 128u << 10; // unparsed bytes of a connection; a head is at most 8 KiB
+constexpr auto longest_silence = 30s;             // of a client, before a request or while it takes an answer
 constexpr auto last_chance = 1s; // for requests on connections that were idle when the drain began
 
-/// There is no memory for this body.
+/// The budget has no memory for a body.
 const auto too_much_at_once = make_error_code(boost::system::errc::not_enough_memory);
 
 http_response complaint_of(http::status status, std::string_view code, std::string_view message) {
     return as_json(status, boost::json::object{{"error", code}, {"message", message}});
 }
 
-/// What is wrong with a request that cannot be read; none if its sender is not there any more.
+/// Returns the response to a request that cannot be read; an empty optional if the client has left.
 std::optional<http_response> complaint(const boost::system::error_code& ec, bool has_head) {
     if (ec == too_much_at_once) {
         auto refusal = complaint_of(http::status::service_unavailable, "overload", "too many bodies at once");
@@ -73,8 +72,8 @@ std::optional<http_response> complaint(const boost::system::error_code& ec, bool
                         : std::nullopt;
 }
 
-/// Whether the end of the body is known. Beast takes a coding that it does not know for no body at all, and the body for
-/// the next request.
+/// Returns true if the end of the body is known. With an unknown coding, Beast assumes an empty body and parses the body as the
+/// next request.
 bool has_known_end(const http_request& request) {
     const auto codings = request.equal_range(http::field::transfer_encoding);
     return std::all_of(codings.first, codings.second, [&](const auto& coding) {
@@ -82,7 +81,7 @@ bool has_known_end(const http_request& request) {
     });
 }
 
-/// Counts something while it lives.
+/// Increments a count during its lifetime.
 class counted {
 public:
     explicit counted(std::size_t& count) : count_(count) { ++count_; }
@@ -124,14 +123,14 @@ asio::awaitable<void> server::accept() {
         if (!ec) {
             co_await wait_for_room();
             admit(std::move(socket));
-        } else if (acceptor_.is_open()) { // too many descriptors are open, as a rule
+        } else if (acceptor_.is_open()) { // usually: too many open descriptors
             pause.expires_after(20ms);
             co_await pause.async_wait(use_awaitable);
         }
     }
 }
 
-/// Who comes while every connection has a request that is being answered waits for one of these answers.
+/// Waits while every connection has a request in progress. Returns early when the drain begins.
 asio::awaitable<void> server::wait_for_room() {
     while (!make_room() && !is_draining_) {
         room_.expires_at(steady_clock::time_point::max());
@@ -141,7 +140,7 @@ asio::awaitable<void> server::wait_for_room() {
     }
 }
 
-/// At the cost of the connection that has waited longest for its client, if there are too many. False if all are working.
+/// At the limit, closes the connection that has waited longest for its client. Returns false if all connections are working.
 bool server::make_room() {
     if (connections_.size() < most_connections_) {
         return true;
@@ -155,7 +154,7 @@ bool server::make_room() {
     return true;
 }
 
-/// At the cost of requests that have taken long to come. False if all that is held belongs to others.
+/// Closes connections with slow bodies until this body fits. Returns false if no slow body is left.
 bool server::make_room_for_body(connection& of, std::size_t bytes) {
     const auto limit = steady_clock::now() - time_for_body;
     const auto is_slow = [&of, limit](const auto& each) {
@@ -194,7 +193,7 @@ void server::enter(connection& with, phase next) {
     }
 }
 
-/// Its coroutine finds out.
+/// The connection's coroutine ends by an error of its next operation.
 void server::close(connection& gone) {
     gone.stream.close();
     gone.body.give_back();
@@ -211,11 +210,11 @@ void server::forget(connection& gone) {
     }
 }
 
-/// One connection, until it ends in whatever way.
+/// Serves one connection until it ends.
 asio::awaitable<void> server::converse(connection_ptr with) {
     try {
         co_await serve(*with);
-    } catch (const std::exception&) {} // a lost connection is no news
+    } catch (const std::exception&) {} // a lost connection is normal
     forget(*with);
 }
 
@@ -228,7 +227,7 @@ asio::awaitable<void> server::serve(connection& with) {
     }
 }
 
-/// Returns when it has begun to come.
+/// Returns when the first bytes of a request have arrived.
 asio::awaitable<void> server::wait_for_request(connection& with) {
     enter(with, phase::idle);
     if (with.buffer.size() == 0) {
@@ -240,13 +239,13 @@ asio::awaitable<void> server::wait_for_request(connection& with) {
     enter(with, phase::reading);
 }
 
-/// False if it is the last one.
+/// Returns false after the last request of a connection.
 asio::awaitable<bool> server::serve_request(connection& with) {
     request_parser parser;
     parser.body_limit(longest_body);
     const auto problem = co_await read(with, parser);
     if (problem) {
-        std::exchange(parser.get().body(), {}); // which is not kept while the refusal is sent
+        std::exchange(parser.get().body(), {}); // frees the body before the refusal is sent
         if (auto refusal = complaint(problem, parser.is_header_done())) {
             auto refusing = refuse(with, std::move(*refusal));
             co_await std::move(refusing);
@@ -267,7 +266,7 @@ asio::awaitable<bool> server::serve_request(connection& with) {
     co_return more;
 }
 
-/// A quarter of the connections is left for requests that are over soon. Counted before anything is waited for.
+/// Keeps a quarter of the connections for short requests. Counts the stream before the first wait.
 asio::awaitable<bool> server::serve_stream(connection& with, const http_request& request) {
     if (streams_ >= most_connections_ - most_connections_ / 4) {
         auto refusal =
@@ -301,7 +300,7 @@ asio::awaitable<boost::system::error_code> server::read(connection& with, reques
     co_return ec;
 }
 
-/// Of the memory for bodies it takes what has come, not what is announced: or silent clients could take all of it.
+/// Takes memory for received bytes only: with announced lengths, silent clients could take all memory.
 asio::awaitable<boost::system::error_code> server::read_body(connection& with, request_parser& into) {
     boost::system::error_code ec;
     while (!ec && !into.is_done()) {
@@ -314,8 +313,8 @@ asio::awaitable<boost::system::error_code> server::read_body(connection& with, r
     co_return ec;
 }
 
-/// And reads on for a while: to close a connection on which more is to come would take the answer back. What comes is not
-/// kept. (Beast's async_teardown reads for as long as the client sends, and leaves nobody else a turn.)
+/// Sends a refusal, then reads and drops input for at most 2 s: closing a connection with unread input would discard the
+/// answer. (Beast's async_teardown reads as long as the client sends, and blocks other connections.)
 asio::awaitable<void> server::refuse(connection& with, http_response response) {
     enter(with, phase::sending);
     with.body.give_back();
@@ -334,7 +333,7 @@ asio::awaitable<void> server::refuse(connection& with, http_response response) {
     }
 }
 
-/// False if that was the last answer on this connection.
+/// Returns false after the last answer of a connection.
 asio::awaitable<bool> server::send(connection& with, const http_request& asked, http_response response) {
     const bool may_go_on = !is_draining_ || with.buffer.size() > 0;
     enter(with, phase::sending);
@@ -342,7 +341,7 @@ asio::awaitable<bool> server::send(connection& with, const http_request& asked, 
     response.keep_alive(asked.keep_alive() && may_go_on);
     response.prepare_payload();
     if (asked.method() == http::verb::head) {
-        response.body().clear(); // but for its length
+        response.body().clear(); // the header keeps the length
     }
     with.stream.expires_after(longest_silence);
     co_await http::async_write(with.stream, response, use_awaitable);
@@ -356,7 +355,8 @@ asio::awaitable<bool> server::drain(std::chrono::seconds grace) {
     accept_backlog();
     boost::system::error_code ec;
     acceptor_.close(ec);
-    co_await asio::post(acceptor_.get_executor(), use_awaitable); // what was accepted is admitted by then
+    co_await asio::post(acceptor_.get_executor(),
+                        use_awaitable); // by then, accepted connections are admitted
     co_await wait_for_last(std::min(limit, steady_clock::now() + last_chance));
     is_over_ = true;
     for (auto& each : connections_) {
@@ -375,7 +375,7 @@ asio::awaitable<void> server::cut_off() {
     }
 }
 
-/// Those whose connections the kernel has taken for us are not to be turned away, as long as there is room.
+/// Admits connections from the kernel's backlog, as long as there is room.
 void server::accept_backlog() {
     boost::system::error_code ec;
     acceptor_.non_blocking(true, ec);

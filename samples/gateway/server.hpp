@@ -21,37 +21,37 @@
 
 namespace gateway {
 
-/// HTTP in front of pools. On the thread of its executor; its coroutines are to have ended before it does.
+/// Serves HTTP in front of pools. Use it on the thread of its executor; its coroutines must end before its destruction.
 class server {
 public:
-    /// Takes the port, so that what is wrong with it is known at once; 0 chooses one.
+    /// Opens the port, and throws if that fails. Port 0 chooses a free port.
     server(const boost::asio::any_io_executor& executor, const boost::asio::ip::tcp::endpoint& where,
            skep::pool_manager& pools, const limits& most);
 
     unsigned short port() const { return port_; }
 
-    /// Answers requests from now on.
+    /// Begins to answer requests.
     void begin();
 
-    /// Takes no more connections, closes those there are as soon as their requests are answered, and returns then; false
-    /// if some were not within `grace`.
+    /// Accepts no more connections, and closes each connection after its requests are answered. Returns true when all are closed,
+    /// false if some are left after `grace`.
     boost::asio::awaitable<bool> drain(std::chrono::seconds grace);
 
-    /// Closes what is left, a moment after the pools have told it that they are gone.
+    /// Closes the remaining connections, at most a second after the shutdown of the pools, whose last answers they may still send.
     boost::asio::awaitable<void> cut_off();
 
 private:
-    /// What a connection waits for: a request, the rest of one, its answer to be made, or its client to take that.
+    /// A connection waits for: a request, the rest of a request, the call's answer, or the client to take the answer.
     enum class phase { idle, reading, working, sending };
 
     struct connection {
         connection(boost::asio::ip::tcp::socket socket, body_budget& bodies);
 
         boost::beast::tcp_stream stream;
-        boost::beast::flat_buffer buffer; ///< bounded: a parser's limits do not count all that waits in it
+        boost::beast::flat_buffer buffer; ///< bounded, because a parser's limits do not count buffered bytes
         body_budget::share body;
         phase now = phase::idle;
-        std::chrono::steady_clock::time_point begun; ///< the phase
+        std::chrono::steady_clock::time_point begun; ///< begin of the phase
         bool is_listed = false;
         std::list<std::shared_ptr<connection>>::iterator place{};
     };
@@ -83,12 +83,12 @@ private:
     const unsigned short port_;
     const std::size_t most_connections_;
     body_budget bodies_;
-    boost::asio::steady_timer room_; ///< cancelled when a connection ends, or waits for its client
+    boost::asio::steady_timer room_; ///< cancelled when a connection ends or begins to wait for its client
     boost::asio::steady_timer last_has_ended_;
-    std::list<connection_ptr> connections_; ///< in the order in which they began to wait for their clients
+    std::list<connection_ptr> connections_; ///< by the time at which they began to wait for their clients
     std::size_t streams_ = 0;
     bool is_draining_ = false;
-    bool is_over_ = false; ///< for connections that are idle
+    bool is_over_ = false; ///< idle connections are closed
 };
 
 } // namespace gateway

@@ -36,7 +36,7 @@ boost::asio::ip::address parse_address(const std::string& text) {
     return address;
 }
 
-/// Scripts are named from the folder of the file, wherever the service was started.
+/// Resolves relative paths of scripts against the folder of the file, not against the current directory.
 skep::manager_config read_config(const std::filesystem::path& file) {
     std::ifstream stream(file);
     if (!stream) {

@@ -24,7 +24,7 @@ struct settings {
 
 extern const char* const usage;
 
-/// What the command line says. Throws std::invalid_argument if it is wrong, and skep::error if the configuration is.
+/// Reads the command line. Throws std::invalid_argument for a wrong command line, and skep::error for a wrong configuration.
 settings settings_from(const std::vector<std::string>& args);
 
 } // namespace gateway

@@ -13,7 +13,7 @@ MOST_VISITORS = 10_000
 
 worker = skep.Worker(concurrency=1000)
 followers = collections.defaultdict(list)
-last_words = collections.OrderedDict()  # by session: how far this worker has told each visitor's story
+last_words = collections.OrderedDict()  # by session: the last word of each visitor's story in this worker
 
 
 @worker.on_start
@@ -26,13 +26,13 @@ def learn():
 
 @worker.command
 async def generate(prompt: str = "", words: int = 50, pause_ms: float = 20):
-    """Goes on from the prompt; without one, from where the visitor's last story has ended."""
+    """Continues the prompt or, without a prompt, the visitor's last story."""
     if not 1 <= words <= MOST_WORDS or not 0 <= pause_ms <= 1000:
         raise skep.Error("bad_length", f"words must be 1..{MOST_WORDS}, pause_ms 0..1000")
     session = skep.current().session
     word = prompt.split()[-1] if prompt.split() else last_words.get(session, "Python")
     for _ in range(words):
-        await asyncio.sleep(pause_ms / 1000)  # what a model would take
+        await asyncio.sleep(pause_ms / 1000)  # the computing time of a model
         word = random.choice(followers.get(word) or ["Python"])
         remember(session, word)
         yield word

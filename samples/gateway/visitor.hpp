@@ -9,17 +9,17 @@
 
 namespace gateway {
 
-/// Who asks, known by a cookie.
+/// A client, identified by a cookie.
 struct visitor {
-    std::string secret;  ///< the cookie: 32 hexadecimal digits, which nobody can guess
-    std::string session; ///< made of that: operators see it, and it is to let nobody be another visitor
-    bool is_new = false; ///< is to be given the cookie
+    std::string secret;  ///< the cookie: 32 random hexadecimal digits
+    std::string session; ///< a digest of the cookie: operators see it, but cannot use it as a cookie
+    bool is_new = false; ///< the response must set the cookie
 };
 
-/// By the request's cookie, if that has the form of ours.
+/// Returns the visitor with the request's cookie; a new visitor if the cookie is missing or malformed.
 visitor visitor_of(const http_request& request);
 
-/// The header Set-Cookie.
+/// Returns the value of the header Set-Cookie.
 std::string cookie_of(const visitor& who);
 
 } // namespace gateway

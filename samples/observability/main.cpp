@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A pool under load with the admin page up, until Ctrl-C. The part worth copying is serve(): two lines for the page.
+// A pool under load with the admin page, until Ctrl-C. To add the page to a service, copy the two lines of serve().
 
 #include <skep/admin.hpp>
 #include <skep/skep.hpp>
@@ -80,7 +80,7 @@ skep::pool_config configure(const options& chosen) {
     return config;
 }
 
-/// One user, who calls this and that, and thinks in between.
+/// Simulates one user: various calls, with pauses in between.
 asio::awaitable<void> use(skep::pool& pool, unsigned seed) {
     std::minstd_rand random(seed);
     asio::steady_timer thinking(co_await asio::this_coro::executor);

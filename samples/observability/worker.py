@@ -1,4 +1,4 @@
-"""A model that is not one: it takes its time, says what it does, and fails now and then."""
+"""Simulates a model: sleeps, logs, and sometimes fails."""
 
 import logging
 import random
@@ -19,7 +19,7 @@ def load():
 
 @worker.command
 def predict(seed):
-    """The usual case: 20 ms, sometimes a lot more."""
+    """A usual command: 20 ms, sometimes much more."""
     time.sleep(min(0.5, random.lognormvariate(-4, 0.7)))
     if seed % 97 == 0:
         raise ValueError(f"no answer is known to {seed}")
@@ -28,7 +28,7 @@ def predict(seed):
 
 @worker.command
 def embed(seed):
-    """Short, and chatty."""
+    """A short command that logs warnings."""
     time.sleep(0.005)
     if seed % 50 == 0:
         log.warning("the text of %d is empty", seed)
@@ -37,7 +37,7 @@ def embed(seed):
 
 @worker.command
 def train(seed):
-    """Long, and tells of it."""
+    """A long command that reports its progress."""
     began = time.monotonic()
     for epoch in range(5):
         time.sleep(0.1)

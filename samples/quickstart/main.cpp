@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Reads the Python standard library with a pool of Python workers, on one thread. The parts worth copying:
+// Reads the Python standard library with a pool of Python workers, on one thread. To start a program of your own, copy from:
 //     survey.cpp   calls, several in flight, errors, cancellation
-//     main.cpp     configuration, and an end that is always orderly: finished, failed or interrupted
+//     main.cpp     configuration, and an orderly end in all cases: finished, failed or interrupted
 
 #include "report.hpp"
 #include "survey.hpp"
@@ -37,7 +37,7 @@ constexpr const char* usage = "usage: quickstart [--python PROGRAM] [--workers N
 
 constexpr int exit_failure = 1;
 constexpr int exit_usage = 2;
-constexpr int exit_signal = 128; // plus its number, as shells count
+constexpr int exit_signal = 128; // plus the signal's number, as in shells
 
 struct usage_error : std::runtime_error {
     using runtime_error::runtime_error;
@@ -81,8 +81,8 @@ skep::pool_config configure(const options& chosen, screen& output) {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py", chosen.python);
     config.name = "quickstart";
     config.workers = chosen.workers;
-    config.queue.timeout = 0s; // the survey bounds its calls itself: their waiting is no sign of overload
-    config.log_level = skep::log_level::error; // the survey shows the loss of a worker itself
+    config.queue.timeout = 0s; // the survey bounds its calls itself, so a long wait is no overload
+    config.log_level = skep::log_level::error; // the survey reports the loss of a worker
     config.output.handler = [&output](const skep::output_line& line) {
         output.line(to_string(line.worker) + (line.is_stderr ? " stderr: " : " prints: ") +
                     std::string(line.text));
@@ -90,8 +90,7 @@ skep::pool_config configure(const options& chosen, screen& output) {
     return config;
 }
 
-/// SIGINT and SIGTERM. The first one cancels what was started with slot(); later ones find it at its end
-/// already.
+/// Handles SIGINT and SIGTERM. The first signal cancels operations started with slot(); later signals have no effect.
 class stop_signals {
 public:
     stop_signals(asio::io_context& context, screen& output)
@@ -101,10 +100,10 @@ public:
 
     asio::cancellation_slot slot() { return stop_.slot(); }
 
-    /// The first signal that came.
+    /// Returns the number of the first signal.
     std::optional<int> received() const noexcept { return received_; }
 
-    /// Stops waiting, so that the context runs out of work.
+    /// Stops waiting for signals, so that the context runs out of work.
     void close() {
         closed_ = true;
         set_.cancel();
@@ -138,15 +137,15 @@ private:
     bool closed_ = false;
 };
 
-/// How a run ended.
+/// The outcome of a run.
 struct outcome {
     findings found;
-    std::string problem; ///< why the survey stopped early; empty if it did not
+    std::string problem; ///< reason of an early end; empty if the survey finished
     skep::pool_status before_shutdown;
     skep::shutdown_report shutdown;
 };
 
-/// The survey can be cancelled; this coroutine, which cleans up after it, cannot.
+/// Runs the survey and cleans up. Only the survey can be cancelled.
 asio::awaitable<outcome> run(skep::pool_config config, screen& output, asio::cancellation_slot stop) {
     const auto executor = co_await asio::this_coro::executor;
     skep::pool pool(executor, std::move(config));

@@ -33,7 +33,7 @@ std::string milliseconds(skep::duration span) {
            " ms";
 }
 
-/// The package that a module belongs to; a module in none stands for itself.
+/// Returns the package of a module, or the module itself if it has no package.
 std::string package_of(const std::string& path) {
     const auto slash = path.find('/');
     return slash != std::string::npos ? path.substr(0, slash) : path.substr(0, path.rfind('.'));
@@ -50,7 +50,7 @@ void print_row(const std::string& name, const package_facts& facts) {
     std::cout << '\n';
 }
 
-/// The files that a survey has to find, and the lines of those that it has read.
+/// Counts the files that a survey must find, and the lines of the files that it has parsed.
 struct recount {
     std::size_t modules = 0;
     std::size_t lines = 0;

@@ -11,16 +11,16 @@
 #include <string>
 #include <vector>
 
-/// What one module holds.
+/// Facts about one module.
 struct module_facts {
     std::size_t lines = 0;
     std::size_t functions = 0;
     std::size_t classes = 0;
-    std::string longest; ///< its longest function, and where that is; empty if it has none
+    std::string longest; ///< longest function and its file; empty without a function
     std::size_t longest_lines = 0;
 };
 
-/// What the modules of a package hold together.
+/// Sums over the modules of a package.
 struct package_facts : module_facts {
     std::size_t modules = 0;
 
@@ -28,33 +28,32 @@ struct package_facts : module_facts {
     void add(const package_facts& more);
 };
 
-/// A module that has no facts, and why.
+/// A module without facts, and the reason.
 struct failure {
     std::string path;
     std::string reason;
 };
 
-/// What is known about a library so far.
+/// Facts about a library so far.
 struct findings {
     std::string root;               ///< its folder
-    std::vector<std::string> paths; ///< its modules, relative to it
+    std::vector<std::string> paths; ///< its modules, relative to the folder
     std::map<std::string, package_facts> packages;
-    std::size_t parsed = 0;           ///< modules that the packages hold together
-    std::vector<failure> not_parsed;  ///< a worker read it, and it is no Python
-    std::vector<failure> lost;        ///< nobody could read it
-    std::vector<std::string> retried; ///< read, by another worker than the first that had it
+    std::size_t parsed = 0;           ///< number of modules in all packages
+    std::vector<failure> not_parsed;  ///< modules that are not valid Python
+    std::vector<failure> lost;        ///< modules that no worker could read
+    std::vector<std::string> retried; ///< modules that a second worker has read
 
     void add(const std::string& path, const module_facts& facts);
 
-    /// All modules that were read.
+    /// Returns the sums over all parsed modules.
     package_facts total() const;
 
-    /// How many modules there is an outcome for.
+    /// Returns the number of modules with an outcome.
     std::size_t done() const noexcept { return parsed + not_parsed.size() + lost.size(); }
 };
 
-/// The terminal, or whatever stands for it: lines, with a progress bar below them if there is somebody to
-/// watch it.
+/// Standard output: lines, and below them a progress bar if it is a terminal.
 class screen {
 public:
     screen();
@@ -62,7 +61,7 @@ public:
     void line(const std::string& text);
     void progress(std::size_t done, std::size_t total);
 
-    /// Takes the bar away.
+    /// Removes the bar.
     void end_progress();
 
 private:
@@ -71,10 +70,10 @@ private:
     bool is_terminal_;
     std::size_t done_ = 0;
     std::size_t total_ = 0;
-    std::size_t step_ = 0; ///< the last step shown: a per mille on a terminal, ten per cent elsewhere
+    std::size_t step_ = 0; ///< last step shown: in per mille on a terminal, else in tens of per cent
 };
 
-/// "quickstart/2#1 (pid 4711)"; between two processes of a slot there is none
+/// Returns "quickstart/2#1 (pid 4711)", or "(no process)" behind the id of an empty slot.
 std::string describe(const skep::worker_status& worker);
 
 void print_packages(const findings& found);
@@ -82,5 +81,5 @@ void print_exceptions(const findings& found);
 void print_status(const skep::pool_status& status);
 void print_shutdown(const skep::shutdown_report& report);
 
-/// Counts again, without workers and without Python. True if the counts agree and no module was lost.
+/// Counts again, without workers and without Python. Returns true if the counts agree and no module was lost.
 bool verify(const findings& found);

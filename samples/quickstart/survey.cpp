@@ -50,8 +50,8 @@ asio::awaitable<void> survey::list_modules() {
     found_.paths = json::value_to<std::vector<std::string>>(answer.value.at("paths"));
 }
 
-/// Several coroutines take modules from one list, which bounds the calls in flight. The first one to fail, or
-/// a cancellation from above, ends the others; none is left when this returns.
+/// Several coroutines take modules from one list; their number bounds the calls in flight. The first failure, or a cancellation of
+/// the caller, ends the other coroutines. Returns when all have ended.
 asio::awaitable<void> survey::read_modules() {
     const auto executor = co_await asio::this_coro::executor;
     const auto reader = [&] { return asio::co_spawn(executor, read_until_none_is_left(), asio::deferred); };
@@ -83,7 +83,7 @@ asio::awaitable<void> survey::read_until_none_is_left() {
 }
 
 asio::awaitable<void> survey::read_module(std::string path) {
-    // Reading a file twice does no harm, so the pool may repeat the call if a worker dies with it.
+    // Reading a file twice is harmless, so the pool may repeat the call after the loss of its worker.
     auto call = skep::request("read").arg("path", path).idempotent(true);
     try {
         const auto answer = co_await pool_.execute(std::move(call));

@@ -1,4 +1,4 @@
-"""Knows the interpreter's standard library: which modules it has, and what is in each."""
+"""Lists and counts the modules of the interpreter's standard library."""
 
 import ast
 import pathlib
@@ -16,20 +16,20 @@ worker = skep.Worker()
 
 @worker.on_start
 def introduce():
-    warnings.simplefilter("ignore")  # of the modules that are read, not of this one
+    warnings.simplefilter("ignore")  # warnings about the modules that are read
     print(f"Python {platform.python_version()} is ready to read {LIBRARY}")
 
 
 @worker.command
 def modules():
-    """Where the library is, and the path of every module in it."""
+    """Returns the folder of the library, and the path of every module in it."""
     paths = (path for path in LIBRARY.rglob("*.py") if INSTALLED_INTO_IT.isdisjoint(path.parts))
     return {"root": LIBRARY, "paths": sorted(path.relative_to(LIBRARY) for path in paths if path.is_file())}
 
 
 @worker.command
 def read(path):
-    """Counts what is in one module. One that is not Python raises SyntaxError, and the caller sees that."""
+    """Counts lines, functions and classes of one module. Invalid Python raises SyntaxError for the caller."""
     source = (LIBRARY / path).read_bytes()
     nodes = list(ast.walk(ast.parse(source, path)))
     functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]

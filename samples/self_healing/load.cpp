@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Together 80 calls per second.
+// In all, 80 calls per second.
 constexpr int caller_count = 8;
 constexpr auto pace = 100ms;
 
@@ -52,7 +52,7 @@ asio::awaitable<void> steady_load::call(std::int64_t number) {
         }
     } catch (const skep::error& problem) {
         if (problem.code() == skep::errc::cancelled) {
-            --sent_; // it was given up, which is no failure
+            --sent_; // a cancelled call is no failure
             throw;
         }
         note_failure(problem.what());

@@ -10,22 +10,22 @@
 #include <string>
 #include <vector>
 
-/// Good calls at a steady pace, whatever happens to the workers.
+/// Makes good calls at a steady pace, regardless of the workers.
 class steady_load {
 public:
     explicit steady_load(skep::pool& workers) : pool_(workers) {}
 
-    /// The callers, to be run side by side; they return soon after finish().
+    /// Returns the callers, to be run concurrently. They return soon after finish().
     std::vector<boost::asio::awaitable<void>> callers();
     void finish() noexcept { over_ = true; }
 
     std::size_t sent() const noexcept { return sent_; }
-    std::size_t right() const noexcept { return right_; } ///< answered, and with the right answer
+    std::size_t right() const noexcept { return right_; } ///< calls with the right answer
 
-    /// Of the first that failed; empty if none did.
+    /// Returns the text of the first failure, or an empty string.
     const std::string& failure() const noexcept { return failure_; }
 
-    /// "good calls: 812 of 812 succeeded", and what it took
+    /// Returns "good calls: 812 of 812 succeeded", with retries and the slowest call.
     std::string summary() const;
 
 private:

@@ -1,11 +1,10 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// A pool of Python workers under a steady load, while one thing after the other goes wrong with them. The parts
-// worth copying:
-//     main.cpp      how a pool is told to look after itself
-//     load.cpp      calls that nobody needs to worry about
-//     monitor.cpp   what a pool tells about itself
+// A pool of Python workers under a steady load, with one trouble after the other. To heal a pool of your own, copy from:
+//     main.cpp      the configuration
+//     load.cpp      calls that survive the loss of a worker
+//     monitor.cpp   the status of a pool
 
 #include "../common.hpp"
 #include "load.hpp"
@@ -25,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Everything happens sooner than one would have it in a service, so that the sample is over in half a minute.
+/// All times are shorter than in a service, so that the sample ends within half a minute.
 skep::pool_config configure(const std::string& python) {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py", python);
     config.name = "healing";
@@ -52,8 +51,8 @@ skep::pool_config configure(const std::string& python) {
     config.stop.shutdown_grace = 500ms;
     config.stop.term_grace = 500ms;
 
-    config.log_level = skep::log_level::error;               // the sample shows what happens itself
-    config.output.handler = [](const skep::output_line&) {}; // nothing but stacks, which it shows as well
+    config.log_level = skep::log_level::error;               // the sample prints its own report
+    config.output.handler = [](const skep::output_line&) {}; // only stacks, printed by the sample too
     return config;
 }
 

@@ -27,7 +27,7 @@ bool is_in_rotation(const skep::worker_status& worker) {
            (worker.state == skep::worker_state::ready || worker.state == skep::worker_state::busy);
 }
 
-/// Why it is in its state, where that is not as usual.
+/// Returns the reason of an unusual state, or an empty string.
 std::string reason_of(const skep::worker_status& worker) {
     const bool unusual = worker.state == skep::worker_state::degraded ||
                          worker.state == skep::worker_state::stopping || is_terminal(worker.state);
@@ -37,7 +37,7 @@ std::string reason_of(const skep::worker_status& worker) {
     return unusual && worker.last_transition ? worker.last_transition->reason : "";
 }
 
-/// Its state, but for what changes with each call.
+/// Returns the worker's state, with `ready` for `busy`: these two alternate with each call.
 std::string state_of(const skep::worker_status& worker) {
     const bool serves = worker.state == skep::worker_state::busy || worker.state == skep::worker_state::ready;
     if (serves) {
@@ -97,7 +97,7 @@ void monitor::note_departures() {
     }
 }
 
-/// A process that crashes may be gone before the next look.
+/// A crashed process may have ended before the next look.
 void monitor::note_gone(const std::vector<skep::worker_status>& before) {
     for (const auto& worker : before) {
         const auto is_this = [&worker](const skep::worker_status& each) { return each.id == worker.id; };

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-/// When a worker was first seen out of rotation, and why.
+/// The time at which a worker was first seen out of rotation, and the reason.
 struct departure {
     skep::time_point at{};
-    std::string reason; ///< empty as long as nothing is known
+    std::string reason; ///< empty if not known
 };
 
-/// Looks at the pool all the time, and shows what it sees: as a table on a terminal, else as a line per change.
+/// Polls the status of the pool and shows it: as a table on a terminal, else as a line per change.
 class monitor {
 public:
     monitor(skep::pool& workers, const steady_load& load, screen& output);
@@ -28,13 +28,13 @@ public:
 
     const skep::pool_status& latest() const noexcept { return latest_; }
 
-    /// Of one that has left; throws std::out_of_range of any other.
+    /// Returns the departure of a worker that has left. Throws std::out_of_range for other workers.
     const departure& departure_of(const skep::worker_id& which) const { return departures_.at(which); }
 
-    /// True if the worker no longer serves and all there are to be do.
+    /// Returns true if the worker no longer serves and the pool has all of its workers again.
     bool is_replaced(const skep::worker_id& which) const noexcept;
 
-    /// A line with the time before it.
+    /// Prints a line with the elapsed time in front.
     void tell(const std::string& text);
 
 private:
@@ -50,7 +50,7 @@ private:
     skep::time_point begun_;
     skep::pool_status latest_;
     std::map<skep::worker_id, departure> departures_;
-    std::map<skep::worker_id, std::string> shown_; ///< what was said of each worker last
+    std::map<skep::worker_id, std::string> shown_; ///< last printed state of each worker
     int looks_ = 0;
     bool over_ = false;
 };

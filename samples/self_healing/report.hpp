@@ -10,10 +10,10 @@
 
 void print_incidents(const std::vector<incident>& incidents);
 
-/// Of those that hung in a call.
+/// Prints the stacks of workers that hung in a call.
 void print_stacks(const std::vector<incident>& incidents);
 
 void print_counters(const skep::pool_counters& counters);
 
-/// True if every call and every worker is accounted for, of a pool that is at rest.
+/// Returns true if the counters of an idle pool account for every call and every worker.
 bool adds_up(const skep::pool_status& status);

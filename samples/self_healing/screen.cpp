@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Columns of the terminal; it may be resized at any time.
+/// Returns the current number of columns of the terminal.
 std::size_t width() {
     winsize size{};
     const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -28,7 +28,7 @@ void screen::table(std::vector<std::string> rows) {
     if (is_terminal_) {
         const auto before = erased();
         rows_ = std::move(rows);
-        std::cout << before + drawn() << std::flush; // at once, so that it does not flicker
+        std::cout << before + drawn() << std::flush; // one write, to avoid flicker
     }
 }
 
@@ -40,7 +40,7 @@ std::string screen::drawn() const {
     std::string text;
     const auto columns = width();
     for (const auto& row : rows_) {
-        text += row.substr(0, columns - 1) + '\n'; // a row that wraps would count for two
+        text += row.substr(0, columns - 1) + '\n'; // a wrapped row would take two lines
     }
     return text;
 }

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-/// The terminal, or whatever stands for it: lines, with a table below them that is redrawn in place if there is
-/// somebody to watch it.
+/// Standard output: lines, and below them a table, redrawn in place, if it is a terminal.
 class screen {
 public:
     screen();
@@ -18,11 +17,11 @@ public:
     void line(const std::string& text);
     void table(std::vector<std::string> rows);
 
-    /// Takes the table away.
+    /// Removes the table.
     void end_table() { table({}); }
 
 private:
-    /// What removes the table: the cursor is then where it began.
+    /// Returns the text that removes the table and moves the cursor to its begin.
     std::string erased() const;
     std::string drawn() const;
 

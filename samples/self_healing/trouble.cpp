@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto calm = 1s; // before each trouble, so that one can see the pool at work
+constexpr auto calm = 1s; // before each trouble, to show the pool at work
 constexpr auto patience = 15s;
 
 std::vector<trouble> troubles() {
@@ -56,7 +56,7 @@ std::string describe(const incident& happened) {
     const auto message = make_error_code(*happened.outcome).message();
     return "sent to " + std::to_string(happened.attempts) +
            (happened.attempts == 1 ? " worker, " : " workers, ") +
-           "failed: " + message.substr(0, message.find(';')); // what follows is advice
+           "failed: " + message.substr(0, message.find(';')); // cuts the advice off
 }
 
 } // namespace
@@ -86,7 +86,7 @@ asio::awaitable<void> troublemaker::make(trouble what) {
     happened.whole_after = std::chrono::steady_clock::now() - begun;
     happened.found_after = monitor_.departure_of(happened.victim).at - begun;
     const auto is_gone = [&] { return monitor_.latest().retiring == 0; };
-    co_await wait_until(is_gone); // only then is known how it ended
+    co_await wait_until(is_gone); // the exit status is known afterwards
     judge(what, last_failure_of(before, happened.victim.slot), happened);
     monitor_.tell("found:   " + happened.found);
     monitor_.tell("healed:  after " + seconds(happened.whole_after));
@@ -128,7 +128,7 @@ asio::awaitable<void> troublemaker::wait_until(std::function<bool()> done) {
 void troublemaker::judge(const trouble& what, const std::string& failure_before, incident& happened) const {
     const auto& status = monitor_.latest();
     const auto failure = last_failure_of(status, happened.victim.slot);
-    // One that was recycled as planned is no failure.
+    // A planned recycling is no failure, so last_failure stays unchanged.
     happened.found = failure != failure_before ? failure : monitor_.departure_of(happened.victim).reason;
     if (status.last_failure && status.last_failure->worker == happened.victim) {
         happened.stacks = status.last_failure->stacks;

@@ -11,28 +11,28 @@
 #include <string>
 #include <vector>
 
-/// Something that goes wrong with a worker, how to make it happen, and what is to come of it.
+/// A fault of a worker: a call that provokes the fault, and the expected outcome.
 struct trouble {
     std::string title;
     skep::request call;
-    std::optional<skep::errc> outcome; ///< what its caller gets; nothing: an answer
-    std::string evidence;              ///< what the pool is to say about it, among other things
+    std::optional<skep::errc> outcome; ///< expected error of the call; empty: an answer
+    std::string evidence;              ///< expected part of the pool's report
 };
 
-/// One trouble that was made, and what came of it.
+/// A provoked trouble and its outcome.
 struct incident {
     std::string title;
-    std::optional<skep::errc> outcome; ///< what its caller got
+    std::optional<skep::errc> outcome; ///< error of the call; empty: an answer
     int attempts = 0;                  ///< workers that the call was sent to
-    skep::worker_id victim;            ///< the last one, if there were several
-    std::string found;                 ///< what the pool says about it
+    skep::worker_id victim;            ///< the last, if there were several
+    std::string found;                 ///< the pool's report
     skep::duration found_after{};      ///< from the call to the moment the worker was out of rotation
     skep::duration whole_after{};      ///< from the call to the moment all workers served again
-    std::string stacks;                ///< of the worker, where the pool took them
+    std::string stacks;                ///< of the worker, if the pool took them
     bool as_expected = false;
 };
 
-/// Makes one trouble after the other, and waits each time until the pool is whole again.
+/// Provokes one trouble after the other, and waits each time until all workers serve again.
 class troublemaker {
 public:
     troublemaker(skep::pool& workers, monitor& watch) : pool_(workers), monitor_(watch) {}
@@ -41,7 +41,7 @@ public:
 
     const std::vector<incident>& incidents() const noexcept { return incidents_; }
 
-    /// True if every trouble was made, and each was found and healed as it should be.
+    /// Returns true if the pool has detected and healed every trouble as expected.
     bool is_satisfied() const;
 
 private:

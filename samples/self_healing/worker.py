@@ -1,4 +1,4 @@
-"""Squares numbers, and goes wrong on request, in each of the ways in which a worker can."""
+"""Squares numbers, and fails on request, in each way in which a worker can fail."""
 
 import atexit
 import ctypes
@@ -19,8 +19,8 @@ is_ill = False
 
 @worker.on_start
 def prepare():
-    atexit.register(time.sleep, 0.1)  # so that one can see it leave
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash on purpose is not worth a core file
+    atexit.register(time.sleep, 0.1)  # to make its end visible
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core files of intended crashes
 
 
 @worker.health_check
@@ -50,13 +50,13 @@ def freeze():
 
 @worker.command
 def lie():
-    """Writes past the SDK, where the pool expects an answer."""
+    """Writes to the protocol's channel, where the pool expects an answer."""
     os.write(DATA_CHANNEL, b"\xff" * 64)
 
 
 @worker.command
 def parse(document):
-    """Like a native library with a bug, which one input brings to light."""
+    """Crashes, like a native library with a bug that one input triggers."""
     if document == "poison":
         ctypes.string_at(0)
     return len(document)
@@ -64,7 +64,7 @@ def parse(document):
 
 @worker.command
 def hang():
-    """A loop that tries for ever and swallows every exception, that of its own cancellation included."""
+    """Loops for ever and swallows every exception, its own cancellation included."""
     while True:
         try:
             time.sleep(60)

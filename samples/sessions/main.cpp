@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Visitors whose conversations live in the memory of one worker each, and what becomes of them when it dies.
+// Visitors with conversations in the memory of one worker each, and the loss of these workers.
 
 #include <skep/skep.hpp>
 
@@ -26,7 +26,7 @@ asio::awaitable<void> crash_worker_of(skep::pool& pool, std::string visitor) {
     auto call = skep::request("crash").session(std::move(visitor));
     try {
         co_await pool.execute(std::move(call));
-    } catch (const skep::error&) {} // it is what was asked for
+    } catch (const skep::error&) {} // the crash is intended
 }
 
 asio::awaitable<void> chat(skep::pool& pool) {
@@ -53,7 +53,7 @@ int main() try {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py");
     config.workers = 2;
     config.min_ready = 2;
-    config.log_level = skep::log_level::off; // of the crashes
+    config.log_level = skep::log_level::off; // hides the crashes
     return skep::run(std::move(config), chat);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

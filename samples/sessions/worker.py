@@ -1,4 +1,4 @@
-"""Counts what each visitor says, in its own memory: fast, and gone with the process."""
+"""Counts the messages of each visitor in its own memory: fast, and lost with the process."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ said = {}
 
 @worker.command
 def say(text):
-    """How often this visitor has said something to this process."""
+    """Returns the number of messages of this visitor to this process."""
     lines = said.setdefault(skep.current().session, [])
     lines.append(text)
     return len(lines)

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Stories that arrive word by word: one to the terminal, one for a slow reader, three side by side. Ctrl-C ends them in the
-// middle, and the generators with them.
+// Stories that arrive word by word: one to the terminal, one for a slow reader, three concurrently. Ctrl-C ends the streams and
+// their generators.
 
 #include <skep/skep.hpp>
 
@@ -32,7 +32,7 @@ asio::awaitable<void> pause(skep::duration length) {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// Prints each word as it comes.
+/// Prints each word on arrival.
 asio::awaitable<void> listen(skep::pool& pool) {
     auto call = story(1, 60, 0.05);
     auto stream = co_await pool.stream(std::move(call));
@@ -44,7 +44,7 @@ asio::awaitable<void> listen(skep::pool& pool) {
               << to_string(stream.result().worker) << "\n\n";
 }
 
-/// The worker could tell 10,000 words in no time, but waits for its listener once it is a window ahead.
+/// The worker could yield 10,000 words at once, but pauses a window ahead of its listener.
 asio::awaitable<void> listen_slowly(skep::pool& pool) {
     std::string told;
     auto call = story(2, 10'000, 0).on_progress([&](const skep::progress& report) { told = report.text; });
@@ -90,7 +90,7 @@ int main() try {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py");
     config.name = "stories";
     config.workers = 3;
-    config.log_level = skep::log_level::info; // what the workers print
+    config.log_level = skep::log_level::info; // shows the output of workers
     return skep::run(std::move(config), tell_stories);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

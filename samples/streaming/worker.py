@@ -34,7 +34,7 @@ FOLLOWS = {
 
 @worker.command
 def tell(seed, words, pause):
-    """Yields one word after the other, and returns how many sentences they make."""
+    """Yields one word after the other, and returns the number of sentences."""
     chance = random.Random(seed)
     word, sentences, told = "", 0, 0
     try:

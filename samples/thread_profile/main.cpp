@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// The same work by one process, by four, and by four threads of one: how long each takes, and what memory.
+// The same work by one process, by four processes, and by four threads of one process: time and memory of each.
 
 #include <skep/skep.hpp>
 
@@ -40,7 +40,7 @@ asio::awaitable<void> all_calls(skep::pool& pool) {
     co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
 }
 
-/// One row of the table.
+/// Makes the calls and prints one row of the table.
 asio::awaitable<void> measure(skep::pool& pool) {
     const auto began = std::chrono::steady_clock::now();
     co_await all_calls(pool);
@@ -68,7 +68,7 @@ int row(const std::string& title, std::size_t workers, std::size_t threads) {
 int main() try {
     std::cout << calls << " calls of 50 ms by\n";
     int status = row("1 process", 1, 1);
-    if (status == 0) { // it is 130 after Ctrl-C
+    if (status == 0) { // 130 after Ctrl-C
         status = row("4 processes", 4, 1);
     }
     if (status == 0) {

@@ -1,4 +1,4 @@
-"""Waits, as code does that talks to a database or computes in native code that lets go of the GIL."""
+"""Waits, like code that uses a database or computes in native code without the GIL."""
 
 import time
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The skep authors
 // Distributed under the Boost Software License, Version 1.0.
 
-// Python that calls back into the service: a tool of the pool, one of a single call, and how far the call is.
+// Python that calls back into the service: a tool of the pool, a tool of a single call, and the progress of the call.
 
 #include <skep/skep.hpp>
 
@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 namespace {
 
-/// What only the service knows. A real one would `co_await` its database here.
+/// Knowledge of the service. A real tool would `co_await` its database here.
 asio::awaitable<skep::tool_reply> price_of(skep::tool_call asked) {
     static const std::map<std::string, int> prices{{"honey", 7}, {"smoker", 25}, {"veil", 18}, {"hive", 120}};
     const auto item = json::value_to<std::string>(asked.args.at("item"));
@@ -27,7 +27,7 @@ asio::awaitable<skep::tool_reply> price_of(skep::tool_call asked) {
     co_return skep::tool_reply(found->second);
 }
 
-/// The same on a day when all is half the price.
+/// Returns half of the price.
 asio::awaitable<skep::tool_reply> reduced_price_of(skep::tool_call asked) {
     auto full = price_of(std::move(asked));
     const auto answer = co_await std::move(full);
@@ -55,7 +55,7 @@ asio::awaitable<void> go_shopping(skep::pool& pool) {
 int main() try {
     auto config = skep::pool_config::python(SAMPLE_DIR "/worker.py");
     config.workers = 1;
-    config.log_level = skep::log_level::info; // what the worker prints
+    config.log_level = skep::log_level::info; // shows the output of the worker
     return skep::run(std::move(config), go_shopping);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

@@ -1,4 +1,4 @@
-"""Fills a shopping basket with the help of the service that it works for."""
+"""Fills a shopping basket with the help of its service."""
 
 import skep
 
@@ -7,7 +7,7 @@ worker = skep.Worker()
 
 @worker.command
 def shop(wishes, budget):
-    """Asks the shop for each wish, and takes what the budget allows."""
+    """Asks the shop for the price of each wish, and buys within the budget."""
     basket = []
     for done, wish in enumerate(wishes, 1):
         try:

@@ -34,7 +34,7 @@ int main() try {
     config.workers = 2;
     config.min_ready = 2; // both are ready before the first call
     config.request_timeout = 2s;
-    config.log_level = skep::log_level::info; // shows what the workers print
+    config.log_level = skep::log_level::info; // shows the output of the workers
     return skep::run(std::move(config), serve);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

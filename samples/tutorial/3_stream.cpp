@@ -38,7 +38,7 @@ asio::awaitable<void> listen(skep::pool& pool, int patience) {
         std::cout << word->as<std::string>() << ' ' << std::flush;
         if (--patience == 0) {
             std::cout << "... the client leaves\n";
-            co_return; // destroys the stream, which ends the command in the worker
+            co_return; // destroys the stream and ends the command in the worker
         }
     }
     std::cout << "- " << stream.result().value << " words\n";
@@ -62,7 +62,7 @@ int main() try {
     config.workers = 2;
     config.min_ready = 2; // both are ready before the first call
     config.request_timeout = 2s;
-    config.log_level = skep::log_level::info; // shows what the workers print
+    config.log_level = skep::log_level::info; // shows the output of the workers
     return skep::run(std::move(config), serve);
 } catch (const std::exception& problem) {
     std::cerr << problem.what() << '\n';

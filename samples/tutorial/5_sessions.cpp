@@ -39,7 +39,7 @@ asio::awaitable<void> listen(skep::pool& pool, int patience) {
         std::cout << word->as<std::string>() << ' ' << std::flush;
         if (--patience == 0) {
             std::cout << "... the client leaves\n";
-            co_return; // destroys the stream, which ends the command in the worker
+            co_return; // destroys the stream and ends the command in the worker
         }
     }
     std::cout << "- " << stream.result().value << " words\n";

@@ -1,4 +1,4 @@
-"""The worker of the tutorial: a translator. Each step says which of the commands it uses."""
+"""The worker of the tutorial: a translator. Each step names the commands that it uses."""
 
 import time
 
